@@ -1,0 +1,19 @@
+//! What is to be done, as plain data: targets, streams, block sizes, patterns, arrival and limits.
+//!
+//! A [`Workload`] is read from TOML or built from flags, checked as a whole by [`Workload::violations`], and echoed
+//! unchanged into every result, so that a result says exactly what made it. Nothing here touches a file or a clock.
+
+mod model;
+mod parse;
+mod sim;
+mod units;
+mod validate;
+
+pub use model::{
+    Arrival, Block, Completion, Content, Distribution, EngineChoice, Mode, OnError, Pattern,
+    Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+};
+pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
+pub use sim::{SimCache, SimDevice, SimService, SimStall, SimStuck, SimWriteCache};
+pub use units::{Bytes, Nanoseconds, UnitError, show_ns, show_number};
+pub use validate::{TargetFacts, Violation};

@@ -1,0 +1,342 @@
+//! The rules a workload must keep. All violations are reported together, before anything is touched.
+
+use std::fmt;
+
+use crate::model::{
+    Content, Distribution, EngineChoice, Mode, Pattern, Priority, RateLimit, Stream, Workload,
+};
+use crate::units::Bytes;
+
+/// The most I/Os one thread may have in flight.
+const DEPTH_MAX: u32 = 65_536;
+/// The most threads of a workload.
+const THREADS_MAX: u64 = 4096;
+/// The largest single I/O.
+const BLOCK_BYTES_MAX: u64 = 1 << 30;
+
+/// One rule that a workload breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The field, for example `streams[0].depth`.
+    pub field: String,
+    /// Its value.
+    pub value: String,
+    /// What the value must be, and what to do about it.
+    pub rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}: {}", self.field, self.value, self.rule)
+    }
+}
+
+/// What is known of a target before the workload starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// The bytes that I/O may use.
+    pub size_bytes: u64,
+    /// Offsets and lengths of direct I/O must be multiples of this.
+    pub direct_align_bytes: u64,
+}
+
+#[derive(Default)]
+struct Found(Vec<Violation>);
+
+impl Found {
+    /// Notes a violation of `field` unless `holds`.
+    fn check(
+        &mut self,
+        holds: bool,
+        field: impl Into<String>,
+        value: impl fmt::Display,
+        rule: &str,
+    ) {
+        if !holds {
+            self.0.push(Violation {
+                field: field.into(),
+                value: value.to_string(),
+                rule: rule.to_owned(),
+            });
+        }
+    }
+}
+
+impl Workload {
+    /// Every rule that the workload breaks in itself, whatever its targets are.
+    #[must_use]
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut found = Found::default();
+        found.check(!self.targets.is_empty(), "targets", "empty", "name at least one target");
+        found.check(!self.streams.is_empty(), "streams", "empty", "describe at least one stream");
+        for (i, target) in self.targets.iter().enumerate() {
+            let field = format!("targets[{i}].path");
+            found.check(!target.path.as_os_str().is_empty(), field, "empty", "give a path");
+            let size = target.size_bytes.unwrap_or(Bytes(4096));
+            let field = format!("targets[{i}].size_bytes");
+            found.check(size.0 >= 4096, field, size, "it must be at least 4096 bytes");
+            let twice = self.targets[..i].iter().any(|t| t.path == target.path);
+            let path = target.path.display();
+            found.check(!twice, format!("targets[{i}].path"), path, "a target is named once");
+        }
+        self.check_times(&mut found);
+        let threads = self.threads();
+        let rule = format!("all streams together may have at most {THREADS_MAX} threads");
+        found.check(threads <= THREADS_MAX, "threads", threads, &rule);
+        for (i, stream) in self.streams.iter().enumerate() {
+            self.check_stream(&mut found, i, stream);
+        }
+        if let Some(sim) = &self.sim {
+            found.check(sim.servers > 0, "sim.servers", 0, "it must be at least 1");
+            let is_sim = self.engine == EngineChoice::Sim;
+            let engine = self.engine.name();
+            found.check(is_sim, "engine", engine, "a simulated device needs the engine `sim`");
+        }
+        found.0
+    }
+
+    fn check_times(&self, found: &mut Found) {
+        let day = 86_400.0 * 31.0;
+        let ok = self.seconds > 0.0 && self.seconds <= day;
+        found.check(ok, "seconds", self.seconds, "it must be above 0 and at most 31 days");
+        let ok = (0.0..=day).contains(&self.warmup_seconds);
+        found.check(ok, "warmup_seconds", self.warmup_seconds, "it must be 0 to 31 days");
+        let ok = (10_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
+        found.check(ok, "interval_ns", self.interval_ns, "it must be 10 ms to 1 h");
+    }
+
+    fn check_stream(&self, found: &mut Found, index: usize, stream: &Stream) {
+        let at = |name: &str| format!("streams[{index}].{name}");
+        found.check(stream.threads > 0, at("threads"), 0, "it must be at least 1");
+        let depth_ok = (1..=DEPTH_MAX).contains(&stream.depth);
+        found.check(depth_ok, at("depth"), stream.depth, "it must be 1 to 65536");
+        let one_at_a_time = self.engine == EngineChoice::Sync && stream.depth > 1;
+        let rule = "the engine `sync` does one I/O at a time for each thread; \
+                    use depth 1 and more threads, or another engine";
+        found.check(!one_at_a_time, at("depth"), stream.depth, rule);
+        for &target in &stream.targets {
+            let rule = format!("there are {} targets, counted from 0", self.targets.len());
+            found.check(target < self.targets.len(), at("targets"), target, &rule);
+        }
+        check_blocks(found, &at, stream);
+        check_percents(found, &at, stream);
+        check_arrival(found, &at, stream);
+        let durable_ok = !stream.durable || stream.writes();
+        found.check(
+            durable_ok,
+            at("durable"),
+            true,
+            "only writes can be durable; set write_percent",
+        );
+        if let Some(sync) = stream.sync {
+            let rule = "it must be at least 1";
+            found.check(sync.every_writes > 0, at("sync.every_writes"), 0, rule);
+            let rule = "only writes are flushed; set write_percent";
+            found.check(stream.writes(), at("sync.every_writes"), sync.every_writes, rule);
+        }
+        if let Some(Priority::BestEffort { level } | Priority::Realtime { level }) = stream.priority
+        {
+            found.check(level <= 7, at("priority.level"), level, "it must be 0 to 7");
+        }
+    }
+
+    /// Every rule that the workload breaks on targets of these sizes and alignments.
+    ///
+    /// `facts` has one entry for each target, in their order.
+    #[must_use]
+    pub fn violations_on(&self, facts: &[TargetFacts]) -> Vec<Violation> {
+        let mut found = Found::default();
+        for (i, stream) in self.streams.iter().enumerate() {
+            for t in stream.target_indexes(facts.len()) {
+                let Some(fact) = facts.get(t) else { continue };
+                self.check_fit(
+                    &mut found,
+                    i,
+                    stream,
+                    &self.targets[t].path.display().to_string(),
+                    *fact,
+                );
+            }
+        }
+        found.0
+    }
+
+    fn check_fit(
+        &self,
+        found: &mut Found,
+        index: usize,
+        stream: &Stream,
+        path: &str,
+        fact: TargetFacts,
+    ) {
+        let at = |name: &str| format!("streams[{index}].{name}");
+        let offset = stream.offset_bytes;
+        let rest = fact.size_bytes.saturating_sub(offset.0);
+        let span = stream.span_bytes.map_or(rest, |s| s.0);
+        let size = Bytes(fact.size_bytes);
+        let rule = format!("offset and span must end within `{path}`, which has {size}");
+        let inside = offset.0 < fact.size_bytes && span <= rest;
+        let value = format!("{offset} with a span of {}", Bytes(span));
+        found.check(inside, at("offset_bytes"), value, &rule);
+        let largest = Bytes(stream.largest_block());
+        let rule = format!("the used part of `{path}` has only {}", Bytes(span));
+        found.check(largest.0 <= span, at("blocks"), largest, &rule);
+        if self.mode == Mode::Buffered || self.engine.is_artificial() {
+            return;
+        }
+        let align = fact.direct_align_bytes.max(1);
+        let rule = format!(
+            "direct I/O on `{path}` needs multiples of {align} bytes; choose such a size, or use buffered mode"
+        );
+        for block in &stream.blocks {
+            found.check(block.bytes.0.is_multiple_of(align), at("blocks"), block.bytes.0, &rule);
+        }
+        found.check(offset.0.is_multiple_of(align), at("offset_bytes"), offset.0, &rule);
+        found.check(
+            stream.alignment().is_multiple_of(align),
+            at("align_bytes"),
+            stream.alignment(),
+            &rule,
+        );
+        if let Pattern::Stride { stride_bytes } = stream.pattern {
+            found.check(
+                stride_bytes.0.is_multiple_of(align),
+                at("pattern.stride_bytes"),
+                stride_bytes.0,
+                &rule,
+            );
+        }
+    }
+}
+
+fn check_blocks(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+    found.check(!stream.blocks.is_empty(), at("blocks"), "empty", "give at least one block size");
+    let weights: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
+    let no_weight = !stream.blocks.is_empty() && weights == 0;
+    found.check(!no_weight, at("blocks"), "all of weight 0", "one weight must be above 0");
+    for block in &stream.blocks {
+        let ok = (1..=BLOCK_BYTES_MAX).contains(&block.bytes.0);
+        found.check(ok, at("blocks"), block.bytes, "a block must be 1 byte to 1 GiB");
+    }
+    let align = stream.align_bytes.map_or(1, |a| a.0);
+    found.check(align > 0, at("align_bytes"), 0, "it must be at least 1");
+    if let Pattern::Stride { stride_bytes } = stream.pattern {
+        let rule = "it must be at least 1 byte";
+        found.check(stride_bytes.0 > 0, at("pattern.stride_bytes"), 0, rule);
+    }
+}
+
+fn check_percents(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+    let percent = "it must be 0 to 100 percent";
+    found.check(stream.write_percent <= 100, at("write_percent"), stream.write_percent, percent);
+    found.check(stream.random_percent <= 100, at("random_percent"), stream.random_percent, percent);
+    let random = stream.pattern == Pattern::Random;
+    let rule =
+        "the pattern `random` is wholly random; use a sequential pattern with random_percent";
+    let mixed_ok = !random || stream.random_percent == 0;
+    found.check(mixed_ok, at("random_percent"), stream.random_percent, rule);
+    let any_random = random || stream.random_percent > 0;
+    let uniform = stream.distribution == Distribution::Uniform;
+    let rule =
+        "only random offsets have a distribution; use the pattern `random` or random_percent";
+    found.check(any_random || uniform, at("distribution"), "not uniform", rule);
+    match stream.distribution {
+        Distribution::Uniform => {}
+        Distribution::Zipf { theta } => {
+            let ok = theta > 0.0 && theta <= 10.0;
+            found.check(ok, at("distribution.theta"), theta, "it must be above 0 and at most 10");
+        }
+        Distribution::Hot { span_percent, access_percent } => {
+            let ok = span_percent > 0.0 && span_percent < 100.0;
+            let rule = "it must be above 0 and below 100 percent";
+            found.check(ok, at("distribution.span_percent"), span_percent, rule);
+            let ok = (0.0..=100.0).contains(&access_percent);
+            found.check(ok, at("distribution.access_percent"), access_percent, percent);
+        }
+    }
+    if let Content::Compressible { percent: share } = stream.content {
+        found.check(share <= 100, at("content.percent"), share, percent);
+    }
+}
+
+fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+    if let Some(rate) = stream.rate {
+        let (RateLimit::Iops(value) | RateLimit::MibPerS(value)) = rate.limit;
+        let ok = value > 0.0 && value <= 1e9;
+        found.check(ok, at("rate.limit"), value, "it must be above 0 and at most 1e9");
+        let rule = "think time belongs to a closed loop; use either a rate or think time";
+        found.check(stream.think.is_none(), at("think"), "set beside a rate", rule);
+    }
+    if let Some(think) = stream.think {
+        found.check(think.burst_ios > 0, at("think.burst_ios"), 0, "it must be at least 1");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Block, Target};
+    use proptest::prelude::*;
+
+    fn workload(stream: Stream) -> Workload {
+        let target = Target { path: "/data".into(), size_bytes: Some(Bytes(1 << 30)) };
+        Workload::single(target, stream)
+    }
+
+    fn fields(violations: &[Violation]) -> Vec<&str> {
+        violations.iter().map(|v| v.field.as_str()).collect()
+    }
+
+    #[test]
+    fn the_default_breaks_no_rule() {
+        assert_eq!(workload(Stream::default()).violations(), []);
+    }
+
+    #[test]
+    fn all_violations_come_together() {
+        let stream = Stream { depth: 0, threads: 0, write_percent: 101, ..Stream::default() };
+        let found = Workload { seconds: 0.0, ..workload(stream) }.violations();
+        assert_eq!(
+            fields(&found),
+            ["seconds", "streams[0].threads", "streams[0].depth", "streams[0].write_percent"]
+        );
+        assert_eq!(found[2].to_string(), "streams[0].depth is 0: it must be 1 to 65536");
+    }
+
+    #[test]
+    fn a_depth_that_the_engine_cannot_hold_is_refused_not_capped() {
+        let stream = Stream { depth: 32, ..Stream::default() };
+        let found = Workload { engine: EngineChoice::Sync, ..workload(stream) }.violations();
+        assert_eq!(fields(&found), ["streams[0].depth"]);
+        assert!(found[0].rule.contains("more threads"));
+    }
+
+    #[test]
+    fn blocks_must_fit_the_target_and_its_alignment() {
+        let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
+        let blocks = vec![Block { bytes: Bytes(512), weight: 1 }];
+        let found = workload(Stream { blocks, ..Stream::default() }).violations_on(&facts);
+        assert_eq!(fields(&found), ["streams[0].blocks", "streams[0].align_bytes"]);
+        let stream = Stream { offset_bytes: Bytes(1 << 20), ..Stream::default() };
+        let found = workload(stream).violations_on(&facts);
+        assert_eq!(fields(&found), ["streams[0].offset_bytes", "streams[0].blocks"]);
+    }
+
+    proptest! {
+        #[test]
+        fn checking_never_panics(
+            depth: u32, threads: u32, write: u8, random: u8, seconds: f64, offset: u64, span: u64,
+            size: u64, align: u64, block: u64, theta: f64, targets in prop::collection::vec(any::<usize>(), 0..3),
+        ) {
+            let stream = Stream {
+                depth, threads, write_percent: write, random_percent: random, targets,
+                offset_bytes: Bytes(offset), span_bytes: Some(Bytes(span)),
+                blocks: vec![Block { bytes: Bytes(block), weight: 1 }],
+                distribution: Distribution::Zipf { theta }, ..Stream::default()
+            };
+            let workload = Workload { seconds, ..workload(stream) };
+            let _ = workload.violations();
+            let _ = workload.violations_on(&[TargetFacts { size_bytes: size, direct_align_bytes: align }]);
+        }
+    }
+}
