@@ -1,0 +1,95 @@
+//! How the storage is set up: the host, the file system, the chain of devices under it, and what a
+//! DBA should know about them before trusting a figure ([`Finding`]s).
+//!
+//! An [`Inspector`] only looks; it changes no setting and issues no I/O to the storage. What a
+//! system does not say, or says in a way that cannot be understood, is left out and is never an
+//! error: only a target that cannot be examined at all is one.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+mod finding;
+mod host;
+mod lossy_path;
+mod storage;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(not(target_os = "linux"))]
+#[path = "other.rs"]
+mod platform;
+
+pub use finding::{Finding, Severity};
+pub use host::Host;
+pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
+
+/// Why a target could not be examined.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// Neither the target nor the directory it would be in exists.
+    #[error("{} does not exist, nor does the directory it would be in", path.display())]
+    Missing {
+        /// The target as given.
+        path: PathBuf,
+    },
+    /// The target exists but the operating system does not let it be examined.
+    #[error("cannot examine {}: {source}", path.display())]
+    Unreadable {
+        /// The path that could not be read.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The target is a pipe, a socket or the like.
+    #[error("{} is neither a directory nor a file nor a device, so it has no storage", path.display())]
+    NotStorage {
+        /// The target as given.
+        path: PathBuf,
+    },
+    /// Inspection is not implemented for this operating system.
+    #[error("how storage is set up is not available on this system yet ({system})")]
+    Unavailable {
+        /// The operating system's name.
+        system: &'static str,
+    },
+}
+
+/// Looks at the host and at the storage of targets.
+#[derive(Debug, Clone)]
+pub struct Inspector {
+    root: PathBuf,
+}
+
+impl Inspector {
+    /// An inspector of the running system.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_root(Path::new("/"))
+    }
+
+    /// An inspector that reads `root`/proc, `root`/sys, `root`/etc and `root`/dev in place of the
+    /// system's own. Targets are still paths of the running system.
+    #[must_use]
+    pub fn with_root(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// The machine and its operating system.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        platform::host(&self.root)
+    }
+
+    /// The storage of `target`: a directory, a file or a device, or a file yet to be made in a
+    /// directory that exists.
+    pub fn storage(&self, target: &Path) -> Result<Storage, InspectError> {
+        platform::storage(&self.root, target)
+    }
+}
+
+impl Default for Inspector {
+    fn default() -> Self {
+        Self::new()
+    }
+}

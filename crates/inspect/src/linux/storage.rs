@@ -1,0 +1,181 @@
+//! A target: what the system calls say about it, and what /proc and /sys say about that.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatVfsMountFlags, StatxFlags, major, minor, statvfs, statx};
+
+use super::mountinfo::{self, Mount};
+use super::tree::Tree;
+use super::{chain, device, findings};
+use crate::{FileSystem, InspectError, Storage, TargetKind};
+
+/// What the system calls say about a target.
+#[derive(Debug, Clone)]
+pub(crate) struct Located {
+    pub(crate) target: PathBuf,
+    pub(crate) path: PathBuf,
+    pub(crate) kind: TargetKind,
+    /// Major and minor number: of the device if it is one, else of the device it is on.
+    pub(crate) device: (u32, u32),
+    /// The kernel's number of the mount, from Linux 5.8 on.
+    pub(crate) mount_id: Option<u64>,
+    /// None for devices.
+    pub(crate) space: Option<Space>,
+}
+
+/// A file system's room, in blocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Space {
+    pub(crate) block_bytes: u64,
+    pub(crate) blocks: u64,
+    pub(crate) free_blocks: u64,
+    /// Free to this user; some are often reserved for the administrator.
+    pub(crate) available_blocks: u64,
+    pub(crate) read_only: bool,
+}
+
+pub(crate) fn storage(root: &Path, target: &Path) -> Result<Storage, InspectError> {
+    let located = locate(target)?;
+    let tree = Tree::new(root);
+    let mountinfo = tree.bytes("proc/self/mountinfo").unwrap_or_default();
+    Ok(storage_at(&tree, &mountinfo, located))
+}
+
+fn locate(target: &Path) -> Result<Located, InspectError> {
+    let unreadable = |source| InspectError::Unreadable { path: target.to_owned(), source };
+    match fs::metadata(target) {
+        Ok(metadata) => {
+            let kind = target_kind(&metadata)
+                .ok_or_else(|| InspectError::NotStorage { path: target.to_owned() })?;
+            let path = fs::canonicalize(target).map_err(unreadable)?;
+            examine(target, path.clone(), &path, kind, &metadata).map_err(unreadable)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => locate_missing(target),
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+/// A file that is yet to be made.
+fn locate_missing(target: &Path) -> Result<Located, InspectError> {
+    let missing = || InspectError::Missing { path: target.to_owned() };
+    let name = target.file_name().ok_or_else(missing)?;
+    let parent = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let directory = fs::canonicalize(parent).map_err(|_| missing())?;
+    let unreadable = |source| InspectError::Unreadable { path: directory.clone(), source };
+    let metadata = fs::metadata(&directory).map_err(unreadable)?;
+    if !metadata.is_dir() {
+        return Err(missing());
+    }
+    let path = directory.join(name);
+    examine(target, path, &directory, TargetKind::Missing, &metadata).map_err(unreadable)
+}
+
+fn target_kind(metadata: &Metadata) -> Option<TargetKind> {
+    let kind = metadata.file_type();
+    [
+        (kind.is_dir(), TargetKind::Directory),
+        (kind.is_file(), TargetKind::File),
+        (kind.is_block_device(), TargetKind::BlockDevice),
+        (kind.is_char_device(), TargetKind::CharDevice),
+    ]
+    .into_iter()
+    .find_map(|(is, kind)| is.then_some(kind))
+}
+
+/// Asks for the rest about `existing`, which is the target or its directory.
+fn examine(
+    target: &Path,
+    path: PathBuf,
+    existing: &Path,
+    kind: TargetKind,
+    metadata: &Metadata,
+) -> io::Result<Located> {
+    let is_device = matches!(kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+    let number = if is_device { metadata.rdev() } else { metadata.dev() };
+    Ok(Located {
+        target: target.to_owned(),
+        path,
+        kind,
+        device: (major(number), minor(number)),
+        mount_id: mount_id(existing),
+        space: if is_device { None } else { Some(space(existing)?) },
+    })
+}
+
+fn mount_id(path: &Path) -> Option<u64> {
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    let told = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    told.then_some(found.stx_mnt_id)
+}
+
+fn space(path: &Path) -> io::Result<Space> {
+    let found = statvfs(path)?;
+    Ok(Space {
+        block_bytes: found.f_frsize,
+        blocks: found.f_blocks,
+        free_blocks: found.f_bfree,
+        available_blocks: found.f_bavail,
+        read_only: found.f_flag.contains(StatVfsMountFlags::RDONLY),
+    })
+}
+
+/// The storage of a target, without asking the running system for more than the files of `tree`.
+pub(crate) fn storage_at(tree: &Tree, mountinfo: &[u8], located: Located) -> Storage {
+    let mounts = mountinfo::parse(mountinfo);
+    let (major, minor) = located.device;
+    let mount = located.space.and_then(|space| {
+        let mount =
+            mountinfo::find(&mounts, &located.path, located.mount_id, Some(located.device))?;
+        Some((mount, space))
+    });
+    let own_device = match located.kind {
+        TargetKind::CharDevice => None,
+        _ => chain::block_device(tree, major, minor),
+    };
+    let volumes = match (own_device, mount) {
+        (Some(dir), _) => vec![dir],
+        (None, Some((mount, _))) => chain::volumes(tree, mount),
+        (None, None) => Vec::new(),
+    };
+    let chain = chain::follow(tree, &mounts, &volumes);
+    let partition = match chain.partitions.as_slice() {
+        [only] => Some(only.partition.clone()),
+        _ => None,
+    };
+    let mut storage = Storage {
+        target: located.target,
+        path: located.path,
+        kind: located.kind,
+        file_system: mount.map(|(mount, space)| file_system(mount, space)),
+        partition,
+        layers: chain.layers,
+        devices: chain.disks.iter().map(|dir| device::device(tree, dir)).collect(),
+        counted_device: chain::counted_device(tree, &volumes),
+        findings: Vec::new(),
+    };
+    storage.findings = findings::findings(&storage, &chain.partitions);
+    storage
+}
+
+fn file_system(mount: &Mount, space: Space) -> FileSystem {
+    let bytes = |blocks: u64| blocks.saturating_mul(space.block_bytes);
+    let used = space.blocks.saturating_sub(space.free_blocks);
+    let usable = used.saturating_add(space.available_blocks);
+    FileSystem {
+        kind: mount.kind.clone(),
+        mount_point: mount.directory.clone(),
+        source: mount.source.to_string_lossy().into_owned(),
+        options: mount.options.clone(),
+        block_bytes: space.block_bytes,
+        total_bytes: bytes(space.blocks),
+        available_bytes: bytes(space.available_blocks),
+        used_percent: if usable == 0 { 0.0 } else { 100.0 * used as f64 / usable as f64 },
+        read_only: space.read_only || mount.options.iter().any(|option| option == "ro"),
+    }
+}

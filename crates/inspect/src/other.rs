@@ -1,0 +1,27 @@
+//! Systems whose storage iosonde does not inspect yet.
+
+use std::env;
+use std::path::Path;
+use std::thread;
+
+use crate::host::UNKNOWN;
+use crate::{Host, InspectError, Storage};
+
+pub(crate) fn host(_root: &Path) -> Host {
+    let cpus = thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    Host {
+        hostname: env::var("COMPUTERNAME").unwrap_or_else(|_| UNKNOWN.to_owned()),
+        os: env::consts::OS.to_owned(),
+        kernel: UNKNOWN.to_owned(),
+        cpu_model: UNKNOWN.to_owned(),
+        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        memory_bytes: 0,
+        memory_available_bytes: 0,
+        virtualization: None,
+        clocksource: None,
+    }
+}
+
+pub(crate) fn storage(_root: &Path, _target: &Path) -> Result<Storage, InspectError> {
+    Err(InspectError::Unavailable { system: env::consts::OS })
+}

@@ -1,0 +1,139 @@
+//! A target's file system and the devices under it.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, lossy_path};
+
+/// What a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    BlockDevice,
+    /// A character device; nothing is known about what is behind it.
+    CharDevice,
+    /// Nothing yet; the directory it would be in was examined.
+    Missing,
+}
+
+/// How the storage of one target is set up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Storage {
+    /// The target as given.
+    #[serde(with = "lossy_path")]
+    #[schemars(with = "String")]
+    pub target: PathBuf,
+    /// The target's absolute path without symbolic links.
+    #[serde(with = "lossy_path")]
+    #[schemars(with = "String")]
+    pub path: PathBuf,
+    /// What the target is.
+    pub kind: TargetKind,
+    /// The file system the target is in; None for a device.
+    pub file_system: Option<FileSystem>,
+    /// The partition under the volume, where there is exactly one.
+    pub partition: Option<Partition>,
+    /// The chain of block devices from the volume down to whole disks, each followed by what it
+    /// lies on: `dm-0`, `md0`, `sda1`, `sda`, `sdb1`, `sdb`. Empty when no device is known.
+    pub layers: Vec<String>,
+    /// The whole disks at the bottom of the chain. A loop device is among them, before the disks
+    /// its file lies on.
+    pub devices: Vec<Device>,
+    /// The name in /proc/diskstats whose counters cover the volume's whole top device: the whole
+    /// disk for a partition of one, the device itself for a volume on device mapper, RAID or loop.
+    /// None when there is no single such device.
+    pub counted_device: Option<String>,
+    /// What is worth knowing, the most serious first.
+    pub findings: Vec<Finding>,
+}
+
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileSystem {
+    /// Its type, such as `ext4` or `nfs4`.
+    pub kind: String,
+    /// The directory it is mounted on.
+    #[serde(with = "lossy_path")]
+    #[schemars(with = "String")]
+    pub mount_point: PathBuf,
+    /// What is mounted: a device, a server's export, a pool.
+    pub source: String,
+    /// Mount options, those of the mount first, then those of the file system.
+    pub options: Vec<String>,
+    /// The unit in which it gives out space, in bytes.
+    pub block_bytes: u64,
+    /// Its size in bytes.
+    pub total_bytes: u64,
+    /// Space this user may still fill, in bytes.
+    pub available_bytes: u64,
+    /// Percent in use, as df has it (df rounds up): used / (used + available to this user).
+    pub used_percent: f64,
+    /// Whether it cannot be written to.
+    pub read_only: bool,
+}
+
+/// A partition of a disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Partition {
+    /// Its device name, such as `sda1`.
+    pub name: String,
+    /// Its number in the partition table.
+    pub number: Option<u32>,
+    /// Where on the disk it begins, in bytes.
+    pub start_bytes: u64,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+}
+
+/// A whole disk, as the operating system sees it. What the system does not tell is None.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Device {
+    /// Its name, such as `vda` or `nvme0n1`.
+    pub name: String,
+    /// Its device number, such as `254:0`.
+    pub major_minor: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The model it says it is.
+    pub model: Option<String>,
+    /// Its maker.
+    pub vendor: Option<String>,
+    /// Its serial number.
+    pub serial: Option<String>,
+    /// Its firmware's revision.
+    pub firmware: Option<String>,
+    /// How it is attached: `nvme`, `nvme-tcp`, `virtio`, `sata`, `sas`, `scsi`, `usb`, `iscsi`,
+    /// `fc`, `mmc`, `xen`, `hyper-v`, `pmem`, `loop`, `zram`, `nbd`, `rbd`, …
+    pub transport: Option<String>,
+    /// Whether it says it has rotating disks. Virtual disks often say so without having any.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in use, such as `none`.
+    pub scheduler: Option<String>,
+    /// Requests each of the kernel's queues holds.
+    pub nr_requests: Option<u64>,
+    /// Commands the device takes at once (SCSI), or in each queue (NVMe).
+    pub queue_depth: Option<u64>,
+    /// The smallest unit it can address, in bytes.
+    pub logical_block_bytes: Option<u64>,
+    /// The smallest unit it can write without reading first, in bytes.
+    pub physical_block_bytes: Option<u64>,
+    /// The size it prefers for long transfers, in bytes (often the RAID stripe).
+    pub optimal_io_bytes: Option<u64>,
+    /// The smallest size it prefers, in bytes (often the RAID chunk).
+    pub minimum_io_bytes: Option<u64>,
+    /// The largest I/O the kernel issues to it, in bytes; larger ones are split.
+    pub max_io_bytes: Option<u64>,
+    /// `write back` when it has a volatile cache that must be flushed, else `write through`.
+    pub write_cache: Option<String>,
+    /// Whether a single write can be forced to stable media (forced unit access).
+    pub fua: Option<bool>,
+    /// The kernel driver.
+    pub driver: Option<String>,
+}
