@@ -1,0 +1,123 @@
+//! One reading of the counters. They count up since the system started; only differences mean
+//! something, and [`crate::Window`] takes them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All counters at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// When the disk counters were read, in nanoseconds of the system's monotonic clock. Only
+    /// differences mean something.
+    pub at_ns: u64,
+    /// The watched devices in the order they were asked for. One that has vanished is left out.
+    pub disks: Vec<DiskCounters>,
+    /// The processors.
+    pub cpus: CpuCounters,
+}
+
+impl Sample {
+    /// The counters of the device of this name, if it is there.
+    #[must_use]
+    pub fn disk(&self, device: &str) -> Option<&DiskCounters> {
+        self.disks.iter().find(|disk| disk.device == device)
+    }
+}
+
+/// The counters of one block device since the system started, as in /proc/diskstats.
+///
+/// Times are kept by the kernel in whole milliseconds, cut off, and start again at 2^32.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct DiskCounters {
+    /// The device's name, such as `vda` or `dm-0`.
+    pub device: String,
+    /// Reads completed.
+    pub reads: u64,
+    /// Reads that were joined to a neighbouring one before they were issued.
+    pub read_merges: u64,
+    /// Bytes read (the kernel's sectors times 512).
+    pub read_bytes: u64,
+    /// Sum of the times of all reads, from queueing to completion, in milliseconds.
+    pub read_time_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Writes that were joined to a neighbouring one before they were issued.
+    pub write_merges: u64,
+    /// Bytes written (the kernel's sectors times 512).
+    pub write_bytes: u64,
+    /// Sum of the times of all writes, from queueing to completion, in milliseconds.
+    pub write_time_ms: u64,
+    /// I/Os in flight at this moment (Performance Monitor: Current Disk Queue Length).
+    pub in_flight: u64,
+    /// Time during which at least one I/O was in flight, in milliseconds.
+    pub busy_ms: u64,
+    /// Sum of the times of all I/Os, in milliseconds.
+    pub weighted_ms: u64,
+    /// Discards (TRIM) completed; None before Linux 4.18.
+    pub discards: Option<u64>,
+    /// Discards that were joined to a neighbouring one; None before Linux 4.18.
+    pub discard_merges: Option<u64>,
+    /// Bytes discarded; None before Linux 4.18.
+    pub discard_bytes: Option<u64>,
+    /// Sum of the times of all discards, in milliseconds; None before Linux 4.18.
+    pub discard_time_ms: Option<u64>,
+    /// Cache flushes completed; None before Linux 5.5.
+    pub flushes: Option<u64>,
+    /// Sum of the times of all cache flushes, in milliseconds; None before Linux 5.5.
+    pub flush_ms: Option<u64>,
+}
+
+/// The processors' times since the system started.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CpuCounters {
+    /// The sum over all processors.
+    pub total: CpuTicks,
+    /// Each processor that is online.
+    pub cores: Vec<CoreTicks>,
+}
+
+/// One logical processor's times.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CoreTicks {
+    /// The processor's number; numbers are missing where processors are offline.
+    pub core: u32,
+    /// Its times.
+    pub ticks: CpuTicks,
+}
+
+/// Where processor time went, in ticks of the kernel (usually 10 ms each).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTicks {
+    /// Programs, including guests of this machine.
+    pub user: u64,
+    /// Programs of low priority.
+    pub nice: u64,
+    /// The kernel.
+    pub system: u64,
+    /// Nothing to do.
+    pub idle: u64,
+    /// Nothing to do but an I/O was waited for.
+    pub iowait: u64,
+    /// Interrupts.
+    pub irq: u64,
+    /// Soft interrupts.
+    pub softirq: u64,
+    /// Ready to run, but the hypervisor ran something else.
+    pub steal: u64,
+}
+
+impl CpuTicks {
+    /// All ticks together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        [self.idle, self.iowait].iter().fold(self.busy(), |sum, ticks| sum.saturating_add(*ticks))
+    }
+
+    /// The ticks in which the processor was wanted: all but idle and iowait.
+    #[must_use]
+    pub fn busy(&self) -> u64 {
+        [self.user, self.nice, self.system, self.irq, self.softirq, self.steal]
+            .iter()
+            .fold(0, |sum: u64, ticks| sum.saturating_add(*ticks))
+    }
+}

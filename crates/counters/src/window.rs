@@ -1,0 +1,249 @@
+//! What happened between two samples.
+//!
+//! Notation in the formulas: D is the later counter minus the earlier one, dt the window's length
+//! in seconds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CpuCounters, CpuTicks, DiskCounters, Sample};
+
+/// Where a counter of 32 bits starts again.
+const WRAP_32_BIT: u64 = 1 << 32;
+
+/// Where a counter of 32 bits that counts sectors of 512 bytes starts again, in bytes.
+const WRAP_SECTORS: u64 = WRAP_32_BIT * 512;
+
+/// The activity between two samples.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// Length in seconds; 0 when the second sample is not later than the first.
+    pub seconds: f64,
+    /// The devices that are in both samples.
+    pub disks: Vec<DiskWindow>,
+    /// Devices without figures: they are in only one of the samples, or their counters began anew
+    /// in between (unplugged and back again).
+    pub missing: Vec<String>,
+    /// The processors; None when the window is shorter than the kernel's tick (usually 10 ms).
+    pub cpu: Option<CpuWindow>,
+}
+
+/// One block device's activity. Counts everybody's I/O, after merging and splitting, so it need
+/// not equal what one program issued.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct DiskWindow {
+    /// The device's name, such as `vda` or `dm-0`.
+    pub device: String,
+    /// Reads completed in the window.
+    pub reads: u64,
+    /// Writes completed in the window.
+    pub writes: u64,
+    /// Reads that were joined to a neighbouring one before they were issued.
+    pub read_merges: u64,
+    /// Writes that were joined to a neighbouring one before they were issued.
+    pub write_merges: u64,
+    /// Reads per second: D reads / dt; 0 in a window of no length. Performance Monitor: Disk Reads/sec.
+    pub read_iops: f64,
+    /// Writes per second: D writes / dt; 0 in a window of no length. Performance Monitor: Disk Writes/sec.
+    pub write_iops: f64,
+    /// Bytes read per second: D bytes / dt; 0 in a window of no length. Performance Monitor: Disk Read Bytes/sec.
+    pub read_bytes_per_s: f64,
+    /// Bytes written per second: D bytes / dt; 0 in a window of no length. Performance Monitor: Disk Write Bytes/sec.
+    pub write_bytes_per_s: f64,
+    /// Mean time of a read in nanoseconds, queueing in the kernel included: D read time / D reads.
+    /// None when nothing was read, or all of it took less than the 1 ms the counter can resolve,
+    /// so never 0. Performance Monitor: Avg. Disk sec/Read, which shows 0 then.
+    pub read_latency_ns: Option<f64>,
+    /// Mean time of a write in nanoseconds, queueing in the kernel included: D write time / D writes.
+    /// None when nothing was written, or all of it took less than the 1 ms the counter can resolve,
+    /// so never 0. Performance Monitor: Avg. Disk sec/Write, which shows 0 then.
+    pub write_latency_ns: Option<f64>,
+    /// Mean size of a read in bytes: D bytes / D reads; None when nothing was read. Performance
+    /// Monitor: Avg. Disk Bytes/Read.
+    pub read_bytes_per_io: Option<f64>,
+    /// Mean size of a write in bytes: D bytes / D writes; None when nothing was written.
+    /// Performance Monitor: Avg. Disk Bytes/Write.
+    pub write_bytes_per_io: Option<f64>,
+    /// Mean number of I/Os in flight, weighted by time: D weighted time / dt; 0 in a window of no
+    /// length. Performance Monitor: Avg. Disk Queue Length; iostat: aqu-sz.
+    pub average_queue: f64,
+    /// Percent of the window in which at least one I/O was in flight, at most 100: 100 D busy time
+    /// / dt. A device that works on several I/Os at once is not saturated at 100. Performance
+    /// Monitor: 100 - % Idle Time; iostat: %util.
+    pub utilisation_percent: f64,
+    /// Cache flushes completed in the window; None before Linux 5.5. No counter in Performance Monitor.
+    pub flushes: Option<u64>,
+    /// Mean time of a cache flush in nanoseconds: D flush time / D flushes; None when there was
+    /// none, or it took less than the counter can resolve, and before Linux 5.5. No counter in
+    /// Performance Monitor.
+    pub flush_latency_ns: Option<f64>,
+}
+
+/// The processors' activity.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CpuWindow {
+    /// Percent of all processors' time that was neither idle nor iowait; steal counts, it was
+    /// wanted: 100 D busy / D total. Performance Monitor: Processor(_Total) % Processor Time.
+    pub host_percent: f64,
+    /// The same of the busiest single processor; None when the system tells no processors apart.
+    /// Performance Monitor: the highest Processor(n) % Processor Time.
+    pub busiest_core_percent: Option<f64>,
+    /// The number of that processor.
+    pub busiest_core: Option<u32>,
+    /// Percent of all processors' time that was idle while an I/O was waited for: 100 D iowait / D
+    /// total. No counter in Performance Monitor.
+    pub iowait_percent: f64,
+    /// Percent of all processors' time the hypervisor gave to others: 100 D steal / D total. No
+    /// counter in Performance Monitor.
+    pub steal_percent: f64,
+}
+
+impl Window {
+    /// The activity from `earlier` to `later`. Counters that started again at 2^32 are put right;
+    /// a device that vanished or was replaced is named in `missing`.
+    #[must_use]
+    pub fn between(earlier: &Sample, later: &Sample) -> Self {
+        let seconds = later.at_ns.saturating_sub(earlier.at_ns) as f64 / 1e9;
+        let mut window = Self {
+            seconds,
+            cpu: CpuWindow::between(&earlier.cpus, &later.cpus),
+            ..Self::default()
+        };
+        for before in &earlier.disks {
+            let figures = later
+                .disk(&before.device)
+                .and_then(|after| DiskWindow::between(before, after, seconds));
+            match figures {
+                Some(disk) => window.disks.push(disk),
+                None => window.missing.push(before.device.clone()),
+            }
+        }
+        let appeared = later.disks.iter().filter(|after| earlier.disk(&after.device).is_none());
+        window.missing.extend(appeared.map(|after| after.device.clone()));
+        window
+    }
+
+    /// The activity of the device of this name, if there are figures for it.
+    #[must_use]
+    pub fn disk(&self, device: &str) -> Option<&DiskWindow> {
+        self.disks.iter().find(|disk| disk.device == device)
+    }
+}
+
+impl DiskWindow {
+    /// None when the counters began anew.
+    fn between(before: &DiskCounters, after: &DiskCounters, seconds: f64) -> Option<Self> {
+        let reads = advance(before.reads, after.reads, WRAP_32_BIT)?;
+        let writes = advance(before.writes, after.writes, WRAP_32_BIT)?;
+        let read_bytes = advance(before.read_bytes, after.read_bytes, WRAP_SECTORS)?;
+        let write_bytes = advance(before.write_bytes, after.write_bytes, WRAP_SECTORS)?;
+        let read_ms = advance_ms(before.read_time_ms, after.read_time_ms);
+        let write_ms = advance_ms(before.write_time_ms, after.write_time_ms);
+        let weighted_ms = advance_ms(before.weighted_ms, after.weighted_ms);
+        let busy_ms = advance_ms(before.busy_ms, after.busy_ms);
+        let flushes = match (before.flushes, after.flushes) {
+            (Some(before), Some(after)) => Some(advance(before, after, WRAP_32_BIT)?),
+            _ => None,
+        };
+        let flush_ms = match (before.flush_ms, after.flush_ms) {
+            (Some(before), Some(after)) => advance_ms(before, after),
+            _ => 0,
+        };
+        Some(Self {
+            device: after.device.clone(),
+            reads,
+            writes,
+            read_merges: advance(before.read_merges, after.read_merges, WRAP_32_BIT)?,
+            write_merges: advance(before.write_merges, after.write_merges, WRAP_32_BIT)?,
+            read_iops: per_second(reads, seconds),
+            write_iops: per_second(writes, seconds),
+            read_bytes_per_s: per_second(read_bytes, seconds),
+            write_bytes_per_s: per_second(write_bytes, seconds),
+            read_latency_ns: latency_ns(read_ms, reads),
+            write_latency_ns: latency_ns(write_ms, writes),
+            read_bytes_per_io: per_io(read_bytes, reads),
+            write_bytes_per_io: per_io(write_bytes, writes),
+            average_queue: per_second(weighted_ms, seconds) / 1e3,
+            // The counter and the clock are not read in the same instant; 100.2 would only confuse.
+            utilisation_percent: (per_second(busy_ms, seconds) / 10.0).min(100.0),
+            flushes,
+            flush_latency_ns: flushes.and_then(|flushes| latency_ns(flush_ms, flushes)),
+        })
+    }
+}
+
+impl CpuWindow {
+    fn between(before: &CpuCounters, after: &CpuCounters) -> Option<Self> {
+        let ticks = before.total.until(&after.total);
+        let host_percent = ticks.percent(ticks.busy())?;
+        let busiest = after
+            .cores
+            .iter()
+            .filter_map(|core| {
+                let earlier = before.cores.iter().find(|c| c.core == core.core)?;
+                let ticks = earlier.ticks.until(&core.ticks);
+                Some((core.core, ticks.percent(ticks.busy())?))
+            })
+            .reduce(|best, core| if core.1 > best.1 { core } else { best });
+        Some(Self {
+            host_percent,
+            busiest_core_percent: busiest.map(|(_, percent)| percent),
+            busiest_core: busiest.map(|(core, _)| core),
+            iowait_percent: ticks.percent(ticks.iowait)?,
+            steal_percent: ticks.percent(ticks.steal)?,
+        })
+    }
+}
+
+impl CpuTicks {
+    /// The ticks from here to `later`. The kernel lets iowait and steal step back a little.
+    fn until(&self, later: &Self) -> Self {
+        Self {
+            user: later.user.saturating_sub(self.user),
+            nice: later.nice.saturating_sub(self.nice),
+            system: later.system.saturating_sub(self.system),
+            idle: later.idle.saturating_sub(self.idle),
+            iowait: later.iowait.saturating_sub(self.iowait),
+            irq: later.irq.saturating_sub(self.irq),
+            softirq: later.softirq.saturating_sub(self.softirq),
+            steal: later.steal.saturating_sub(self.steal),
+        }
+    }
+
+    fn percent(&self, part: u64) -> Option<f64> {
+        let total = self.total();
+        (total > 0).then(|| 100.0 * part as f64 / total as f64)
+    }
+}
+
+/// How far a counter of events advanced. One that went back has either passed `wrap`, and then is
+/// a little behind it, or has begun anew: None.
+fn advance(earlier: u64, later: u64, wrap: u64) -> Option<u64> {
+    if later >= earlier {
+        return Some(later - earlier);
+    }
+    let advanced = wrap.checked_sub(earlier)? + later;
+    (advanced < wrap / 2).then_some(advanced)
+}
+
+/// How far a counter of milliseconds advanced. At a deep queue these may advance by more than half
+/// their range within a day; stepping back by less than a second is the kernel's own rounding.
+fn advance_ms(earlier: u64, later: u64) -> u64 {
+    match later.checked_sub(earlier) {
+        Some(advanced) => advanced,
+        None if earlier - later < 1000 => 0,
+        None => WRAP_32_BIT.checked_sub(earlier).map_or(0, |rest| rest + later),
+    }
+}
+
+fn per_second(amount: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { amount as f64 / seconds } else { 0.0 }
+}
+
+fn per_io(amount: u64, ios: u64) -> Option<f64> {
+    (ios > 0).then(|| amount as f64 / ios as f64)
+}
+
+fn latency_ns(time_ms: u64, ios: u64) -> Option<f64> {
+    per_io(time_ms, ios).filter(|ms| *ms > 0.0).map(|ms| ms * 1e6)
+}
