@@ -1,0 +1,171 @@
+//! What a difference between the tool and the kernel looks like.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AgreementRow, Figure, Flow, NOTHING, Observed, Window, is_within, known};
+use crate::words::number;
+
+/// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a proof: the
+/// counters of a device do not say who used it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspicion {
+    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file system adds I/O of its
+    /// own (journal, metadata, copy-on-write). The counters cannot tell these apart.
+    OtherLoad,
+    /// More I/Os, the same bytes: each I/O is cut in pieces on its way.
+    Splitting,
+    /// Fewer I/Os, the same bytes: neighbouring I/Os are joined on their way.
+    Merging,
+    /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
+    Caching,
+    /// More bytes in no more I/Os, so that it is no other load: each I/O moves more than was asked for (read-ahead,
+    /// whole blocks or records where part of one was asked for).
+    Amplification,
+}
+
+/// Names and rows of one direction.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    pub(super) figures: [Figure; 4],
+    noun: &'static str,
+}
+
+pub(super) const READ: Side = Side {
+    figures: [
+        Figure::ReadIops,
+        Figure::ReadBytesPerS,
+        Figure::ReadBytesPerIo,
+        Figure::ReadLatencyNs,
+    ],
+    noun: "reads",
+};
+
+pub(super) const WRITE: Side = Side {
+    figures: [
+        Figure::WriteIops,
+        Figure::WriteBytesPerS,
+        Figure::WriteBytesPerIo,
+        Figure::WriteLatencyNs,
+    ],
+    noun: "writes",
+};
+
+impl Side {
+    pub(super) fn of(self, observed: &Observed) -> &Flow {
+        match self.figures[0] {
+            Figure::ReadIops => &observed.read,
+            _ => &observed.write,
+        }
+    }
+}
+
+/// Less, the same or more than the row is allowed to differ.
+#[derive(Clone, Copy, PartialEq)]
+enum Leaning {
+    Fewer,
+    Same,
+    More,
+}
+
+fn leaning(row: &AgreementRow) -> Leaning {
+    if is_within(row) {
+        Leaning::Same
+    } else if row.difference_percent > 0.0 {
+        Leaning::More
+    } else {
+        Leaning::Fewer
+    }
+}
+
+/// The suspicion on the direction that differs most, and a sentence that holds in any case.
+pub(super) fn explain(
+    window: &Window,
+    rows: &[AgreementRow],
+    worst_percent: f64,
+) -> (Option<Suspicion>, String) {
+    if rows.iter().all(|row| row.allowed_percent.is_none()) {
+        return (None, "There was no I/O to compare.".to_owned());
+    }
+    let outside = rows.iter().filter(|row| !is_within(row));
+    let worst = outside.max_by(|left, right| {
+        left.difference_percent.abs().total_cmp(&right.difference_percent.abs())
+    });
+    let Some(worst) = worst else {
+        let worst = number(worst_percent);
+        return (
+            None,
+            format!("The kernel counted the same I/O as this test, to within {worst} %."),
+        );
+    };
+    let side = if READ.figures.contains(&worst.figure) { READ } else { WRITE };
+    let find = |figure: Figure| rows.iter().find(|row| row.figure == figure);
+    let (Some(ios), Some(bytes)) = (find(side.figures[0]), find(side.figures[1])) else {
+        return (None, unexplained(side, worst));
+    };
+    let suspicion = match (leaning(ios), leaning(bytes)) {
+        (Leaning::More, Leaning::More) => Suspicion::OtherLoad,
+        (Leaning::More, Leaning::Same) => Suspicion::Splitting,
+        (Leaning::Fewer, Leaning::Same) => Suspicion::Merging,
+        (_, Leaning::Fewer) => Suspicion::Caching,
+        (_, Leaning::More) => Suspicion::Amplification,
+        (Leaning::Same, Leaning::Same) => return (None, unexplained(side, worst)),
+    };
+    (Some(suspicion), sentence(suspicion, side, ios, bytes, window))
+}
+
+fn unexplained(side: Side, worst: &AgreementRow) -> String {
+    let difference = number(worst.difference_percent);
+    format!("The kernel's count of {} differs by {difference} % from this test's.", side.noun)
+}
+
+fn sentence(
+    suspicion: Suspicion,
+    side: Side,
+    ios: &AgreementRow,
+    bytes: &AgreementRow,
+    window: &Window,
+) -> String {
+    let noun = side.noun;
+    let ios_percent = number(ios.difference_percent.abs());
+    let bytes_percent = number(bytes.difference_percent.abs());
+    match suspicion {
+        Suspicion::OtherLoad if ios.tool <= NOTHING => format!(
+            "The kernel counted {} {noun} a second though this test does none: other programs use the device, or the \
+             file system adds {noun} of its own.",
+            number(ios.kernel)
+        ),
+        Suspicion::OtherLoad => format!(
+            "The kernel counted {ios_percent} % more {noun} and {bytes_percent} % more bytes than this test moved: \
+             other programs use the device, or the file system adds {noun} of its own (journal, copy-on-write)."
+        ),
+        Suspicion::Splitting => format!(
+            "The kernel counted {ios_percent} % more {noun} for the same bytes: they are cut in smaller pieces before \
+             they reach the device (largest request size, stripes, alignment)."
+        ),
+        Suspicion::Merging => merging(side, ios, &ios_percent, window),
+        Suspicion::Caching => format!(
+            "The kernel counted {bytes_percent} % fewer bytes than this test moved by {noun}: a cache above the device \
+             answered the rest, or these are the counters of another device."
+        ),
+        Suspicion::Amplification => format!(
+            "The kernel counted {bytes_percent} % more bytes but no more {noun}: each moves more than was asked for \
+             (read-ahead, or whole blocks or records in place of parts)."
+        ),
+    }
+}
+
+/// The kernel's merge counter either accounts for the missing I/Os or says that they were joined above it.
+fn merging(side: Side, ios: &AgreementRow, ios_percent: &str, window: &Window) -> String {
+    let merges = known(side.of(&window.kernel).merges_per_s);
+    let noun = side.noun;
+    let place = if merges >= (ios.tool - ios.kernel) / 2.0 {
+        format!("its queue joined {} a second with their neighbours", number(merges))
+    } else {
+        "its queue counted too few merges to explain it, so a layer above joined them (file system, page cache, \
+         volume manager)"
+            .to_owned()
+    };
+    format!("The kernel counted {ios_percent} % fewer {noun} for the same bytes: {place}.")
+}

@@ -1,0 +1,301 @@
+//! The saturation point of a load curve: where more I/O in flight stops giving more throughput.
+//!
+//! A single "knee" is ambiguous. On a device whose I/Os meet its channels at random, half of the throughput is
+//! reached where the asymptotes cross and 95 % only six times deeper. Therefore two figures are given: the
+//! *operating point*, which is what one sets, and the *Little knee* N*, which counts how many I/Os the storage
+//! truly works on at once.
+
+mod fit;
+mod ramp;
+mod sentences;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use ramp::{RampRule, ramp_is_done};
+
+use crate::numbers;
+use fit::SoftHinge;
+
+/// Share of the highest throughput that the operating point reaches.
+const OPERATING_SHARE: f64 = 0.95;
+/// Throughput grows while a doubling of the load adds this much, in percent.
+const RISING_PERCENT: f64 = 5.0;
+/// A fit this close to the points (natural log units) stands for them, and takes the scatter out of them.
+const SMOOTHS: f64 = 0.10;
+/// A fit farther off than this says nothing.
+const DESCRIBES: f64 = 0.25;
+/// A point that has less than this share of the highest measured throughput is never the operating point.
+const OPERATING_FLOOR: f64 = 0.85;
+/// The deepest point must reach this share of a fitted ceiling for the ceiling to count as seen.
+const CEILING_SEEN: f64 = 0.8;
+/// Fall at the deepest point, and mean fall of all points past the highest, that make a curve retrograde.
+const RETROGRADE_LAST: f64 = 0.15;
+const RETROGRADE_MEAN: f64 = 0.10;
+/// Points with at least this share of the highest throughput make up the level from which a fall is counted.
+const NEAR_PEAK: f64 = 0.9;
+/// Larger figures than this are no measurement.
+const PLAUSIBLE: f64 = 1e18;
+
+/// One measured load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPoint {
+    /// I/Os in flight, over all threads and targets.
+    pub in_flight: f64,
+    /// I/Os or bytes a second; the same unit throughout a curve.
+    pub throughput: f64,
+    /// Mean latency.
+    pub latency_ns: f64,
+}
+
+/// A measured point picked from the curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurvePoint {
+    /// Its place among the points given.
+    pub index: usize,
+    /// I/Os in flight, over all threads and targets.
+    pub in_flight: f64,
+    /// Measured throughput, in the unit of the points given.
+    pub throughput: f64,
+    /// Measured mean latency.
+    pub latency_ns: f64,
+}
+
+/// How the curve ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reached {
+    /// Throughput stopped growing.
+    Saturated,
+    /// Throughput was still rising at the deepest point: the capacity is at least what was measured there.
+    NotReached,
+    /// Throughput has a peak and falls clearly beyond it.
+    Retrograde,
+}
+
+/// The saturation point of a load curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Knee {
+    /// The least measured load that gives at least 95 % of the highest throughput.
+    pub operating_point: CurvePoint,
+    /// The point with the highest measured throughput.
+    pub peak: CurvePoint,
+    /// How the curve ends.
+    pub reached: Reached,
+    /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at which the two
+    /// asymptotes of the fitted curve meet, and the number of I/Os the storage works on at once. Never below the
+    /// shallowest load measured. None where the ceiling was not seen or the curve does not fit the points.
+    pub little_knee: Option<f64>,
+    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else measured at the
+    /// shallowest load.
+    pub unloaded_latency_ns: f64,
+    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a Little knee,
+    /// else the highest measured, which the true one may exceed. Of a retrograde curve, the height of its peak.
+    pub saturated_throughput: f64,
+    /// Typical distance of the measured points from the fitted curve; None where no curve was fitted.
+    pub fit_error_percent: Option<f64>,
+    /// The rule that was applied, with its numbers.
+    pub rule: String,
+    /// The outcome in one sentence.
+    pub explanation: String,
+}
+
+/// Finds the saturation point of a load curve, points in rising order of load.
+///
+/// Fits the soft hinge `X(N) = ((a N)^-p + b^-p)^(-1/p)`, `1 <= p <= 30`, by least squares in log throughput (a
+/// smooth form of the asymptotic bounds `min(N/R0, Xmax)` of Denning & Buzen 1978); points off the curve by more
+/// than 10 % count linearly, so that one stalled point does not move it. Where the curve comes within 10 % of the
+/// points, the operating point is read from the curve at the measured loads, which takes out the scatter that
+/// makes one point of a plateau the highest; otherwise from the points.
+///
+/// Points that hold anything but positive, finite numbers are left out. None if fewer than two remain.
+#[must_use]
+pub fn find_knee(points: &[LoadPoint]) -> Option<Knee> {
+    let curve = Curve::new(points)?;
+    let reached = curve.reached();
+    let seen = curve.hinge.filter(|hinge| curve.shows_ceiling(*hinge, reached));
+    let peak = curve.peak();
+    let saturated_throughput = match seen {
+        Some(hinge) => hinge.saturated_throughput,
+        None => peak.throughput,
+    };
+    let unloaded_latency_ns = match seen {
+        Some(hinge) => hinge.little_knee / hinge.saturated_throughput * curve.ios_per_unit(),
+        None => curve.points[0].1.latency_ns,
+    };
+    let operating_point = curve.operating_point();
+    Some(Knee {
+        operating_point,
+        peak,
+        reached,
+        little_knee: seen.map(|hinge| hinge.little_knee),
+        unloaded_latency_ns,
+        saturated_throughput,
+        fit_error_percent: curve.hinge.map(|hinge| 100.0 * hinge.error),
+        rule: sentences::rule(curve.smooth().is_some(), curve.hinge, seen.is_some()),
+        explanation: sentences::explanation(reached, &operating_point, &peak, curve.ends()),
+    })
+}
+
+/// The usable points with their places, in rising order of load.
+fn usable(points: &[LoadPoint]) -> Vec<(usize, LoadPoint)> {
+    let plausible = |value: f64| (1.0 / PLAUSIBLE..=PLAUSIBLE).contains(&value);
+    let mut kept: Vec<(usize, LoadPoint)> = points
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, point)| {
+            plausible(point.in_flight) && plausible(point.throughput) && plausible(point.latency_ns)
+        })
+        .collect();
+    kept.sort_by(|left, right| left.1.in_flight.total_cmp(&right.1.in_flight));
+    kept
+}
+
+/// At least two usable points and the hinge fitted to them.
+struct Curve {
+    points: Vec<(usize, LoadPoint)>,
+    retrograde: bool,
+    hinge: Option<SoftHinge>,
+}
+
+impl Curve {
+    fn new(points: &[LoadPoint]) -> Option<Self> {
+        let points = usable(points);
+        if points.len() < 2 {
+            return None;
+        }
+        let retrograde = is_retrograde(&points);
+        let mut fitted: Vec<(f64, f64)> =
+            points.iter().map(|(_, point)| (point.in_flight, point.throughput)).collect();
+        if retrograde {
+            hold_the_peak(&mut fitted);
+        }
+        let hinge = fit::fit(&fitted);
+        Some(Self { points, retrograde, hinge })
+    }
+
+    /// The fit, where it is good enough to stand for the points.
+    fn smooth(&self) -> Option<SoftHinge> {
+        self.hinge.filter(|hinge| !self.retrograde && hinge.error <= SMOOTHS)
+    }
+
+    fn at(&self, place: usize) -> CurvePoint {
+        let (index, point) = self.points[place];
+        CurvePoint {
+            index,
+            in_flight: point.in_flight,
+            throughput: point.throughput,
+            latency_ns: point.latency_ns,
+        }
+    }
+
+    fn deepest(&self) -> CurvePoint {
+        self.at(self.points.len() - 1)
+    }
+
+    fn ends(&self) -> (CurvePoint, CurvePoint) {
+        (self.at(0), self.deepest())
+    }
+
+    fn peak(&self) -> CurvePoint {
+        self.at(peak_place(&self.points))
+    }
+
+    fn operating_point(&self) -> CurvePoint {
+        let measured: Vec<f64> = self.points.iter().map(|(_, point)| point.throughput).collect();
+        let floor = OPERATING_FLOOR * highest(&measured);
+        let smoothed = self.smooth().and_then(|hinge| {
+            let heights: Vec<f64> =
+                self.points.iter().map(|(_, point)| hinge.throughput(point.in_flight)).collect();
+            first_near_highest(&heights).filter(|place| measured[*place] >= floor)
+        });
+        let place = smoothed.or_else(|| first_near_highest(&measured));
+        self.at(place.unwrap_or(self.points.len() - 1))
+    }
+
+    fn reached(&self) -> Reached {
+        if self.retrograde {
+            return Reached::Retrograde;
+        }
+        let deepest = self.points[self.points.len() - 1].1;
+        let half = |point: &LoadPoint| point.in_flight <= deepest.in_flight / 2.0;
+        let before = self.points.iter().rev().map(|(_, point)| *point).find(half);
+        let mut from = before.unwrap_or(self.points[0].1);
+        let mut to = deepest;
+        if let Some(hinge) = self.smooth() {
+            from.throughput = hinge.throughput(from.in_flight);
+            to.throughput = hinge.throughput(to.in_flight);
+        }
+        match ramp::gain_per_doubling_percent(from, to) {
+            Some(gain) if gain < RISING_PERCENT => Reached::Saturated,
+            _ => Reached::NotReached,
+        }
+    }
+
+    /// Whether the points go far enough past the hinge to show its ceiling, and lie on it. While throughput still
+    /// rises the ceiling is read ahead, which asks for a closer fit and a point twice as deep as the hinge.
+    fn shows_ceiling(&self, hinge: SoftHinge, reached: Reached) -> bool {
+        let deepest = self.deepest().in_flight;
+        let (error, nearest) = match reached {
+            Reached::NotReached => (SMOOTHS, deepest / 2.0),
+            Reached::Saturated | Reached::Retrograde => (DESCRIBES, deepest),
+        };
+        hinge.error <= error
+            && hinge.little_knee <= nearest
+            && hinge.throughput(deepest) >= CEILING_SEEN * hinge.saturated_throughput
+    }
+
+    /// Nanoseconds of latency for each unit of N/X: 10^9 for I/Os a second, and 10^9 times the I/O size for bytes a
+    /// second. By Little's law it is the same at every point; the median is taken.
+    fn ios_per_unit(&self) -> f64 {
+        let factors: Vec<f64> = self
+            .points
+            .iter()
+            .map(|(_, point)| point.latency_ns / point.in_flight * point.throughput)
+            .collect();
+        numbers::median(&factors).unwrap_or(1e9)
+    }
+}
+
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+fn first_near_highest(values: &[f64]) -> Option<usize> {
+    let enough = OPERATING_SHARE * highest(values);
+    values.iter().position(|value| *value >= enough)
+}
+
+fn peak_place(points: &[(usize, LoadPoint)]) -> usize {
+    let mut peak = 0;
+    for (place, (_, point)) in points.iter().enumerate() {
+        if point.throughput > points[peak].1.throughput {
+            peak = place;
+        }
+    }
+    peak
+}
+
+/// Scatter on a plateau makes some point the highest. So the fall is counted from the middle one of the points
+/// within 10 % of the highest, and must be deep at the end and hold on average.
+fn is_retrograde(points: &[(usize, LoadPoint)]) -> bool {
+    let peak = peak_place(points);
+    let near_peak = NEAR_PEAK * points[peak].1.throughput;
+    let throughputs = points.iter().map(|(_, point)| point.throughput);
+    let top: Vec<f64> = throughputs.clone().filter(|value| *value >= near_peak).collect();
+    let level = numbers::median(&top).unwrap_or(near_peak);
+    let shares: Vec<f64> = throughputs.skip(peak + 1).map(|value| value / level).collect();
+    let last_fell = shares.last().is_some_and(|last| *last <= 1.0 - RETROGRADE_LAST);
+    let all_fell = numbers::mean(&shares).is_some_and(|mean| mean <= 1.0 - RETROGRADE_MEAN);
+    last_fell && all_fell
+}
+
+/// Replaces what lies past the peak by the peak: the ceiling of a retrograde curve is the height of its peak.
+fn hold_the_peak(points: &mut [(f64, f64)]) {
+    let mut peak = 0.0_f64;
+    for (_, throughput) in points {
+        peak = peak.max(*throughput);
+        *throughput = peak;
+    }
+}

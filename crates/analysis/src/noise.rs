@@ -1,0 +1,141 @@
+//! Whether a figure held still over the window in which it was measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::numbers;
+
+/// Parts into which the window is cut, as the five rounds of the SNIA rule.
+const ROUNDS: usize = 5;
+/// Largest spread of the rounds, in percent of the mean.
+const RANGE_LIMIT_PERCENT: f64 = 20.0;
+/// Largest change of the fitted line over the window, in percent of the mean.
+const SLOPE_LIMIT_PERCENT: f64 = 10.0;
+
+/// How steady an interval series (throughput or latency, one value a second) was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stability {
+    /// Intervals that held a usable value.
+    pub intervals: usize,
+    /// Mean of the intervals, in the unit of the series; 0 where there are none.
+    pub mean: f64,
+    /// Standard deviation of the single intervals in percent of the mean.
+    pub cv_percent: f64,
+    /// Rise (or fall, negative) over the whole window of the straight line fitted by least squares, in percent of
+    /// the mean.
+    pub slope_percent: f64,
+    /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal parts of the
+    /// window.
+    pub range_percent: f64,
+    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of fewer than five
+    /// intervals, nor of a series that is zero throughout.
+    pub settled: bool,
+}
+
+/// Judges an interval series by the steady-state rule of the SNIA Solid State Storage Performance Test
+/// Specification (2.0.2, 2020): over five rounds the tracked value spreads by at most 20 % of its mean and its
+/// fitted line moves by at most 10 % of the mean.
+///
+/// The specification's rounds last a minute. Here they are five equal parts of the window, because single seconds
+/// of a slow disk scatter by more than 20 % through counting alone while its rate stands still; how much they
+/// scatter is `cv_percent`. A window of 30 s that passes has not drifted in 30 s; nothing follows for the hour.
+/// Values that are not finite are taken for missing intervals.
+#[must_use]
+pub fn stability(series: &[f64]) -> Stability {
+    let kept: Vec<(f64, f64)> = series
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.is_finite())
+        .map(|(index, value)| (index as f64, *value))
+        .collect();
+    let values: Vec<f64> = kept.iter().map(|(_, value)| *value).collect();
+    let mean = numbers::mean(&values).unwrap_or(0.0);
+    let percent = |value: f64| {
+        let percent = 100.0 * value / mean.abs();
+        percent.is_finite().then_some(percent)
+    };
+    let range_percent = round_range(&values).and_then(percent);
+    let slope_percent = line_change(&kept).and_then(percent);
+    Stability {
+        intervals: values.len(),
+        mean,
+        cv_percent: numbers::cv_percent(&values).unwrap_or(0.0),
+        slope_percent: slope_percent.unwrap_or(0.0),
+        range_percent: range_percent.unwrap_or(0.0),
+        settled: values.len() >= ROUNDS
+            && range_percent.is_some_and(|range| range <= RANGE_LIMIT_PERCENT)
+            && slope_percent.is_some_and(|slope| slope.abs() <= SLOPE_LIMIT_PERCENT),
+    }
+}
+
+/// Highest less lowest mean of the rounds; of fewer values than rounds, of the values themselves.
+fn round_range(values: &[f64]) -> Option<f64> {
+    let rounds = ROUNDS.min(values.len());
+    let mut lowest = f64::INFINITY;
+    let mut highest = f64::NEG_INFINITY;
+    for round in 0..rounds {
+        let part = &values[round * values.len() / rounds..(round + 1) * values.len() / rounds];
+        let level = numbers::mean(part)?;
+        lowest = lowest.min(level);
+        highest = highest.max(level);
+    }
+    (rounds > 0).then_some(highest - lowest)
+}
+
+/// Change of the least-squares line from the first to the last interval.
+fn line_change(points: &[(f64, f64)]) -> Option<f64> {
+    let (first, last) = (points.first()?.0, points.last()?.0);
+    let count = points.len() as f64;
+    let x_mean = points.iter().map(|point| point.0).sum::<f64>() / count;
+    let y_mean = points.iter().map(|point| point.1).sum::<f64>() / count;
+    let products: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+    let squares: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
+    (squares > 0.0).then(|| products / squares * (last - first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_still_series_is_settled() {
+        let stability = stability(&[500.0; 30]);
+        assert!(stability.settled);
+        assert!((stability.mean - 500.0).abs() < 1e-9);
+        assert!(stability.range_percent < 1e-9);
+        assert!(stability.cv_percent < 1e-9);
+    }
+
+    #[test]
+    fn a_ramp_is_not_settled_and_its_slope_is_exact() {
+        let series: Vec<f64> = (0..21).map(|second| 90.0 + f64::from(second)).collect();
+        let stability = stability(&series);
+        assert!((stability.slope_percent - 20.0).abs() < 1e-9);
+        assert!(!stability.settled);
+    }
+
+    #[test]
+    fn scatter_without_drift_is_settled_but_shows_in_cv() {
+        let series: Vec<f64> =
+            (0..40).map(|second| if second % 2 == 0 { 70.0 } else { 130.0 }).collect();
+        let stability = stability(&series);
+        assert!(stability.settled, "{stability:?}");
+        assert!(stability.cv_percent > 29.0);
+    }
+
+    #[test]
+    fn a_cliff_is_not_settled() {
+        let series: Vec<f64> =
+            (0..30).map(|second| if second < 20 { 1000.0 } else { 300.0 }).collect();
+        assert!(!stability(&series).settled);
+    }
+
+    #[test]
+    fn too_short_or_dead_is_never_settled() {
+        assert!(!stability(&[]).settled);
+        assert!(!stability(&[1.0; 4]).settled);
+        assert!(!stability(&[0.0; 30]).settled);
+        assert!(!stability(&[f64::NAN; 30]).settled);
+        assert!(!stability(&[f64::MAX; 30]).settled);
+    }
+}

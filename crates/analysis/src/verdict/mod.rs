@@ -1,0 +1,248 @@
+//! Is the storage fast enough for this part of a database? Latency limits and what was measured, in words.
+//!
+//! A verdict is about the load that was measured, with its file size, and no more than that.
+
+mod limits;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use limits::{Limits, Role, Statistic};
+
+use crate::words::{milliseconds, number, size};
+
+/// A percentile is stated from ten I/Os beyond it; for the 99th that takes a thousand.
+const IOS_FOR_P99: f64 = 1000.0;
+/// *Predeployment I/O Best Practices* asks for five to ten minutes for initial runs.
+const FULL_RUN_SECONDS: f64 = 300.0;
+
+/// One measurement that a verdict rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What was done, as it stands in a sentence: "random 8K reads".
+    pub label: String,
+    /// Mean latency.
+    pub mean_ns: f64,
+    /// 99th percentile of latency, where known.
+    pub p99_ns: Option<f64>,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Throughput.
+    pub mib_per_s: f64,
+    /// I/Os in flight, over all threads and targets.
+    pub in_flight: f64,
+    /// Size of the test file or device.
+    pub file_bytes: u64,
+    /// Length of the measured window.
+    pub seconds: f64,
+}
+
+/// How well the storage serves a role. Ordered from best to worst, and what was not judged last.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// Far better than the role asks.
+    Excellent,
+    /// Within what the role ideally gets.
+    Good,
+    /// Within what the role can live with.
+    Acceptable,
+    /// Beyond it.
+    Unfit,
+    /// Nothing was measured that could be judged.
+    NotJudged,
+}
+
+impl Grade {
+    /// The grade as a word in a sentence.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Excellent => "excellent",
+            Self::Good => "good",
+            Self::Acceptable => "acceptable",
+            Self::Unfit => "unfit",
+            Self::NotJudged => "not judged",
+        }
+    }
+
+    fn lowered(self) -> Self {
+        match self {
+            Self::Excellent => Self::Good,
+            Self::Good => Self::Acceptable,
+            Self::Acceptable | Self::Unfit => Self::Unfit,
+            Self::NotJudged => Self::NotJudged,
+        }
+    }
+}
+
+/// A role, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The role.
+    pub role: Role,
+    /// The grade of the worst measurement.
+    pub grade: Grade,
+    /// The verdict in one sentence, with the figure and the file size that decided it.
+    pub headline: String,
+    /// One sentence for each measurement.
+    pub evidence: Vec<String>,
+    /// What keeps this verdict from being final.
+    pub caveats: Vec<String>,
+    /// The limits it was judged by.
+    pub limits: Limits,
+}
+
+/// Judges measurements by the limits of a role; the worst of them decides.
+#[must_use]
+pub fn judge(limits: &Limits, evidence: &[Evidence]) -> Verdict {
+    let ordered = limits.are_ordered();
+    let judged: Vec<Judged> = evidence
+        .iter()
+        .filter(|_| ordered)
+        .filter_map(|measured| Judged::new(limits, measured))
+        .collect();
+    let worst = judged.iter().max_by(|left, right| {
+        left.grade.cmp(&right.grade).then(left.latency_ns.total_cmp(&right.latency_ns))
+    });
+    let headline = match worst {
+        Some(worst) => worst.headline(limits),
+        None if !ordered => format!(
+            "{}: not judged. The limits must be above zero and rise from excellent over ideal to acceptable.",
+            limits.role.title()
+        ),
+        None => format!("{}: not judged. Nothing suitable was measured.", limits.role.title()),
+    };
+    Verdict {
+        role: limits.role,
+        grade: worst.map_or(Grade::NotJudged, |worst| worst.grade),
+        headline,
+        evidence: judged.iter().map(|judged| judged.sentence(limits)).collect(),
+        caveats: caveats(limits, evidence, &judged),
+        limits: limits.clone(),
+    }
+}
+
+struct Judged<'a> {
+    measured: &'a Evidence,
+    latency_ns: f64,
+    grade: Grade,
+    long_tail: bool,
+}
+
+impl<'a> Judged<'a> {
+    fn new(limits: &Limits, measured: &'a Evidence) -> Option<Self> {
+        let latency_ns = match limits.statistic {
+            Statistic::Mean => positive(measured.mean_ns)?,
+            Statistic::P99 => p99(measured)?,
+        };
+        let grade = grade(limits, latency_ns);
+        let far = limits.acceptable_ns as f64 * f64::from(limits.tail_factor);
+        let long_tail = limits.statistic == Statistic::Mean
+            && grade < Grade::Unfit
+            && p99(measured).is_some_and(|p99| p99 > far);
+        let grade = if long_tail { grade.lowered() } else { grade };
+        Some(Self { measured, latency_ns, grade, long_tail })
+    }
+
+    fn headline(&self, limits: &Limits) -> String {
+        let tail = match p99(self.measured).filter(|_| self.long_tail) {
+            Some(p99) => format!(
+                " One grade lower, because one I/O in a hundred took {} or longer.",
+                milliseconds(p99)
+            ),
+            None => String::new(),
+        };
+        format!(
+            "{}: {}. The {} of {} was {} at {} in flight on {}; ideal is up to {}, acceptable up to {}.{tail}",
+            limits.role.title(),
+            self.grade.word(),
+            limits.statistic.name(),
+            self.measured.label,
+            milliseconds(self.latency_ns),
+            number(self.measured.in_flight),
+            size(self.measured.file_bytes),
+            milliseconds(limits.ideal_ns as f64),
+            milliseconds(limits.acceptable_ns as f64),
+        )
+    }
+
+    fn sentence(&self, limits: &Limits) -> String {
+        let measured = self.measured;
+        let p99 = match p99(measured) {
+            Some(p99) => format!(", 99th percentile {}", milliseconds(p99)),
+            None => String::new(),
+        };
+        let tail = if self.long_tail {
+            let factor = limits.tail_factor;
+            format!(
+                ", one grade lower for a 99th percentile beyond {factor} times the acceptable limit"
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "{} on {}: {} IOPS, {} MiB/s at {} in flight; mean latency {}{p99}: {}{tail}.",
+            measured.label,
+            size(measured.file_bytes),
+            number(measured.iops),
+            number(measured.mib_per_s),
+            number(measured.in_flight),
+            milliseconds(measured.mean_ns),
+            self.grade.word(),
+        )
+    }
+}
+
+fn grade(limits: &Limits, latency_ns: f64) -> Grade {
+    if latency_ns <= limits.excellent_ns as f64 {
+        Grade::Excellent
+    } else if latency_ns <= limits.ideal_ns as f64 {
+        Grade::Good
+    } else if latency_ns <= limits.acceptable_ns as f64 {
+        Grade::Acceptable
+    } else {
+        Grade::Unfit
+    }
+}
+
+/// The 99th percentile, where enough I/Os stand behind it.
+fn p99(measured: &Evidence) -> Option<f64> {
+    let p99 = positive(measured.p99_ns?)?;
+    (measured.iops * measured.seconds >= IOS_FOR_P99).then_some(p99)
+}
+
+fn positive(value: f64) -> Option<f64> {
+    (value > 0.0 && value.is_finite()).then_some(value)
+}
+
+fn caveats(limits: &Limits, evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let left_out = evidence.len() - judged.len();
+    if left_out > 0 {
+        caveats.push(format!(
+            "{left_out} of {} measurements gave no {} that can be judged.",
+            evidence.len(),
+            limits.statistic.name()
+        ));
+    }
+    let seconds: Vec<f64> = judged.iter().filter_map(|j| positive(j.measured.seconds)).collect();
+    let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    if shortest < FULL_RUN_SECONDS {
+        caveats.push(format!(
+            "An indication: measured for {} s, where 5 to 10 minutes are advised; caches and credits can run out \
+             later.",
+            number(shortest)
+        ));
+    }
+    let few = judged.iter().filter(|j| j.measured.p99_ns.is_some() && p99(j.measured).is_none());
+    if few.count() > 0 {
+        caveats.push(
+            "With fewer than 1000 I/Os in a measurement its 99th percentile is not stated."
+                .to_owned(),
+        );
+    }
+    caveats
+}

@@ -1,0 +1,124 @@
+//! Tool and kernel side by side, with the numbers of published measurements.
+
+#![expect(clippy::float_cmp, reason = "these values are exact by construction")]
+
+use analysis::agreement::{
+    Agreement, DEFAULT_TOLERANCE_PERCENT, Figure, Flow, Observed, Suspicion, Window, compare,
+    littles_latency_ns, littles_law,
+};
+
+fn flow(iops: f64, bytes_per_io: f64) -> Flow {
+    Flow { iops, bytes_per_s: iops * bytes_per_io, latency_ns: Some(1e6), merges_per_s: 0.0 }
+}
+
+fn writes(tool: Flow, kernel: Flow) -> Window {
+    Window {
+        tool: Observed { write: tool, ..Observed::default() },
+        kernel: Observed { write: kernel, ..Observed::default() },
+        in_flight: 16.0,
+        seconds: 120.0,
+        tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
+    }
+}
+
+fn suspect(tool: Flow, kernel: Flow) -> Option<Suspicion> {
+    let agreement = compare(&writes(tool, kernel));
+    assert_eq!(agreement.within_tolerance, agreement.suspicion.is_none());
+    agreement.suspicion
+}
+
+#[test]
+fn sqlio_against_performance_monitor() {
+    // Culmsee 2012: SQLIO 526 IOPS, 29 ms (truncated); Performance Monitor 525.423 writes/s, 0.03 s, 8192 bytes.
+    let tool = Flow { latency_ns: Some(30.4e6), ..flow(526.0, 8192.0) };
+    let kernel = Flow { latency_ns: Some(30.0e6), ..flow(525.423, 8192.0) };
+    let agreement = compare(&writes(tool, kernel));
+    assert!(agreement.within_tolerance);
+    assert_eq!(agreement.suspicion, None);
+    assert_eq!(agreement.rows.len(), 4, "no row for reads, of which there were none");
+    assert!((agreement.worst_percent - 0.1097).abs() < 1e-4);
+    let size = &agreement.rows[2];
+    assert_eq!(size.figure, Figure::WriteBytesPerIo);
+    assert!((size.kernel - 8192.0).abs() < 1e-9 && size.difference_percent.abs() < 1e-9);
+    assert_eq!(
+        agreement.explanation,
+        "The kernel counted the same I/O as this test, to within 0.11 %."
+    );
+    let text = serde_json::to_string(&agreement).unwrap();
+    assert!(text.contains("\"figure\":\"write_bytes_per_s\""));
+    assert_eq!(serde_json::from_str::<Agreement>(&text).unwrap().rows.len(), 4);
+}
+
+#[test]
+fn littles_law_on_published_figures() {
+    let sqlio = littles_latency_ns(16.0, 526.0).unwrap();
+    assert!((sqlio / 1e6 - 30.4).abs() < 0.05);
+    let diskspd = littles_latency_ns(96.0, 303.09).unwrap();
+    assert!((diskspd / 1e6 - 316.7).abs() < 0.05);
+    // DiskSpd printed 316.204 ms: 0.17 % from the law.
+    assert!((littles_law(96.0, 303.09, 316.204e6).unwrap() + 0.17).abs() < 0.01);
+    // SQLIO printed 29 ms, truncated: 4.7 % from the law.
+    assert!((littles_law(16.0, 526.0, 29e6).unwrap() + 4.66).abs() < 0.01);
+    assert_eq!(littles_law(0.0, 526.0, 29e6), None);
+    assert_eq!(littles_latency_ns(16.0, 0.0), None);
+}
+
+#[test]
+fn the_direction_of_the_difference_names_the_cause() {
+    let tool = flow(1000.0, 65_536.0);
+    assert_eq!(suspect(tool, flow(1200.0, 65_536.0)), Some(Suspicion::OtherLoad));
+    assert_eq!(suspect(tool, flow(2000.0, 32_768.0)), Some(Suspicion::Splitting));
+    assert_eq!(suspect(tool, flow(250.0, 262_144.0)), Some(Suspicion::Merging));
+    assert_eq!(suspect(tool, flow(100.0, 65_536.0)), Some(Suspicion::Caching));
+    assert_eq!(suspect(tool, flow(1000.0, 131_072.0)), Some(Suspicion::Amplification));
+    assert_eq!(suspect(tool, flow(1010.0, 65_536.0)), None);
+    assert_eq!(suspect(tool, flow(0.0, 0.0)), Some(Suspicion::Caching));
+}
+
+#[test]
+fn merges_are_counted_or_said_to_be_above() {
+    let tool = flow(1000.0, 8192.0);
+    let counted = Flow { merges_per_s: 750.0, ..flow(250.0, 32_768.0) };
+    let explanation = compare(&writes(tool, counted)).explanation;
+    assert!(explanation.contains("joined 750 a second"), "{explanation}");
+    let explanation = compare(&writes(tool, flow(250.0, 32_768.0))).explanation;
+    assert!(explanation.contains("layer above"), "{explanation}");
+}
+
+#[test]
+fn reads_in_a_write_test_count_in_proportion() {
+    let mut window = writes(flow(1000.0, 8192.0), flow(1000.0, 8192.0));
+    window.kernel.read = flow(0.5, 4096.0);
+    assert!(compare(&window).within_tolerance, "a stray read a second is nothing");
+    window.kernel.read = flow(300.0, 8192.0);
+    let agreement = compare(&window);
+    assert_eq!(agreement.suspicion, Some(Suspicion::OtherLoad));
+    assert!(agreement.explanation.contains("300 reads a second though this test does none"));
+}
+
+#[test]
+fn the_edges_of_a_short_window_are_allowed_for() {
+    let mut window = writes(flow(100.0, 8192.0), flow(110.0, 8192.0));
+    window.in_flight = 32.0;
+    window.seconds = 3.0;
+    assert!(compare(&window).within_tolerance, "32 of 300 I/Os may be cut");
+    window.seconds = 300.0;
+    assert!(!compare(&window).within_tolerance);
+}
+
+#[test]
+fn latency_decides_nothing() {
+    let tool = Flow { latency_ns: Some(5e6), ..flow(1000.0, 8192.0) };
+    let kernel = Flow { latency_ns: Some(1e6), ..flow(1000.0, 8192.0) };
+    let agreement = compare(&writes(tool, kernel));
+    assert!(agreement.within_tolerance);
+    assert_eq!(agreement.rows[3].difference_percent, -80.0);
+}
+
+#[test]
+fn nothing_to_compare_is_no_agreement() {
+    let agreement = compare(&writes(Flow::default(), Flow::default()));
+    assert!(!agreement.within_tolerance && agreement.rows.is_empty());
+    let unknown = Flow { iops: f64::NAN, bytes_per_s: f64::NAN, ..Flow::default() };
+    assert!(!compare(&writes(flow(1000.0, 8192.0), unknown)).within_tolerance);
+}

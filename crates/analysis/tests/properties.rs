@@ -1,0 +1,213 @@
+//! What must hold for any input.
+
+use analysis::agreement::{Flow, Observed, Window, compare, littles_latency_ns, littles_law};
+use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
+use analysis::noise::stability;
+use analysis::numbers;
+use analysis::verdict::{Evidence, Limits, Role, Statistic, judge};
+use proptest::collection::vec;
+use proptest::num::f64::ANY;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Any bit pattern, with the troublemakers more often than chance has them.
+fn number() -> impl Strategy<Value = f64> {
+    let special = [0.0, -0.0, -1.0, 1.0, f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE];
+    prop_oneof![ANY, select(special.to_vec()), 0.1..1e6_f64]
+}
+
+fn any_point() -> impl Strategy<Value = LoadPoint> {
+    (number(), number(), number()).prop_map(|(in_flight, throughput, latency_ns)| LoadPoint {
+        in_flight,
+        throughput,
+        latency_ns,
+    })
+}
+
+/// A doubling ramp of plausible throughputs that keeps Little's law.
+fn ramp() -> impl Strategy<Value = Vec<LoadPoint>> {
+    vec(100.0..1e5_f64, 2..11).prop_map(|throughputs| {
+        let points = throughputs.into_iter().zip(0..);
+        points
+            .map(|(throughput, power)| {
+                let in_flight = 2.0_f64.powi(power);
+                LoadPoint { in_flight, throughput, latency_ns: in_flight / throughput * 1e9 }
+            })
+            .collect()
+    })
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    (number(), number(), proptest::option::of(number()), number()).prop_map(
+        |(iops, bytes_per_s, latency_ns, merges_per_s)| Flow {
+            iops,
+            bytes_per_s,
+            latency_ns,
+            merges_per_s,
+        },
+    )
+}
+
+fn observed() -> impl Strategy<Value = Observed> {
+    (flow(), flow()).prop_map(|(read, write)| Observed { read, write })
+}
+
+fn evidence(mean_ns: f64, p99_ns: f64) -> Evidence {
+    Evidence {
+        label: "random 8K reads".to_owned(),
+        mean_ns,
+        p99_ns: Some(p99_ns),
+        iops: 5000.0,
+        mib_per_s: 39.0,
+        in_flight: 8.0,
+        file_bytes: 1 << 30,
+        seconds: 30.0,
+    }
+}
+
+/// A result that holds only finite numbers reads back from JSON, where others turn into null.
+fn reads_back<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> bool {
+    serde_json::to_string(value).is_ok_and(|text| serde_json::from_str::<T>(&text).is_ok())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn knee_takes_anything(points in vec(any_point(), 0..9)) {
+        let _ = ramp_is_done(&points, &RampRule::default());
+        if let Some(knee) = find_knee(&points) {
+            prop_assert!(knee.operating_point.index < points.len());
+            prop_assert!(reads_back(&knee), "{knee:?}");
+        }
+    }
+
+    #[test]
+    fn ramp_rule_takes_anything(points in ramp(), a in number(), b in number(), c in number(), steps: usize) {
+        let rule = RampRule {
+            min_gain_percent: a,
+            flat_steps: steps,
+            min_latency_rise_share: b,
+            max_fall_percent: c,
+        };
+        let _ = ramp_is_done(&points, &rule);
+    }
+
+    #[test]
+    fn knee_knows_no_unit(points in ramp(), power in -10..20_i32) {
+        let scale = 2.0_f64.powi(power);
+        let scaled: Vec<LoadPoint> = points
+            .iter()
+            .map(|point| LoadPoint { throughput: point.throughput * scale, ..*point })
+            .collect();
+        let (knee, other) = (find_knee(&points).unwrap(), find_knee(&scaled).unwrap());
+        prop_assert_eq!(knee.operating_point.index, other.operating_point.index);
+        prop_assert_eq!(knee.reached, other.reached);
+        prop_assert_eq!(knee.little_knee.is_some(), other.little_knee.is_some());
+        if let (Some(a), Some(b)) = (knee.little_knee, other.little_knee) {
+            prop_assert!((a / b - 1.0).abs() < 0.01, "{a} {b}");
+            prop_assert!((knee.unloaded_latency_ns / other.unloaded_latency_ns - 1.0).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn operating_point_is_no_deeper_than_the_points_and_not_far_below_the_best(points in ramp()) {
+        let knee = find_knee(&points).unwrap();
+        prop_assert!(knee.operating_point.throughput >= 0.85 * knee.peak.throughput);
+        prop_assert!(points[knee.operating_point.index].in_flight.total_cmp(&knee.operating_point.in_flight).is_eq());
+        if let Some(little_knee) = knee.little_knee {
+            prop_assert!(little_knee >= 1.0 - 1e-9 && little_knee <= points[points.len() - 1].in_flight);
+        }
+    }
+
+    #[test]
+    fn agreement_takes_anything(
+        tool in observed(), kernel in observed(), in_flight in number(), seconds in number(), tolerance in number(),
+    ) {
+        let agreement = compare(&Window { tool, kernel, in_flight, seconds, tolerance_percent: tolerance });
+        prop_assert!(reads_back(&agreement), "{agreement:?}");
+        prop_assert!(!(agreement.within_tolerance && agreement.suspicion.is_some()));
+        let _ = littles_law(in_flight, seconds, tolerance);
+        let _ = littles_latency_ns(in_flight, seconds);
+    }
+
+    #[test]
+    fn an_observer_agrees_with_itself(iops in 1.0..1e7_f64, bytes in 512.0..1e7_f64) {
+        let flow = Flow { iops, bytes_per_s: iops * bytes, latency_ns: Some(1e5), merges_per_s: 0.0 };
+        let seen = Observed { read: flow, write: flow };
+        let window = Window { tool: seen, kernel: seen, in_flight: 1.0, seconds: 1.0, tolerance_percent: 0.0 };
+        prop_assert!(compare(&window).within_tolerance);
+    }
+
+    #[test]
+    fn littles_law_holds_of_its_own_latency(in_flight in 1.0..1e4_f64, iops in 1.0..1e7_f64) {
+        let latency_ns = littles_latency_ns(in_flight, iops).unwrap();
+        prop_assert!(littles_law(in_flight, iops, latency_ns).unwrap().abs() < 1e-9);
+    }
+
+    #[test]
+    fn grade_never_improves_with_latency(
+        role in select(Role::ALL.to_vec()), percentile: bool,
+        mean in 1e3..1e9_f64, p99 in 1e3..1e10_f64, slower in 1.0..10.0_f64, longer in 1.0..10.0_f64,
+    ) {
+        let statistic = if percentile { Statistic::P99 } else { Statistic::Mean };
+        let limits = Limits { statistic, ..Limits::of(role) };
+        let before = judge(&limits, &[evidence(mean, p99)]).grade;
+        let after = judge(&limits, &[evidence(mean * slower, p99 * longer)]).grade;
+        prop_assert!(after >= before);
+    }
+
+    #[test]
+    fn more_evidence_never_raises_the_grade(means in vec(1e3..1e9_f64, 1..5), one_more in 1e3..1e9_f64) {
+        let limits = Limits::of(Role::OltpData);
+        let mut all: Vec<Evidence> = means.iter().map(|mean| evidence(*mean, *mean)).collect();
+        let before = judge(&limits, &all).grade;
+        all.push(evidence(one_more, one_more));
+        prop_assert!(judge(&limits, &all).grade >= before);
+    }
+
+    #[test]
+    fn verdict_takes_anything(
+        numbers in [number(), number(), number(), number(), number(), number()], bytes: u64,
+        limits in [any::<u64>(), any::<u64>(), any::<u64>()], tail_factor: u32,
+    ) {
+        let measured = Evidence {
+            label: String::new(),
+            mean_ns: numbers[0],
+            p99_ns: Some(numbers[1]),
+            iops: numbers[2],
+            mib_per_s: numbers[3],
+            in_flight: numbers[4],
+            file_bytes: bytes,
+            seconds: numbers[5],
+        };
+        let [excellent_ns, ideal_ns, acceptable_ns] = limits;
+        let limits = Limits { excellent_ns, ideal_ns, acceptable_ns, tail_factor, ..Limits::of(Role::Log) };
+        for limits in [&limits, &Limits::of(Role::Log)] {
+            prop_assert!(reads_back(&judge(limits, std::slice::from_ref(&measured))));
+        }
+    }
+
+    #[test]
+    fn stability_takes_anything(series in vec(number(), 0..40)) {
+        let stability = stability(&series);
+        prop_assert!(reads_back(&stability), "{stability:?}");
+        let _ = (numbers::median(&series), numbers::cv_percent(&series));
+    }
+
+    #[test]
+    fn stability_knows_no_unit(series in vec(1.0..1e6_f64, 5..40)) {
+        let scaled: Vec<f64> = series.iter().map(|value| value * 1024.0).collect();
+        let (one, other) = (stability(&series), stability(&scaled));
+        prop_assert_eq!(one.settled, other.settled);
+        prop_assert!((one.range_percent - other.range_percent).abs() < 1e-6);
+    }
+
+    #[test]
+    fn median_is_between_its_values(values in vec(-1e9..1e9_f64, 1..20)) {
+        let median = numbers::median(&values).unwrap();
+        let not_above = values.iter().filter(|value| **value <= median).count();
+        let not_below = values.iter().filter(|value| **value >= median).count();
+        prop_assert!(2 * not_above >= values.len() && 2 * not_below >= values.len());
+    }
+}
