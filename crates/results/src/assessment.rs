@@ -1,0 +1,93 @@
+//! The document of an assessment, `iosonde.assessment/1`.
+
+use std::path::PathBuf;
+
+use analysis::knee::Knee;
+use analysis::verdict::Verdict;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::{Environment, Measurement, Status};
+
+/// The schema name that every assessment carries.
+pub const ASSESSMENT_SCHEMA: &str = "iosonde.assessment/1";
+
+/// What a storage system can do, and whether it is fit for a database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Assessment {
+    /// Always `iosonde.assessment/1`.
+    pub schema: String,
+    /// Unique name of this assessment.
+    pub id: String,
+    /// Version of the program that measured.
+    pub tool_version: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+    /// End, UTC, RFC 3339.
+    pub finished: String,
+    /// How it ended; the figures of an interrupted one are those of the part that was measured.
+    pub status: Status,
+    /// How long each measurement was.
+    pub pace: Pace,
+    /// What was assessed, as it was named.
+    pub target: PathBuf,
+    /// Size of the test file (or the used part of the device).
+    pub file_bytes: u64,
+    /// Why this size.
+    pub file_size_reason: String,
+    /// Where it was done.
+    pub environment: Environment,
+    /// One verdict for each role, in the order of the report.
+    pub verdicts: Vec<Verdict>,
+    /// The patterns that matter for a database, each at its own depth.
+    pub patterns: Vec<PatternResult>,
+    /// The same load at rising depth.
+    pub ramps: Vec<Ramp>,
+    /// What this program reaches on this host without any I/O, I/Os for each second.
+    pub tool_ceiling_iops: Option<f64>,
+    /// The largest measured IOPS as percent of the ceiling.
+    pub tool_ceiling_used_percent: Option<f64>,
+    /// How it was measured, sentence by sentence.
+    pub method: Vec<String>,
+    /// Every reason to doubt a figure, each once.
+    pub warnings: Vec<String>,
+}
+
+/// How long an assessment takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// About two minutes: an indication.
+    Quick,
+    /// About a quarter of an hour.
+    #[default]
+    Normal,
+    /// About an hour: a baseline.
+    Long,
+}
+
+/// One pattern of a database and its measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternResult {
+    /// Short stable name, for example `log_write_4k`.
+    pub name: String,
+    /// The load in words, for example `4 KiB sequential write, durable`.
+    pub title: String,
+    /// What a database does this for, for example `transaction log`.
+    pub operation: String,
+    /// The figures.
+    pub measurement: Measurement,
+}
+
+/// The same load at rising depth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ramp {
+    /// Short stable name, for example `random_read_8k`.
+    pub name: String,
+    /// The load in words, for example `8 KiB random read`.
+    pub title: String,
+    /// Every measured depth, in rising order.
+    pub points: Vec<Measurement>,
+    /// Where it saturates; none where too few depths were measured.
+    pub knee: Option<Knee>,
+}

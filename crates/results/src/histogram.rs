@@ -1,0 +1,299 @@
+//! A log-linear histogram of latencies: every I/O is recorded, and the answer of any quantile is within 0.8 %.
+//!
+//! Values below 128 ns have a bucket each. Above, every power of two is cut into 64 buckets of equal width, so that a
+//! bucket is at most 1/64 of its lower edge wide; a value is reported as the middle of its bucket, at most 1/128 =
+//! 0.78 % from the truth. The range ends at 2^46 ns (19.5 hours); longer values count in the last bucket, and the
+//! maximum is kept exactly.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use thiserror::Error;
+
+/// Buckets for each power of two, as a power of two.
+const SUB_BITS: u32 = 6;
+const SUB_BUCKETS: usize = 1 << SUB_BITS;
+/// The exponent of the first value out of range.
+const RANGE_BITS: u32 = 46;
+const BUCKETS: usize = ((RANGE_BITS - SUB_BITS) as usize) * SUB_BUCKETS + SUB_BUCKETS;
+/// The largest value that has a bucket of its own.
+const VALUE_MAX: u64 = (1 << RANGE_BITS) - 1;
+
+/// Counts of latencies in nanoseconds. Mergeable without loss.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Box<[u64; BUCKETS]>,
+    sum: u64,
+    min: u64,
+    max: u64,
+}
+
+/// A histogram text that cannot be read.
+#[derive(Debug, Error)]
+#[error("the histogram is not in the HdrHistogram V2 compressed encoding: {0}")]
+pub struct EncodingError(String);
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, min, max) = (self.count(), self.min, self.max);
+        write!(f, "Histogram {{ count: {count}, min: {min}, max: {max} }}")
+    }
+}
+
+/// The bucket of a value.
+#[inline]
+fn index_of(value: u64) -> usize {
+    let value = value.min(VALUE_MAX);
+    // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are one value wide.
+    let shift = (63 - (value | (SUB_BUCKETS as u64)).leading_zeros()).saturating_sub(SUB_BITS);
+    ((shift as usize) << SUB_BITS) + usize::try_from(value >> shift).unwrap_or(usize::MAX)
+}
+
+/// The middle of a bucket.
+fn value_of(index: usize) -> u64 {
+    let shift = (index >> SUB_BITS).saturating_sub(1);
+    let low = (index - (shift << SUB_BITS)) as u64;
+    (low << shift) + ((1u64 << shift) >> 1)
+}
+
+impl Histogram {
+    /// An empty histogram. It has its final size at once: recording never allocates.
+    #[must_use]
+    pub fn new() -> Self {
+        let counts = vec![0u64; BUCKETS].into_boxed_slice();
+        let counts = counts.try_into().unwrap_or_else(|_| Box::new([0; BUCKETS]));
+        Self { counts, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts one latency in nanoseconds.
+    #[inline]
+    pub fn record(&mut self, value_ns: u64) {
+        // The bound is known to hold; saying it again spares the check a panic path.
+        let index = index_of(value_ns).min(BUCKETS - 1);
+        self.counts[index] += 1;
+        self.sum = self.sum.saturating_add(value_ns);
+        self.min = self.min.min(value_ns);
+        self.max = self.max.max(value_ns);
+    }
+
+    /// Adds all counts of another histogram.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
+            *mine += theirs;
+        }
+        self.sum = self.sum.saturating_add(other.sum);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        (self.sum, self.min, self.max) = (0, u64::MAX, 0);
+    }
+
+    /// How many values were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.max == 0 && self.min == u64::MAX
+    }
+
+    /// The smallest value, exactly. Nothing recorded gives none.
+    #[must_use]
+    pub fn min(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.min)
+    }
+
+    /// The largest value, exactly. Nothing recorded gives none.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.max)
+    }
+
+    /// The arithmetic mean, from the exact sum.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.sum as f64 / count as f64)
+    }
+
+    /// The standard deviation of the recorded values, from the middles of the buckets.
+    #[must_use]
+    pub fn stddev(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let squares: f64 =
+            self.buckets().map(|(value, count)| (value as f64 - mean).powi(2) * count as f64).sum();
+        Some((squares / self.count() as f64).sqrt())
+    }
+
+    /// The smallest value that at least the share `q` of all values do not exceed; within 0.8 %.
+    ///
+    /// `q` is clipped to 0 … 1; the result never leaves the exact minimum and maximum.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let q = if q.is_nan() { 1.0 } else { q.clamp(0.0, 1.0) };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 0..=count")]
+        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
+        let mut seen = 0;
+        for (value, n) in self.buckets() {
+            seen += n;
+            if seen >= rank {
+                return Some(value.clamp(self.min, self.max));
+            }
+        }
+        Some(self.max)
+    }
+
+    /// A quantile that enough values stand behind: at least ten lie above it.
+    #[must_use]
+    pub fn supported_quantile(&self, q: f64) -> Option<u64> {
+        let above = self.count() as f64 * (1.0 - q);
+        // The tolerance is for shares such as 0.999 that binary numbers cannot hold.
+        (above >= 10.0 - 1e-6).then(|| self.quantile(q)).flatten()
+    }
+
+    /// The buckets that hold anything, as (middle in ns, count), in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, n)| (value_of(i), *n))
+    }
+
+    /// How many values are above a limit in ns; exact at the edges of buckets.
+    #[must_use]
+    pub fn count_above(&self, limit_ns: u64) -> u64 {
+        self.buckets().filter(|(value, _)| *value > limit_ns).map(|(_, n)| n).sum()
+    }
+
+    /// The HdrHistogram V2 compressed encoding in base64: what other tools of the field read.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        // Two significant digits give HdrHistogram 128 buckets a power of two, twice as fine as ours: nothing is lost.
+        let Ok(mut hdr) = hdrhistogram::Histogram::<u64>::new_with_bounds(1, VALUE_MAX, 2) else {
+            return String::new();
+        };
+        for (value, count) in self.buckets() {
+            hdr.saturating_record_n(value.max(1), count);
+        }
+        let mut bytes = Vec::new();
+        match V2DeflateSerializer::new().serialize(&hdr, &mut bytes) {
+            Ok(_) => BASE64.encode(&bytes),
+            Err(_) => String::new(),
+        }
+    }
+
+    /// Reads what [`Histogram::encode`] wrote. Minimum, maximum and sum are then those of the buckets' middles.
+    pub fn decode(text: &str) -> Result<Self, EncodingError> {
+        let bytes = BASE64.decode(text).map_err(|e| EncodingError(e.to_string()))?;
+        let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|e| EncodingError(e.to_string()))?;
+        let mut histogram = Self::new();
+        for entry in hdr.iter_recorded() {
+            let value = hdr.lowest_equivalent(entry.value_iterated_to());
+            let (index, count) = (index_of(value), entry.count_since_last_iteration());
+            histogram.counts[index.min(BUCKETS - 1)] += count;
+            histogram.sum = histogram.sum.saturating_add(value.saturating_mul(count));
+            histogram.min = histogram.min.min(value);
+            histogram.max = histogram.max.max(value);
+        }
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_bucket_holds_its_own_middle() {
+        for index in 0..BUCKETS {
+            assert_eq!(index_of(value_of(index)), index);
+        }
+        assert_eq!(index_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn nothing_recorded_has_no_figures() {
+        let empty = Histogram::new();
+        assert_eq!((empty.mean(), empty.quantile(0.5), empty.max()), (None, None, None));
+    }
+
+    #[test]
+    fn a_quantile_needs_ten_values_above_it() {
+        let mut histogram = Histogram::new();
+        (0..1000).for_each(|_| histogram.record(500));
+        assert_eq!(histogram.supported_quantile(0.99), Some(500));
+        assert_eq!(histogram.supported_quantile(0.999), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_error_stays_below_a_hundred_and_twenty_eighth(value in 1u64..=VALUE_MAX) {
+            let middle = value_of(index_of(value));
+            let error = (middle as f64 - value as f64).abs() / value as f64;
+            prop_assert!(error <= 1.0 / 128.0, "{value} is shown as {middle}");
+        }
+
+        #[test]
+        fn quantiles_are_those_of_the_sorted_values(
+            mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0f64..=1.0,
+        ) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|v| histogram.record(*v));
+            values.sort_unstable();
+            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let truth = values[rank - 1] as f64;
+            let shown = histogram.quantile(q).unwrap() as f64;
+            prop_assert!((shown - truth).abs() / truth <= 1.0 / 128.0 + 1e-9);
+            prop_assert_eq!(histogram.count(), values.len() as u64);
+            prop_assert_eq!(histogram.min(), values.first().copied());
+            prop_assert_eq!(histogram.max(), values.last().copied());
+        }
+
+        #[test]
+        fn merging_is_recording_everything_in_one(
+            a in prop::collection::vec(any::<u64>(), 0..100), b in prop::collection::vec(any::<u64>(), 0..100),
+        ) {
+            let of = |values: &[u64]| {
+                let mut h = Histogram::new();
+                values.iter().for_each(|v| h.record(*v));
+                h
+            };
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            prop_assert_eq!(merged, of(&[a, b].concat()));
+        }
+
+        #[test]
+        fn the_exchange_format_keeps_every_bucket(values in prop::collection::vec(1u64..=VALUE_MAX, 0..200)) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|v| histogram.record(*v));
+            let read = Histogram::decode(&histogram.encode()).unwrap();
+            prop_assert_eq!(read.counts, histogram.counts);
+        }
+
+        #[test]
+        fn foreign_text_never_panics(text in ".{0,80}", bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Histogram::decode(&text);
+            let _ = Histogram::decode(&BASE64.encode(bytes));
+        }
+    }
+}

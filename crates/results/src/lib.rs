@@ -1,0 +1,21 @@
+//! What was measured, as plain data: the documents that every other room reads, and the histogram they carry.
+//!
+//! A [`Measurement`] is one workload on one set of targets; an [`Assessment`] is a list of measurements and what was
+//! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
+
+mod assessment;
+mod histogram;
+mod measurement;
+
+pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp};
+pub use histogram::{EncodingError, Histogram};
+pub use measurement::{
+    Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
+    Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
+};
+
+/// The JSON Schema of one of the documents.
+#[must_use]
+pub fn schema_of<T: schemars::JsonSchema>() -> schemars::Schema {
+    schemars::schema_for!(T)
+}
