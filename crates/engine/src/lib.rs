@@ -1,0 +1,50 @@
+//! Does what a workload says, and measures it.
+//!
+//! [`prepare`] makes targets ready without harming anybody's data; [`run`] makes the I/O and gives a
+//! [`results::Measurement`]; everything that happens meanwhile is one stream of [`Event`]s. Between the start and the
+//! end of a run, workers allocate nothing, take no lock and print nothing.
+
+mod buffers;
+mod clock;
+mod collect;
+mod content;
+mod drive;
+mod error;
+mod event;
+mod mark;
+mod null;
+mod offsets;
+mod outcome;
+mod pace;
+mod prepare;
+mod prepared;
+mod queue;
+mod random;
+mod recorder;
+mod run;
+mod shared;
+mod sim;
+mod watch;
+mod worker;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+
+#[cfg(not(target_os = "linux"))]
+#[path = "windows/mod.rs"]
+mod platform;
+
+#[cfg(test)]
+mod contract;
+
+pub use clock::Clock;
+pub use error::EngineError;
+pub use event::Event;
+pub use mark::{MARK_BYTES, Mark};
+pub use outcome::new_id;
+pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};
+pub use prepared::{
+    Action, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,
+};
+pub use run::{Backend, run};

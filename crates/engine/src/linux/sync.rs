@@ -1,0 +1,82 @@
+//! The backend on pread and pwrite: one I/O at a time, the least overhead there is at depth 1.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::buffers::{BufferPlan, Buffers};
+use crate::clock::Clock;
+use crate::drive::sleep_until;
+use crate::queue::{Finished, Op, Queue, Request};
+
+/// A queue of one.
+pub(super) struct SyncQueue {
+    file: File,
+    buffers: Buffers,
+    issued: Vec<Request>,
+    done: Vec<Finished>,
+    clock: Clock,
+}
+
+impl SyncQueue {
+    /// A queue to `file`.
+    pub(super) fn new(file: File, plan: BufferPlan) -> io::Result<Self> {
+        let depth = plan.depth as usize;
+        Ok(Self {
+            file,
+            buffers: Buffers::new(plan)?,
+            issued: Vec::with_capacity(depth),
+            done: Vec::with_capacity(depth),
+            clock: Clock::get(),
+        })
+    }
+
+    fn perform(file: &File, buffers: &mut Buffers, request: &Request) -> io::Result<usize> {
+        let from = request.buffer_offset as usize;
+        let part = from..from + request.bytes as usize;
+        match request.op {
+            Op::Read => file.read_at(&mut buffers.read_mut(request.slot)[part], request.offset),
+            Op::Write => file.write_at(&buffers.write(request.slot)[part], request.offset),
+            Op::Fsync => file.sync_all().map(|()| 0),
+            Op::Fdatasync => file.sync_data().map(|()| 0),
+        }
+    }
+}
+
+impl Queue for SyncQueue {
+    #[inline]
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        self.issued.extend_from_slice(requests);
+        Ok(())
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        if self.issued.is_empty() {
+            sleep_until(self.clock, until_ns);
+        }
+        for request in self.issued.drain(..) {
+            let result = match Self::perform(&self.file, &mut self.buffers, &request) {
+                Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
+                Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+            };
+            self.done.push(Finished { slot: request.slot, result });
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        finished.append(&mut self.done);
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.buffers.write(slot)
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}

@@ -1,0 +1,97 @@
+//! What concerns threads: where they run, how their I/O is ranked, what CPU they use.
+#![expect(unsafe_code, reason = "system calls without a safe wrapper")]
+
+use std::io;
+
+use rustix::time::{ClockId, clock_gettime};
+use workload::{Priority, Stream};
+
+use crate::error::EngineError;
+
+/// What a worker's thread does before it works.
+pub(super) struct Setup {
+    cpu: Option<u32>,
+    priority: Option<Priority>,
+}
+
+impl Setup {
+    /// The set-up of thread number `thread` of a stream.
+    pub(super) fn new(stream: &Stream, thread: u32) -> Self {
+        let cpus = &stream.cpus;
+        let at = thread as usize % cpus.len().max(1);
+        Self { cpu: cpus.get(at).copied(), priority: stream.priority }
+    }
+
+    /// Applies it to the calling thread.
+    pub(super) fn apply(&self) -> Result<(), EngineError> {
+        // Timers of the default slack (50 µs) would make every scheduled I/O late. Failing changes nothing else.
+        // SAFETY: takes plain numbers.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+        if let Some(cpu) = self.cpu {
+            bind(cpu).map_err(|source| EngineError::Thread {
+                what: format!("bind a thread to CPU {cpu}"),
+                source,
+                remedy: "name CPUs that exist and that this process may use",
+            })?;
+        }
+        if let Some(priority) = self.priority {
+            set_priority(priority).map_err(|source| EngineError::Thread {
+                what: format!("set the I/O priority {priority:?}"),
+                source,
+                remedy: "realtime priority needs root; best effort needs none",
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn bind(cpu: u32) -> io::Result<()> {
+    let cpu = cpu as usize;
+    if cpu >= 8 * std::mem::size_of::<libc::cpu_set_t>() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: the set is plain bits, for which zero is a value; `cpu` is below its size; the kernel only reads it.
+    let result = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn set_priority(priority: Priority) -> io::Result<()> {
+    const WHO_PROCESS: libc::c_int = 1;
+    const CLASS_SHIFT: u32 = 13;
+    let (class, level) = match priority {
+        Priority::Realtime { level } => (1, level),
+        Priority::BestEffort { level } => (2, level),
+        Priority::Idle => (3, 0),
+    };
+    let value = (class << CLASS_SHIFT) | libc::c_int::from(level);
+    // SAFETY: takes plain numbers; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, value) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// CPU time of the calling thread.
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let (s, ns) =
+        (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
+    Some(s * 1_000_000_000 + ns)
+}
+
+/// User and system CPU seconds of this process, with the kernel's threads that work for it.
+pub(crate) fn process_cpu() -> Option<(f64, f64)> {
+    // SAFETY: the structure is plain numbers, for which zero is a value, and the kernel fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        if libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) != 0 {
+            return None;
+        }
+        usage
+    };
+    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
+    Some((seconds(usage.ru_utime), seconds(usage.ru_stime)))
+}

@@ -1,0 +1,233 @@
+//! The backend on io_uring: registered file and buffers, one system call for each batch.
+#![expect(unsafe_code, reason = "requests carry addresses of buffers to the kernel")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{EnterFlags, IoUring, opcode, squeue};
+use workload::Completion;
+
+use crate::buffers::{BufferPlan, Buffers};
+use crate::clock::Clock;
+use crate::drive::{SPIN_NS, sleep_until};
+use crate::queue::{Finished, Op, Queue, Request};
+
+/// A queue on a ring of its own. It must be made and used by the same thread.
+pub(super) struct UringQueue {
+    ring: IoUring,
+    buffers: Buffers,
+    read_base: *mut u8,
+    write_base: *mut u8,
+    fixed_buffers: bool,
+    completion: Completion,
+    clock: Clock,
+    to_submit: u32,
+    unfinished: u32,
+    _file: File,
+}
+
+/// Setup flags from best to plainest, as (name, how to ask for it).
+type Setup = fn(&mut io_uring::Builder);
+const SETUPS: [(&str, Setup); 3] = [
+    ("defer_taskrun", |b| {
+        b.setup_single_issuer().setup_defer_taskrun();
+    }),
+    ("coop_taskrun", |b| {
+        b.setup_coop_taskrun();
+    }),
+    ("plain", |_| {}),
+];
+
+/// Makes a ring with the best flags that this kernel has.
+fn open_ring(depth: u32) -> io::Result<(IoUring, &'static str)> {
+    let mut last = io::Error::from(io::ErrorKind::Unsupported);
+    for (name, setup) in SETUPS {
+        let mut builder = IoUring::builder();
+        setup(&mut builder);
+        match builder.build(depth.next_power_of_two()) {
+            Ok(ring) if ring.params().is_feature_ext_arg() => return Ok((ring, name)),
+            Ok(_) => return Err(io::Error::other("the kernel is older than 5.11")),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Whether a ring can be made at all, and if not, why.
+pub(super) fn probe() -> io::Result<()> {
+    open_ring(1).map(|_| ())
+}
+
+impl UringQueue {
+    /// A queue to `file`, and the features it uses.
+    pub(super) fn new(
+        file: File,
+        plan: BufferPlan,
+        completion: Completion,
+    ) -> io::Result<(Self, Vec<String>)> {
+        let (ring, taskrun) = open_ring(plan.depth)?;
+        let mut features = vec![taskrun.to_owned()];
+        ring.submitter().register_files(&[file.as_raw_fd()])?;
+        features.push("fixed_file".to_owned());
+        let mut buffers = Buffers::new(plan)?;
+        let regions = buffers.regions();
+        let vectors =
+            regions.map(|(base, len)| libc::iovec { iov_base: base.cast(), iov_len: len });
+        // SAFETY: the regions live in `buffers`, which the queue drops after the ring.
+        let registered = unsafe { ring.submitter().register_buffers(&vectors) };
+        // Without the right to lock that much memory, requests name their buffers by address.
+        let fixed_buffers = registered.is_ok();
+        if fixed_buffers {
+            features.push("fixed_buffers".to_owned());
+        }
+        if completion == Completion::Spin {
+            features.push("spin".to_owned());
+        }
+        let [(read_base, _), (write_base, _)] = regions;
+        let (clock, _file) = (Clock::get(), file);
+        let queue = Self {
+            ring,
+            buffers,
+            read_base,
+            write_base,
+            fixed_buffers,
+            completion,
+            clock,
+            to_submit: 0,
+            unfinished: 0,
+            _file,
+        };
+        Ok((queue, features))
+    }
+
+    /// Starts what was issued and lets the kernel post what is done, without waiting.
+    fn submit(&mut self) -> io::Result<()> {
+        // SAFETY: no argument is passed; the entries of the queue are valid, see `issue`.
+        let entered = unsafe {
+            let flags = EnterFlags::GETEVENTS.bits();
+            self.ring.submitter().enter::<libc::sigset_t>(self.to_submit, 0, flags, None)
+        };
+        self.note(entered)
+    }
+
+    /// Takes the outcome of a system call: how many entries the kernel took.
+    fn note(&mut self, entered: io::Result<usize>) -> io::Result<()> {
+        match entered {
+            Ok(taken) => {
+                self.to_submit = self.to_submit.saturating_sub(u32::try_from(taken).unwrap_or(0));
+                Ok(())
+            }
+            Err(error) => match error.raw_os_error() {
+                // The time is up, or a signal came, or the kernel wants completions reaped first.
+                Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+fn entry(
+    request: &Request,
+    base: (*mut u8, *mut u8),
+    stride: usize,
+    fixed_buffers: bool,
+) -> squeue::Entry {
+    let at = request.slot as usize * stride + request.buffer_offset as usize;
+    let file = Fixed(0);
+    let entry = match (request.op, fixed_buffers) {
+        (Op::Read, true) => {
+            let address = base.0.wrapping_add(at);
+            opcode::ReadFixed::new(file, address, request.bytes, 0).offset(request.offset).build()
+        }
+        (Op::Write, true) => {
+            let address = base.1.wrapping_add(at).cast_const();
+            opcode::WriteFixed::new(file, address, request.bytes, 1).offset(request.offset).build()
+        }
+        (Op::Read, false) => {
+            let address = base.0.wrapping_add(at);
+            opcode::Read::new(file, address, request.bytes).offset(request.offset).build()
+        }
+        (Op::Write, false) => {
+            let address = base.1.wrapping_add(at).cast_const();
+            opcode::Write::new(file, address, request.bytes).offset(request.offset).build()
+        }
+        (Op::Fsync, _) => opcode::Fsync::new(file).build(),
+        (Op::Fdatasync, _) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
+    };
+    entry.user_data(u64::from(request.slot))
+}
+
+impl Queue for UringQueue {
+    #[inline]
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        let base = (self.read_base, self.write_base);
+        let stride = self.buffers.stride();
+        let mut submission = self.ring.submission();
+        // The crate looks at the kernel's head only when told to; without this the queue seems full.
+        submission.sync();
+        for request in requests {
+            let entry = entry(request, base, stride, self.fixed_buffers);
+            // SAFETY: the address lies in the buffers of the request's slot, which nothing else uses until the I/O is
+            // reaped; the buffers outlive the ring.
+            let pushed = unsafe { submission.push(&entry) };
+            pushed.map_err(|_| io::Error::other("the submission queue is full"))?;
+        }
+        drop(submission);
+        let count = u32::try_from(requests.len()).unwrap_or(0);
+        self.to_submit += count;
+        self.unfinished += count;
+        Ok(())
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        let left = until_ns.saturating_sub(self.clock.now());
+        if self.unfinished == 0 {
+            sleep_until(self.clock, until_ns);
+            return Ok(());
+        }
+        if left <= SPIN_NS || self.completion == Completion::Spin {
+            return self.submit();
+        }
+        let left = left - SPIN_NS;
+        let nanos = u32::try_from(left % 1_000_000_000).unwrap_or(0);
+        let time = Timespec::new().sec(left / 1_000_000_000).nsec(nanos);
+        let entered = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+        self.note(entered)
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        let before = finished.len();
+        let completions = self.ring.completion();
+        finished.extend(completions.map(|c| Finished {
+            slot: u32::try_from(c.user_data()).unwrap_or(u32::MAX),
+            result: c.result(),
+        }));
+        self.unfinished -= u32::try_from(finished.len() - before).unwrap_or(0);
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.buffers.write(slot)
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.buffers.read(slot)
+    }
+}
+
+impl Drop for UringQueue {
+    /// Memory that the kernel may still write to must stay: an I/O that never returned keeps its buffers.
+    fn drop(&mut self) {
+        if self.unfinished > 0 {
+            let one = BufferPlan { depth: 1, bytes: 1, reads: false, writes: false };
+            if let Ok(empty) = Buffers::new(one) {
+                std::mem::forget(std::mem::replace(&mut self.buffers, empty));
+            }
+        }
+    }
+}

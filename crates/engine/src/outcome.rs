@@ -1,0 +1,410 @@
+//! From what the workers counted to the document of the measurement.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+use results::{
+    Checks, Cpu, Engine, Environment, ErrorRecord, Histogram, Latency, MEASUREMENT_SCHEMA,
+    Measurement, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
+};
+use workload::{RateLimit, Workload, show_ns};
+
+use crate::collect::{Collector, WorkerTotals};
+use crate::error::message_of;
+use crate::prepared::Prepared;
+use crate::queue::KINDS;
+use crate::recorder::Tally;
+use crate::run::{Backend, Place};
+use crate::shared::{Ending, InFlight};
+use crate::worker::{Timeline, WorkerEnd};
+
+/// What the coordinator learnt beside the counts.
+pub(crate) struct Facts {
+    pub backends: Vec<Backend>,
+    pub clock: &'static str,
+    pub timeline: Timeline,
+    pub status: Status,
+    pub end_ns: u64,
+    pub over_15_s: u64,
+    /// User and system CPU seconds of the process.
+    pub cpu_at_begin: Option<(f64, f64)>,
+    pub cpu_at_end: Option<(f64, f64)>,
+}
+
+impl Facts {
+    /// The facts at the start of a run.
+    pub(crate) fn new(backends: Vec<Backend>, clock: &'static str, timeline: Timeline) -> Self {
+        Self {
+            backends,
+            clock,
+            timeline,
+            status: Status::Complete,
+            end_ns: 0,
+            over_15_s: 0,
+            cpu_at_begin: None,
+            cpu_at_end: None,
+        }
+    }
+
+    /// The facts at its end.
+    pub(crate) fn end(&mut self, ending: &Ending, over_15_s: u64) {
+        self.end_ns = ending.ns();
+        self.over_15_s = over_15_s;
+        if ending.has_failed() {
+            self.status = Status::Failed;
+        }
+    }
+
+    /// Last words for workers that do not speak: what the watchdog's table knows of them.
+    pub(crate) fn give_up_on_silent_workers(
+        &self,
+        collector: &mut Collector,
+        watched: &[Arc<InFlight>],
+        now: u64,
+    ) {
+        for (number, in_flight) in watched.iter().enumerate() {
+            if collector.workers[number].end.is_some() {
+                continue;
+            }
+            let since: Vec<u64> = in_flight.pending().map(|(_, at)| at).collect();
+            let oldest = since.iter().min().map_or(0, |at| now.saturating_sub(*at));
+            collector.finished(WorkerEnd {
+                worker: number,
+                unfinished: since.len() as u64,
+                oldest_unfinished_ns: oldest,
+                ..WorkerEnd::default()
+            });
+        }
+    }
+
+    fn window_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.timeline.window_ns)
+    }
+}
+
+/// Whether a summary carries its histogram.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WithHistogram {
+    Yes,
+    No,
+}
+
+/// Reads, writes and flushes of any set of workers.
+#[derive(Default)]
+struct Sum([Tally; KINDS]);
+
+impl Sum {
+    fn of<'a>(workers: impl Iterator<Item = &'a WorkerTotals>) -> Self {
+        let mut sum = Self::default();
+        for worker in workers {
+            for (mine, theirs) in sum.0.iter_mut().zip(&worker.tallies) {
+                mine.merge(theirs);
+            }
+        }
+        sum
+    }
+
+    /// Reads and writes together.
+    fn total(&self) -> Tally {
+        let mut total = self.0[0].clone();
+        total.merge(&self.0[1]);
+        total
+    }
+
+    /// Total, read, write, sync.
+    fn statistics(&self, seconds: f64, with: WithHistogram) -> [Statistics; 4] {
+        let [read, write, sync] = &self.0;
+        [&self.total(), read, write, sync].map(|tally| statistics(tally, seconds, with))
+    }
+}
+
+fn statistics(tally: &Tally, seconds: f64, with: WithHistogram) -> Statistics {
+    let rate = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
+    let parts = tally.open_loop.as_deref();
+    let encode = |h: &Histogram| (with == WithHistogram::Yes && !h.is_empty()).then(|| h.encode());
+    Statistics {
+        ios: tally.ios,
+        bytes: tally.bytes,
+        iops: rate(tally.ios as f64),
+        mib_per_s: rate(tally.bytes as f64 / 1_048_576.0),
+        errors: tally.errors,
+        latency_ns: Latency::of(&tally.latency),
+        service_ns: parts.and_then(|p| Latency::of(&p.service)),
+        delay_ns: parts.and_then(|p| Latency::of(&p.delay)),
+        histogram: encode(&tally.latency),
+    }
+}
+
+/// Puts the document together.
+pub(crate) fn measurement(
+    workload: &Workload,
+    prepared: &Prepared,
+    mut collector: Collector,
+    places: &[Place],
+    facts: Facts,
+    started: Timestamp,
+) -> Measurement {
+    let window_ns = facts.window_ns();
+    let seconds = window_ns as f64 / 1e9;
+    let series = collector.series(window_ns);
+    let workers = &collector.workers;
+    let sum = Sum::of(workers.iter());
+    let all = |with| sum.statistics(seconds, with);
+    let [total, read, write, sync] = all(WithHistogram::Yes);
+    let area: f64 = workers.iter().map(|w| w.in_flight_ns).sum();
+    let achieved = if window_ns > 0 { area / window_ns as f64 } else { 0.0 };
+    let cpu = cpu(&facts, workers, total.ios + sync.ios, seconds);
+    let checks = checks(workload, workers, &facts, &sum, achieved, seconds);
+    Measurement {
+        schema: MEASUREMENT_SCHEMA.to_owned(),
+        id: new_id(started),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: started.to_string(),
+        status: facts.status,
+        workload: workload.clone(),
+        environment: Environment { host: None, storage: Vec::new() },
+        engine: engine(&facts),
+        seconds,
+        threads: workload.threads(),
+        depth: workload.common_depth(),
+        in_flight: workload.in_flight(),
+        achieved_in_flight: achieved,
+        file_bytes: prepared.facts().iter().map(|f| f.size_bytes).sum(),
+        total,
+        read,
+        write,
+        sync,
+        streams: streams(workload, workers, places, seconds),
+        targets: targets(prepared, workers, places, seconds),
+        threads_detail: threads(workload, workers, places, window_ns),
+        series,
+        cpu,
+        kernel: None,
+        errors: errors(prepared, workers, places),
+        stalls: stalls(workers, &facts),
+        checks,
+    }
+}
+
+/// A name that sorts by time and is used once.
+pub fn new_id(started: Timestamp) -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let (ms, process) = (started.as_millisecond(), std::process::id());
+    format!("{ms:012x}-{process:x}-{number:x}")
+}
+
+fn engine(facts: &Facts) -> Engine {
+    let mut names: Vec<&str> = Vec::new();
+    let mut reasons: Vec<&str> = Vec::new();
+    let mut features: Vec<String> = Vec::new();
+    for backend in &facts.backends {
+        if !names.contains(&backend.name) {
+            names.push(backend.name);
+        }
+        if !reasons.contains(&backend.reason.as_str()) {
+            reasons.push(&backend.reason);
+        }
+        let new = backend.features.iter().filter(|f| !features.contains(f));
+        let new: Vec<String> = new.cloned().collect();
+        features.extend(new);
+    }
+    Engine {
+        name: names.join("+"),
+        reason: reasons.join("; "),
+        features,
+        clock: facts.clock.to_owned(),
+    }
+}
+
+fn select<'a>(
+    workers: &'a [WorkerTotals],
+    places: &'a [Place],
+    keep: impl Fn(&Place) -> bool + 'a,
+) -> impl Iterator<Item = &'a WorkerTotals> {
+    workers.iter().zip(places).filter(move |(_, p)| keep(p)).map(|(w, _)| w)
+}
+
+fn streams(
+    workload: &Workload,
+    workers: &[WorkerTotals],
+    places: &[Place],
+    seconds: f64,
+) -> Vec<StreamResult> {
+    let result = |(index, stream): (usize, &workload::Stream)| {
+        let mine = || select(workers, places, move |p| p.stream == index);
+        let sum = Sum::of(mine());
+        let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
+        let (name, threads, depth) = (stream.name.clone(), mine().count() as u64, stream.depth);
+        StreamResult { name, threads, depth, total, read, write, sync }
+    };
+    workload.streams.iter().enumerate().map(result).collect()
+}
+
+fn targets(
+    prepared: &Prepared,
+    workers: &[WorkerTotals],
+    places: &[Place],
+    seconds: f64,
+) -> Vec<TargetResult> {
+    let result = |(index, target): (usize, &crate::PreparedTarget)| {
+        let sum = Sum::of(select(workers, places, move |p| p.target == index));
+        let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
+        TargetResult {
+            path: target.path().to_owned(),
+            file_bytes: target.size_bytes(),
+            content: target.content().to_owned(),
+            total,
+            read,
+            write,
+            sync,
+        }
+    };
+    prepared.targets().iter().enumerate().map(result).collect()
+}
+
+fn threads(
+    workload: &Workload,
+    workers: &[WorkerTotals],
+    places: &[Place],
+    window_ns: u64,
+) -> Vec<ThreadResult> {
+    let seconds = window_ns as f64 / 1e9;
+    let per_window = |ns: f64| if window_ns > 0 { ns / window_ns as f64 } else { 0.0 };
+    let result = |(worker, place): (&WorkerTotals, &Place)| {
+        let sum = Sum::of(std::iter::once(worker));
+        let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::No);
+        ThreadResult {
+            stream: workload.streams[place.stream].name.clone(),
+            target: place.target,
+            thread: place.thread,
+            achieved_depth: per_window(worker.in_flight_ns),
+            cpu_percent: thread_cpu_ns(worker).map(|ns| 100.0 * per_window(ns as f64)),
+            total,
+            read,
+            write,
+            sync,
+        }
+    };
+    workers.iter().zip(places).map(result).collect()
+}
+
+fn thread_cpu_ns(worker: &WorkerTotals) -> Option<u64> {
+    Some(worker.cpu_ns.1?.saturating_sub(worker.cpu_ns.0?))
+}
+
+fn cpu(facts: &Facts, workers: &[WorkerTotals], ios: u64, seconds: f64) -> Cpu {
+    let (Some(begin), Some(end)) = (facts.cpu_at_begin, facts.cpu_at_end) else {
+        return Cpu::default();
+    };
+    let (user_s, system_s) = (end.0 - begin.0, end.1 - begin.1);
+    let per_io = |s: f64| if ios > 0 { s * 1e6 / ios as f64 } else { 0.0 };
+    let busiest = workers.iter().filter_map(thread_cpu_ns).max();
+    Cpu {
+        user_s,
+        system_s,
+        user_us_per_io: per_io(user_s),
+        total_us_per_io: per_io(user_s + system_s),
+        busiest_thread_percent: busiest
+            .filter(|_| seconds > 0.0)
+            .map(|ns| ns as f64 / 1e7 / seconds),
+        busiest_core_percent: None,
+        host_percent: None,
+    }
+}
+
+fn errors(prepared: &Prepared, workers: &[WorkerTotals], places: &[Place]) -> Vec<ErrorRecord> {
+    let mut records: Vec<ErrorRecord> = Vec::new();
+    for (worker, place) in workers.iter().zip(places) {
+        let path = prepared.targets()[place.target].path();
+        for failure in worker.end.iter().flat_map(|e| &e.errors) {
+            let operation = failure.op.name();
+            let same = |r: &&mut ErrorRecord| {
+                r.kind == failure.kind && r.operation == operation && r.path == path
+            };
+            if let Some(record) = records.iter_mut().find(same) {
+                record.count += failure.count;
+                record.first_offset_bytes = record.first_offset_bytes.min(failure.first_offset);
+                continue;
+            }
+            records.push(ErrorRecord {
+                kind: failure.kind,
+                operation: operation.to_owned(),
+                path: path.to_owned(),
+                count: failure.count,
+                first_offset_bytes: failure.first_offset,
+                message: message_of(failure.errno),
+            });
+        }
+    }
+    records
+}
+
+fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
+    let ends = || workers.iter().filter_map(|w| w.end.as_ref());
+    Stalls {
+        longest_gap_ns: workers.iter().map(|w| w.longest_gap_ns).max().unwrap_or(0),
+        over_15_s: facts.over_15_s,
+        unfinished: ends().map(|e| e.unfinished).sum(),
+        oldest_unfinished_ns: ends().map(|e| e.oldest_unfinished_ns).max().unwrap_or(0),
+    }
+}
+
+fn checks(
+    workload: &Workload,
+    workers: &[WorkerTotals],
+    facts: &Facts,
+    sum: &Sum,
+    achieved: f64,
+    seconds: f64,
+) -> Checks {
+    let mut checks = Checks::default();
+    // Time in flight of everything that completed, flushes too, against the integral of what was in flight.
+    let service = |t: &Tally| {
+        let parts = t.open_loop.as_deref();
+        parts.map_or(&t.latency, |p| &p.service).mean().unwrap_or(0.0) * t.ios as f64
+    };
+    let in_flight_s: f64 = sum.0.iter().map(service).sum::<f64>() / 1e9;
+    if seconds > 0.0 && achieved > 0.0 && in_flight_s > 0.0 {
+        checks.littles_law_percent = Some(100.0 * (in_flight_s / seconds / achieved - 1.0));
+    }
+    checks.rate_reached_percent = rate_reached(workload, sum, seconds);
+    let warnings = &mut checks.warnings;
+    for end in workers.iter().filter_map(|w| w.end.as_ref()) {
+        if let Some(error) = &end.queue_error {
+            warnings.push(format!("a worker ended early: {error}"));
+        }
+    }
+    let stalls = stalls(workers, facts);
+    if stalls.unfinished > 0 {
+        let age = show_ns(stalls.oldest_unfinished_ns as f64);
+        warnings.push(format!(
+            "{} I/Os had not returned when the run ended, the oldest after {age}; they are in no figure",
+            stalls.unfinished
+        ));
+    }
+    if stalls.over_15_s > 0 {
+        warnings.push(format!("{} I/Os ran for over 15 s", stalls.over_15_s));
+    }
+    let behind = workers.iter().filter_map(|w| w.end.as_ref()).map(|e| e.behind_ns).max();
+    if let Some(behind) = behind.filter(|b| *b > 100_000_000) {
+        let behind = show_ns(behind as f64);
+        warnings.push(format!(
+            "the storage did not keep up with the asked rate: at the end, I/Os had been due for {behind} \
+             without a free slot; they are in no figure, and latencies are too low by that"
+        ));
+    }
+    checks
+}
+
+/// Reached share of the asked rate, over all streams that have one.
+fn rate_reached(workload: &Workload, sum: &Sum, seconds: f64) -> Option<f64> {
+    let [stream] = workload.streams.as_slice() else { return None };
+    let total = sum.total();
+    let (asked, reached) = match stream.rate?.limit {
+        RateLimit::Iops(iops) => (iops, total.ios as f64),
+        RateLimit::MibPerS(mib) => (mib, total.bytes as f64 / 1_048_576.0),
+    };
+    (seconds > 0.0).then(|| 100.0 * reached / seconds / asked)
+}

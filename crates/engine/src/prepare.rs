@@ -1,0 +1,87 @@
+//! Makes the targets of a workload ready, or says why not before anything is touched.
+
+use std::sync::atomic::AtomicBool;
+
+use workload::{TargetFacts, Workload};
+
+use crate::event::Event;
+use crate::platform;
+use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarget, TargetPlan};
+
+/// Size of a test file where none is asked for.
+pub const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
+/// Size of the simulated device and of the null device where none is asked for.
+const ARTIFICIAL_SIZE_BYTES: u64 = 64 << 30;
+
+/// What would be done to the targets; touches nothing. All problems of all targets are reported together.
+pub fn plan(
+    workload: &Workload,
+    permissions: &Permissions,
+) -> Result<Vec<TargetPlan>, PrepareError> {
+    let violations = workload.violations();
+    if !violations.is_empty() {
+        return Err(PrepareError::Invalid(violations));
+    }
+    let plans = if workload.engine.is_artificial() {
+        artificial(workload)
+    } else {
+        let plan = |i| platform::plan_target(workload, i, permissions);
+        let (plans, refusals): (Vec<_>, Vec<_>) =
+            (0..workload.targets.len()).map(plan).partition(Result::is_ok);
+        if !refusals.is_empty() {
+            return Err(PrepareError::Refused(
+                refusals.into_iter().filter_map(Result::err).collect(),
+            ));
+        }
+        plans.into_iter().filter_map(Result::ok).collect()
+    };
+    // Alignment is only known of an open target; sizes are known now.
+    let fact = |p: &TargetPlan| TargetFacts { size_bytes: p.size_bytes, direct_align_bytes: 1 };
+    let violations = workload.violations_on(&plans.iter().map(fact).collect::<Vec<_>>());
+    if !violations.is_empty() {
+        return Err(PrepareError::Invalid(violations));
+    }
+    Ok(plans)
+}
+
+fn artificial(workload: &Workload) -> Vec<TargetPlan> {
+    let plan = |target: &workload::Target| TargetPlan {
+        path: target.path.clone(),
+        size_bytes: target.size_bytes.map_or(ARTIFICIAL_SIZE_BYTES, |s| s.0),
+        action: Action::Nothing,
+    };
+    workload.targets.iter().map(plan).collect()
+}
+
+/// Makes every target ready: test files are created and wholly written, everything is opened.
+///
+/// When this fails or `stop` becomes true, what was made is removed again.
+pub fn prepare(
+    workload: &Workload,
+    permissions: &Permissions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<Prepared, PrepareError> {
+    let plans = plan(workload, permissions)?;
+    let mut prepared = Prepared { targets: Vec::new() };
+    for (index, plan) in plans.into_iter().enumerate() {
+        let target = if plan.action == Action::Nothing {
+            PreparedTarget {
+                path: plan.path,
+                size_bytes: plan.size_bytes,
+                direct_align_bytes: 1,
+                content: format!(
+                    "no content: the engine `{}` has no real target",
+                    workload.engine.name()
+                ),
+                file: None,
+                warnings: Vec::new(),
+                remove: false,
+            }
+        } else {
+            platform::prepare_target(workload, index, plan, permissions, stop, observe)?
+        };
+        prepared.targets.push(target);
+    }
+    Ok(prepared)
+}

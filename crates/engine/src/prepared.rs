@@ -1,0 +1,303 @@
+//! Targets that are ready for I/O, what may be done to them, and why some are refused.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use workload::{Bytes, TargetFacts, Violation};
+
+/// What the user allows to be done to the targets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// Foreign files and block devices that may be overwritten, each named exactly.
+    pub destroy: Vec<PathBuf>,
+    /// Test files may fill their file system beyond 90 %.
+    pub overfill: bool,
+    /// Test files that are made stay after the run.
+    pub keep: bool,
+}
+
+/// What will be done to one target before the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetPlan {
+    /// The file or device that receives the I/O.
+    pub path: PathBuf,
+    /// The bytes of it that I/O may use.
+    pub size_bytes: u64,
+    /// What is done first.
+    pub action: Action,
+}
+
+/// What is done to a target before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A test file is made and wholly written.
+    Make,
+    /// A test file of an earlier run is written again.
+    Refill,
+    /// A test file of an earlier run is used as it is.
+    Reuse,
+    /// Somebody else's file or device is only read.
+    ReadOnly,
+    /// Somebody else's file or device is overwritten, as the user said; its used part is wholly written first.
+    DestroyAndFill,
+    /// Somebody else's file or device is overwritten, as the user said.
+    Destroy,
+    /// There is no real target.
+    Nothing,
+}
+
+impl Action {
+    /// Whether all of the target is written before the run.
+    #[must_use]
+    pub fn fills(self) -> bool {
+        matches!(self, Self::Make | Self::Refill | Self::DestroyAndFill)
+    }
+
+    /// What it does, in words.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Make => "make a test file and write all of it",
+            Self::Refill => "write all of an earlier test file again",
+            Self::Reuse => "use an earlier test file as it is",
+            Self::ReadOnly => "read only; never written to",
+            Self::DestroyAndFill => "OVERWRITE all of the used part, then run",
+            Self::Destroy => "OVERWRITE during the run",
+            Self::Nothing => "nothing; no real target is touched",
+        }
+    }
+}
+
+/// A target that is ready.
+#[derive(Debug)]
+pub struct PreparedTarget {
+    pub(crate) path: PathBuf,
+    pub(crate) size_bytes: u64,
+    pub(crate) direct_align_bytes: u64,
+    pub(crate) content: String,
+    /// The open target; none where the engine has no real one.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no real targets there yet"))]
+    pub(crate) file: Option<File>,
+    pub(crate) warnings: Vec<String>,
+    /// The file is removed when the target is dropped.
+    pub(crate) remove: bool,
+}
+
+impl PreparedTarget {
+    /// The file or device that receives the I/O.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes of it that I/O may use.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// What is known of its content, in words.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// What a user should know about it.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Drop for PreparedTarget {
+    fn drop(&mut self) {
+        if self.remove {
+            // Nothing can be done here about a file that does not go; its mark says what it is.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// All targets of a workload, ready. Test files that are not kept are removed when this is dropped.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) targets: Vec<PreparedTarget>,
+}
+
+impl Prepared {
+    /// The targets, in the workload's order.
+    #[must_use]
+    pub fn targets(&self) -> &[PreparedTarget] {
+        &self.targets
+    }
+
+    /// Sizes and alignments, in the workload's order.
+    #[must_use]
+    pub fn facts(&self) -> Vec<TargetFacts> {
+        let fact = |t: &PreparedTarget| TargetFacts {
+            size_bytes: t.size_bytes,
+            direct_align_bytes: t.direct_align_bytes,
+        };
+        self.targets.iter().map(fact).collect()
+    }
+}
+
+/// Why targets could not be made ready.
+#[derive(Debug, Error)]
+pub enum PrepareError {
+    /// The workload breaks rules; all of them are named.
+    #[error("{}", join(.0))]
+    Invalid(Vec<Violation>),
+    /// Targets are refused; all of them are named, and nothing was touched.
+    #[error("{}", join(.0))]
+    Refused(Vec<Refusal>),
+    /// Writing the test file failed.
+    #[error("cannot write the test file `{}`: {source}; {remedy}", path.display())]
+    Fill {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// The target cannot be opened.
+    #[error("cannot open `{}`: {source}; {remedy}", path.display())]
+    Open {
+        /// The target.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// The file system has no direct I/O.
+    #[error(
+        "`{}` is on a file system without direct I/O (O_DIRECT), so every figure would be of the operating \
+         system's cache; choose another directory, or measure the cache knowingly with `--buffered`",
+        path.display()
+    )]
+    NoDirect {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A signal came. What was begun is removed.
+    #[error("interrupted while preparing; the unfinished test file was removed")]
+    Interrupted,
+    /// A backend cannot be used.
+    #[error(transparent)]
+    Engine(#[from] crate::EngineError),
+}
+
+/// Why one target is refused.
+#[derive(Debug, Error)]
+pub enum Refusal {
+    /// Neither the target nor its directory exists.
+    #[error("`{}` does not exist, and neither does its directory; create the directory or name another", path.display())]
+    Missing {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The target cannot be looked at.
+    #[error("`{}` cannot be examined: {source}", path.display())]
+    Unreadable {
+        /// The target.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The target is a socket or the like.
+    #[error("`{}` is {what}; name a directory, a file or a block device", path.display())]
+    Unfit {
+        /// The target.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A foreign file would be written.
+    #[error(
+        "`{}` was not made by iosonde and would be overwritten; name a directory to have a test file made, \
+         or, if its content may be lost, repeat its name: `--destroy {}`",
+        path.display(), path.display()
+    )]
+    Foreign {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A database's file would be written.
+    #[error("`{}` has the extension of a database file (.{extension}) and is never written to", path.display())]
+    Database {
+        /// The target.
+        path: PathBuf,
+        /// Its extension.
+        extension: String,
+    },
+    /// A block device would be written that somebody uses.
+    #[error("`{}` is never written to: it is {usage}", path.display())]
+    InUse {
+        /// The target.
+        path: PathBuf,
+        /// Who uses it.
+        usage: String,
+    },
+    /// The file system is read-only.
+    #[error("`{}` is on a read-only file system; no test file can be made there", path.display())]
+    ReadOnly {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The test file does not fit.
+    #[error("`{}` needs {needed} for its test file and the file system has {available} free; choose a smaller `--size`", path.display())]
+    NoSpace {
+        /// The target.
+        path: PathBuf,
+        /// Size of the test file.
+        needed: Bytes,
+        /// Free space.
+        available: Bytes,
+    },
+    /// The test file would fill the file system.
+    #[error(
+        "a test file of {needed} at `{}` would fill its file system to {percent:.0} %; beyond 90 % it needs `--overfill`, \
+         and up to 90 % there is room for {room}",
+        path.display()
+    )]
+    Overfill {
+        /// The target.
+        path: PathBuf,
+        /// Size of the test file.
+        needed: Bytes,
+        /// How full it would be.
+        percent: f64,
+        /// What fits below 90 %.
+        room: Bytes,
+    },
+    /// The size is larger than the target.
+    #[error("`{}` has {has}, less than the {asked} asked for", path.display())]
+    TooSmall {
+        /// The target.
+        path: PathBuf,
+        /// Size of the target.
+        has: Bytes,
+        /// Size asked for.
+        asked: Bytes,
+    },
+    /// A size is needed.
+    #[error("`{}` has no size of its own; give one with `--size`", path.display())]
+    SizeNeeded {
+        /// The target.
+        path: PathBuf,
+    },
+    /// Real targets do not work on this system.
+    #[error("`{}`: I/O on real targets is not available on this system yet; `--engine sim` and `--engine null` are", path.display())]
+    System {
+        /// The target.
+        path: PathBuf,
+    },
+}
+
+fn join<T: ToString>(lines: &[T]) -> String {
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,92 @@
+//! The seam between what is done and how: one queue of I/Os, owned by one worker.
+
+use std::io;
+
+/// What one I/O does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Reads into the slot's read buffer.
+    Read,
+    /// Writes the slot's write buffer.
+    Write,
+    /// fsync.
+    Fsync,
+    /// fdatasync.
+    Fdatasync,
+}
+
+/// How many kinds of I/O are counted apart: reads, writes, flushes.
+pub(crate) const KINDS: usize = 3;
+
+impl Op {
+    /// The kind it is counted as: 0 read, 1 write, 2 flush.
+    #[must_use]
+    pub(crate) fn kind(self) -> usize {
+        match self {
+            Self::Read => 0,
+            Self::Write => 1,
+            Self::Fsync | Self::Fdatasync => 2,
+        }
+    }
+
+    /// The word for it in messages.
+    #[must_use]
+    pub(crate) fn name(self) -> &'static str {
+        ["read", "write", "sync"][self.kind()]
+    }
+}
+
+/// One I/O, ready to be issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// Which of the queue's slots it uses; each slot has one I/O at a time.
+    pub slot: u32,
+    /// What it does.
+    pub op: Op,
+    /// Where on the target.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Where in the slot's buffer; above zero for the rest of a short transfer.
+    pub buffer_offset: u32,
+}
+
+/// One finished I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// Its slot.
+    pub slot: u32,
+    /// Bytes transferred, or the negative error number of the system.
+    pub result: i32,
+}
+
+/// A queue of I/Os to one target.
+///
+/// The contract, which one test checks for every implementation:
+/// every request of [`issue`](Queue::issue) comes back exactly once from [`reap`](Queue::reap), in any order;
+/// requests may wait until [`wait`](Queue::wait) before they start, and `wait` starts all of them;
+/// `wait` returns when something can be reaped or `until_ns` has come, whichever is first;
+/// time never runs backwards.
+pub(crate) trait Queue {
+    /// Nanoseconds on the run's clock.
+    fn now(&self) -> u64;
+
+    /// Takes requests; never more than the queue's depth are unfinished at a time.
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()>;
+
+    /// Starts what was issued and waits for a completion or a moment on the run's clock.
+    fn wait(&mut self, until_ns: u64) -> io::Result<()>;
+
+    /// Appends everything that has finished.
+    fn reap(&mut self, finished: &mut Vec<Finished>);
+
+    /// The write buffer of a slot that is not in use.
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8];
+
+    /// The read buffer of a slot that is not in use: what its last read brought.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "checking what was read is the contract test's so far")
+    )]
+    fn read_buffer(&mut self, slot: u32) -> &[u8];
+}

@@ -1,0 +1,126 @@
+//! What one worker has counted since it last published.
+//!
+//! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series it sends the snapshot to the
+//! coordinator and goes on with an empty one, so that totals are the sum of the intervals by construction and the hot
+//! path has neither a lock nor a shared cache line.
+
+use results::Histogram;
+
+use crate::queue::KINDS;
+
+/// Counts and latencies of one kind of I/O.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    /// I/Os that completed without error.
+    pub ios: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// From the intended start, where there is one, otherwise from submission, to completion.
+    pub latency: Histogram,
+    /// Open loop only.
+    pub open_loop: Option<Box<OpenLoop>>,
+}
+
+/// The two parts of an open loop's latency.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenLoop {
+    /// From submission to completion.
+    pub service: Histogram,
+    /// From the intended start to submission.
+    pub delay: Histogram,
+}
+
+impl Tally {
+    /// An empty tally; `open_loop` says whether service and delay are kept apart.
+    #[must_use]
+    pub(crate) fn new(open_loop: bool) -> Self {
+        Self { open_loop: open_loop.then(Box::default), ..Self::default() }
+    }
+
+    /// Counts one finished I/O.
+    #[inline]
+    pub(crate) fn record(&mut self, bytes: u32, due_ns: u64, issued_ns: u64, now_ns: u64) {
+        self.ios += 1;
+        self.bytes += u64::from(bytes);
+        self.latency.record(now_ns.saturating_sub(due_ns));
+        if let Some(parts) = &mut self.open_loop {
+            parts.service.record(now_ns.saturating_sub(issued_ns));
+            parts.delay.record(issued_ns.saturating_sub(due_ns));
+        }
+    }
+
+    /// Adds everything another tally counted.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+        self.latency.merge(&other.latency);
+        if let Some(theirs) = &other.open_loop {
+            let mine = self.open_loop.get_or_insert_with(Box::default);
+            mine.service.merge(&theirs.service);
+            mine.delay.merge(&theirs.delay);
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.ios > 0 {
+            self.latency.clear();
+            if let Some(parts) = &mut self.open_loop {
+                parts.service.clear();
+                parts.delay.clear();
+            }
+        }
+        (self.ios, self.bytes, self.errors) = (0, 0, 0);
+    }
+}
+
+/// Which part of a run a snapshot belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Before the measured window.
+    WarmUp,
+    /// This interval of the measured window, counted from 0.
+    Interval(u64),
+}
+
+/// What one worker counted in one span.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    /// The worker's number.
+    pub worker: usize,
+    /// The span; a worker that is held up may give several intervals as the first of them.
+    pub span: Span,
+    /// Reads, writes, flushes.
+    pub tallies: [Tally; KINDS],
+    /// Integral of the I/Os in flight over time, in nanoseconds.
+    pub in_flight_ns: f64,
+    /// Longest time without a completion while I/Os were in flight.
+    pub longest_gap_ns: u64,
+    /// CPU time of the thread at the end of the span, where the system tells.
+    pub thread_cpu_ns: Option<u64>,
+}
+
+impl Snapshot {
+    /// An empty snapshot.
+    #[must_use]
+    pub(crate) fn new(worker: usize, open_loop: bool) -> Self {
+        Self {
+            worker,
+            span: Span::WarmUp,
+            tallies: std::array::from_fn(|_| Tally::new(open_loop)),
+            in_flight_ns: 0.0,
+            longest_gap_ns: 0,
+            thread_cpu_ns: None,
+        }
+    }
+
+    /// Empties it for the next use, without giving memory back.
+    pub(crate) fn clear(&mut self) {
+        self.tallies.iter_mut().for_each(Tally::clear);
+        self.in_flight_ns = 0.0;
+        self.longest_gap_ns = 0;
+        self.thread_cpu_ns = None;
+    }
+}

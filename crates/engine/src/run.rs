@@ -1,0 +1,400 @@
+//! One run: starts the workers, watches over them, ends on time, and puts the measurement together.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use results::{Measurement, Status};
+use workload::{EngineChoice, Stream, Workload};
+
+use crate::buffers::BufferPlan;
+use crate::clock::Clock;
+use crate::collect::Collector;
+use crate::drive;
+use crate::error::EngineError;
+use crate::event::Event;
+use crate::offsets::Offsets;
+use crate::outcome::{self, Facts};
+use crate::pace::Pace;
+use crate::platform;
+use crate::prepared::Prepared;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::recorder::Snapshot;
+use crate::shared::{Ending, InFlight};
+use crate::sim::{SimModel, SimQueue};
+use crate::watch::Watchdog;
+use crate::worker::{Message, Timeline, Worker, WorkerPlan};
+
+/// Snapshots of each worker that may be under way.
+const SNAPSHOTS: usize = 4;
+/// How long I/Os that are in flight at the end of the window are waited for.
+const DRAIN_NS: u64 = 5_000_000_000;
+/// How long a worker may need beyond that to say that it is done.
+const LAST_WORDS_NS: u64 = 500_000_000;
+/// The coordinator looks at signals and the watchdog this often.
+const LOOK_UP: Duration = Duration::from_millis(20);
+
+/// The backend of one worker: its name, why it was taken, and what it makes use of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backend {
+    /// `uring`, `aio`, `sync`, `null` or `sim`.
+    pub name: &'static str,
+    /// Why this one.
+    pub reason: String,
+    /// Features in use.
+    pub features: Vec<String>,
+}
+
+/// Where a worker belongs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Index of the stream.
+    pub stream: usize,
+    /// Index of the target.
+    pub target: usize,
+    /// Number among the threads of this stream and target.
+    pub thread: u32,
+}
+
+/// A worker that has everything but its queue.
+pub(crate) struct Job {
+    worker_plan: Box<dyn FnOnce(Timeline) -> Worker + Send>,
+    go: Receiver<Timeline>,
+    sender: SyncSender<Message>,
+}
+
+impl Job {
+    /// Reports the queue as open, waits for the start, and works.
+    pub(crate) fn run<Q: Queue>(self, mut queue: Q, backend: Backend) {
+        if self.sender.send(Message::Ready(Ok(backend))).is_err() {
+            return;
+        }
+        // No start comes when another worker could not open its queue.
+        let Ok(timeline) = self.go.recv() else { return };
+        let mut worker = (self.worker_plan)(timeline);
+        worker.prepare(&mut queue);
+        drive::sleep_until(Clock::get(), timeline.start_ns);
+        drive::drive(worker, &mut queue);
+    }
+
+    /// Reports that the queue cannot be opened.
+    pub(crate) fn fail(self, error: EngineError) {
+        let _ = self.sender.send(Message::Ready(Err(error)));
+    }
+}
+
+/// Does what the workload says on prepared targets, and measures.
+///
+/// The result's environment and kernel parts are left empty for whoever knows them. `stop` ends the run early; what
+/// was measured until then is the result.
+pub fn run(
+    workload: &Workload,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<Measurement, EngineError> {
+    let facts = prepared.facts();
+    let mut violations = workload.violations();
+    violations.extend(workload.violations_on(&facts));
+    if !violations.is_empty() {
+        return Err(EngineError::Invalid(violations));
+    }
+    let started = jiff::Timestamp::now();
+    let mut run = Run::new(workload, prepared);
+    let times = if workload.engine == EngineChoice::Sim {
+        run.simulate(stop, observe)?
+    } else {
+        run.perform(stop, observe)?
+    };
+    Ok(outcome::measurement(workload, prepared, run.collector, &run.places, times, started))
+}
+
+/// A run in the making.
+struct Run<'a> {
+    workload: &'a Workload,
+    prepared: &'a Prepared,
+    places: Vec<Place>,
+    collector: Collector,
+    receiver: Receiver<Message>,
+    sender: SyncSender<Message>,
+    empties: Vec<Receiver<Box<Snapshot>>>,
+    watched: Vec<Arc<InFlight>>,
+    ending: Arc<Ending>,
+}
+
+impl<'a> Run<'a> {
+    fn new(workload: &'a Workload, prepared: &'a Prepared) -> Self {
+        let places = places(workload);
+        let (mut returns, mut empties, mut watched) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, place) in places.iter().enumerate() {
+            let stream = &workload.streams[place.stream];
+            let (give, take) = sync_channel(SNAPSHOTS);
+            for _ in 1..SNAPSHOTS {
+                let _ = give.try_send(Box::new(Snapshot::new(number, stream.rate.is_some())));
+            }
+            returns.push(give);
+            empties.push(take);
+            watched.push(Arc::new(InFlight::new(stream.depth)));
+        }
+        // Room for every snapshot there is and the last words, so that no worker ever finds it full.
+        let (sender, receiver) = sync_channel(places.len() * (SNAPSHOTS + 3));
+        let collector = Collector::new(returns, workload.interval_ns.0);
+        let ending = Arc::new(Ending::at(u64::MAX));
+        Self { workload, prepared, places, collector, receiver, sender, empties, watched, ending }
+    }
+
+    fn timeline(&self, start_ns: u64) -> Timeline {
+        let warmup = workload::Nanoseconds::from_seconds(self.workload.warmup_seconds).0;
+        let interval_ns = self.workload.interval_ns.0;
+        Timeline { start_ns, window_ns: start_ns + warmup, interval_ns, drain_ns: DRAIN_NS }
+    }
+
+    fn window_ns(&self) -> u64 {
+        workload::Nanoseconds::from_seconds(self.workload.seconds).0
+    }
+
+    /// For each worker, what makes it once the start is known.
+    fn worker_makers(&mut self) -> Vec<Box<dyn FnOnce(Timeline) -> Worker + Send>> {
+        let cursors = cursors(self.workload);
+        let mut makers: Vec<Box<dyn FnOnce(Timeline) -> Worker + Send>> = Vec::new();
+        let empties = std::mem::take(&mut self.empties);
+        for ((number, place), empties) in self.places.iter().copied().enumerate().zip(empties) {
+            let stream = self.workload.streams[place.stream].clone();
+            let cursor = Arc::clone(&cursors[place.stream][place.target]);
+            let size = self.prepared.targets()[place.target].size_bytes();
+            let offsets = Offsets::new(&stream, size, place.thread, &cursor);
+            let same = |p: &&Place| p.stream == place.stream;
+            let workers = self.places.iter().filter(same).count() as u64;
+            let rank = self.places[..number].iter().filter(same).count() as u64;
+            let random = Random::new(self.workload.seed, number as u64);
+            let (ending, in_flight) = (Arc::clone(&self.ending), Arc::clone(&self.watched[number]));
+            let (sender, on_error) = (self.sender.clone(), self.workload.on_error);
+            let simulated = self.workload.engine == EngineChoice::Sim;
+            makers.push(Box::new(move |timeline| {
+                Worker::new(WorkerPlan {
+                    worker: number,
+                    stream: &stream,
+                    offsets,
+                    pace: Pace::new(&stream, timeline.start_ns, rank, workers),
+                    random,
+                    on_error,
+                    timeline,
+                    ending,
+                    in_flight,
+                    sender,
+                    empties,
+                    thread_cpu_ns: if simulated { || None } else { platform::thread_cpu_ns },
+                })
+            }));
+        }
+        makers
+    }
+
+    /// All workers in this thread, on a virtual clock.
+    fn simulate(
+        &mut self,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<Facts, EngineError> {
+        let device = self.workload.sim.clone().unwrap_or_default();
+        let model = Rc::new(RefCell::new(SimModel::new(device, self.workload.seed)));
+        let clock = Rc::new(Cell::new(0));
+        // The virtual clock starts at 1, so that a time of zero can mean "none".
+        let timeline = self.timeline(1);
+        clock.set(timeline.start_ns);
+        self.ending.end_now(timeline.window_ns + self.window_ns());
+        let mut workers = Vec::new();
+        for (number, make) in self.worker_makers().into_iter().enumerate() {
+            let plan = buffer_plan(&self.workload.streams[self.places[number].stream]);
+            let queue = SimQueue::new(&model, &clock, plan).map_err(|e| memory_error(plan, e))?;
+            workers.push((make(timeline), queue));
+        }
+        let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
+        let mut facts = Facts::new(vec![backend; workers.len()], "virtual", timeline);
+        observe(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
+        let mut watch = Watchdog::new(&self.watched);
+        let mut began = false;
+        drive::drive_simulated(workers, &clock, |now| {
+            if !began && now >= timeline.window_ns {
+                began = true;
+                observe(&Event::WindowBegan { seconds: self.workload.seconds });
+            }
+            if stop.load(Ordering::Relaxed) && now < self.ending.ns() {
+                self.ending.end_now(now);
+                facts.status = Status::Interrupted;
+            }
+            watch.look(now, &mut *observe);
+            while let Ok(message) = self.receiver.try_recv() {
+                take(&mut self.collector, message, timeline, &self.ending, &mut *observe);
+            }
+        });
+        while let Ok(message) = self.receiver.try_recv() {
+            take(&mut self.collector, message, timeline, &self.ending, &mut *observe);
+        }
+        observe(&Event::WindowEnded);
+        facts.end(&self.ending, watch.over_15_s());
+        Ok(facts)
+    }
+
+    /// Each worker in a thread of its own.
+    fn perform(
+        &mut self,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<Facts, EngineError> {
+        let choices = self.choose()?;
+        let mut starts = Vec::new();
+        for (number, make) in self.worker_makers().into_iter().enumerate() {
+            let place = self.places[number];
+            let (go, wait_for_go) = sync_channel(1);
+            starts.push(go);
+            let job = Job { worker_plan: make, go: wait_for_go, sender: self.sender.clone() };
+            let stream = &self.workload.streams[place.stream];
+            let target = &self.prepared.targets()[place.target];
+            let plan = buffer_plan(stream);
+            let choice = choices[place.stream][place.target].clone();
+            platform::spawn(self.workload, stream, place, target, plan, choice, job)?;
+        }
+        let backends = self.wait_until_ready(starts.len())?;
+        let clock = Clock::get();
+        let timeline = self.timeline(clock.now() + 1_000_000);
+        self.ending.end_now(timeline.window_ns + self.window_ns());
+        for go in starts {
+            let _ = go.send(timeline);
+        }
+        observe(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
+        let facts = Facts::new(backends, clock.name(), timeline);
+        Ok(self.watch(facts, stop, observe))
+    }
+
+    /// The backend of each stream on each target.
+    fn choose(&self) -> Result<Vec<Vec<platform::Choice>>, EngineError> {
+        let targets = self.prepared.targets();
+        let choose = |stream: &Stream| {
+            targets.iter().map(|t| platform::choose(self.workload, stream, t)).collect()
+        };
+        self.workload.streams.iter().map(choose).collect()
+    }
+
+    fn wait_until_ready(&self, workers: usize) -> Result<Vec<Backend>, EngineError> {
+        let mut backends = Vec::new();
+        while backends.len() < workers {
+            match self.receiver.recv() {
+                Ok(Message::Ready(ready)) => backends.push(ready?),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        Ok(backends)
+    }
+
+    /// Sees the run through its phases, until every worker is done or has been given up.
+    fn watch(
+        &mut self,
+        mut facts: Facts,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Facts {
+        let clock = Clock::get();
+        let timeline = facts.timeline;
+        let mut watch = Watchdog::new(&self.watched);
+        let (mut began, mut ended) = (false, false);
+        while !self.collector.all_finished() {
+            let now = clock.now();
+            if stop.load(Ordering::Relaxed) && now < self.ending.ns() {
+                self.ending.end_now(now);
+                facts.status = Status::Interrupted;
+            }
+            let end = self.ending.ns();
+            if !began && now >= timeline.window_ns {
+                began = true;
+                facts.cpu_at_begin = platform::process_cpu();
+                observe(&Event::WindowBegan { seconds: self.workload.seconds });
+            }
+            if !ended && now >= end {
+                ended = true;
+                facts.cpu_at_end = platform::process_cpu();
+                observe(&Event::WindowEnded);
+            }
+            if now >= end.saturating_add(timeline.drain_ns + LAST_WORDS_NS) {
+                break;
+            }
+            watch.look(now, observe);
+            let next = if began { end } else { timeline.window_ns.min(end) };
+            let pause = Duration::from_nanos(next.saturating_sub(now).max(1));
+            let pause = if ended { LOOK_UP } else { pause.min(LOOK_UP) };
+            match self.receiver.recv_timeout(pause) {
+                Ok(message) => {
+                    take(&mut self.collector, message, timeline, &self.ending, observe);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if !ended {
+            facts.cpu_at_end = platform::process_cpu();
+            observe(&Event::WindowEnded);
+        }
+        facts.give_up_on_silent_workers(&mut self.collector, &self.watched, clock.now());
+        facts.end(&self.ending, watch.over_15_s());
+        facts
+    }
+}
+
+/// Takes one message of a worker, and shows the intervals that it completes.
+fn take(
+    collector: &mut Collector,
+    message: Message,
+    timeline: Timeline,
+    ending: &Ending,
+    observe: &mut dyn FnMut(&Event),
+) {
+    match message {
+        Message::Snapshot(snapshot) => collector.take(snapshot),
+        Message::Done(end) => collector.finished(*end),
+        Message::Ready(_) => {}
+    }
+    let window_s = ending.ns().saturating_sub(timeline.window_ns) as f64 / 1e9;
+    for point in collector.close_intervals() {
+        // A last, shorter interval is not shown live; the result has it with its true length.
+        if point.t <= window_s + 1e-9 {
+            observe(&Event::Interval { point, seconds_left: (window_s - point.t).max(0.0) });
+        }
+    }
+}
+
+/// Every worker of a workload, in order of stream, target, thread.
+fn places(workload: &Workload) -> Vec<Place> {
+    let count = workload.targets.len();
+    let mut places = Vec::new();
+    for (stream, s) in workload.streams.iter().enumerate() {
+        for target in s.target_indexes(count) {
+            places.extend((0..s.threads).map(|thread| Place { stream, target, thread }));
+        }
+    }
+    places
+}
+
+/// One cursor for each stream and target, for those who share it.
+fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
+    let targets = || workload.targets.iter().map(|_| Arc::default()).collect();
+    workload.streams.iter().map(|_| targets()).collect()
+}
+
+fn buffer_plan(stream: &Stream) -> BufferPlan {
+    BufferPlan {
+        depth: stream.depth,
+        bytes: u32::try_from(stream.largest_block()).unwrap_or(u32::MAX),
+        reads: stream.reads(),
+        writes: stream.writes(),
+    }
+}
+
+/// The error for a queue whose memory cannot be had.
+pub(crate) fn memory_error(plan: BufferPlan, source: std::io::Error) -> EngineError {
+    EngineError::Memory { depth: plan.depth, bytes: plan.bytes, source }
+}

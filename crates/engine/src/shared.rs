@@ -1,0 +1,68 @@
+//! The few words that a worker and the coordinator share while a run goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Read by every worker in every step, written at most a few times in a run.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    end_ns: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Ending {
+    /// A run that ends at this moment of the run's clock.
+    pub(crate) fn at(end_ns: u64) -> Self {
+        Self { end_ns: AtomicU64::new(end_ns), failed: AtomicBool::new(false) }
+    }
+
+    /// The end of the measured window.
+    #[inline]
+    pub(crate) fn ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run no later than now.
+    pub(crate) fn end_now(&self, now_ns: u64) {
+        self.end_ns.fetch_min(now_ns, Ordering::Relaxed);
+    }
+
+    /// Ends the run because an I/O failed.
+    pub(crate) fn fail(&self, now_ns: u64) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.end_now(now_ns);
+    }
+
+    /// Whether an I/O error ended the run.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+/// When each I/O in flight of one worker was issued, for the watchdog; zero where none is.
+#[derive(Debug)]
+pub(crate) struct InFlight(Box<[AtomicU64]>);
+
+impl InFlight {
+    /// A table for a queue of this depth.
+    pub(crate) fn new(depth: u32) -> Self {
+        Self((0..depth).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Notes that a slot's I/O was issued.
+    #[inline]
+    pub(crate) fn issued(&self, slot: usize, at_ns: u64) {
+        self.0[slot].store(at_ns.max(1), Ordering::Relaxed);
+    }
+
+    /// Notes that it is done.
+    #[inline]
+    pub(crate) fn done(&self, slot: usize) {
+        self.0[slot].store(0, Ordering::Relaxed);
+    }
+
+    /// Issue times of everything in flight, by slot.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let times = self.0.iter().map(|t| t.load(Ordering::Relaxed));
+        times.enumerate().filter(|(_, t)| *t > 0)
+    }
+}

@@ -1,0 +1,83 @@
+//! Windows, and every other system without backends of its own yet: simulated and null targets only.
+
+use std::sync::atomic::AtomicBool;
+
+use workload::{EngineChoice, Stream, Workload};
+
+use crate::buffers::BufferPlan;
+use crate::error::EngineError;
+use crate::event::Event;
+use crate::null::NullQueue;
+use crate::prepared::{Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+use crate::run::{Backend, Job, Place, memory_error};
+
+/// The backend of a stream: there is one.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice;
+
+fn not_yet(engine: &'static str) -> EngineError {
+    EngineError::Unavailable { engine, cause: "it is not made for this system yet".to_owned() }
+}
+
+/// Takes the null backend, or says that there is no other.
+pub(crate) fn choose(
+    workload: &Workload,
+    _stream: &Stream,
+    _target: &PreparedTarget,
+) -> Result<Choice, EngineError> {
+    match workload.engine {
+        EngineChoice::Null => Ok(Choice),
+        asked => Err(not_yet(asked.name())),
+    }
+}
+
+/// Starts the thread of one worker.
+pub(crate) fn spawn(
+    _workload: &Workload,
+    _stream: &Stream,
+    _place: Place,
+    _target: &PreparedTarget,
+    plan: BufferPlan,
+    _choice: Choice,
+    job: Job,
+) -> Result<(), EngineError> {
+    std::thread::spawn(move || match NullQueue::new(plan) {
+        Ok(queue) => {
+            let reason = "asked for".to_owned();
+            job.run(queue, Backend { name: "null", reason, features: Vec::new() });
+        }
+        Err(error) => job.fail(memory_error(plan, error)),
+    });
+    Ok(())
+}
+
+/// There are no real targets.
+pub(crate) fn plan_target(
+    workload: &Workload,
+    index: usize,
+    _permissions: &Permissions,
+) -> Result<TargetPlan, Refusal> {
+    Err(Refusal::System { path: workload.targets[index].path.clone() })
+}
+
+/// There are no real targets.
+pub(crate) fn prepare_target(
+    _workload: &Workload,
+    _index: usize,
+    plan: TargetPlan,
+    _permissions: &Permissions,
+    _stop: &AtomicBool,
+    _observe: &mut dyn FnMut(&Event),
+) -> Result<PreparedTarget, PrepareError> {
+    Err(PrepareError::Refused(vec![Refusal::System { path: plan.path }]))
+}
+
+/// Not told.
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    None
+}
+
+/// Not told.
+pub(crate) fn process_cpu() -> Option<(f64, f64)> {
+    None
+}

@@ -1,0 +1,523 @@
+//! One thread of a stream on one target, as a state machine that knows neither threads nor backends.
+//!
+//! A driver calls [`Worker::step`] whenever something may have happened and waits until the moment it names. The same
+//! machine runs on real queues, each in its thread, and on simulated ones, all in one.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use results::ErrorKind;
+use workload::{Content, OnError, Stream, SyncCall};
+
+use crate::content;
+use crate::offsets::Offsets;
+use crate::pace::Pace;
+use crate::queue::{Finished, KINDS, Op, Queue, Request};
+use crate::random::Random;
+use crate::recorder::{Snapshot, Span};
+use crate::shared::{Ending, InFlight};
+
+/// Even with nothing due, a worker looks up this often: the end may have come sooner than planned.
+const LOOK_UP_NS: u64 = 50_000_000;
+/// Different errors that a worker keeps apart.
+const ERROR_RECORDS_MAX: usize = 64;
+
+/// What a driver does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Wait for a completion, at most until this moment, and step again.
+    Wait(u64),
+    /// The worker is done.
+    Done,
+}
+
+/// What a worker sends to the coordinator.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// One interval's counts. The box goes back to the worker.
+    Snapshot(Box<Snapshot>),
+    /// The worker's queue is open, or cannot be.
+    Ready(Result<crate::Backend, crate::EngineError>),
+    /// The worker is done.
+    Done(Box<WorkerEnd>),
+}
+
+/// What is known of a worker at its end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkerEnd {
+    /// The worker's number.
+    pub worker: usize,
+    /// Failed I/Os.
+    pub errors: Vec<Failure>,
+    /// The queue itself failed.
+    pub queue_error: Option<String>,
+    /// I/Os that had not returned when the worker gave up.
+    pub unfinished: u64,
+    /// For how long the oldest of them had been running.
+    pub oldest_unfinished_ns: u64,
+    /// Open loop: how long the first I/O that was not issued any more had been due at the end.
+    pub behind_ns: u64,
+}
+
+/// Failed I/Os of one kind.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    /// What they did.
+    pub op: Op,
+    /// Why they failed.
+    pub kind: ErrorKind,
+    /// How many.
+    pub count: u64,
+    /// Where the first was.
+    pub first_offset: u64,
+    /// The system's number of the first; 0 for a short transfer.
+    pub errno: i32,
+}
+
+/// The phases of a run on its clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    /// The first I/O.
+    pub start_ns: u64,
+    /// The measured window begins.
+    pub window_ns: u64,
+    /// Distance of the points of the series.
+    pub interval_ns: u64,
+    /// How long to wait for I/Os after the end of the window.
+    pub drain_ns: u64,
+}
+
+/// Everything a worker is made from.
+pub(crate) struct WorkerPlan<'a> {
+    /// Its number in the run.
+    pub worker: usize,
+    /// Its stream.
+    pub stream: &'a Stream,
+    /// Its offsets.
+    pub offsets: Offsets,
+    /// Its pace.
+    pub pace: Pace,
+    /// Its random choices.
+    pub random: Random,
+    /// What a failed I/O does.
+    pub on_error: OnError,
+    /// The phases.
+    pub timeline: Timeline,
+    /// The end of the window, which may move.
+    pub ending: Arc<Ending>,
+    /// For the watchdog.
+    pub in_flight: Arc<InFlight>,
+    /// To the coordinator.
+    pub sender: SyncSender<Message>,
+    /// Empty snapshots coming back.
+    pub empties: Receiver<Box<Snapshot>>,
+    /// CPU time of the calling thread.
+    pub thread_cpu_ns: fn() -> Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    op: Op,
+    offset: u64,
+    bytes: u32,
+    done_bytes: u32,
+    due_ns: u64,
+    issued_ns: u64,
+}
+
+/// The state machine.
+pub(crate) struct Worker {
+    number: usize,
+    choices: Choices,
+    pace: Pace,
+    on_error: OnError,
+    timeline: Timeline,
+    ending: Arc<Ending>,
+    watched: Arc<InFlight>,
+    sender: SyncSender<Message>,
+    empties: Receiver<Box<Snapshot>>,
+    thread_cpu_ns: fn() -> Option<u64>,
+
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    requests: Vec<Request>,
+    finished: Vec<Finished>,
+
+    counts: Box<Snapshot>,
+    boundary_ns: u64,
+    last_ns: u64,
+    in_flight: u32,
+    busy_since_ns: u64,
+    writes_since_flush: u32,
+    flush: Option<(u32, Op)>,
+    flushing: bool,
+    closed: bool,
+    end: WorkerEnd,
+}
+
+/// Which I/O comes next.
+struct Choices {
+    random: Random,
+    offsets: Offsets,
+    blocks: Vec<(u64, u32)>,
+    write_percent: u8,
+    content: Content,
+    serial: u64,
+}
+
+impl Choices {
+    fn new(stream: &Stream, offsets: Offsets, mut random: Random) -> Self {
+        let mut sum = 0;
+        let total: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
+        let blocks = stream.blocks.iter().map(|block| {
+            sum += u64::from(block.weight);
+            let bytes = u32::try_from(block.bytes.0).unwrap_or(u32::MAX);
+            // The share of draws up to this block, of 2^32.
+            ((sum << 32) / total.max(1), bytes)
+        });
+        let blocks = blocks.collect();
+        let serial = random.bits();
+        let (write_percent, content) = (stream.write_percent, stream.content);
+        Self { random, offsets, blocks, write_percent, content, serial }
+    }
+
+    /// Operation, offset and length of the next I/O.
+    #[inline]
+    fn next(&mut self) -> (Op, u64, u32) {
+        let writes = match self.write_percent {
+            0 => false,
+            100.. => true,
+            percent => self.random.percent(percent),
+        };
+        let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
+        let bytes = self.blocks[block].1;
+        let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
+        (if writes { Op::Write } else { Op::Read }, offset, bytes)
+    }
+
+    fn pick_block(&mut self) -> usize {
+        let draw = self.random.bits() >> 32;
+        let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
+        found.unwrap_or(self.blocks.len() - 1)
+    }
+}
+
+impl Worker {
+    /// A worker at the start of its run. All memory it will use is taken here.
+    pub(crate) fn new(plan: WorkerPlan<'_>) -> Self {
+        let stream = plan.stream;
+        let depth = stream.depth as usize;
+        let empty =
+            Slot { op: Op::Read, offset: 0, bytes: 0, done_bytes: 0, due_ns: 0, issued_ns: 0 };
+        let flush = stream.sync.map(|sync| {
+            let op = match sync.call {
+                SyncCall::Fsync => Op::Fsync,
+                SyncCall::Fdatasync => Op::Fdatasync,
+            };
+            (sync.every_writes, op)
+        });
+        let timeline = plan.timeline;
+        Self {
+            number: plan.worker,
+            choices: Choices::new(stream, plan.offsets, plan.random),
+            pace: plan.pace,
+            on_error: plan.on_error,
+            timeline,
+            ending: plan.ending,
+            watched: plan.in_flight,
+            sender: plan.sender,
+            empties: plan.empties,
+            thread_cpu_ns: plan.thread_cpu_ns,
+            slots: vec![empty; depth],
+            free: (0..stream.depth).rev().collect(),
+            requests: Vec::with_capacity(depth),
+            finished: Vec::with_capacity(depth),
+            counts: Box::new(Snapshot::new(plan.worker, stream.rate.is_some())),
+            boundary_ns: timeline.window_ns,
+            last_ns: timeline.start_ns,
+            in_flight: 0,
+            busy_since_ns: timeline.start_ns,
+            writes_since_flush: 0,
+            flush,
+            flushing: false,
+            closed: false,
+            end: WorkerEnd {
+                worker: plan.worker,
+                errors: Vec::with_capacity(ERROR_RECORDS_MAX),
+                ..WorkerEnd::default()
+            },
+        }
+    }
+
+    /// Fills the write buffers, before the run.
+    pub(crate) fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
+        if self.choices.write_percent == 0 {
+            return;
+        }
+        for slot in 0..u32::try_from(self.slots.len()).unwrap_or(0) {
+            let buffer = queue.write_buffer(slot);
+            content::prepare(self.choices.content, buffer, &mut self.choices.random);
+        }
+    }
+
+    /// Takes what has finished, issues what may start, and says what to wait for.
+    pub(crate) fn step<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+        queue.reap(&mut self.finished);
+        let now = queue.now();
+        let end = self.ending.ns();
+        self.pass_boundaries(now, end);
+        self.take_finished(now, end);
+        if now >= end {
+            self.close();
+            let limit = end.saturating_add(self.timeline.drain_ns);
+            if self.in_flight == 0 || now >= limit {
+                return Next::Done;
+            }
+            return self.send(queue, now, limit.min(now + LOOK_UP_NS));
+        }
+        let until = self.fill(queue, now).min(self.boundary_ns).min(end).min(now + LOOK_UP_NS);
+        self.send(queue, now, until)
+    }
+
+    /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
+    pub(crate) fn finish(mut self, now: u64, queue_error: Option<String>) {
+        self.close();
+        self.end.queue_error = queue_error;
+        self.end.unfinished = u64::from(self.in_flight);
+        let oldest = self.watched.pending().map(|(_, t)| t).min();
+        self.end.oldest_unfinished_ns = oldest.map_or(0, |t| now.saturating_sub(t));
+        // A coordinator that is gone needs no answer.
+        let _ = self.sender.send(Message::Done(Box::new(self.end)));
+    }
+
+    fn take_finished(&mut self, now: u64, end: u64) {
+        if self.finished.is_empty() {
+            return;
+        }
+        self.note_gap(now.min(end));
+        let mut finished = std::mem::take(&mut self.finished);
+        for one in finished.drain(..) {
+            self.take(one, now, now < end);
+        }
+        self.finished = finished;
+        if self.in_flight == 0
+            && let Pace::Bursts(bursts) = &mut self.pace
+        {
+            bursts.idle(now);
+        }
+    }
+
+    fn take(&mut self, finished: Finished, now: u64, counts: bool) {
+        let slot = &mut self.slots[finished.slot as usize];
+        let transferred = u32::try_from(finished.result).unwrap_or(0);
+        slot.done_bytes += transferred;
+        let flush = slot.op.kind() == 2;
+        let complete = finished.result >= 0 && (flush || slot.done_bytes >= slot.bytes);
+        if !complete && transferred > 0 {
+            // A short transfer is no error: the rest is asked for, and the I/O is one I/O.
+            let rest = Request {
+                slot: finished.slot,
+                op: slot.op,
+                offset: slot.offset + u64::from(slot.done_bytes),
+                bytes: slot.bytes - slot.done_bytes,
+                buffer_offset: slot.done_bytes,
+            };
+            self.requests.push(rest);
+            return;
+        }
+        let slot = *slot;
+        self.watched.done(finished.slot as usize);
+        self.free.push(finished.slot);
+        self.in_flight -= 1;
+        self.flushing &= !flush;
+        if complete {
+            if counts {
+                let tally = &mut self.counts.tallies[slot.op.kind()];
+                tally.record(if flush { 0 } else { slot.bytes }, slot.due_ns, slot.issued_ns, now);
+            }
+        } else {
+            self.fail(slot, finished.result, now, counts);
+        }
+    }
+
+    fn fail(&mut self, slot: Slot, result: i32, now: u64, counts: bool) {
+        let errno = result.wrapping_neg().max(0);
+        let kind = crate::error::kind_of(errno);
+        if counts {
+            self.counts.tallies[slot.op.kind()].errors += 1;
+        }
+        let errors = &mut self.end.errors;
+        if let Some(record) = errors.iter_mut().find(|e| e.op == slot.op && e.kind == kind) {
+            record.count += 1;
+        } else if errors.len() < ERROR_RECORDS_MAX {
+            let first_offset = slot.offset;
+            errors.push(Failure { op: slot.op, kind, count: 1, first_offset, errno });
+        }
+        if self.on_error == OnError::Stop {
+            self.ending.fail(now);
+        }
+    }
+
+    /// Fills `requests` with everything that may start now; gives the moment when more may.
+    fn fill<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
+        loop {
+            if let Some((every, op)) = self.flush
+                && self.writes_since_flush >= every
+            {
+                // A flush covers the writes before it, so they must be complete; nothing starts beside it.
+                if self.in_flight == 0 && self.requests.is_empty() {
+                    self.writes_since_flush = 0;
+                    self.flushing = true;
+                    self.start(op, 0, 0, now);
+                }
+                return u64::MAX;
+            }
+            if self.flushing {
+                return u64::MAX;
+            }
+            let due = match &mut self.pace {
+                Pace::Free => now,
+                Pace::Due(schedule) => schedule.due(),
+                Pace::Bursts(bursts) => match bursts.ready(now) {
+                    Ok(()) => now,
+                    Err(until) => until,
+                },
+            };
+            if due > now {
+                return due;
+            }
+            if self.free.is_empty() {
+                return u64::MAX;
+            }
+            let (op, offset, bytes) = self.choices.next();
+            match &mut self.pace {
+                Pace::Free => {}
+                Pace::Due(schedule) => schedule.advance(u64::from(bytes), &mut self.choices.random),
+                Pace::Bursts(bursts) => bursts.started(),
+            }
+            if op == Op::Write {
+                self.writes_since_flush += 1;
+                // The slot that `start` will take.
+                if let Some(&slot) = self.free.last() {
+                    let buffer = &mut queue.write_buffer(slot)[..bytes as usize];
+                    content::freshen(self.choices.content, buffer, &mut self.choices.serial);
+                }
+            }
+            self.start(op, offset, bytes, due);
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, op: Op, offset: u64, bytes: u32, due_ns: u64) {
+        let Some(slot) = self.free.pop() else { return };
+        self.slots[slot as usize] = Slot { op, offset, bytes, done_bytes: 0, due_ns, issued_ns: 0 };
+        self.requests.push(Request { slot, op, offset, bytes, buffer_offset: 0 });
+    }
+
+    /// Hands the requests to the queue; all of one call share the moment of the call.
+    fn send<Q: Queue>(&mut self, queue: &mut Q, stepped_ns: u64, until: u64) -> Next {
+        if self.requests.is_empty() {
+            return Next::Wait(until);
+        }
+        let now = queue.now();
+        self.add_area(stepped_ns, now);
+        let open_loop = matches!(self.pace, Pace::Due(_));
+        let was_idle = self.in_flight == 0;
+        for request in &self.requests {
+            let slot = &mut self.slots[request.slot as usize];
+            if request.buffer_offset > 0 {
+                continue;
+            }
+            slot.issued_ns = now;
+            if !open_loop || slot.op.kind() == 2 {
+                slot.due_ns = now;
+            }
+            self.watched.issued(request.slot as usize, now);
+            self.in_flight += 1;
+        }
+        if was_idle {
+            self.busy_since_ns = now;
+        }
+        let issued = queue.issue(&self.requests);
+        self.requests.clear();
+        match issued {
+            Ok(()) => Next::Wait(until),
+            Err(error) => {
+                self.end.queue_error = Some(error.to_string());
+                self.ending.fail(now);
+                Next::Done
+            }
+        }
+    }
+
+    /// Time passes from the last event to `now` with what is in flight; snapshots leave at every boundary between.
+    fn pass_boundaries(&mut self, now: u64, end: u64) {
+        let now = now.min(end);
+        while now >= self.boundary_ns && self.boundary_ns < end && !self.closed {
+            let boundary = self.boundary_ns;
+            self.add_area(self.last_ns, boundary);
+            let passed = now.saturating_sub(self.timeline.window_ns) / self.timeline.interval_ns;
+            let reached = self.timeline.window_ns + passed * self.timeline.interval_ns;
+            self.publish(Span::Interval(passed));
+            // A worker that was held up gives the intervals it missed as one.
+            self.boundary_ns = reached + self.timeline.interval_ns;
+        }
+        self.add_area(self.last_ns, now);
+    }
+
+    #[inline]
+    fn add_area(&mut self, from: u64, to: u64) {
+        self.counts.in_flight_ns +=
+            f64::from(self.in_flight) * to.saturating_sub(from.max(self.last_ns)) as f64;
+        self.last_ns = self.last_ns.max(to);
+    }
+
+    /// Notes how long nothing has completed.
+    #[inline]
+    fn note_gap(&mut self, now: u64) {
+        if self.in_flight > 0 {
+            let since = self.busy_since_ns.max(self.timeline.window_ns);
+            let gap = now.saturating_sub(since);
+            self.counts.longest_gap_ns = self.counts.longest_gap_ns.max(gap);
+        }
+        self.busy_since_ns = now;
+    }
+
+    /// Sends the counts and goes on with empty ones that belong to `next`.
+    fn publish(&mut self, next: Span) {
+        let Ok(mut empty) = self.empties.try_recv() else {
+            // The coordinator is behind; in the window the counts simply stay in this interval.
+            if self.counts.span == Span::WarmUp {
+                self.counts.clear();
+                self.counts.span = next;
+            }
+            return;
+        };
+        self.counts.thread_cpu_ns = (self.thread_cpu_ns)();
+        empty.clear();
+        empty.span = next;
+        let full = std::mem::replace(&mut self.counts, empty);
+        let _ = self.sender.try_send(Message::Snapshot(full));
+    }
+
+    /// Publishes the last interval, once.
+    fn close(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.closed = true;
+        let end = self.ending.ns();
+        self.note_gap(end.max(self.busy_since_ns));
+        if let Pace::Due(schedule) = &self.pace {
+            self.end.behind_ns = end.saturating_sub(schedule.due());
+        }
+        self.counts.thread_cpu_ns = (self.thread_cpu_ns)();
+        let empty =
+            Box::new(Snapshot { span: self.counts.span, ..Snapshot::new(self.number, false) });
+        let full = std::mem::replace(&mut self.counts, empty);
+        let _ = self.sender.send(Message::Snapshot(full));
+    }
+}
+
+/// Kinds that a worker counts apart, as a check of the array's length.
+const _: () = assert!(KINDS == 3);
