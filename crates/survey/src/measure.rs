@@ -1,0 +1,197 @@
+//! One measurement: the engine's figures, the kernel's beside them, and every reason to doubt them.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use analysis::agreement::{self, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
+use counters::{DiskWindow, Sample, Sampler, Window};
+use engine::{EngineError, Event, Prepared};
+use inspect::{Inspector, Storage};
+use results::{Environment, Kernel, Measurement, Statistics};
+use workload::{Mode, Workload};
+
+use crate::warnings;
+
+/// Where measurements are made: looked at once, used for many.
+#[derive(Debug)]
+pub struct Site {
+    environment: Environment,
+    devices: Vec<String>,
+    /// Why the kernel's counters cannot be set beside the tool's, where they cannot.
+    no_counters: Option<String>,
+}
+
+impl Site {
+    /// Looks at this host and at the storage under the targets of a workload.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Self {
+        if workload.engine.is_artificial() {
+            let environment = Environment { host: None, storage: Vec::new() };
+            return Self { environment, devices: Vec::new(), no_counters: None };
+        }
+        let paths: Vec<&Path> = workload.targets.iter().map(|t| t.path.as_path()).collect();
+        Self::of_paths(&paths)
+    }
+
+    /// Looks at this host and at the storage under these paths.
+    #[must_use]
+    pub fn of_paths(paths: &[&Path]) -> Self {
+        let inspector = Inspector::new();
+        let mut storage: Vec<Storage> = Vec::new();
+        let mut no_counters = None;
+        for path in paths {
+            match inspector.storage(path) {
+                Ok(found) => storage.push(found),
+                Err(error) => no_counters = Some(error.to_string()),
+            }
+        }
+        let mut devices = Vec::new();
+        for found in &storage {
+            match &found.counted_device {
+                Some(device) if !devices.contains(device) => devices.push(device.clone()),
+                Some(_) => {}
+                None => {
+                    let path = found.target.display();
+                    no_counters =
+                        Some(format!("no block device of its own is known under `{path}`"));
+                }
+            }
+        }
+        let environment = Environment { host: Some(inspector.host()), storage };
+        Self { environment, devices, no_counters }
+    }
+
+    /// The host and the storage.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+}
+
+/// What was sampled at the edges of the measured window.
+#[derive(Default)]
+struct Edges {
+    begin: Option<Sample>,
+    end: Option<Sample>,
+}
+
+/// Does what the workload says on prepared targets, with the kernel's counters beside it.
+///
+/// `stop` ends the run early; what was measured until then is the result.
+pub fn measure(
+    workload: &Workload,
+    prepared: &Prepared,
+    site: &Site,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<Measurement, EngineError> {
+    let mut sampler = match site.no_counters {
+        // Without devices, the sampler still gives the host's CPU.
+        Some(_) => Sampler::new(Vec::new()).ok(),
+        None => Sampler::new(site.devices.clone()).ok(),
+    };
+    if workload.engine.is_artificial() {
+        sampler = None;
+    }
+    let mut edges = Edges::default();
+    let mut measurement = engine::run(workload, prepared, stop, &mut |event| {
+        if let Some(sampler) = &mut sampler {
+            match event {
+                Event::WindowBegan { .. } => edges.begin = sampler.sample().ok(),
+                Event::WindowEnded => edges.end = sampler.sample().ok(),
+                _ => {}
+            }
+        }
+        observe(event);
+    })?;
+    measurement.environment = site.environment.clone();
+    if let (Some(begin), Some(end)) = (&edges.begin, &edges.end) {
+        add_counters(&mut measurement, &Window::between(begin, end));
+    }
+    warnings::add(&mut measurement, prepared, site.no_counters.as_deref());
+    Ok(measurement)
+}
+
+fn add_counters(measurement: &mut Measurement, window: &Window) {
+    if let Some(cpu) = &window.cpu {
+        measurement.cpu.busiest_core_percent = cpu.busiest_core_percent;
+        measurement.cpu.host_percent = Some(cpu.host_percent);
+    }
+    if !window.disks.is_empty() && window.missing.is_empty() && window.seconds > 0.0 {
+        measurement.kernel = Some(kernel(measurement, window));
+    }
+}
+
+fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
+    let disks = &window.disks;
+    let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
+    let names: Vec<&str> = disks.iter().map(|d| d.device.as_str()).collect();
+    let read_latency_ns = weighted(disks, |d| d.read_latency_ns, |d| d.reads);
+    let write_latency_ns = weighted(disks, |d| d.write_latency_ns, |d| d.writes);
+    // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can agree.
+    let comparable = measurement.workload.mode == Mode::Direct && measurement.total.ios > 0;
+    let agreement = comparable.then(|| {
+        let flow = |iops, bytes_per_s, latency_ns, merges: fn(&DiskWindow) -> u64| Flow {
+            iops,
+            bytes_per_s,
+            latency_ns,
+            merges_per_s: disks.iter().map(merges).sum::<u64>() as f64 / window.seconds,
+        };
+        let kernel = Observed {
+            read: flow(sum(|d| d.read_iops), sum(|d| d.read_bytes_per_s), read_latency_ns, |d| {
+                d.read_merges
+            }),
+            write: flow(
+                sum(|d| d.write_iops),
+                sum(|d| d.write_bytes_per_s),
+                write_latency_ns,
+                |d| d.write_merges,
+            ),
+        };
+        let tool = Observed { read: tool(&measurement.read), write: tool(&measurement.write) };
+        agreement::compare(&agreement::Window {
+            tool,
+            kernel,
+            in_flight: measurement.achieved_in_flight,
+            seconds: window.seconds,
+            tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
+        })
+    });
+    let flushes: u64 = disks.iter().filter_map(|d| d.flushes).sum();
+    Kernel {
+        device: names.join("+"),
+        seconds: window.seconds,
+        read_iops: sum(|d| d.read_iops),
+        write_iops: sum(|d| d.write_iops),
+        read_bytes_per_s: sum(|d| d.read_bytes_per_s),
+        write_bytes_per_s: sum(|d| d.write_bytes_per_s),
+        read_latency_ns,
+        write_latency_ns,
+        average_queue: sum(|d| d.average_queue),
+        utilisation_percent: disks.iter().map(|d| d.utilisation_percent).fold(0.0, f64::max),
+        flushes_per_s: flushes as f64 / window.seconds,
+        agreement_percent: agreement.as_ref().map(|a| 100.0 - a.worst_percent.abs()),
+        agreement,
+    }
+}
+
+/// What the tool did in one direction, as the kernel would have counted it.
+fn tool(statistics: &Statistics) -> Flow {
+    Flow {
+        iops: statistics.iops,
+        bytes_per_s: statistics.mib_per_s * 1_048_576.0,
+        latency_ns: statistics.service_ns.or(statistics.latency_ns).map(|l| l.mean),
+        merges_per_s: 0.0,
+    }
+}
+
+/// The mean over devices, each weighed by its I/Os.
+fn weighted(
+    disks: &[DiskWindow],
+    value: fn(&DiskWindow) -> Option<f64>,
+    weight: fn(&DiskWindow) -> u64,
+) -> Option<f64> {
+    let parts = || disks.iter().filter_map(|d| Some((value(d)?, weight(d) as f64)));
+    let weights: f64 = parts().map(|(_, w)| w).sum();
+    (weights > 0.0).then(|| parts().map(|(v, w)| v * w).sum::<f64>() / weights)
+}
