@@ -1,0 +1,311 @@
+//! What can be typed. The text of every flag is its documentation.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use workload::{
+    Block, Bytes, Distribution, Nanoseconds, ParseError, parse_blocks, parse_cpus,
+    parse_distribution,
+};
+
+use crate::targets::TargetArgs;
+
+/// Finds out what a storage system can do before a database has to live on it.
+#[derive(Debug, Parser)]
+#[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 could not run or I/O failed; 2 wrong usage; 130 interrupted \
+                        (what was measured is shown)."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure the patterns that matter for a database, judge them, write a report
+    Assess(Box<AssessArgs>),
+    /// Run one workload
+    Run(Box<RunArgs>),
+    /// Print the JSON Schema of a result document
+    Schema {
+        /// Which document
+        document: Document,
+    },
+}
+
+/// The documents that have a schema.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Document {
+    /// The result of `iosonde run --json`
+    Measurement,
+    /// The result of `iosonde assess --json`
+    Assessment,
+}
+
+/// `iosonde assess`
+#[derive(Debug, Args)]
+pub(crate) struct AssessArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// How long it takes: about 2 minutes, about 15, or about an hour
+    #[arg(long, value_enum, default_value_t = PaceArg::Normal)]
+    pub pace: PaceArg,
+
+    /// Where the report goes; by default iosonde-DATE.html in the current directory
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Limits of the roles, a TOML file; see METHODS.md
+    #[arg(long, value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// Print the whole result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Pace by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaceArg {
+    /// About two minutes: an indication
+    Quick,
+    /// About a quarter of an hour
+    Normal,
+    /// About an hour: a baseline
+    Long,
+}
+
+/// `iosonde run`
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// A workload from a TOML file; other flags change what it says
+    #[arg(long, value_name = "FILE")]
+    pub workload: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub stream: StreamArgs,
+
+    /// Length of the measured window [default: 30]
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
+
+    /// I/O before the window that is not counted [default: 3]
+    #[arg(long, value_name = "SECONDS")]
+    pub warmup: Option<f64>,
+
+    /// Distance of the points of the series, 10ms to 1h [default: 1s]
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Nanoseconds>,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// What a failed I/O does to the run [default: stop]
+    #[arg(long, value_enum)]
+    pub on_error: Option<OnErrorArg>,
+
+    /// How threads wait for their I/Os [default: block]
+    #[arg(long, value_enum)]
+    pub wait: Option<WaitArg>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print the workload as TOML on stdout and do nothing else
+    #[arg(long)]
+    pub print_workload: bool,
+}
+
+/// Flags that describe a stream.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Block size, or several with weights: 8K or 8K:70,64K:30 [default: 8K]
+    #[arg(long, value_name = "SIZE", value_parser = blocks)]
+    pub block: Option<Blocks>,
+
+    /// Where the next I/O goes [default: random]
+    #[arg(long, value_enum)]
+    pub pattern: Option<PatternArg>,
+
+    /// Distance from the start of one I/O to the next, for `--pattern stride`
+    #[arg(long, value_name = "SIZE")]
+    pub stride: Option<Bytes>,
+
+    /// Percent of I/Os that leave a sequential order for a random place [default: 0]
+    #[arg(long, value_name = "PERCENT")]
+    pub random: Option<u8>,
+
+    /// Spread of random offsets: uniform, zipf:0.99 or hot:20/80 [default: uniform]
+    #[arg(long, value_parser = parse_distribution)]
+    pub distribution: Option<Distribution>,
+
+    /// Random offsets are multiples of this [default: the block size]
+    #[arg(long, value_name = "SIZE")]
+    pub align: Option<Bytes>,
+
+    /// Percent of I/Os that write [default: 0]
+    #[arg(long, value_name = "PERCENT")]
+    pub write: Option<u8>,
+
+    /// Threads for each target [default: 1]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+
+    /// Outstanding I/Os of each thread [default: 1]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+
+    /// Every write is on stable media before it completes (write-through)
+    #[arg(long)]
+    pub durable: bool,
+
+    /// Flush after every N writes of a thread
+    #[arg(long, value_name = "N")]
+    pub sync_every: Option<u32>,
+
+    /// The call that flushes [default: fdatasync]
+    #[arg(long, value_enum, requires = "sync_every")]
+    pub sync_call: Option<SyncArg>,
+
+    /// Offer this many I/Os a second, whether or not the storage keeps up (open loop)
+    #[arg(long, value_name = "IOPS", conflicts_with = "rate_mib")]
+    pub rate: Option<f64>,
+
+    /// Offer this many MiB a second, whether or not the storage keeps up (open loop)
+    #[arg(long, value_name = "MIB")]
+    pub rate_mib: Option<f64>,
+
+    /// How the I/Os of an open loop are spaced [default: even]
+    #[arg(long, value_enum)]
+    pub arrival: Option<ArrivalArg>,
+
+    /// Pause of a thread after each burst, for example 5ms
+    #[arg(long, value_name = "TIME")]
+    pub think: Option<Nanoseconds>,
+
+    /// I/Os in a burst [default: 1]
+    #[arg(long, value_name = "N", requires = "think")]
+    pub burst: Option<u32>,
+
+    /// Where the used part of each target begins [default: 0]
+    #[arg(long, value_name = "SIZE")]
+    pub offset: Option<Bytes>,
+
+    /// Length of the used part of each target [default: to its end]
+    #[arg(long, value_name = "SIZE")]
+    pub span: Option<Bytes>,
+
+    /// What is written: random, zero, or percent compressible such as 50 [default: random]
+    #[arg(long, value_name = "CONTENT", value_parser = content)]
+    pub content: Option<workload::Content>,
+
+    /// CPUs for the threads, in turn: 0,2-5
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<Cpus>,
+
+    /// I/O priority: idle, best-effort:0-7 or realtime:0-7
+    #[arg(long, value_name = "CLASS", value_parser = priority)]
+    pub priority: Option<workload::Priority>,
+}
+
+/// A list of CPUs as one value.
+#[derive(Debug, Clone)]
+pub(crate) struct Cpus(pub Vec<u32>);
+
+/// A list of block sizes as one value.
+#[derive(Debug, Clone)]
+pub(crate) struct Blocks(pub Vec<Block>);
+
+fn blocks(text: &str) -> Result<Blocks, ParseError> {
+    parse_blocks(text).map(Blocks)
+}
+
+fn cpus(text: &str) -> Result<Cpus, ParseError> {
+    parse_cpus(text).map(Cpus)
+}
+
+fn content(text: &str) -> Result<workload::Content, String> {
+    match text {
+        "random" => Ok(workload::Content::Random),
+        "zero" => Ok(workload::Content::Zero),
+        percent => percent
+            .trim_end_matches('%')
+            .parse()
+            .map(|percent| workload::Content::Compressible { percent })
+            .map_err(|_| "write `random`, `zero` or a percentage such as `50`".to_owned()),
+    }
+}
+
+fn priority(text: &str) -> Result<workload::Priority, String> {
+    let (class, level) = text.split_once(':').unwrap_or((text, "4"));
+    let level = level.parse();
+    match (class, level) {
+        ("idle", _) => Ok(workload::Priority::Idle),
+        ("best-effort", Ok(level)) => Ok(workload::Priority::BestEffort { level }),
+        ("realtime", Ok(level)) => Ok(workload::Priority::Realtime { level }),
+        _ => Err("write `idle`, `best-effort:4` or `realtime:4`; levels go from 0 (first) to 7"
+            .to_owned()),
+    }
+}
+
+/// Patterns by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PatternArg {
+    /// Anywhere
+    Random,
+    /// One after the other, each thread on its own
+    Sequential,
+    /// One after the other, all threads sharing one position
+    SequentialShared,
+    /// In steps of `--stride`
+    Stride,
+}
+
+/// What a failed I/O does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnErrorArg {
+    /// End the run and show what was measured
+    Stop,
+    /// Count it and go on
+    Continue,
+}
+
+/// How threads wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitArg {
+    /// Sleep until an I/O completes
+    Block,
+    /// Never sleep: a core for each thread
+    Spin,
+}
+
+/// The call that flushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyncArg {
+    /// Data and all metadata
+    Fsync,
+    /// Data and what is needed to read it
+    Fdatasync,
+}
+
+/// How an open loop spaces its I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalArg {
+    /// At equal distances
+    Even,
+    /// At random, as independent users do
+    Poisson,
+}

@@ -1,0 +1,187 @@
+//! `iosonde assess`: the main job.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use results::{Assessment, Measurement, Pace, Status};
+use survey::{AssessOptions, Progress};
+use workload::{Mode, Stream, Target, Workload};
+
+use crate::args::{AssessArgs, PaceArg};
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::{apply_targets, describe, json};
+
+/// Runs the command.
+pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let options = options_of(args)?;
+    if args.target.dry_run {
+        return dry_run(&options);
+    }
+    let report_path = args.report.clone().unwrap_or_else(default_report_path);
+    check_writable(&report_path)?;
+    let mut journal = Journal::beside(&report_path);
+    let mut display = Display::new(args.target.quiet);
+    let outcome = survey::assess(&options, stop, &mut |progress| match progress {
+        Progress::Step { number, of, title } => display.title(&format!("[{number}/{of}] {title}")),
+        Progress::Engine(event) => display.show(event),
+        Progress::Measured(measurement) => {
+            if let Err(error) = journal.keep(measurement) {
+                display.message(&format!("warning: {error}"));
+            }
+        }
+    });
+    display.finish();
+    let assessment = match outcome {
+        Ok(assessment) => assessment,
+        Err(error) => {
+            // The empty file that proved the report can be written.
+            if fs::metadata(&report_path).is_ok_and(|m| m.len() == 0) {
+                let _ = fs::remove_file(&report_path);
+            }
+            return Err(error.into());
+        }
+    };
+    let written = write_report(&assessment, &report_path);
+    let text = if args.json {
+        json(&assessment)?
+    } else {
+        report::text::assessment(&assessment, written.is_ok().then_some(report_path.as_path()))
+    };
+    print(&text)?;
+    written?;
+    journal.remove();
+    Ok(match assessment.status {
+        Status::Complete => Outcome::Done,
+        Status::Interrupted => Outcome::Interrupted,
+        Status::Failed => Outcome::IoFailed,
+    })
+}
+
+fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
+    let target = Target { path: "sim".into(), size_bytes: None };
+    let mut workload =
+        Workload { targets: Vec::new(), ..Workload::single(target, Stream::default()) };
+    apply_targets(&mut workload, &args.target)?;
+    let [target] = workload.targets.as_slice() else {
+        let text = match workload.targets.len() {
+            0 => {
+                "name a directory on the storage to be assessed, for example: iosonde assess /data"
+            }
+            _ => "assess takes one target at a time",
+        };
+        return Err(Failure::WrongUsage(text.to_owned()));
+    };
+    let limits = match &args.limits {
+        None => survey::default_limits(),
+        Some(path) => {
+            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
+            let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+            survey::parse_limits(&text).map_err(|e| wrong(e.to_string()))?
+        }
+    };
+    let pace = match args.pace {
+        PaceArg::Quick => Pace::Quick,
+        PaceArg::Normal => Pace::Normal,
+        PaceArg::Long => Pace::Long,
+    };
+    Ok(AssessOptions {
+        target: target.path.clone(),
+        size: target.size_bytes,
+        pace,
+        limits,
+        permissions: args.target.permissions(),
+        engine: workload.engine,
+        sim: workload.sim.clone(),
+        mode: if args.buffered { Mode::Buffered } else { Mode::Direct },
+        seed: workload.seed,
+    })
+}
+
+fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
+    let target = Target { path: options.target.clone(), size_bytes: options.size };
+    let stream = Stream { write_percent: 50, ..Stream::default() };
+    let workload = Workload {
+        engine: options.engine,
+        sim: options.sim.clone(),
+        ..Workload::single(target, stream)
+    };
+    let plans = engine::plan(&workload, &options.permissions)?;
+    let text = describe(&plans);
+    let size = if options.size.is_none() {
+        "the size is chosen when the speed of writing is known\n"
+    } else {
+        ""
+    };
+    print(&format!("{text}{size}"))?;
+    Ok(Outcome::Done)
+}
+
+/// `iosonde-2026-11-21-1504.html` in the current directory.
+fn default_report_path() -> PathBuf {
+    let now = jiff::Zoned::now();
+    PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
+}
+
+/// Two hours of measuring must not end at a report that cannot be written.
+fn check_writable(path: &Path) -> Result<(), Failure> {
+    let made = fs::OpenOptions::new().append(true).create(true).open(path);
+    made.map(|_| ()).map_err(|error| {
+        let path = path.display();
+        Failure::CannotRun(format!(
+            "cannot write the report `{path}`: {error}; name another with `--report FILE`"
+        ))
+    })
+}
+
+/// Writes the report whole or not at all.
+fn write_report(assessment: &Assessment, path: &Path) -> Result<(), Failure> {
+    let cannot = |what: String| {
+        let path = path.display();
+        Failure::CannotRun(format!(
+            "cannot write the report `{path}`: {what}; every measurement is in the file beside it that ends in .partial.jsonl"
+        ))
+    };
+    let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
+    let beside = path.with_extension("html.part");
+    let write = || -> std::io::Result<()> {
+        let mut file = fs::File::create(&beside)?;
+        file.write_all(html.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|e| cannot(e.to_string()))
+}
+
+/// Every finished measurement as a line of JSON in a file beside the report, so that a crash loses none. The report
+/// holds all of them; once it is written, the journal goes.
+struct Journal {
+    path: PathBuf,
+    file: Option<fs::File>,
+}
+
+impl Journal {
+    fn beside(report: &Path) -> Self {
+        Self { path: report.with_extension("partial.jsonl"), file: None }
+    }
+
+    fn keep(&mut self, measurement: &Measurement) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(measurement)?;
+        line.push(b'\n');
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(fs::File::create(&self.path)?),
+        };
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+
+    fn remove(self) {
+        if self.file.is_some() {
+            // What stays behind is a copy of what the report holds.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

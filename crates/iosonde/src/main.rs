@@ -1,0 +1,27 @@
+//! The command line of iosonde: arguments in, calls out.
+
+mod args;
+mod assess;
+mod display;
+mod exit;
+mod run;
+mod signals;
+mod targets;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use exit::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome =
+        signals::install().map_err(Failure::from).and_then(|stop| match arguments.command {
+            Command::Run(run) => run::run(&run, &stop),
+            Command::Assess(assess) => assess::assess(&assess, &stop),
+            Command::Schema { document } => run::print_schema(document),
+        });
+    exit::report(outcome)
+}

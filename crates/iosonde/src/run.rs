@@ -1,0 +1,238 @@
+//! `iosonde run`: one workload from flags or a file.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use engine::TargetPlan;
+use results::{Assessment, Measurement, Status};
+use survey::Site;
+use workload::{
+    Arrival, Bytes, Completion, EngineChoice, Mode, OnError, Pattern, Rate, RateLimit, SimDevice,
+    Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+};
+
+use crate::args::{
+    ArrivalArg, Document, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
+};
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::targets::TargetArgs;
+
+/// Runs the command.
+pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let workload = workload_of(args)?;
+    if args.print_workload {
+        let text = workload.to_toml().map_err(|e| Failure::CannotRun(e.to_string()))?;
+        print(&text)?;
+        return Ok(Outcome::Done);
+    }
+    let permissions = args.target.permissions();
+    if args.target.dry_run {
+        let plans = engine::plan(&workload, &permissions)?;
+        let (threads, in_flight) = (workload.threads(), workload.in_flight());
+        let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
+        print(&format!(
+            "{}{threads} threads, {in_flight} I/Os in flight\n{warmup} s of warm-up, {seconds} s measured\n",
+            describe(&plans)
+        ))?;
+        return Ok(Outcome::Done);
+    }
+    let mut display = Display::new(args.target.quiet);
+    let observe = &mut |event: &engine::Event| display.show(event);
+    let prepared = engine::prepare(&workload, &permissions, stop, observe)?;
+    let site = Site::of(&workload);
+    let measurement = survey::measure(&workload, &prepared, &site, stop, observe)?;
+    drop(prepared);
+    display.finish();
+    let text =
+        if args.json { json(&measurement)? } else { report::text::measurement(&measurement) };
+    print(&text)?;
+    Ok(outcome(&measurement))
+}
+
+/// How a measurement ends a command.
+fn outcome(measurement: &Measurement) -> Outcome {
+    match measurement.status {
+        Status::Interrupted => Outcome::Interrupted,
+        Status::Failed => Outcome::IoFailed,
+        Status::Complete if !measurement.errors.is_empty() => Outcome::IoFailed,
+        Status::Complete => Outcome::Done,
+    }
+}
+
+/// A document as JSON text.
+pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(document);
+    text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
+}
+
+/// Prints the schema of a document.
+pub(crate) fn print_schema(document: Document) -> Result<Outcome, Failure> {
+    let schema = match document {
+        Document::Measurement => results::schema_of::<Measurement>(),
+        Document::Assessment => results::schema_of::<Assessment>(),
+    };
+    print(&json(&schema)?)?;
+    Ok(Outcome::Done)
+}
+
+/// What would be done to the targets, for `--dry-run`.
+pub(crate) fn describe(plans: &[TargetPlan]) -> String {
+    let mut text = String::new();
+    for plan in plans {
+        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+        text += &format!("{path} ({size}): {}\n", plan.action.describe());
+    }
+    let written: u64 = plans.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum();
+    text + &format!("written before the run: {}\n", Bytes(written))
+}
+
+fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
+    let mut workload = match &args.workload {
+        Some(path) => {
+            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
+            let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+            text.parse().map_err(|e: workload::ParseError| wrong(e.to_string()))?
+        }
+        None => Workload { targets: Vec::new(), ..Workload::single(nowhere(), Stream::default()) },
+    };
+    apply_targets(&mut workload, &args.target)?;
+    for stream in &mut workload.streams {
+        apply_stream(stream, &args.stream)?;
+    }
+    workload.seconds = args.seconds.unwrap_or(workload.seconds);
+    workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
+    workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
+    if args.buffered {
+        workload.mode = Mode::Buffered;
+    }
+    match args.on_error {
+        Some(OnErrorArg::Stop) => workload.on_error = OnError::Stop,
+        Some(OnErrorArg::Continue) => workload.on_error = OnError::Continue,
+        None => {}
+    }
+    match args.wait {
+        Some(WaitArg::Block) => workload.completion = Completion::Block,
+        Some(WaitArg::Spin) => workload.completion = Completion::Spin,
+        None => {}
+    }
+    Ok(workload)
+}
+
+fn nowhere() -> Target {
+    Target { path: "sim".into(), size_bytes: None }
+}
+
+/// What the flags say of targets and of the engine.
+pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Result<(), Failure> {
+    if !args.targets.is_empty() {
+        let target =
+            |path: &std::path::PathBuf| Target { path: path.clone(), size_bytes: args.size };
+        workload.targets = args.targets.iter().map(target).collect();
+    } else if args.size.is_some() {
+        workload.targets.iter_mut().for_each(|t| t.size_bytes = args.size);
+    }
+    let engine = EngineChoice::from(args.engine);
+    if engine != EngineChoice::Auto {
+        workload.engine = engine;
+    }
+    if workload.targets.is_empty() && workload.engine.is_artificial() {
+        workload.targets = vec![Target { size_bytes: args.size, ..nowhere() }];
+    }
+    if let Some(sim) = &args.sim {
+        workload.sim = Some(simulated_device(sim)?);
+    }
+    workload.seed = args.seed.unwrap_or(workload.seed);
+    for destroy in &args.destroy {
+        if !workload.targets.iter().any(|t| &t.path == destroy) {
+            let text = format!("--destroy {} names no target", destroy.display());
+            return Err(Failure::WrongUsage(text));
+        }
+    }
+    Ok(())
+}
+
+/// A simulated device in a table of its own, as a workload file has it.
+#[derive(serde::Deserialize)]
+struct Wrapped {
+    sim: SimDevice,
+}
+
+fn simulated_device(text: &str) -> Result<SimDevice, Failure> {
+    let text = if text.contains('=') {
+        // A table on one line has commas where a file has line ends.
+        format!("sim = {{ {text} }}")
+    } else {
+        let read = fs::read_to_string(text);
+        let wrong = |e| Failure::WrongUsage(format!("--sim `{text}`: {e}"));
+        format!("[sim]\n{}", read.map_err(wrong)?)
+    };
+    let wrapped: Result<Wrapped, _> = toml::from_str(&text);
+    wrapped.map(|w| w.sim).map_err(|e| Failure::WrongUsage(format!("--sim: {e}")))
+}
+
+fn apply_stream(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
+    if let Some(blocks) = &args.block {
+        stream.blocks.clone_from(&blocks.0);
+    }
+    stream.threads = args.threads.unwrap_or(stream.threads);
+    stream.depth = args.depth.unwrap_or(stream.depth);
+    stream.write_percent = args.write.unwrap_or(stream.write_percent);
+    stream.random_percent = args.random.unwrap_or(stream.random_percent);
+    stream.distribution = args.distribution.unwrap_or(stream.distribution);
+    stream.align_bytes = args.align.or(stream.align_bytes);
+    stream.offset_bytes = args.offset.unwrap_or(stream.offset_bytes);
+    stream.span_bytes = args.span.or(stream.span_bytes);
+    stream.content = args.content.unwrap_or(stream.content);
+    stream.priority = args.priority.or(stream.priority);
+    stream.durable |= args.durable;
+    if let Some(cpus) = &args.cpus {
+        stream.cpus.clone_from(&cpus.0);
+    }
+    apply_pattern(stream, args)?;
+    if let Some(every_writes) = args.sync_every {
+        let call = match args.sync_call {
+            Some(SyncArg::Fsync) => SyncCall::Fsync,
+            Some(SyncArg::Fdatasync) | None => SyncCall::Fdatasync,
+        };
+        stream.sync = Some(SyncPolicy { every_writes, call });
+    }
+    if let Some(pause_ns) = args.think {
+        stream.think = Some(Think { pause_ns, burst_ios: args.burst.unwrap_or(1) });
+    }
+    apply_rate(stream, args)
+}
+
+fn apply_pattern(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
+    match (args.pattern, args.stride) {
+        (None, None) => {}
+        (Some(PatternArg::Random), None) => stream.pattern = Pattern::Random,
+        (Some(PatternArg::Sequential), None) => stream.pattern = Pattern::Sequential,
+        (Some(PatternArg::SequentialShared), None) => stream.pattern = Pattern::SequentialShared,
+        (Some(PatternArg::Stride), Some(stride_bytes)) => {
+            stream.pattern = Pattern::Stride { stride_bytes };
+        }
+        _ => {
+            let text = "`--pattern stride` and `--stride SIZE` belong together";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn apply_rate(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
+    let limit = args.rate.map(RateLimit::Iops).or(args.rate_mib.map(RateLimit::MibPerS));
+    if let Some(limit) = limit {
+        stream.rate = Some(Rate { limit, arrival: Arrival::Even });
+    }
+    match (args.arrival, &mut stream.rate) {
+        (None, _) => {}
+        (Some(ArrivalArg::Even), Some(rate)) => rate.arrival = Arrival::Even,
+        (Some(ArrivalArg::Poisson), Some(rate)) => rate.arrival = Arrival::Poisson,
+        (Some(_), None) => {
+            let text = "`--arrival` needs `--rate` or `--rate-mib`";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Flags that say what is used and what may be done to it; the same for every command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use engine::Permissions;
+use workload::{Bytes, EngineChoice};
+
+/// Targets and permissions.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    /// Directories (a test file is made inside), files, or block devices
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// Size of the test file, or used part of a file or device, for example 4G
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+
+    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given several times
+    #[arg(long, value_name = "TARGET")]
+    pub destroy: Vec<PathBuf>,
+
+    /// Leave the test file in place, to be used again
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Allow the test file to fill its file system beyond 90 %
+    #[arg(long)]
+    pub overfill: bool,
+
+    /// Which backend makes the I/O
+    #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
+    pub engine: EngineArg,
+
+    /// The simulated device of `--engine sim`, as a TOML table or a file that holds one
+    #[arg(long, value_name = "TOML|FILE")]
+    pub sim: Option<String>,
+
+    /// Where every random choice starts
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Show what would be done and touch nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// No progress and no messages but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl TargetArgs {
+    /// What the user allows.
+    pub(crate) fn permissions(&self) -> Permissions {
+        let (destroy, overfill, keep) = (self.destroy.clone(), self.overfill, self.keep);
+        Permissions { destroy, overfill, keep }
+    }
+}
+
+/// The backends by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineArg {
+    /// The best that works for the target and depth
+    Auto,
+    /// Linux io_uring
+    Uring,
+    /// Linux native asynchronous I/O
+    Aio,
+    /// pread and pwrite, depth 1
+    Sync,
+    /// No I/O at all: the tool's own ceiling
+    Null,
+    /// A simulated device on a virtual clock
+    Sim,
+}
+
+impl From<EngineArg> for EngineChoice {
+    fn from(engine: EngineArg) -> Self {
+        match engine {
+            EngineArg::Auto => Self::Auto,
+            EngineArg::Uring => Self::Uring,
+            EngineArg::Aio => Self::Aio,
+            EngineArg::Sync => Self::Sync,
+            EngineArg::Null => Self::Null,
+            EngineArg::Sim => Self::Sim,
+        }
+    }
+}

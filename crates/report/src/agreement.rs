@@ -1,0 +1,78 @@
+//! The tool's figures beside the kernel's, as both reports show them.
+
+use analysis::agreement::{AgreementRow, Figure};
+use workload::{show_ns, show_number};
+
+use crate::words;
+
+/// One line of the comparison, ready to be shown.
+pub(crate) struct Line {
+    /// The figure with the name that administrators know it by.
+    pub(crate) figure: &'static str,
+    pub(crate) tool: String,
+    pub(crate) kernel: String,
+    pub(crate) difference: String,
+    /// What a difference may be, or that the line is only shown.
+    pub(crate) allowed: String,
+    pub(crate) beyond: bool,
+}
+
+fn name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::ReadIops => "reads/s",
+        Figure::ReadBytesPerS => "read MiB/s",
+        Figure::ReadBytesPerIo => "read size",
+        Figure::ReadLatencyNs => "read latency",
+        Figure::WriteIops => "writes/s",
+        Figure::WriteBytesPerS => "write MiB/s",
+        Figure::WriteBytesPerIo => "write size",
+        Figure::WriteLatencyNs => "write latency",
+    }
+}
+
+fn value(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::ReadIops | Figure::WriteIops => show_number(value),
+        Figure::ReadBytesPerS | Figure::WriteBytesPerS => show_number(value / 1_048_576.0),
+        Figure::ReadBytesPerIo | Figure::WriteBytesPerIo => bytes(value),
+        Figure::ReadLatencyNs | Figure::WriteLatencyNs => show_ns(value),
+    }
+}
+
+fn bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return words::NONE.to_owned();
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let whole = value.round() as u64;
+    words::size(whole)
+}
+
+/// A difference in percent with its sign.
+fn signed(percent: f64) -> String {
+    if !percent.is_finite() {
+        return words::NONE.to_owned();
+    }
+    let shown = show_number(percent);
+    match shown.as_str() {
+        "0" | "-0" => "0 %".to_owned(),
+        text if percent > 0.0 => format!("+{text} %"),
+        text => format!("{} %", text.replacen('-', "−", 1)),
+    }
+}
+
+/// A row of the comparison.
+pub(crate) fn line(row: &AgreementRow) -> Line {
+    let allowed = row.allowed_percent.map_or_else(
+        || "not judged".to_owned(),
+        |allowed| format!("± {}", words::percent(Some(allowed))),
+    );
+    Line {
+        figure: name(row.figure),
+        tool: value(row.figure, row.tool),
+        kernel: value(row.figure, row.kernel),
+        difference: signed(row.difference_percent),
+        allowed,
+        beyond: row.allowed_percent.is_some_and(|a| row.difference_percent.abs() > a),
+    }
+}

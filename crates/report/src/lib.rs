@@ -1,0 +1,42 @@
+//! Shows results to people: text for a terminal and a self-contained HTML file.
+//!
+//! Report never measures and never judges: every figure, verdict and sentence comes from the document, and what is not
+//! in it is shown as a dash. No document makes it panic: figures may be missing or not numbers, lists may be empty,
+//! texts may hold anything.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
+//! | [`html`] | the report of an assessment, one file for the browser and the printer |
+
+#![expect(
+    clippy::format_push_string,
+    reason = "reports are short; write! into a String cannot fail but returns a Result"
+)]
+
+mod agreement;
+pub mod html;
+mod ramp;
+pub mod text;
+mod words;
+
+use thiserror::Error;
+
+/// Why a report could not be made.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// The document cannot be written as JSON into the report.
+    #[error("the document cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A chart could not be drawn.
+    #[error("the chart of {chart} cannot be drawn: {reason}")]
+    Chart {
+        /// The title of what was to be drawn.
+        chart: String,
+        /// What the charting library said.
+        reason: String,
+    },
+    /// The template failed.
+    #[error("the report's template failed: {0}")]
+    Template(#[from] askama::Error),
+}

@@ -1,0 +1,52 @@
+//! A ramp as both reports show it: its knee, and the unit its throughput is said in.
+
+use analysis::knee::{CurvePoint, Knee, Reached};
+use results::{Measurement, Ramp};
+use workload::{show_ns, show_number};
+
+use crate::words;
+
+/// The measured point that a knee names. The knee holds its place, but a document may have been cut since.
+pub(crate) fn named<'a>(ramp: &'a Ramp, point: &CurvePoint) -> Option<&'a Measurement> {
+    let fits = |m: &&Measurement| (m.in_flight as f64 - point.in_flight).abs() < 0.5;
+    let first = ramp.points.get(point.index).filter(fits);
+    first.or_else(|| ramp.points.iter().find(fits))
+}
+
+/// The unit of a ramp's throughput.
+pub(crate) fn unit(ramp: &Ramp) -> &'static str {
+    if is_bandwidth(ramp) { "MiB/s" } else { "IOPS" }
+}
+
+fn is_bandwidth(ramp: &Ramp) -> bool {
+    ramp.points.first().is_some_and(words::is_bandwidth)
+}
+
+/// The throughput of a point in the unit of its ramp.
+pub(crate) fn throughput(ramp: &Ramp, m: &Measurement) -> f64 {
+    if is_bandwidth(ramp) { m.total.mib_per_s } else { m.total.iops }
+}
+
+/// How the curve ends, in a few words.
+pub(crate) fn ending(knee: &Knee) -> &'static str {
+    match knee.reached {
+        Reached::Saturated => "saturated",
+        Reached::NotReached => "still rising, limit not reached",
+        Reached::Retrograde => "falls beyond its peak",
+    }
+}
+
+/// The operating point in figures: `32 in flight, 41 200 IOPS, 0.78 ms`.
+pub(crate) fn operating_point(ramp: &Ramp, knee: &Knee) -> String {
+    let point = &knee.operating_point;
+    let load = format!("{} in flight", show_number(point.in_flight));
+    match named(ramp, point) {
+        Some(m) => format!(
+            "{load}, {} {}, {}",
+            show_number(throughput(ramp, m)),
+            unit(ramp),
+            words::mean_time(words::mean_of(&m.total))
+        ),
+        None => format!("{load}, {}", show_ns(point.latency_ns)),
+    }
+}

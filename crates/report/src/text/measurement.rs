@@ -1,0 +1,300 @@
+//! What `iosonde run` says at its end, in the order in which people of the field read a result.
+
+use results::{Checks, Latency, Measurement, Statistics, Status};
+use workload::{Nanoseconds, show_ns, show_number};
+
+use super::kernel;
+use super::layout::{Table, WIDTH, shorten_path, wrap};
+use crate::words;
+
+/// The result of one measurement for a terminal.
+#[must_use]
+pub fn measurement(m: &Measurement) -> String {
+    let mut out = head(m);
+    out.push_str(&throughput(m));
+    out.push_str(&latency(m));
+    out.push_str(&streams(m));
+    out.push_str(&targets(m));
+    out.push_str(&cost(m));
+    out.push_str(&kernel::section(m));
+    out.push_str(&checks(m));
+    out.push_str(&errors(m));
+    out.push_str(&stalls(m));
+    out.push_str(&warnings(&m.checks));
+    out
+}
+
+/// What was run, where and how; the file size is in the first line.
+fn head(m: &Measurement) -> String {
+    let names: Vec<String> = m.targets.iter().map(|t| words::path(&t.path)).collect();
+    let file = match names.as_slice() {
+        [] => format!("no target, file size {}", words::size(m.file_bytes)),
+        [one] => format!("{one}, file size {}", words::size(m.file_bytes)),
+        many => format!("{} targets, file size {} in all", many.len(), words::size(m.file_bytes)),
+    };
+    let mut out = format!("{file}\n");
+    let mut line = |label: &str, text: &str| {
+        out.push_str(&wrap(&format!("  {label:<10} "), text, WIDTH));
+    };
+    line("load", &words::loads(m));
+    line("in flight", &words::in_flight(m));
+    line("mode", &words::mode(&m.workload));
+    line("engine", &engine(m));
+    line("measured", &measured(m));
+    match m.status {
+        Status::Complete => {}
+        Status::Interrupted => {
+            line("STATUS", "INTERRUPTED: the figures are of the part that was measured.");
+        }
+        Status::Failed => {
+            line("STATUS", "FAILED on an I/O error: the figures are of the part before it.");
+        }
+    }
+    out
+}
+
+fn engine(m: &Measurement) -> String {
+    let mut text = words::clean(&m.engine.name);
+    if !m.engine.reason.is_empty() {
+        text.push_str(&format!(" ({})", words::clean(&m.engine.reason)));
+    }
+    if !m.engine.features.is_empty() {
+        text.push_str(&format!(", {}", words::clean(&m.engine.features.join(", "))));
+    }
+    text.push_str(&format!(", clock {}", words::clean(&m.engine.clock)));
+    text
+}
+
+fn measured(m: &Measurement) -> String {
+    let mut text = words::seconds(m.seconds);
+    if m.status != Status::Complete {
+        text.push_str(&format!(" of {}", words::seconds(m.workload.seconds)));
+    }
+    format!(
+        "{text} after {} of warm-up, from {}, seed {}",
+        words::seconds(m.workload.warmup_seconds),
+        words::moment(&m.started),
+        m.workload.seed
+    )
+}
+
+/// The kinds of I/O that took place, with their names.
+fn kinds(m: &Measurement) -> Vec<(&'static str, &Statistics)> {
+    let all = [("total", &m.total), ("read", &m.read), ("write", &m.write), ("sync", &m.sync)];
+    let happened = |s: &Statistics| s.ios > 0 || s.errors > 0;
+    // The total says nothing new where only one direction ran.
+    let mixed = happened(&m.read) && happened(&m.write);
+    all.into_iter()
+        .filter(|(name, s)| (*name == "total" && mixed) || (*name != "total" && happened(s)))
+        .collect()
+}
+
+fn throughput(m: &Measurement) -> String {
+    let kinds = kinds(m);
+    if kinds.is_empty() {
+        return "\nThroughput\n  Not one I/O completed in the measured window.\n".to_owned();
+    }
+    let mut table = Table::new(1, &["", "I/Os", "IOPS", "MiB/s", "errors"]);
+    for (name, s) in kinds {
+        let moved = if name == "sync" { words::NONE.to_owned() } else { show_number(s.mib_per_s) };
+        table.row(vec![
+            name.to_owned(),
+            words::count(s.ios),
+            show_number(s.iops),
+            moved,
+            words::count(s.errors),
+        ]);
+    }
+    format!("\nThroughput\n{}", table.show())
+}
+
+/// The distributions of one kind of I/O: latency, and in an open loop its two parts.
+fn distributions(name: &str, s: &Statistics) -> Vec<(String, Latency)> {
+    let open = s.service_ns.is_some() || s.delay_ns.is_some();
+    let parts = [
+        (name.to_owned(), s.latency_ns),
+        (format!("{name} service"), s.service_ns),
+        (format!("{name} delay"), s.delay_ns),
+    ];
+    let wanted = parts.into_iter().filter(|_| name != "total" || !open);
+    wanted.filter_map(|(name, latency)| Some((name, latency?))).collect()
+}
+
+fn latency(m: &Measurement) -> String {
+    let all: Vec<(String, Latency)> =
+        kinds(m).into_iter().flat_map(|(name, s)| distributions(name, s)).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut headings = vec![""];
+    headings.extend(all.iter().map(|(name, _)| name.as_str()));
+    let mut table = Table::new(1, &headings);
+    let mut row = |name: &str, of: &dyn Fn(&Latency) -> String| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend(all.iter().map(|(_, l)| of(l)));
+        table.row(cells);
+    };
+    row("min", &|l| show_ns(l.min as f64));
+    row("mean", &|l| show_ns(l.mean));
+    for (i, (name, _)) in Latency::default().percentiles().iter().enumerate() {
+        row(name, &|l| words::time(l.percentiles()[i].1));
+    }
+    row("max", &|l| show_ns(l.max as f64));
+    let absent = all.iter().any(|(_, l)| l.percentiles().iter().any(|(_, v)| v.is_none()));
+    let mut out = format!("\nLatency\n{}", table.show());
+    if absent {
+        out.push_str("  – : fewer than ten I/Os lie above this percentile.\n");
+    }
+    out
+}
+
+fn figures(s: &Statistics) -> Vec<String> {
+    vec![
+        show_number(s.iops),
+        show_number(s.mib_per_s),
+        words::mean_time(words::mean_of(s)),
+        words::time(s.latency_ns.and_then(|l| l.p99)),
+        words::time(s.latency_ns.map(|l| l.max)),
+        words::count(s.errors),
+    ]
+}
+
+fn streams(m: &Measurement) -> String {
+    if m.streams.len() < 2 {
+        return String::new();
+    }
+    let headings = ["stream", "threads × depth", "IOPS", "MiB/s", "mean", "p99", "max", "errors"];
+    let mut table = Table::new(1, &headings);
+    for s in &m.streams {
+        let mut row = vec![
+            words::clean(&s.name),
+            format!("{} × {}", words::count(s.threads), words::count(s.depth.into())),
+        ];
+        row.extend(figures(&s.total));
+        table.row(row);
+    }
+    let mut out = format!("\nStreams\n{}", table.show());
+    for stream in &m.workload.streams {
+        let first = format!("  {}: ", words::clean(&stream.name));
+        out.push_str(&wrap(&first, &words::load(stream), WIDTH));
+    }
+    out
+}
+
+fn targets(m: &Measurement) -> String {
+    if m.targets.len() < 2 {
+        return String::new();
+    }
+    let headings = ["target", "file size", "IOPS", "MiB/s", "mean", "p99", "max", "errors"];
+    let mut table = Table::new(1, &headings);
+    for t in &m.targets {
+        let mut row = vec![shorten_path(&words::path(&t.path), 32), words::size(t.file_bytes)];
+        row.extend(figures(&t.total));
+        table.row(row);
+    }
+    format!("\nTargets\n{}", table.show())
+}
+
+fn cost(m: &Measurement) -> String {
+    let cpu = &m.cpu;
+    let us = |value: f64| show_ns(value * 1e3);
+    let mut text = format!(
+        "{} for each I/O, of which {} in user mode",
+        us(cpu.total_us_per_io),
+        us(cpu.user_us_per_io)
+    );
+    let shares = [
+        ("busiest thread", cpu.busiest_thread_percent),
+        ("busiest core", cpu.busiest_core_percent),
+        ("host", cpu.host_percent),
+    ];
+    for (name, share) in shares {
+        if share.is_some() {
+            text.push_str(&format!("; {name} {}", words::percent(share)));
+        }
+    }
+    format!("\n{}", wrap("CPU         ", &text, WIDTH))
+}
+
+fn checks(m: &Measurement) -> String {
+    let asked = m.in_flight as f64;
+    let mut text = format!(
+        "{} asked, {} achieved on average",
+        words::count(m.in_flight),
+        show_number(m.achieved_in_flight)
+    );
+    if asked > 0.0 && m.achieved_in_flight.is_finite() {
+        let share = 100.0 * m.achieved_in_flight / asked;
+        text.push_str(&format!(" ({})", words::percent(Some(share))));
+    }
+    if let Some(deviation) = m.checks.littles_law_percent {
+        let off = words::percent(Some(deviation));
+        text.push_str(&format!("; {off} off IOPS × service time (Little's law)"));
+    }
+    let mut out = wrap("In flight   ", &text, WIDTH);
+    if let Some(reached) = m.checks.rate_reached_percent {
+        let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
+        out.push_str(&wrap("Rate        ", &text, WIDTH));
+    }
+    if let Some(ceiling) = m.checks.tool_ceiling_iops {
+        let used = words::percent(Some(100.0 * m.total.iops / ceiling));
+        let text = format!(
+            "{} IOPS without any I/O on this host; {used} of it used",
+            show_number(ceiling)
+        );
+        out.push_str(&wrap("Tool limit  ", &text, WIDTH));
+    }
+    out
+}
+
+fn errors(m: &Measurement) -> String {
+    if m.errors.is_empty() {
+        return String::new();
+    }
+    let mut out = "\nErrors\n".to_owned();
+    for e in &m.errors {
+        let text = format!(
+            "{} {} failed on {}, the first at offset {}: {}",
+            words::count(e.count),
+            words::clean(&e.operation),
+            words::path(&e.path),
+            words::count(e.first_offset_bytes),
+            words::clean(&e.message)
+        );
+        out.push_str(&wrap("  - ", &text, WIDTH));
+    }
+    out
+}
+
+fn stalls(m: &Measurement) -> String {
+    let stalls = &m.stalls;
+    let mut text = format!(
+        "longest time without a completion on one thread {}",
+        Nanoseconds(stalls.longest_gap_ns)
+    );
+    if stalls.over_15_s > 0 {
+        let many = plural_ios(stalls.over_15_s);
+        text.push_str(&format!("; {many} took 15 s or more"));
+    }
+    if stalls.unfinished > 0 {
+        let oldest = Nanoseconds(stalls.oldest_unfinished_ns);
+        let many = plural_ios(stalls.unfinished);
+        text.push_str(&format!("; {many} NEVER RETURNED, the oldest after {oldest}"));
+    }
+    wrap("Stalls      ", &text, WIDTH)
+}
+
+fn plural_ios(n: u64) -> String {
+    words::plural(n, "I/O", "I/Os")
+}
+
+fn warnings(checks: &Checks) -> String {
+    if checks.warnings.is_empty() {
+        return String::new();
+    }
+    let mut out = "\nWarnings\n".to_owned();
+    for warning in &checks.warnings {
+        out.push_str(&wrap("  ! ", &words::clean(warning), WIDTH));
+    }
+    out
+}

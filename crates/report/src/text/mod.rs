@@ -1,0 +1,9 @@
+//! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is longer.
+
+mod assessment;
+mod kernel;
+mod layout;
+mod measurement;
+
+pub use assessment::assessment;
+pub use measurement::measurement;

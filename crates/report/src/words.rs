@@ -1,0 +1,262 @@
+//! The words that the text and the HTML report share: loads, captions, figures with their units.
+//!
+//! Everything that comes out of a document goes through [`clean`] before it is shown, because a path, a model or a
+//! host name may hold control characters that would otherwise reach a terminal.
+
+use std::path::{Path, PathBuf};
+
+use results::{Measurement, Statistics, Status};
+use workload::{
+    Arrival, Bytes, Content, Distribution, Mode, Pattern, RateLimit, Stream, SyncCall, Workload,
+    show_ns, show_number,
+};
+
+/// What stands where there is no figure.
+pub(crate) const NONE: &str = "–";
+
+/// A text on one line without control characters and without marks that turn the direction of writing.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' => ' ',
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}' => {
+                '\u{FFFD}'
+            }
+            c if c.is_control() => '\u{FFFD}',
+            c => c,
+        })
+        .collect()
+}
+
+/// A path as text; what is not UTF-8 in it is replaced.
+pub(crate) fn path(path: &Path) -> String {
+    clean(&path.to_string_lossy())
+}
+
+/// The same path in UTF-8, with replacement characters where it is not.
+pub(crate) fn path_lossy(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().into_owned())
+}
+
+/// A size.
+pub(crate) fn size(bytes: u64) -> String {
+    Bytes(bytes).to_string()
+}
+
+/// A whole count with its digits in groups of three.
+pub(crate) fn count(value: u64) -> String {
+    if value < 100 { value.to_string() } else { show_number(value as f64) }
+}
+
+/// A time in nanoseconds, or a dash.
+pub(crate) fn time(ns: Option<u64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), |ns| show_ns(ns as f64))
+}
+
+/// A time in nanoseconds, or a dash.
+pub(crate) fn mean_time(ns: Option<f64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), show_ns)
+}
+
+/// A share in percent with at most three significant digits, or a dash.
+pub(crate) fn percent(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value.is_finite() => format!("{} %", show_number(value)),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// A length of time in seconds as people say it: `30 s`, `12 min 5 s`.
+pub(crate) fn seconds(value: f64) -> String {
+    if !(120.0..1e9).contains(&value) {
+        return format!("{} s", show_number(value));
+    }
+    let minutes = (value / 60.0).floor();
+    format!("{minutes:.0} min {:.0} s", (value - minutes * 60.0).floor())
+}
+
+/// An RFC 3339 time in UTC as `2026-11-20 10:12:13 UTC`; another text as it is.
+pub(crate) fn moment(text: &str) -> String {
+    let text = clean(text);
+    let Some((date, time)) = text.split_once('T') else { return text };
+    let Some(time) = time.strip_suffix('Z') else { return text };
+    let whole = time.split('.').next().unwrap_or(time);
+    format!("{date} {whole} UTC")
+}
+
+/// The word for how a run ended.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Complete => "complete",
+        Status::Interrupted => "interrupted",
+        Status::Failed => "failed",
+    }
+}
+
+/// A noun with its number: `1 thread`, `4 threads`.
+pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// The block sizes of a stream with their shares.
+pub(crate) fn blocks(stream: &Stream) -> String {
+    let total: f64 = stream.blocks.iter().map(|b| f64::from(b.weight)).sum();
+    match stream.blocks.as_slice() {
+        [] => "no block size".to_owned(),
+        [one] => one.bytes.to_string(),
+        many => {
+            let part = |b: &workload::Block| {
+                format!("{} {}", b.bytes, percent(Some(100.0 * f64::from(b.weight) / total)))
+            };
+            many.iter().map(part).collect::<Vec<_>>().join(" + ")
+        }
+    }
+}
+
+fn pattern(stream: &Stream) -> String {
+    let mut words = match stream.pattern {
+        Pattern::Random => "random".to_owned(),
+        Pattern::Sequential => "sequential".to_owned(),
+        Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
+        Pattern::Stride { stride_bytes } => format!("every {stride_bytes}"),
+    };
+    if stream.random_percent > 0 && stream.pattern != Pattern::Random {
+        words.push_str(&format!(" with {} % random", stream.random_percent));
+    }
+    match stream.distribution {
+        Distribution::Uniform => {}
+        Distribution::Zipf { theta } => words.push_str(&format!(" (zipf {})", show_number(theta))),
+        Distribution::Hot { span_percent, access_percent } => words.push_str(&format!(
+            " ({} of the I/Os on {} of the file)",
+            percent(Some(access_percent)),
+            percent(Some(span_percent))
+        )),
+    }
+    words
+}
+
+fn direction(stream: &Stream) -> String {
+    match stream.write_percent {
+        0 => "read".to_owned(),
+        100 => "write".to_owned(),
+        w => format!("{} % read / {w} % write", 100 - w.min(100)),
+    }
+}
+
+/// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the default.
+pub(crate) fn load(stream: &Stream) -> String {
+    let mut words = format!("{} {} {}", blocks(stream), pattern(stream), direction(stream));
+    if stream.durable && stream.writes() {
+        words.push_str(", durable");
+    }
+    if let Some(sync) = stream.sync {
+        let call = match sync.call {
+            SyncCall::Fsync => "fsync",
+            SyncCall::Fdatasync => "fdatasync",
+        };
+        words.push_str(&format!(
+            ", {call} after {}",
+            plural(sync.every_writes.into(), "write", "writes")
+        ));
+    }
+    if let Some(rate) = stream.rate {
+        let offered = match rate.limit {
+            RateLimit::Iops(iops) => format!("{} IOPS", show_number(iops)),
+            RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
+        };
+        let arrival = match rate.arrival {
+            Arrival::Even => "evenly",
+            Arrival::Poisson => "at random moments",
+        };
+        words.push_str(&format!(", {offered} offered {arrival}"));
+    }
+    match stream.content {
+        Content::Zero if stream.writes() => words.push_str(", zeros"),
+        Content::Compressible { percent } if stream.writes() => {
+            words.push_str(&format!(", {percent} % zeros"));
+        }
+        _ => {}
+    }
+    words
+}
+
+/// `direct` or `buffered`, and whether writes are durable.
+pub(crate) fn mode(workload: &Workload) -> String {
+    let mode = match workload.mode {
+        Mode::Direct => "direct (no OS cache)",
+        Mode::Buffered => "buffered (through the OS cache)",
+    };
+    let writing = workload.streams.iter().filter(|s| s.writes());
+    let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);
+    match (durable.is_empty(), plain.is_empty()) {
+        (true, true) => mode.to_owned(),
+        (true, false) => format!("{mode}, writes not durable"),
+        (false, true) => format!("{mode}, writes durable"),
+        (false, false) => format!("{mode}, some writes durable"),
+    }
+}
+
+/// `4 threads x depth 32 = 128`, or the sum alone where streams differ.
+pub(crate) fn in_flight(m: &Measurement) -> String {
+    let threads = plural(m.threads, "thread", "threads");
+    match m.depth {
+        Some(depth) => format!("{threads} × depth {depth} = {}", count(m.in_flight)),
+        None => format!("{threads}, {} in all", count(m.in_flight)),
+    }
+}
+
+/// The load of a measurement in one phrase.
+pub(crate) fn loads(m: &Measurement) -> String {
+    match m.workload.streams.as_slice() {
+        [] => "no stream".to_owned(),
+        streams => streams.iter().map(load).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
+pub(crate) fn caption(m: &Measurement) -> String {
+    let mode = match m.workload.mode {
+        Mode::Direct => "direct",
+        Mode::Buffered => "buffered",
+    };
+    format!("File {} · {} · {} in flight · {mode}", size(m.file_bytes), loads(m), in_flight(m))
+}
+
+/// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.
+pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
+    let large = |s: &Stream| {
+        let sequential = matches!(s.pattern, Pattern::Sequential | Pattern::SequentialShared);
+        sequential && s.largest_block() >= 64 * 1024
+    };
+    !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
+}
+
+/// The mean latency of some I/O.
+pub(crate) fn mean_of(statistics: &Statistics) -> Option<f64> {
+    statistics.latency_ns.map(|l| l.mean)
+}
+
+/// The model of a device with its name and size: `Samsung PM9A3 (nvme0n1, 3.49 TiB)`.
+pub(crate) fn device(device: &inspect::Device) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for part in [device.vendor.as_deref(), device.model.as_deref()].into_iter().flatten() {
+        let part = clean(part.trim());
+        if !part.is_empty() && !names.iter().any(|n| part.contains(n.as_str())) {
+            names.push(part);
+        }
+    }
+    let place = format!("{}, {}", clean(&device.name), size(device.size_bytes));
+    if names.is_empty() { place } else { format!("{} ({place})", names.join(" ")) }
+}
+
+/// The devices and the file system under a target, in one phrase.
+pub(crate) fn storage(storage: &inspect::Storage) -> String {
+    let mut parts: Vec<String> = storage.devices.iter().take(2).map(device).collect();
+    if storage.devices.len() > 2 {
+        parts.push(format!("{} more devices", storage.devices.len() - 2));
+    }
+    if let Some(fs) = &storage.file_system {
+        parts.push(format!("{} on {}", clean(&fs.kind), path(&fs.mount_point)));
+    }
+    if parts.is_empty() { "device not known".to_owned() } else { parts.join(", ") }
+}

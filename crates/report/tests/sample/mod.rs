@@ -1,0 +1,366 @@
+//! A realistic assessment and measurements, made without any storage: a device of known service time and width.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up figures")]
+
+mod environment;
+mod patterns;
+
+use std::path::PathBuf;
+
+use analysis::agreement::{Flow, Observed, Window, compare};
+use analysis::knee::{LoadPoint, find_knee};
+use analysis::verdict::{Evidence, Limits, Role, judge};
+use results::{
+    ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
+    MEASUREMENT_SCHEMA, Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status,
+    StreamResult, TargetResult,
+};
+use workload::{Block, Bytes, Pattern, Stream, Target, Workload};
+
+pub(crate) const FILE_BYTES: u64 = 100 << 30;
+const SECONDS: f64 = 30.0;
+
+/// A small generator, so that every run makes the same document.
+struct Dice(u64);
+
+impl Dice {
+    fn unit(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Latencies around a mean with a tail, scaled to the count of the window.
+fn statistics(iops: f64, block: u64, mean_ns: f64, dice: &mut Dice) -> Statistics {
+    if iops <= 0.0 {
+        return Statistics::default();
+    }
+    let mut histogram = Histogram::new();
+    let count = (iops * SECONDS) as u64;
+    for _ in 0..count.min(60_000) {
+        let spread = 0.55 + 0.45 * -dice.unit().max(1e-9).ln();
+        let slow = if dice.unit() < 0.002 { 6.0 + 14.0 * dice.unit() } else { 1.0 };
+        histogram.record((mean_ns * spread * slow * 0.95) as u64);
+    }
+    Statistics {
+        ios: count,
+        bytes: count * block,
+        iops,
+        mib_per_s: iops * block as f64 / 1_048_576.0,
+        errors: 0,
+        latency_ns: Latency::of(&histogram),
+        service_ns: None,
+        delay_ns: None,
+        histogram: Some(histogram.encode()),
+    }
+}
+
+pub(crate) struct Load {
+    pub(crate) block: u64,
+    pub(crate) pattern: Pattern,
+    pub(crate) write: u8,
+    pub(crate) durable: bool,
+    pub(crate) threads: u32,
+    pub(crate) depth: u32,
+    /// Latency of one I/O alone, and the I/Os a second that the device can do at most.
+    pub(crate) alone_ns: f64,
+    pub(crate) most_iops: f64,
+}
+
+pub(crate) fn stream(load: &Load) -> Stream {
+    Stream {
+        name: "main".to_owned(),
+        threads: load.threads,
+        depth: load.depth,
+        blocks: vec![Block { bytes: Bytes(load.block), weight: 1 }],
+        pattern: load.pattern,
+        write_percent: load.write,
+        durable: load.durable,
+        ..Stream::default()
+    }
+}
+
+fn series(total: f64, load: &Load, mean: f64, dice: &mut Dice) -> Vec<Point> {
+    let share = f64::from(load.write) / 100.0;
+    let mib = load.block as f64 / 1_048_576.0;
+    let point = |i: u32, factor: f64| {
+        let iops = total * factor;
+        Point {
+            t: f64::from(i),
+            seconds: 1.0,
+            read_iops: iops * (1.0 - share),
+            write_iops: iops * share,
+            read_mib_per_s: iops * (1.0 - share) * mib,
+            write_mib_per_s: iops * share * mib,
+            read_mean_ns: Some(mean),
+            max_ns: Some((mean * 18.0) as u64),
+            ..Point::default()
+        }
+    };
+    let dip = |i: u32| if i % 13 == 11 { 0.72 } else { 1.0 };
+    (1..=30).map(|i| point(i, dip(i) * (0.97 + 0.06 * dice.unit()))).collect()
+}
+
+fn kernel(m: &Measurement) -> Kernel {
+    let flow = |s: &Statistics, factor: f64| Flow {
+        iops: s.iops * factor,
+        bytes_per_s: s.iops * factor * s.bytes as f64 / s.ios.max(1) as f64,
+        latency_ns: s.latency_ns.map(|l| l.mean * 0.96),
+        merges_per_s: 0.0,
+    };
+    let window = Window {
+        tool: Observed { read: flow(&m.read, 1.0), write: flow(&m.write, 1.0) },
+        kernel: Observed { read: flow(&m.read, 1.0007), write: flow(&m.write, 1.0031) },
+        in_flight: m.in_flight as f64,
+        seconds: SECONDS,
+        tolerance_percent: 2.0,
+    };
+    let agreement = compare(&window);
+    Kernel {
+        device: "nvme0n1".to_owned(),
+        seconds: 30.004,
+        read_iops: window.kernel.read.iops,
+        write_iops: window.kernel.write.iops,
+        read_bytes_per_s: window.kernel.read.bytes_per_s,
+        write_bytes_per_s: window.kernel.write.bytes_per_s,
+        read_latency_ns: window.kernel.read.latency_ns,
+        write_latency_ns: window.kernel.write.latency_ns,
+        average_queue: m.achieved_in_flight * 0.95,
+        utilisation_percent: 99.6,
+        flushes_per_s: if m.workload.streams[0].durable { m.write.iops } else { 0.0 },
+        agreement_percent: Some(100.0 - agreement.worst_percent),
+        agreement: Some(agreement),
+    }
+}
+
+/// One measurement of a device that serves `most_iops` at most.
+pub(crate) fn measurement(load: &Load) -> Measurement {
+    let mut dice = Dice(0x9E37_79B9 ^ u64::from(load.depth) << 20 ^ load.block);
+    let n = f64::from(load.threads * load.depth);
+    let offered = n / load.alone_ns * 1e9;
+    let iops = (offered.powi(-4) + load.most_iops.powi(-4)).powf(-0.25);
+    let mean = n / iops * 1e9;
+    let share = f64::from(load.write) / 100.0;
+    let read = statistics(iops * (1.0 - share), load.block, mean, &mut dice);
+    let write = statistics(iops * share, load.block, mean * 1.02, &mut dice);
+    let total = statistics(iops, load.block, mean, &mut dice);
+    let series = series(iops, load, mean, &mut dice);
+    let mut m = bare(load, [total, read, write], series);
+    m.achieved_in_flight = n * 0.998;
+    m.kernel = Some(kernel(&m));
+    m
+}
+
+/// Everything of a measurement that does not depend on how fast the device is.
+fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) -> Measurement {
+    let path = PathBuf::from("/data/pg/iosonde.test");
+    let target = Target { path: path.clone(), size_bytes: Some(Bytes(FILE_BYTES)) };
+    let sync = Statistics::default();
+    let stream_result = StreamResult {
+        name: "main".to_owned(),
+        threads: load.threads.into(),
+        depth: load.depth,
+        total: total.clone(),
+        read: read.clone(),
+        write: write.clone(),
+        sync: sync.clone(),
+    };
+    let target_result = TargetResult {
+        path,
+        file_bytes: FILE_BYTES,
+        content: "written by iosonde with incompressible data".to_owned(),
+        total: total.clone(),
+        read: read.clone(),
+        write: write.clone(),
+        sync: sync.clone(),
+    };
+    let in_flight = u64::from(load.threads * load.depth);
+    Measurement {
+        schema: MEASUREMENT_SCHEMA.to_owned(),
+        id: format!("20261120T101213Z-{in_flight}"),
+        tool_version: "0.1.0".to_owned(),
+        started: "2026-11-20T10:12:13.402Z".to_owned(),
+        status: Status::Complete,
+        workload: Workload::single(target, stream(load)),
+        environment: Environment { host: None, storage: Vec::new() },
+        engine: Engine {
+            name: "uring".to_owned(),
+            reason: "io_uring works here and keeps many I/Os in flight on one thread".to_owned(),
+            features: vec!["defer_taskrun".to_owned(), "fixed_buffers".to_owned()],
+            clock: "tsc".to_owned(),
+        },
+        seconds: SECONDS,
+        threads: load.threads.into(),
+        depth: Some(load.depth),
+        in_flight,
+        achieved_in_flight: 0.0,
+        file_bytes: FILE_BYTES,
+        total,
+        read,
+        write,
+        sync,
+        streams: vec![stream_result],
+        targets: vec![target_result],
+        threads_detail: Vec::new(),
+        series,
+        cpu: Cpu {
+            user_s: 4.1,
+            system_s: 8.9,
+            user_us_per_io: 0.9,
+            total_us_per_io: 3.2,
+            busiest_thread_percent: Some(41.2),
+            busiest_core_percent: Some(47.0),
+            host_percent: Some(9.6),
+        },
+        kernel: None,
+        errors: Vec::new(),
+        stalls: Stalls { longest_gap_ns: 18_400_000, ..Stalls::default() },
+        checks: Checks {
+            littles_law_percent: Some(0.21),
+            tool_ceiling_iops: Some(2_400_000.0),
+            rate_reached_percent: None,
+            warnings: Vec::new(),
+        },
+    }
+}
+
+/// 8 KiB random, 70 % read, 4 threads with 32 each.
+pub(crate) fn mixed() -> Measurement {
+    measurement(&Load {
+        block: 8192,
+        pattern: Pattern::Random,
+        write: 30,
+        durable: true,
+        threads: 4,
+        depth: 32,
+        alone_ns: 110_000.0,
+        most_iops: 61_000.0,
+    })
+}
+
+fn ramp(name: &str, title: &str, base: &Load) -> Ramp {
+    let depths = [1, 2, 4, 8, 16, 24, 32, 64, 128, 256];
+    let points: Vec<Measurement> = depths
+        .iter()
+        .map(|depth| measurement(&Load { depth: *depth, threads: 1, ..*base }))
+        .collect();
+    let curve: Vec<LoadPoint> = points
+        .iter()
+        .map(|m| LoadPoint {
+            in_flight: m.in_flight as f64,
+            throughput: m.total.iops,
+            latency_ns: m.total.latency_ns.map_or(0.0, |l| l.mean),
+        })
+        .collect();
+    Ramp { name: name.to_owned(), title: title.to_owned(), knee: find_knee(&curve), points }
+}
+
+fn load(block: u64, pattern: Pattern, write: u8, alone_us: f64, most_iops: f64) -> Load {
+    let durable = write > 0;
+    Load {
+        block,
+        pattern,
+        write,
+        durable,
+        threads: 1,
+        depth: 1,
+        alone_ns: alone_us * 1e3,
+        most_iops,
+    }
+}
+
+fn evidence(p: &PatternResult) -> Evidence {
+    let m = &p.measurement;
+    let latency = m.total.latency_ns.unwrap_or_default();
+    Evidence {
+        label: p.title.clone(),
+        mean_ns: latency.mean,
+        p99_ns: latency.p99.map(|p| p as f64),
+        iops: m.total.iops,
+        mib_per_s: m.total.mib_per_s,
+        in_flight: m.in_flight as f64,
+        file_bytes: m.file_bytes,
+        seconds: m.seconds,
+    }
+}
+
+/// A whole assessment.
+pub(crate) fn assessment() -> Assessment {
+    let patterns = patterns::patterns();
+    let of = |names: &[&str]| -> Vec<Evidence> {
+        patterns.iter().filter(|p| names.contains(&p.name.as_str())).map(evidence).collect()
+    };
+    let verdicts = vec![
+        judge(&Limits::of(Role::Log), &of(&["log_write_4k", "log_write_60k"])),
+        judge(
+            &Limits::of(Role::OltpData),
+            &of(&["random_read_8k", "random_write_8k", "oltp_70_30_8k"]),
+        ),
+        judge(&Limits::of(Role::DssData), &of(&["scan_64k", "scan_512k"])),
+    ];
+    let ramps = vec![
+        ramp(
+            "random_read_8k",
+            "8 KiB random read",
+            &load(8192, Pattern::Random, 0, 92.0, 92_000.0),
+        ),
+        ramp(
+            "random_write_8k",
+            "8 KiB random write, durable",
+            &load(8192, Pattern::Random, 100, 260.0, 34_000.0),
+        ),
+        ramp(
+            "scan_512k",
+            "512 KiB sequential read",
+            &load(512 << 10, Pattern::Sequential, 0, 400.0, 5_900.0),
+        ),
+    ];
+    Assessment {
+        schema: ASSESSMENT_SCHEMA.to_owned(),
+        id: "20261120T101213Z-db01".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        started: "2026-11-20T10:12:13Z".to_owned(),
+        finished: "2026-11-20T10:31:44Z".to_owned(),
+        status: Status::Complete,
+        pace: Pace::Normal,
+        target: PathBuf::from("/data/pg"),
+        file_bytes: FILE_BYTES,
+        file_size_reason: "four times the largest cache that was found, within the free space".to_owned(),
+        environment: environment::environment(),
+        verdicts,
+        patterns,
+        ramps,
+        tool_ceiling_iops: Some(2_400_000.0),
+        tool_ceiling_used_percent: Some(3.8),
+        method: [
+            "The test file was wholly written with incompressible, non-repeating data before the first read.",
+            "Every load ran 3 s uncounted and 30 s counted, with a pause of 5 s before it.",
+            "I/O was direct: past the cache of the operating system. Writes of log and data were durable.",
+            "Kernel counters of nvme0n1 were taken over the same windows.",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        warnings: vec![
+            "512 KiB sequential read: throughput varied by 9 % between intervals; the figure is less certain than the others.".to_owned(),
+        ],
+    }
+}
+
+/// An assessment that was interrupted before anything was measured.
+pub(crate) fn empty() -> Assessment {
+    Assessment {
+        status: Status::Interrupted,
+        environment: Environment { host: None, storage: Vec::new() },
+        verdicts: Vec::new(),
+        patterns: Vec::new(),
+        ramps: Vec::new(),
+        tool_ceiling_iops: None,
+        tool_ceiling_used_percent: None,
+        method: Vec::new(),
+        warnings: Vec::new(),
+        ..assessment()
+    }
+}

@@ -1,0 +1,219 @@
+//! The text reports: the lines people look for, and no panic whatever the figures are.
+
+mod sample;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use report::text;
+use results::{ErrorKind, ErrorRecord, Latency, Measurement, Statistics, Status};
+use workload::{Arrival, Bytes, Rate, RateLimit};
+
+fn width(text: &str) -> usize {
+    text.lines().map(|l| l.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn a_measurement_reads_in_the_order_of_the_field() {
+    let text = text::measurement(&sample::mixed());
+    let first = text.lines().next().unwrap();
+    assert_eq!(first, "/data/pg/iosonde.test, file size 100 GiB");
+    let order = [
+        "load       8 KiB random 70 % read / 30 % write, durable",
+        "in flight  4 threads × depth 32 = 128",
+        "mode       direct (no OS cache), writes durable",
+        "engine     uring (io_uring works here",
+        "measured   30 s after 3 s of warm-up, from 2026-11-20 10:12:13 UTC, seed 42",
+        "Throughput",
+        "total  1 829 996  61 000    477       0",
+        "Latency",
+        "p99.9",
+        "max",
+        "CPU         3.2 µs for each I/O",
+        "Kernel      nvme0n1",
+        "reads/s",
+        "In flight   128 asked, 128 achieved on average (99.8 %)",
+        "Stalls",
+    ];
+    let mut rest = text.as_str();
+    for part in order {
+        let at = rest
+            .find(part)
+            .unwrap_or_else(|| panic!("`{part}` is missing or too early in\n{text}"));
+        rest = &rest[at..];
+    }
+    assert!(width(&text) <= 100, "{text}");
+}
+
+#[test]
+fn what_went_wrong_is_said() {
+    let mut m = sample::mixed();
+    m.status = Status::Interrupted;
+    m.seconds = 12.0;
+    m.errors.push(ErrorRecord {
+        kind: ErrorKind::Io,
+        operation: "read".to_owned(),
+        path: "/data/pg/iosonde.test".into(),
+        count: 3,
+        first_offset_bytes: 81_920,
+        message: "Input/output error (os error 5)".to_owned(),
+    });
+    m.stalls.over_15_s = 1;
+    m.stalls.unfinished = 2;
+    m.checks.warnings.push("The device was shared: \u{1b}[31mred".to_owned());
+    let text = text::measurement(&m);
+    assert!(text.contains("STATUS     INTERRUPTED"));
+    assert!(text.contains("12 s of 30 s"));
+    assert!(text.contains(
+        "- 3 read failed on /data/pg/iosonde.test, the first at offset 81 920: Input/output error"
+    ));
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line.contains("1 I/O took 15 s or more; 2 I/Os NEVER RETURNED"), "{text}");
+    assert!(text.ends_with("Warnings\n  ! The device was shared: \u{FFFD}[31mred\n"), "{text}");
+}
+
+#[test]
+fn an_open_loop_shows_service_and_delay() {
+    let mut m = sample::mixed();
+    m.workload.streams[0].rate =
+        Some(Rate { limit: RateLimit::Iops(5000.0), arrival: Arrival::Even });
+    m.read.service_ns = m.read.latency_ns;
+    m.read.delay_ns = Some(Latency::default());
+    m.checks.rate_reached_percent = Some(99.7);
+    let text = text::measurement(&m);
+    assert!(text.contains("5 000 IOPS offered evenly"));
+    assert!(text.contains("read service  read delay"), "{text}");
+    assert!(text.contains("Rate        99.7 % of what was offered was reached"));
+    assert!(width(&text) <= 100, "{text}");
+}
+
+#[test]
+fn streams_and_targets_have_tables_of_their_own() {
+    let mut m = sample::mixed();
+    assert!(!text::measurement(&m).contains("Streams"));
+    let mut second = m.workload.streams[0].clone();
+    second.name = "log".to_owned();
+    m.workload.streams.push(second);
+    let mut result = m.streams[0].clone();
+    result.name = "log".to_owned();
+    m.streams.push(result);
+    let mut target = m.targets[0].clone();
+    target.path = "/a/very/long/path/to/the/second/file/of/the/test.dat".into();
+    target.file_bytes = 1 << 30;
+    m.targets.push(target);
+    let text = text::measurement(&m);
+    assert!(text.starts_with("2 targets, file size 100 GiB in all\n"), "{text}");
+    assert!(text.contains("Streams\n") && text.contains("\n  log "));
+    assert!(text.contains("Targets\n") && text.contains("1 GiB"));
+    assert!(width(&text) <= 100, "{text}");
+}
+
+#[test]
+fn an_assessment_fits_one_screen() {
+    let text = text::assessment(&sample::assessment(), Some(Path::new("iosonde-report.html")));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() <= 24 + 2 && width(&text) <= 80, "{} lines\n{text}", lines.len());
+    assert_eq!(lines[0], "/data/pg, file size 100 GiB");
+    assert!(lines[1].contains("SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB), ext4 on /data"));
+    for part in [
+        "GOOD       Transaction log. The mean latency of 60 KiB sequential write",
+        "EXCELLENT  OLTP data files.",
+        "8 KiB random read                   16  90 282 IOPS   172 µs",
+        "most 2 950 MiB/s: 512 KiB sequential read, 256 in flight",
+        "! 1 warning: 512 KiB sequential read: throughput varied",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    assert!(text.ends_with("Report: iosonde-report.html\n"));
+}
+
+#[test]
+fn an_assessment_without_figures_is_short() {
+    let text = text::assessment(&sample::empty(), None);
+    assert!(
+        text.contains("INTERRUPTED")
+            && text.contains("Nothing was judged.")
+            && !text.contains("Report:")
+    );
+}
+
+/// Any 64 bits as a number, so that NaN, infinities and subnormals come often.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![any::<u64>().prop_map(f64::from_bits), any::<f64>(), Just(f64::NAN), Just(0.0)]
+}
+
+fn latency() -> impl Strategy<Value = Option<Latency>> {
+    let fields = (any::<u64>(), number(), number(), any::<u64>(), prop::option::of(any::<u64>()));
+    prop::option::of(fields.prop_map(|(min, mean, stddev, max, p)| Latency {
+        min,
+        mean,
+        stddev,
+        max,
+        p50: p,
+        p99: p,
+        ..Latency::default()
+    }))
+}
+
+fn statistics() -> impl Strategy<Value = Statistics> {
+    let fields = (any::<u64>(), any::<u64>(), number(), number(), latency(), latency());
+    fields.prop_map(|(ios, errors, iops, mib_per_s, latency_ns, service_ns)| Statistics {
+        ios,
+        errors,
+        iops,
+        mib_per_s,
+        latency_ns,
+        service_ns,
+        ..Statistics::default()
+    })
+}
+
+fn odd() -> impl Strategy<Value = Measurement> {
+    let statistics = (statistics(), statistics(), statistics(), statistics());
+    let rest = (number(), number(), any::<u64>(), any::<u32>(), ".{0,20}", 0usize..3, any::<u64>());
+    (statistics, rest).prop_map(
+        |((total, read, write, sync), (a, b, whole, depth, words, n, size))| {
+            let mut m = sample_once();
+            (m.total, m.read, m.write, m.sync) = (total, read, write, sync);
+            (m.seconds, m.achieved_in_flight, m.in_flight) = (a, b, whole);
+            (m.cpu.total_us_per_io, m.cpu.host_percent) = (a, Some(b));
+            (m.checks.tool_ceiling_iops, m.checks.littles_law_percent) = (Some(a), Some(b));
+            m.checks.warnings = vec![words.clone(); n];
+            m.started.clone_from(&words);
+            m.engine.reason.clone_from(&words);
+            m.targets = vec![m.targets[0].clone(); n];
+            m.streams = vec![m.streams[0].clone(); n];
+            m.workload.streams.truncate(n);
+            for s in &mut m.workload.streams {
+                s.blocks.truncate(n);
+                s.blocks.iter_mut().for_each(|b| (b.bytes, b.weight) = (Bytes(size), 0));
+                s.write_percent = depth.to_le_bytes()[0];
+            }
+            (m.depth, m.threads, m.file_bytes, m.stalls.longest_gap_ns) =
+                (Some(depth), whole, size, whole);
+            if let Some(kernel) = &mut m.kernel {
+                (kernel.average_queue, kernel.utilisation_percent) = (a, b);
+                if let Some(agreement) = &mut kernel.agreement {
+                    agreement.rows.truncate(n);
+                    agreement.rows.iter_mut().for_each(|r| (r.tool, r.difference_percent) = (a, b));
+                }
+            }
+            m
+        },
+    )
+}
+
+/// The sample is costly to make; each case starts from a copy.
+fn sample_once() -> Measurement {
+    static SAMPLE: std::sync::LazyLock<Measurement> = std::sync::LazyLock::new(sample::mixed);
+    SAMPLE.clone()
+}
+
+proptest! {
+    #[test]
+    fn no_figure_makes_the_text_panic(m in odd()) {
+        let text = text::measurement(&m);
+        prop_assert!(!text.contains("NaN"));
+        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    }
+}

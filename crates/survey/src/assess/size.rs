@@ -1,0 +1,166 @@
+//! How large the test file should be: larger than the caches that would answer instead of the storage, as far as space
+//! and time allow.
+
+use std::sync::atomic::AtomicBool;
+
+use engine::{Action, Event, PrepareError};
+use workload::{Bytes, Stream, Target, show_number};
+
+use super::{AssessOptions, Timing, base};
+use crate::measure::Site;
+
+/// The speed of writing is learnt on a file of this size.
+const PROBE_BYTES: u64 = 256 << 20;
+/// Below this, a file holds too few blocks for a random load.
+const LEAST_BYTES: u64 = 1 << 30;
+/// The file takes at most this share of the free space.
+const SPACE_SHARE: u64 = 2;
+/// Below this many times the memory, a size is said to be small.
+const SMALL_TIMES: u64 = 2;
+
+/// A size, and why it was chosen.
+pub(super) struct Size {
+    pub(super) bytes: Bytes,
+    pub(super) reason: String,
+    pub(super) warning: Option<String>,
+}
+
+/// The size that was asked for, or the one that the rule gives.
+pub(super) fn choose(
+    options: &AssessOptions,
+    site: &Site,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<Size, PrepareError> {
+    let memory = site.environment().host.as_ref().map_or(0, |h| h.memory_bytes);
+    if let Some(bytes) = options.size {
+        let warning = too_small(bytes.0, memory, "it was asked for");
+        return Ok(Size { bytes, reason: "asked for".to_owned(), warning });
+    }
+    let target = Target { path: options.target.clone(), size_bytes: None };
+    let workload = base(options, target, super::plan::preparing_stream());
+    let plan = engine::plan(&workload, &options.permissions)?;
+    let plan = &plan[0];
+    let has = plan.size_bytes;
+    match plan.action {
+        Action::Nothing => {
+            return Ok(Size {
+                bytes: Bytes(has),
+                reason: "a simulated device".into(),
+                warning: None,
+            });
+        }
+        Action::Reuse => {
+            let warning = too_small(has, memory, "an earlier test file of this size is there");
+            let reason = "an earlier test file is used again".to_owned();
+            return Ok(Size { bytes: Bytes(has), reason, warning });
+        }
+        _ => {}
+    }
+    let space = match plan.action {
+        Action::Make | Action::Refill => {
+            let fs = site.environment().storage.first().and_then(|s| s.file_system.as_ref());
+            fs.map_or(u64::MAX, |fs| fs.available_bytes / SPACE_SHARE)
+        }
+        _ => has,
+    };
+    let speed = probe(options, space.min(has.max(PROBE_BYTES)), stop, observe)?;
+    Ok(by_rule(memory, space, speed, &Timing::of(options.pace)))
+}
+
+/// Writes a small file and gives bytes for each second.
+fn probe(
+    options: &AssessOptions,
+    space: u64,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<f64, PrepareError> {
+    let size_bytes = Some(Bytes(PROBE_BYTES.min(space) >> 12 << 12));
+    let target = Target { path: options.target.clone(), size_bytes };
+    let workload = base(options, target, Stream { write_percent: 100, ..Stream::default() });
+    let mut permissions = options.permissions.clone();
+    permissions.keep = false;
+    let mut speed = 0.0;
+    let mut note = |event: &Event| {
+        if let Event::Filling { bytes_per_s, .. } = event {
+            speed = *bytes_per_s;
+        }
+        observe(event);
+    };
+    let prepared = engine::prepare(&workload, &permissions, stop, &mut note)?;
+    drop(prepared);
+    Ok(speed)
+}
+
+/// The rule: a multiple of the memory, cut to what space and time allow, in whole GiB.
+fn by_rule(memory: u64, space: u64, bytes_per_s: f64, timing: &Timing) -> Size {
+    let wanted = memory.saturating_mul(timing.memory_times).max(LEAST_BYTES);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let in_time = if bytes_per_s > 0.0 { (bytes_per_s * timing.fill_s) as u64 } else { u64::MAX };
+    let times = timing.memory_times;
+    let memory_shown = Bytes(memory);
+    let (bytes, reason, cause) = if wanted <= space.min(in_time) {
+        let reason = format!("{times} times the {memory_shown} of memory");
+        (wanted, reason, "")
+    } else if space <= in_time {
+        let reason = format!(
+            "half of the free space; {times} times the {memory_shown} of memory do not fit"
+        );
+        (space, reason, "there is no more space")
+    } else {
+        let speed = show_number(bytes_per_s / 1_048_576.0);
+        let reason = format!(
+            "what can be written in {} s at {speed} MiB/s; {times} times the {memory_shown} of memory would take longer",
+            timing.fill_s
+        );
+        (
+            in_time,
+            reason,
+            "this pace leaves no time to write more; a slower `--pace` or `--size` does",
+        )
+    };
+    let bytes = round_down(bytes);
+    let warning = if cause.is_empty() { None } else { too_small(bytes, memory, cause) };
+    Size { bytes: Bytes(bytes), reason, warning }
+}
+
+/// Whole GiB where there are several, whole MiB below.
+fn round_down(bytes: u64) -> u64 {
+    let unit = if bytes >= 2 << 30 { 1 << 30 } else { 1 << 20 };
+    (bytes / unit * unit).max(unit)
+}
+
+fn too_small(bytes: u64, memory: u64, cause: &str) -> Option<String> {
+    (bytes < memory.saturating_mul(SMALL_TIMES)).then(|| {
+        format!(
+            "the test file of {} is less than {SMALL_TIMES} times the memory of {} ({cause}): caches of a host below, \
+             a controller or an array may answer in place of the storage",
+            Bytes(bytes),
+            Bytes(memory)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::Pace;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn the_file_is_a_multiple_of_the_memory_where_it_fits() {
+        let size = by_rule(16 * GIB, 1000 * GIB, 2e9, &Timing::of(Pace::Normal));
+        assert_eq!((size.bytes, size.warning), (Bytes(64 * GIB), None));
+    }
+
+    #[test]
+    fn space_and_time_cut_it_and_a_small_file_is_said_to_be_small() {
+        let cut_by_space = by_rule(16 * GIB, 20 * GIB, 2e9, &Timing::of(Pace::Normal));
+        assert_eq!(cut_by_space.bytes, Bytes(20 * GIB));
+        assert!(cut_by_space.warning.unwrap().contains("no more space"));
+        let cut_by_time = by_rule(16 * GIB, 1000 * GIB, 200e6, &Timing::of(Pace::Quick));
+        assert_eq!(cut_by_time.bytes, Bytes(4 * GIB));
+        assert!(cut_by_time.reason.contains("25 s"), "{}", cut_by_time.reason);
+    }
+}
