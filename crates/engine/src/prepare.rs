@@ -25,15 +25,7 @@ pub fn plan(
     let plans = if workload.engine.is_artificial() {
         artificial(workload)
     } else {
-        let plan = |i| platform::plan_target(workload, i, permissions);
-        let (plans, refusals): (Vec<_>, Vec<_>) =
-            (0..workload.targets.len()).map(plan).partition(Result::is_ok);
-        if !refusals.is_empty() {
-            return Err(PrepareError::Refused(
-                refusals.into_iter().filter_map(Result::err).collect(),
-            ));
-        }
-        plans.into_iter().filter_map(Result::ok).collect()
+        real(workload, permissions)?
     };
     // Alignment is only known of an open target; sizes are known now.
     let fact = |p: &TargetPlan| TargetFacts { size_bytes: p.size_bytes, direct_align_bytes: 1 };
@@ -42,6 +34,17 @@ pub fn plan(
         return Err(PrepareError::Invalid(violations));
     }
     Ok(plans)
+}
+
+fn real(workload: &Workload, permissions: &Permissions) -> Result<Vec<TargetPlan>, PrepareError> {
+    let (mut plans, mut refusals) = (Vec::new(), Vec::new());
+    for index in 0..workload.targets.len() {
+        match platform::plan_target(workload, index, permissions, &plans) {
+            Ok(plan) => plans.push(plan),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if refusals.is_empty() { Ok(plans) } else { Err(PrepareError::Refused(refusals)) }
 }
 
 fn artificial(workload: &Workload) -> Vec<TargetPlan> {
@@ -79,7 +82,8 @@ pub fn prepare(
                 remove: false,
             }
         } else {
-            platform::prepare_target(workload, index, plan, permissions, stop, observe)?
+            // Filling the targets before it may have taken long, so it is planned once more.
+            platform::prepare_target(workload, index, permissions, stop, observe)?
         };
         prepared.targets.push(target);
     }

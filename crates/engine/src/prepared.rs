@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
+use crate::platform;
+
 /// What the user allows to be done to the targets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions {
@@ -78,10 +80,9 @@ pub struct PreparedTarget {
     pub(crate) direct_align_bytes: u64,
     pub(crate) content: String,
     /// The open target; none where the engine has no real one.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no real targets there yet"))]
     pub(crate) file: Option<File>,
     pub(crate) warnings: Vec<String>,
-    /// The file is removed when the target is dropped.
+    /// The file is removed when the target is dropped, if its name still means this file.
     pub(crate) remove: bool,
 }
 
@@ -113,7 +114,8 @@ impl PreparedTarget {
 
 impl Drop for PreparedTarget {
     fn drop(&mut self) {
-        if self.remove {
+        let ours = self.file.as_ref().is_some_and(|f| platform::is_named(f, &self.path));
+        if self.remove && ours {
             // Nothing can be done here about a file that does not go; its mark says what it is.
             let _ = std::fs::remove_file(&self.path);
         }
@@ -184,7 +186,9 @@ pub enum PrepareError {
         path: PathBuf,
     },
     /// A signal came. What was begun is removed.
-    #[error("interrupted while preparing; the unfinished test file was removed")]
+    #[error(
+        "interrupted while preparing, before anything was measured; an unfinished test file was removed"
+    )]
     Interrupted,
     /// A backend cannot be used.
     #[error(transparent)]
@@ -227,14 +231,14 @@ pub enum Refusal {
         path: PathBuf,
     },
     /// A database's file would be written.
-    #[error("`{}` has the extension of a database file (.{extension}) and is never written to", path.display())]
+    #[error("`{}` belongs to a database ({sign}) and is never written to", path.display())]
     Database {
         /// The target.
         path: PathBuf,
-        /// Its extension.
-        extension: String,
+        /// By what it is known.
+        sign: String,
     },
-    /// A block device would be written that somebody uses.
+    /// A file or device would be written that somebody uses.
     #[error("`{}` is never written to: it is {usage}", path.display())]
     InUse {
         /// The target.

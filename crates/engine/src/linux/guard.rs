@@ -1,6 +1,9 @@
 //! Whose data it is: what must never be written to, whatever the user says.
+#![expect(unsafe_code, reason = "leases on files are asked for by fcntl")]
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -35,26 +38,77 @@ const DATABASE_EXTENSIONS: [&str; 28] = [
     "accdb",
     "edb",
 ];
-/// Names of files that belong to a database and have no extension of their own.
+/// Beginnings of names of files that belong to a database and may have no extension of their own.
 const DATABASE_NAMES: [&str; 6] =
-    ["ibdata1", "ib_logfile0", "ib_logfile1", "undo_001", "undo_002", "pg_control"];
+    ["ibdata", "ib_logfile", "ibtmp", "#ib_redo", "undo_0", "pg_control"];
+/// A file with this name lies in every directory of a PostgreSQL database; its data files have bare numbers.
+const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
 
-/// The extension (or name) by which a file is a database's, if it is.
-pub(super) fn database_extension(path: &Path) -> Option<String> {
+/// By what a file is known to be a database's, if it is.
+pub(super) fn database_sign(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    if DATABASE_NAMES.contains(&name.as_str()) {
-        return Some(name);
+    if DATABASE_NAMES.iter().any(|known| name.starts_with(known)) {
+        return Some(format!("its name is {name}"));
     }
-    let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
-    DATABASE_EXTENSIONS.contains(&extension.as_str()).then_some(extension)
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    if let Some(extension) = extension.filter(|e| DATABASE_EXTENSIONS.contains(&e.as_str())) {
+        return Some(format!("its extension is .{extension}"));
+    }
+    let directory = path.parent()?;
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit());
+    (is_number && directory.join(DATABASE_NEIGHBOUR).exists())
+        .then(|| format!("{DATABASE_NEIGHBOUR} is in its directory"))
 }
 
-/// Who uses a block device, if anybody: a mount, swap, or a device built on it.
-pub(super) fn device_usage(device: &Path) -> Option<String> {
-    let number = fs::metadata(device).ok()?.rdev();
+/// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a device.
+pub(super) fn is_of_devices(directory: &Path) -> bool {
+    let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    real.starts_with("/dev") && !real.starts_with("/dev/shm")
+}
+
+/// Who uses the block device of this number, if anybody: a mount, swap, a device built on it, a program.
+pub(super) fn device_usage(number: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let system = System::of_this_machine();
-    system.usage(major, minor)
+    system.usage(major, minor).or_else(|| opened_by(number))
+}
+
+/// A program that has the device open, such as a database on raw devices. Without root only the own ones are seen.
+fn opened_by(number: u64) -> Option<String> {
+    let own = std::process::id().to_string();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let is_process = |name: &str| name != own && name.bytes().all(|b| b.is_ascii_digit());
+    let has_open = |directory: &Path| {
+        let files = fs::read_dir(directory.join("fd")).into_iter().flatten().flatten();
+        let mut metadata = files.filter_map(|f| fs::metadata(f.path()).ok());
+        metadata.any(|m| m.file_type().is_block_device() && m.rdev() == number)
+    };
+    let mut others = processes.filter(|p| is_process(&p.file_name().to_string_lossy()));
+    let process = others.find(|p| has_open(&p.path()))?;
+    let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+    let (id, name) = (process.file_name(), name.trim().to_owned());
+    Some(format!("open in process {} ({name})", id.to_string_lossy()))
+}
+
+/// Chooses the signal that tells of a lease; not in the libc crate.
+const F_SETSIG: libc::c_int = 10;
+
+/// Whether anybody else has this file open, be it a program or the kernel (for a loop device, for swap).
+///
+/// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none for other reasons
+/// (another owner, a network file system), nothing is known.
+pub(super) fn is_open_elsewhere(file: &File) -> bool {
+    let control = |command: libc::c_int, value: libc::c_int| {
+        // SAFETY: the descriptor is open, and these commands take plain numbers.
+        unsafe { libc::fcntl(file.as_raw_fd(), command, value) }
+    };
+    // Whoever opens the file in the moment of the lease makes the kernel send a signal: one that does nothing.
+    control(F_SETSIG, libc::SIGURG);
+    if control(libc::F_SETLEASE, libc::F_WRLCK) == 0 {
+        control(libc::F_SETLEASE, libc::F_UNLCK);
+        return false;
+    }
+    io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
 }
 
 /// Whether a file is swapped to.
@@ -88,19 +142,40 @@ impl System {
         }
     }
 
-    /// Who uses the device or any of its partitions.
+    /// Who uses the device, the disk it is a part of, or any of its partitions.
     fn usage(&self, major: u32, minor: u32) -> Option<String> {
         let directory = self.sys.join(format!("dev/block/{major}:{minor}"));
-        let whole = self.usage_of_one(&directory, major, minor);
-        whole.or_else(|| {
-            let partitions = fs::read_dir(&directory).ok()?.flatten();
-            let mut partitions = partitions.filter(|e| e.path().join("partition").exists());
-            partitions.find_map(|entry| {
-                let (major, minor) = number_in(&entry.path())?;
-                let usage = self.usage_of_one(&entry.path(), major, minor)?;
-                Some(format!("{usage} (its partition {})", entry.file_name().to_string_lossy()))
-            })
-        })
+        let one = self.usage_of_one(&directory, major, minor);
+        one.or_else(|| self.usage_of_disk(&directory)).or_else(|| self.usage_of_parts(&directory))
+    }
+
+    /// Who uses the whole disk of a partition.
+    fn usage_of_disk(&self, directory: &Path) -> Option<String> {
+        let real = fs::canonicalize(directory).ok()?;
+        let disk = real.parent().filter(|_| real.join("partition").exists())?;
+        let (major, minor) = number_in(disk)?;
+        let usage = self.usage_of_one(disk, major, minor)?;
+        let name = disk.file_name()?.to_string_lossy().into_owned();
+        Some(format!("{usage} (its disk {name})"))
+    }
+
+    /// Who uses the partitions of a disk. A disk that has any is not overwritten as a whole: that is most often a slip.
+    fn usage_of_parts(&self, directory: &Path) -> Option<String> {
+        let entries = fs::read_dir(directory).ok()?.flatten();
+        let parts: Vec<PathBuf> =
+            entries.map(|e| e.path()).filter(|p| p.join("partition").exists()).collect();
+        let name = |p: &PathBuf| p.file_name().map(|n| n.to_string_lossy().into_owned());
+        let used = parts.iter().find_map(|part| {
+            let (major, minor) = number_in(part)?;
+            let usage = self.usage_of_one(part, major, minor)?;
+            Some(format!("{usage} (its partition {})", name(part)?))
+        });
+        let mut names: Vec<String> = parts.iter().filter_map(name).collect();
+        names.sort();
+        let names = names.join(", ");
+        let divided =
+            format!("divided into partitions ({names}); name one, or remove them all first");
+        used.or_else(|| (!parts.is_empty()).then_some(divided))
     }
 
     fn usage_of_one(&self, directory: &Path, major: u32, minor: u32) -> Option<String> {
@@ -195,15 +270,57 @@ mod tests {
         assert_eq!(usage.as_deref(), Some("in use as swap (its partition sdb1)"));
         let usage = system("", "", dir.path()).usage(8, 48);
         assert_eq!(usage.as_deref(), Some("part of md0 (RAID, LVM, encryption or the like)"));
-        assert_eq!(system("", "", dir.path()).usage(8, 0), None);
+        assert_eq!(system("", "", dir.path()).usage(9, 0), None);
     }
 
     #[test]
     fn database_files_are_known_by_their_names() {
         for name in ["a.MDF", "t.ibd", "x.ldf", "ibdata1", "app.sqlite"] {
-            assert!(database_extension(Path::new(name)).is_some(), "{name}");
+            assert!(database_sign(Path::new(name)).is_some(), "{name}");
         }
-        assert_eq!(database_extension(Path::new("testfile.dat")), None);
+        assert_eq!(database_sign(Path::new("testfile.dat")), None);
+    }
+
+    #[test]
+    fn numbered_files_beside_pg_version_are_a_databases() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(database_sign(&dir.path().join("16385.1")), None);
+        fs::write(dir.path().join("PG_VERSION"), "17\n").unwrap();
+        assert!(database_sign(&dir.path().join("16385.1")).is_some());
+        assert_eq!(database_sign(&dir.path().join("iosonde.test")), None);
+    }
+
+    /// `--destroy /dev/sda` instead of `/dev/sda1` is one keystroke; a disk with partitions was taken without a word.
+    #[test]
+    fn a_disk_with_partitions_is_not_overwritten_as_a_whole() {
+        let dir = fixture();
+        let usage = system("", "", dir.path()).usage(8, 0).unwrap();
+        assert!(usage.contains("partitions (sda1)"), "{usage}");
+        assert_eq!(system("", "", dir.path()).usage(8, 1), None, "the partition itself may be");
+    }
+
+    /// A partition of a disk that is as a whole a member of something (multipath) looked free.
+    #[test]
+    fn a_partition_of_a_disk_in_use_is_in_use() {
+        let dir = fixture();
+        let disk = dir.path().join("dev/block/8:0");
+        fs::create_dir_all(disk.join("holders/dm-0")).unwrap();
+        fs::write(disk.join("dev"), "8:0\n").unwrap();
+        std::os::unix::fs::symlink("8:0/sda1", dir.path().join("dev/block/8:1")).unwrap();
+        let usage = system("", "", dir.path()).usage(8, 1).unwrap();
+        assert!(usage.contains("part of dm-0") && usage.contains("its disk 8:0"), "{usage}");
+    }
+
+    /// A database or a virtual machine that runs on the file would not survive; its name says nothing about that.
+    #[test]
+    fn a_file_that_is_open_elsewhere_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        fs::write(&path, "x").unwrap();
+        let file = File::open(&path).unwrap();
+        assert!(!is_open_elsewhere(&file));
+        let _other = File::open(&path).unwrap();
+        assert!(is_open_elsewhere(&file));
     }
 
     proptest! {

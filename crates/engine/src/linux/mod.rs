@@ -4,6 +4,7 @@ mod aio;
 mod extents;
 mod fill;
 mod guard;
+mod ready;
 mod sync;
 mod targets;
 mod thread;
@@ -20,7 +21,8 @@ use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
 use crate::run::{Backend, Job, Place, memory_error};
 
-pub(crate) use targets::{plan_target, prepare_target};
+pub(crate) use ready::prepare_target;
+pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{process_cpu, thread_cpu_ns};
 
 /// The backend that one stream uses on one target.
@@ -102,7 +104,7 @@ fn best(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Choice
 
 /// Whether an I/O that would wait can be refused at once: what io_uring needs to stay in the submitting thread.
 fn supports_nowait(stream: &Stream, target: &PreparedTarget) -> bool {
-    let Ok(file) = targets::open_for_io(target, Mode::Direct, stream) else { return true };
+    let Ok(file) = ready::open_for_io(target, Mode::Direct, stream) else { return true };
     extents::read_nowait(&file, target.direct_align_bytes)
 }
 
@@ -118,7 +120,7 @@ pub(crate) fn spawn(
 ) -> Result<(), EngineError> {
     let artificial = choice.kind == EngineChoice::Null;
     let file =
-        if artificial { None } else { Some(targets::open_for_io(target, workload.mode, stream)?) };
+        if artificial { None } else { Some(ready::open_for_io(target, workload.mode, stream)?) };
     let setup = thread::Setup::new(stream, place.thread);
     let completion = workload.completion;
     let body = move || {

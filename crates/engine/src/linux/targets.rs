@@ -1,21 +1,18 @@
-//! Targets on Linux: what each of them is, whether it may be used, and how it is made ready.
+//! What each target on Linux is, and what may be done to it. Nothing here changes anything.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
-use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, StatxFlags};
-use workload::{Bytes, Mode, Stream, Workload};
+use rustix::fs::FlockOperation;
+use workload::{Bytes, Stream, Workload};
 
-use super::{extents, fill, guard};
-use crate::error::EngineError;
-use crate::event::Event;
+use super::guard;
 use crate::mark::{MARK_BYTES, Mark};
 use crate::prepare::DEFAULT_SIZE_BYTES;
-use crate::prepared::{Action, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+use crate::prepared::{Action, Permissions, Refusal, TargetPlan};
 
 /// Name of the test file in a directory.
 const FILE_NAME: &str = "iosonde";
@@ -23,59 +20,74 @@ const FILE_NAME: &str = "iosonde";
 const NEIGHBOURS_MAX: usize = 1000;
 /// A file system is not filled beyond this without being told.
 const FULL_PERCENT: f64 = 90.0;
+/// The character devices that can be targets, by their number: null, zero, full.
+const MEMORY_DEVICES: [(u32, u32); 3] = [(1, 3), (1, 5), (1, 7)];
 
-/// What would be done to target number `index`.
+/// What would be done to target number `index`, when `earlier` is done to the targets before it.
 pub(crate) fn plan_target(
     workload: &Workload,
     index: usize,
     permissions: &Permissions,
+    earlier: &[TargetPlan],
 ) -> Result<TargetPlan, Refusal> {
-    let target = &workload.targets[index];
-    let path = target.path.clone();
-    let wanted = Wanted {
-        asked: target.size_bytes.map(|s| s.0),
-        writes: workload.writes_to(index),
-        reads: workload.streams.iter().any(Stream::reads),
-        permissions,
-    };
-    match fs::metadata(&path) {
-        Ok(metadata) if metadata.is_dir() => wanted.in_directory(&path),
-        Ok(metadata) => wanted.existing(&path, &metadata),
+    let wanted = Wanted::new(workload, index, permissions, earlier);
+    let path = &workload.targets[index].path;
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => wanted.in_directory(path),
+        Ok(metadata) => wanted.existing(path, &metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
-            let parent = parent.unwrap_or(Path::new("."));
-            if fs::symlink_metadata(&path).is_ok() || !parent.is_dir() {
-                return Err(Refusal::Missing { path });
+            let directory = directory_of(path);
+            if fs::symlink_metadata(path).is_ok() || !directory.is_dir() {
+                return Err(Refusal::Missing { path: path.clone() });
             }
-            wanted.make(&path, parent, 0)
+            wanted.make(path, directory, 0)
         }
-        Err(source) => Err(Refusal::Unreadable { path, source }),
+        Err(source) => Err(Refusal::Unreadable { path: path.clone(), source }),
     }
 }
 
 /// What a workload wants of one target.
-struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     asked: Option<u64>,
     writes: bool,
     reads: bool,
     permissions: &'a Permissions,
+    earlier: &'a [TargetPlan],
 }
 
-impl Wanted<'_> {
-    /// The first test file of the directory that no other process uses.
+impl<'a> Wanted<'a> {
+    /// What is wanted of target number `index`.
+    pub(super) fn new(
+        workload: &Workload,
+        index: usize,
+        permissions: &'a Permissions,
+        earlier: &'a [TargetPlan],
+    ) -> Self {
+        let asked = workload.targets[index].size_bytes.map(|s| s.0);
+        let writes = workload.writes_to(index);
+        let reads = workload.streams.iter().any(Stream::reads);
+        Self { asked, writes, reads, permissions, earlier }
+    }
+
+    /// The first test file of the directory that nobody else uses.
     fn in_directory(&self, directory: &Path) -> Result<TargetPlan, Refusal> {
         for number in 0..NEIGHBOURS_MAX {
             let suffix = if number == 0 { String::new() } else { format!("-{number}") };
             let path = directory.join(format!("{FILE_NAME}{suffix}.test"));
+            if self.earlier.iter().any(|p| p.path == path) {
+                continue;
+            }
             match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return self.make(&path, directory, 0);
                 }
                 Err(source) => return Err(Refusal::Unreadable { path, source }),
                 // A neighbour's file, or one that only looks like a test file, is left alone.
-                Ok(metadata) if metadata.is_file() && !is_locked(&path) => {
-                    if let Some(mark) = read_mark(&path) {
-                        return self.reuse(&path, directory, mark);
+                Ok(metadata) if is_ours(&metadata) => {
+                    if let Some(mark) = read_mark(&path)
+                        && !is_locked(&path)
+                    {
+                        return self.reuse(&path, mark, allocated(&metadata));
                     }
                 }
                 Ok(_) => {}
@@ -87,58 +99,87 @@ impl Wanted<'_> {
 
     fn existing(&self, path: &Path, metadata: &Metadata) -> Result<TargetPlan, Refusal> {
         let kind = metadata.file_type();
-        if kind.is_file() {
-            if let Some(mark) = read_mark(path) {
-                if is_locked(path) {
-                    let usage = "the test file of an iosonde that is running".to_owned();
-                    return Err(Refusal::InUse { path: path.to_owned(), usage });
-                }
-                let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
-                return self.reuse(path, parent.unwrap_or(Path::new(".")), mark);
-            }
-            self.check_file(path)?;
-            return self.foreign(path, metadata.len());
+        if kind.is_file() || kind.is_block_device() {
+            let file = File::open(path);
+            let file =
+                file.map_err(|source| Refusal::Unreadable { path: path.to_owned(), source })?;
+            return self.opened(path, &file);
         }
-        if kind.is_block_device() {
-            self.check_device(path)?;
-            let size = File::open(path).and_then(|mut f| f.seek(io::SeekFrom::End(0)));
-            let size =
-                size.map_err(|source| Refusal::Unreadable { path: path.to_owned(), source })?;
-            return self.foreign(path, size);
-        }
-        if kind.is_char_device() {
+        let number = metadata.rdev();
+        let number = (rustix::fs::major(number), rustix::fs::minor(number));
+        if kind.is_char_device() && MEMORY_DEVICES.contains(&number) {
             let Some(size) = self.asked else {
                 return Err(Refusal::SizeNeeded { path: path.to_owned() });
             };
             self.check_named(path)?;
             return self.foreign(path, size);
         }
-        let what = if kind.is_socket() { "a socket" } else { "a pipe" };
+        let what = match (kind.is_char_device(), kind.is_socket()) {
+            (true, _) => "a character device",
+            (_, true) => "a socket",
+            _ => "a pipe",
+        };
         Err(Refusal::Unfit { path: path.to_owned(), what })
     }
 
-    fn check_file(&self, path: &Path) -> Result<(), Refusal> {
-        if !self.writes {
-            return Ok(());
+    /// The same for a file or device that is open: what is looked at is what will be used, whatever the name means by
+    /// now.
+    pub(super) fn opened(&self, path: &Path, file: &File) -> Result<TargetPlan, Refusal> {
+        let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
+        let metadata = file.metadata().map_err(unreadable)?;
+        let kind = metadata.file_type();
+        if kind.is_char_device() {
+            return self.existing(path, &metadata);
         }
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let extension =
-            guard::database_extension(path).or_else(|| guard::database_extension(&real));
-        if let Some(extension) = extension {
-            return Err(Refusal::Database { path: path.to_owned(), extension });
+        if kind.is_block_device() {
+            self.check_device(path, metadata.rdev())?;
+            let mut device = file;
+            let size = device.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
+            return self.foreign(path, size);
         }
-        if guard::is_swap_file(&real) {
-            let usage = "in use as swap".to_owned();
-            return Err(Refusal::InUse { path: path.to_owned(), usage });
+        let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+        if let Some(mark) = mark_of(file).filter(|_| !is_link) {
+            if is_locked(path) {
+                let usage = "the test file of an iosonde that is running".to_owned();
+                return Err(Refusal::InUse { path: path.to_owned(), usage });
+            }
+            return self.reuse(path, mark, allocated(&metadata));
         }
-        self.check_named(path)
+        self.check_file(path, file, &metadata)?;
+        self.foreign(path, metadata.len())
     }
 
-    fn check_device(&self, path: &Path) -> Result<(), Refusal> {
+    fn check_file(&self, path: &Path, file: &File, metadata: &Metadata) -> Result<(), Refusal> {
         if !self.writes {
             return Ok(());
         }
-        if let Some(usage) = guard::device_usage(path) {
+        let real = real_path(file);
+        if let Some(sign) = guard::database_sign(path).or_else(|| guard::database_sign(&real)) {
+            return Err(Refusal::Database { path: path.to_owned(), sign });
+        }
+        let in_use = |usage: String| Err(Refusal::InUse { path: path.to_owned(), usage });
+        if guard::is_swap_file(&real) {
+            return in_use("in use as swap".to_owned());
+        }
+        if metadata.nlink() > 1 {
+            let names = metadata.nlink();
+            return in_use(format!(
+                "one file with {names} names (hard links), and only one was given"
+            ));
+        }
+        self.check_named(path)?;
+        if guard::is_open_elsewhere(file) {
+            let usage = "open elsewhere: in a program, or as a loop device's file";
+            return in_use(usage.to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_device(&self, path: &Path, number: u64) -> Result<(), Refusal> {
+        if !self.writes {
+            return Ok(());
+        }
+        if let Some(usage) = guard::device_usage(number) {
             return Err(Refusal::InUse { path: path.to_owned(), usage });
         }
         self.check_named(path)
@@ -167,19 +208,26 @@ impl Wanted<'_> {
         Ok(TargetPlan { path: path.to_owned(), size_bytes, action })
     }
 
-    fn reuse(&self, path: &Path, directory: &Path, mark: Mark) -> Result<TargetPlan, Refusal> {
+    fn reuse(&self, path: &Path, mark: Mark, allocated: u64) -> Result<TargetPlan, Refusal> {
+        if let Some(sign) = guard::database_sign(path) {
+            return Err(Refusal::Database { path: path.to_owned(), sign });
+        }
         let size_bytes = self.asked.unwrap_or(mark.size_bytes);
         if mark.filled && mark.size_bytes >= size_bytes {
             return Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Reuse });
         }
-        let plan = self.make(path, directory, mark.size_bytes)?;
+        let plan = self.make(path, directory_of(path), allocated)?;
         Ok(TargetPlan { action: Action::Refill, ..plan })
     }
 
     /// A test file that is to be made; `reclaimed` bytes come free when it replaces an earlier one.
     fn make(&self, path: &Path, directory: &Path, reclaimed: u64) -> Result<TargetPlan, Refusal> {
-        if let Some(extension) = guard::database_extension(path) {
-            return Err(Refusal::Database { path: path.to_owned(), extension });
+        if let Some(sign) = guard::database_sign(path) {
+            return Err(Refusal::Database { path: path.to_owned(), sign });
+        }
+        if guard::is_of_devices(directory) {
+            let what = "a device that does not exist";
+            return Err(Refusal::Unfit { path: path.to_owned(), what });
         }
         let unreadable =
             |e: rustix::io::Errno| Refusal::Unreadable { path: path.to_owned(), source: e.into() };
@@ -190,33 +238,97 @@ impl Wanted<'_> {
         let size = self.asked.unwrap_or(DEFAULT_SIZE_BYTES);
         // Whole pages, so that every alignment fits.
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
+        let bytes = |blocks: u64| blocks.saturating_mul(fs.f_frsize);
+        let promised = self.promised(directory);
+        let room = Room {
+            available: bytes(fs.f_bavail).saturating_add(reclaimed).saturating_sub(promised),
+            used: bytes(fs.f_blocks.saturating_sub(fs.f_bfree)).saturating_sub(reclaimed)
+                + promised,
+        };
+        room.check(path, size_bytes, self.permissions.overfill)?;
+        Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Make })
+    }
+
+    /// Bytes that the targets before this one will take of the same file system.
+    fn promised(&self, directory: &Path) -> u64 {
+        let device = |path: &Path| fs::metadata(path).ok().map(|m| m.dev());
+        let here = device(directory);
+        let makes = |p: &&TargetPlan| matches!(p.action, Action::Make | Action::Refill);
+        let same = |p: &&TargetPlan| device(directory_of(&p.path)) == here;
+        let more = |p: &TargetPlan| {
+            let has = fs::metadata(&p.path).map_or(0, |m| allocated(&m));
+            p.size_bytes.saturating_add(MARK_BYTES).saturating_sub(has)
+        };
+        self.earlier.iter().filter(makes).filter(same).map(more).fold(0, u64::saturating_add)
+    }
+}
+
+/// The space of a file system, in bytes.
+struct Room {
+    available: u64,
+    used: u64,
+}
+
+impl Room {
+    fn check(&self, path: &Path, size_bytes: u64, overfill: bool) -> Result<(), Refusal> {
+        let path = path.to_owned();
         let needed = size_bytes.saturating_add(MARK_BYTES);
-        let available = (fs.f_bavail * fs.f_frsize).saturating_add(reclaimed);
-        let used = (fs.f_blocks.saturating_sub(fs.f_bfree) * fs.f_frsize).saturating_sub(reclaimed);
-        if needed > available {
-            let (needed, available) = (Bytes(needed), Bytes(available));
-            return Err(Refusal::NoSpace { path: path.to_owned(), needed, available });
+        if needed > self.available {
+            let (needed, available) = (Bytes(needed), Bytes(self.available));
+            return Err(Refusal::NoSpace { path, needed, available });
         }
-        let whole = (used + available) as f64;
-        let percent = 100.0 * (used + needed) as f64 / whole.max(1.0);
-        if percent > FULL_PERCENT && !self.permissions.overfill {
+        let whole = self.used.saturating_add(self.available) as f64;
+        let percent = 100.0 * self.used.saturating_add(needed) as f64 / whole.max(1.0);
+        if percent > FULL_PERCENT && !overfill {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "below u64::MAX"
             )]
             let room = (whole * FULL_PERCENT / 100.0) as u64;
-            let room = Bytes(room.saturating_sub(used + MARK_BYTES) >> 20 << 20);
-            let needed = Bytes(size_bytes);
-            return Err(Refusal::Overfill { path: path.to_owned(), needed, percent, room });
+            let room = Bytes(room.saturating_sub(self.used + MARK_BYTES) >> 20 << 20);
+            return Err(Refusal::Overfill { path, needed: Bytes(size_bytes), percent, room });
         }
-        Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Make })
+        Ok(())
     }
 }
 
-/// The mark of a file, if it has one.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A regular file of this user: in a directory that all may write to, others' test files are theirs.
+fn is_ours(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Bytes that a file really takes: one that was left half-filled takes fewer than it is long.
+fn allocated(metadata: &Metadata) -> u64 {
+    metadata.blocks().saturating_mul(512)
+}
+
+/// Where an open file is now, with every link followed.
+fn real_path(file: &File) -> PathBuf {
+    let name = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    fs::read_link(&name).unwrap_or(name)
+}
+
+/// The mark of a test file. An empty file counts as one in which nothing is written: there is nothing to lose in it,
+/// and a process that was killed right after making it leaves just that.
 fn read_mark(path: &Path) -> Option<Mark> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path).ok()?;
+    mark_or_empty(&file)
+}
+
+/// The same for a file that is open.
+pub(super) fn mark_or_empty(file: &File) -> Option<Mark> {
+    let empty = file.metadata().is_ok_and(|m| m.len() == 0);
+    let nothing = Mark { size_bytes: DEFAULT_SIZE_BYTES, filled: false, keep: false };
+    if empty { Some(nothing) } else { mark_of(file) }
+}
+
+/// The mark of an open file, if it has one.
+fn mark_of(file: &File) -> Option<Mark> {
     let length = file.metadata().ok()?.len();
     let at = length.checked_sub(MARK_BYTES)?;
     let mut bytes = vec![0; usize::try_from(MARK_BYTES).unwrap_or(4096)];
@@ -224,235 +336,16 @@ fn read_mark(path: &Path) -> Option<Mark> {
     Mark::parse(&bytes, length)
 }
 
-/// Whether another process works on this test file.
+/// Whether another process works on this test file. File systems without locks have no answer.
 fn is_locked(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err()
+    let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    locked == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Makes one target ready as planned.
-pub(crate) fn prepare_target(
-    workload: &Workload,
-    index: usize,
-    plan: TargetPlan,
-    permissions: &Permissions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
-) -> Result<PreparedTarget, PrepareError> {
-    let writes = workload.writes_to(index);
-    let mut target = match plan.action {
-        Action::Make | Action::Refill | Action::Reuse => test_file(&plan, permissions)?,
-        _ => foreign(&plan, writes)?,
-    };
-    // From here on a test file is removed whenever this function fails: dropping the target does it.
-    let direct = workload.mode == Mode::Direct;
-    if direct {
-        target.direct_align_bytes = direct_alignment(&target)?;
-    }
-    if plan.action.fills() {
-        fill_target(&target, workload.seed, direct, stop, observe)?;
-        if plan.action == Action::DestroyAndFill {
-            target.content = "overwritten by iosonde with random bytes before the run".to_owned();
-        } else {
-            let keep = permissions.keep;
-            write_mark(&target, Mark { size_bytes: plan.size_bytes, filled: true, keep })?;
-        }
-    }
-    check_extents(&mut target);
-    Ok(target)
-}
-
-fn test_file(plan: &TargetPlan, permissions: &Permissions) -> Result<PreparedTarget, PrepareError> {
-    let path = &plan.path;
-    let made = plan.action == Action::Make;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(made).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    let remedy = "check the permissions of the directory";
-    let open_error = |source| PrepareError::Open { path: path.clone(), source, remedy };
-    let file = options.open(path).map_err(open_error)?;
-    let kept = !made && read_mark(path).is_some_and(|m| m.keep);
-    let target = PreparedTarget {
-        path: path.clone(),
-        size_bytes: plan.size_bytes,
-        direct_align_bytes: 1,
-        content:
-            "a test file of iosonde, wholly written with incompressible bytes that do not repeat"
-                .to_owned(),
-        file: Some(file),
-        warnings: Vec::new(),
-        remove: !permissions.keep && !kept,
-    };
-    lock(&target)?;
-    if plan.action == Action::Reuse {
-        return Ok(target);
-    }
-    let mark = Mark { size_bytes: plan.size_bytes, filled: false, keep: permissions.keep };
-    // The mark comes first: a file that is left behind at any later moment is known for what it is.
-    if let Some(file) = &target.file {
-        file.set_len(0).map_err(|e| fill_error(path, e))?;
-    }
-    write_mark(&target, mark)?;
-    reserve(&target)?;
-    Ok(target)
-}
-
-fn lock(target: &PreparedTarget) -> Result<(), PrepareError> {
-    let Some(file) = &target.file else { return Ok(()) };
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|e| {
-        PrepareError::Open {
-            path: target.path.clone(),
-            source: e.into(),
-            remedy: "another iosonde has just taken this test file; try again",
-        }
-    })
-}
-
-/// Takes the space of the file at once, where the file system can, so that running out of it shows before the fill.
-fn reserve(target: &PreparedTarget) -> Result<(), PrepareError> {
-    let Some(file) = &target.file else { return Ok(()) };
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, target.size_bytes) {
-        Ok(())
-        | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS | rustix::io::Errno::INVAL) => {
-            Ok(())
-        }
-        Err(error) => Err(fill_error(&target.path, error.into())),
-    }
-}
-
-fn write_mark(target: &PreparedTarget, mark: Mark) -> Result<(), PrepareError> {
-    let Some(file) = &target.file else { return Ok(()) };
-    let written = file.write_all_at(&mark.to_bytes(), mark.size_bytes);
-    written.and_then(|()| file.sync_all()).map_err(|e| fill_error(&target.path, e))
-}
-
-fn fill_error(path: &Path, source: io::Error) -> PrepareError {
-    let remedy = match source.kind() {
-        io::ErrorKind::StorageFull => "the file system is full; choose a smaller `--size`",
-        io::ErrorKind::QuotaExceeded => "the quota is used up; choose a smaller `--size`",
-        io::ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only; choose another directory"
-        }
-        io::ErrorKind::PermissionDenied => "check the permissions of the directory",
-        _ => "check the health of the device",
-    };
-    PrepareError::Fill { path: path.to_owned(), source, remedy }
-}
-
-fn fill_target(
-    target: &PreparedTarget,
-    seed: u64,
-    direct: bool,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
-) -> Result<(), PrepareError> {
-    let error = |e| fill_error(&target.path, e);
-    let mode = if direct { Mode::Direct } else { Mode::Buffered };
-    let writes = Stream { write_percent: 50, ..Stream::default() };
-    let file = open_for_io(target, mode, &writes)?;
-    // A device may end between two pages.
-    let size = target.size_bytes / target.direct_align_bytes * target.direct_align_bytes;
-    if fill::fill(file, &target.path, size, seed, stop, observe).map_err(error)? {
-        Ok(())
-    } else {
-        Err(PrepareError::Interrupted)
-    }
-}
-
-/// Opens somebody else's file or device.
-fn foreign(plan: &TargetPlan, writes: bool) -> Result<PreparedTarget, PrepareError> {
-    let path = &plan.path;
-    let device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
-    // The kernel refuses to open a device exclusively that anybody has mounted or built on.
-    let flags = if writes && device { libc::O_EXCL } else { 0 };
-    let file = OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path);
-    let remedy = match (writes, device) {
-        (true, true) => "somebody uses the device, or root is needed",
-        _ => "check its permissions",
-    };
-    let file = file.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    let mut warnings = Vec::new();
-    if plan.action == Action::ReadOnly {
-        let path = path.display();
-        let what = if device {
-            "blocks that were trimmed or never written"
-        } else {
-            "blocks that compress well or repeat"
-        };
-        warnings.push(format!(
-            "`{path}` was not filled by iosonde; {what} may be read faster than the device can deliver data"
-        ));
-    }
-    Ok(PreparedTarget {
-        path: path.clone(),
-        size_bytes: plan.size_bytes,
-        direct_align_bytes: 1,
-        content: "not written by iosonde".to_owned(),
-        file: Some(file),
-        warnings,
-        remove: false,
-    })
-}
-
-/// Opens a prepared target again, for the I/O of a stream. It is the same file, whatever its name means by now.
-pub(super) fn open_for_io(
-    target: &PreparedTarget,
-    mode: Mode,
-    stream: &Stream,
-) -> Result<File, EngineError> {
-    let what = || {
-        let access = if stream.writes() { "reading and writing" } else { "reading" };
-        let direct = if mode == Mode::Direct { ", past the operating system's cache" } else { "" };
-        format!("{access}{direct}")
-    };
-    let error = |source| EngineError::Open { path: target.path.clone(), what: what(), source };
-    let Some(file) = &target.file else { return Err(error(io::ErrorKind::NotFound.into())) };
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let direct = if mode == Mode::Direct { libc::O_DIRECT } else { 0 };
-    let durable = if stream.durable { libc::O_DSYNC } else { 0 };
-    OpenOptions::new()
-        .read(true)
-        .write(stream.writes())
-        .custom_flags(direct | durable)
-        .open(path)
-        .map_err(error)
-}
-
-/// What offsets and lengths of direct I/O must be multiples of.
-fn direct_alignment(target: &PreparedTarget) -> Result<u64, PrepareError> {
-    let no_direct = || PrepareError::NoDirect { path: target.path.clone() };
-    let file = match open_for_io(target, Mode::Direct, &Stream::default()) {
-        Ok(file) => file,
-        Err(EngineError::Open { source, .. }) if source.raw_os_error() == Some(libc::EINVAL) => {
-            return Err(no_direct());
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let flags = StatxFlags::DIOALIGN;
-    if let Ok(stat) = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, flags)
-        && stat.stx_mask & flags.bits() != 0
-    {
-        let align = u64::from(stat.stx_dio_offset_align);
-        return if align > 0 { Ok(align) } else { Err(no_direct()) };
-    }
-    // The kernel or the file system does not say: the smallest that works.
-    let works = |align: &u64| extents::reads_aligned_to(&file, *align);
-    [512, 4096].into_iter().find(works).ok_or_else(no_direct)
-}
-
-/// Looks for parts of a file that are not really there.
-fn check_extents(target: &mut PreparedTarget) {
-    let Some(file) = &target.file else { return };
-    let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    let Some(missing) = extents::missing_bytes(file, target.size_bytes).filter(|_| is_file) else {
-        return;
-    };
-    if missing > 0 {
-        let percent = 100.0 * missing as f64 / target.size_bytes.max(1) as f64;
-        let path = target.path.display();
-        target.warnings.push(format!(
-            "{percent:.1} % of `{path}` ({}) are holes or were never written: reading them measures nothing; \
-             let iosonde make a test file, or write the file first",
-            Bytes(missing)
-        ));
-    }
+/// Whether a name still means this open file.
+pub(crate) fn is_named(file: &File, path: &Path) -> bool {
+    let named = fs::symlink_metadata(path).map(|m| (m.dev(), m.ino()));
+    let open = file.metadata().map(|m| (m.dev(), m.ino()));
+    matches!((named, open), (Ok(named), Ok(open)) if named == open)
 }

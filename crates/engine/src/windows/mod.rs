@@ -1,5 +1,7 @@
 //! Windows, and every other system without backends of its own yet: simulated and null targets only.
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use workload::{EngineChoice, Stream, Workload};
@@ -56,20 +58,26 @@ pub(crate) fn plan_target(
     workload: &Workload,
     index: usize,
     _permissions: &Permissions,
+    _earlier: &[TargetPlan],
 ) -> Result<TargetPlan, Refusal> {
     Err(Refusal::System { path: workload.targets[index].path.clone() })
 }
 
 /// There are no real targets.
 pub(crate) fn prepare_target(
-    _workload: &Workload,
-    _index: usize,
-    plan: TargetPlan,
+    workload: &Workload,
+    index: usize,
     _permissions: &Permissions,
     _stop: &AtomicBool,
     _observe: &mut dyn FnMut(&Event),
 ) -> Result<PreparedTarget, PrepareError> {
-    Err(PrepareError::Refused(vec![Refusal::System { path: plan.path }]))
+    let path = workload.targets[index].path.clone();
+    Err(PrepareError::Refused(vec![Refusal::System { path }]))
+}
+
+/// No file is made, so none is removed.
+pub(crate) fn is_named(_file: &File, _path: &Path) -> bool {
+    false
 }
 
 /// Not told.

@@ -1,0 +1,322 @@
+//! Makes targets on Linux ready as planned: test files are made, locked and wholly written, foreign targets are looked
+//! at once more when they are open.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, StatxFlags};
+use rustix::io::Errno;
+use workload::{Bytes, Content, Mode, Stream, Workload};
+
+use super::targets::{Wanted, is_named, mark_or_empty, plan_target};
+use super::{extents, fill};
+use crate::error::EngineError;
+use crate::event::Event;
+use crate::mark::Mark;
+use crate::prepared::{Action, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+
+/// Other processes may take a test file between the plan and the lock this many times.
+const ATTEMPTS: usize = 16;
+
+/// Plans target number `index` once more, which may long have been planned with others, and makes it ready.
+pub(crate) fn prepare_target(
+    workload: &Workload,
+    index: usize,
+    permissions: &Permissions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<PreparedTarget, PrepareError> {
+    for _ in 0..ATTEMPTS {
+        let plan = plan_target(workload, index, permissions, &[])
+            .map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
+        let target = match plan.action {
+            Action::Make | Action::Refill | Action::Reuse => test_file(&plan, permissions)?,
+            _ => Some(foreign(workload, index, &plan, permissions)?),
+        };
+        if let Some(target) = target {
+            return make_ready(workload, index, &plan, target, stop, observe);
+        }
+    }
+    Err(PrepareError::Open {
+        path: workload.targets[index].path.clone(),
+        source: io::ErrorKind::WouldBlock.into(),
+        remedy: "other processes take every test file here at the same moment; try again",
+    })
+}
+
+/// A target that is open, and whether its test file is to stay.
+struct Open {
+    target: PreparedTarget,
+    mark: Option<Mark>,
+}
+
+fn make_ready(
+    workload: &Workload,
+    index: usize,
+    plan: &TargetPlan,
+    Open { mut target, mark }: Open,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<PreparedTarget, PrepareError> {
+    let direct = workload.mode == Mode::Direct;
+    // A test file is removed whenever this function fails: dropping the target does it.
+    if direct {
+        target.direct_align_bytes = direct_alignment(&target)?;
+    }
+    if plan.action.fills() {
+        fill_target(&target, workload.seed, direct, stop, observe)?;
+    }
+    if plan.action == Action::DestroyAndFill {
+        target.content = "overwritten by iosonde with random bytes before the run".to_owned();
+    }
+    if let Some(mark) = mark {
+        // What the run writes decides whether the next one may believe the content.
+        let after = Mark { filled: !writes_other_than_random(workload, index), ..mark };
+        if mark != after {
+            write_mark(&target, after)?;
+        }
+        target.remove = !mark.keep;
+    }
+    check_extents(&mut target);
+    Ok(target)
+}
+
+fn writes_other_than_random(workload: &Workload, index: usize) -> bool {
+    let count = workload.targets.len();
+    let mut here = workload.streams.iter().filter(|s| s.target_indexes(count).contains(&index));
+    here.any(|s| s.writes() && s.content != Content::Random)
+}
+
+/// Opens and locks a test file. None if somebody else was faster: then what is there must be looked at again.
+fn test_file(plan: &TargetPlan, permissions: &Permissions) -> Result<Option<Open>, PrepareError> {
+    let path = &plan.path;
+    let made = plan.action == Action::Make;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(made).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let remedy = "check the permissions of the directory and of the file";
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && made => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !made => return Ok(None),
+        Err(source) => return Err(PrepareError::Open { path: path.clone(), source, remedy }),
+    };
+    // Only of a file that is locked and still has its name can anything be said that stays true.
+    if !lock(&file) || !is_named(&file, path) {
+        return Ok(None);
+    }
+    // And only then its mark decides: another process may have used, replaced or removed it since the plan.
+    let allows =
+        |m: &Mark| plan.action != Action::Reuse || (m.filled && m.size_bytes >= plan.size_bytes);
+    let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
+    let target = PreparedTarget {
+        path: path.clone(),
+        size_bytes: plan.size_bytes,
+        direct_align_bytes: 1,
+        content:
+            "a test file of iosonde, wholly written with incompressible bytes that do not repeat"
+                .to_owned(),
+        file: Some(file),
+        warnings: Vec::new(),
+        remove: plan.action != Action::Reuse,
+    };
+    let keep = permissions.keep || (!made && found.keep);
+    if plan.action == Action::Reuse {
+        let mark = Mark { keep, ..found };
+        if mark != found {
+            write_mark(&target, mark)?;
+        }
+        return Ok(Some(Open { target, mark: Some(mark) }));
+    }
+    let mark = Mark { size_bytes: plan.size_bytes, filled: false, keep };
+    // The mark comes first: a file that is left behind at any later moment is known for what it is.
+    if let Some(file) = &target.file {
+        file.set_len(0).map_err(|e| fill_error(path, e))?;
+    }
+    write_mark(&target, mark)?;
+    reserve(&target)?;
+    Ok(Some(Open { target, mark: Some(mark) }))
+}
+
+/// Locks a test file. Others who only look at it hold the lock for a moment.
+fn lock(file: &File) -> bool {
+    for _ in 0..ATTEMPTS {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(2)),
+            // Where the file system has no locks there is nothing to wait for.
+            Ok(()) | Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// Takes the space of the file at once, where the file system can, so that running out of it shows before the fill.
+fn reserve(target: &PreparedTarget) -> Result<(), PrepareError> {
+    let Some(file) = &target.file else { return Ok(()) };
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, target.size_bytes) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        Err(error) => Err(fill_error(&target.path, error.into())),
+    }
+}
+
+fn write_mark(target: &PreparedTarget, mark: Mark) -> Result<(), PrepareError> {
+    let Some(file) = &target.file else { return Ok(()) };
+    let written = file.write_all_at(&mark.to_bytes(), mark.size_bytes);
+    written.and_then(|()| file.sync_all()).map_err(|e| fill_error(&target.path, e))
+}
+
+fn fill_error(path: &Path, source: io::Error) -> PrepareError {
+    let remedy = match source.kind() {
+        io::ErrorKind::StorageFull => "the file system is full; choose a smaller `--size`",
+        io::ErrorKind::QuotaExceeded => "the quota is used up; choose a smaller `--size`",
+        io::ErrorKind::FileTooLarge => {
+            "the file system or `ulimit -f` allows no file that large; choose a smaller `--size`"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only; choose another directory"
+        }
+        io::ErrorKind::PermissionDenied => "check the permissions of the directory",
+        _ => "check the health of the device",
+    };
+    PrepareError::Fill { path: path.to_owned(), source, remedy }
+}
+
+fn fill_target(
+    target: &PreparedTarget,
+    seed: u64,
+    direct: bool,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<(), PrepareError> {
+    let error = |e| fill_error(&target.path, e);
+    let mode = if direct { Mode::Direct } else { Mode::Buffered };
+    let writes = Stream { write_percent: 50, ..Stream::default() };
+    let file = open_for_io(target, mode, &writes)?;
+    // A device may end between two pages.
+    let size = target.size_bytes / target.direct_align_bytes * target.direct_align_bytes;
+    if fill::fill(file, &target.path, size, seed, stop, observe).map_err(error)? {
+        Ok(())
+    } else {
+        Err(PrepareError::Interrupted)
+    }
+}
+
+/// Opens somebody else's file or device.
+fn foreign(
+    workload: &Workload,
+    index: usize,
+    plan: &TargetPlan,
+    permissions: &Permissions,
+) -> Result<Open, PrepareError> {
+    let (path, writes) = (&plan.path, workload.writes_to(index));
+    let device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
+    // The kernel refuses to open a device exclusively that anybody has mounted or built on.
+    let flags = if writes && device { libc::O_EXCL } else { 0 };
+    let file = OpenOptions::new().read(true).write(writes).custom_flags(flags).open(path);
+    let remedy = match (writes, device) {
+        (true, true) => "somebody uses the device, or root is needed",
+        _ => "check its permissions",
+    };
+    let file = file.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
+    // The name may mean something else than when it was planned: what is open now is judged, not the name.
+    let again = Wanted::new(workload, index, permissions, &[]).opened(path, &file);
+    let again = again.map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
+    let is_device = file.metadata().is_ok_and(|m| m.file_type().is_block_device());
+    if again != *plan || is_device != device {
+        let (path, usage) = (path.clone(), "replaced by another file at this very moment".into());
+        return Err(PrepareError::Refused(vec![Refusal::InUse { path, usage }]));
+    }
+    let target = PreparedTarget {
+        path: path.clone(),
+        size_bytes: plan.size_bytes,
+        direct_align_bytes: 1,
+        content: "not written by iosonde".to_owned(),
+        file: Some(file),
+        warnings: foreign_warnings(plan, device),
+        remove: false,
+    };
+    Ok(Open { target, mark: None })
+}
+
+fn foreign_warnings(plan: &TargetPlan, device: bool) -> Vec<String> {
+    if plan.action != Action::ReadOnly {
+        return Vec::new();
+    }
+    let path = plan.path.display();
+    let what = if device {
+        "blocks that were trimmed or never written"
+    } else {
+        "blocks that compress well or repeat"
+    };
+    vec![format!(
+        "`{path}` was not filled by iosonde; {what} may be read faster than the device can deliver data"
+    )]
+}
+
+/// Opens a prepared target again, for the I/O of a stream. It is the same file, whatever its name means by now.
+pub(super) fn open_for_io(
+    target: &PreparedTarget,
+    mode: Mode,
+    stream: &Stream,
+) -> Result<File, EngineError> {
+    let what = || {
+        let access = if stream.writes() { "reading and writing" } else { "reading" };
+        let direct = if mode == Mode::Direct { ", past the operating system's cache" } else { "" };
+        format!("{access}{direct}")
+    };
+    let error = |source| EngineError::Open { path: target.path.clone(), what: what(), source };
+    let Some(file) = &target.file else { return Err(error(io::ErrorKind::NotFound.into())) };
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let direct = if mode == Mode::Direct { libc::O_DIRECT } else { 0 };
+    let durable = if stream.durable { libc::O_DSYNC } else { 0 };
+    OpenOptions::new()
+        .read(true)
+        .write(stream.writes())
+        .custom_flags(direct | durable)
+        .open(path)
+        .map_err(error)
+}
+
+/// What offsets and lengths of direct I/O must be multiples of.
+fn direct_alignment(target: &PreparedTarget) -> Result<u64, PrepareError> {
+    let no_direct = || PrepareError::NoDirect { path: target.path.clone() };
+    let file = match open_for_io(target, Mode::Direct, &Stream::default()) {
+        Ok(file) => file,
+        Err(EngineError::Open { source, .. }) if source.raw_os_error() == Some(libc::EINVAL) => {
+            return Err(no_direct());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let flags = StatxFlags::DIOALIGN;
+    if let Ok(stat) = rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, flags)
+        && stat.stx_mask & flags.bits() != 0
+    {
+        let align = u64::from(stat.stx_dio_offset_align);
+        return if align > 0 { Ok(align) } else { Err(no_direct()) };
+    }
+    // The kernel or the file system does not say: the smallest that works.
+    let works = |align: &u64| extents::reads_aligned_to(&file, *align);
+    [512, 4096].into_iter().find(works).ok_or_else(no_direct)
+}
+
+/// Looks for parts of a file that are not really there.
+fn check_extents(target: &mut PreparedTarget) {
+    let Some(file) = &target.file else { return };
+    let is_file = file.metadata().is_ok_and(|m| m.is_file());
+    let Some(missing) = extents::missing_bytes(file, target.size_bytes).filter(|_| is_file) else {
+        return;
+    };
+    if missing > 0 {
+        let percent = 100.0 * missing as f64 / target.size_bytes.max(1) as f64;
+        let path = target.path.display();
+        target.warnings.push(format!(
+            "{percent:.1} % of `{path}` ({}) are holes or were never written: reading them measures nothing; \
+             let iosonde make a test file, or write the file first",
+            Bytes(missing)
+        ));
+    }
+}
