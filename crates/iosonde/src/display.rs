@@ -29,10 +29,11 @@ impl Display {
 
     /// Names what is done from now on.
     pub(crate) fn title(&mut self, title: &str) {
-        self.title = if title.is_empty() { String::new() } else { format!("{title}: ") };
         if !self.terminal {
-            self.last_plain = None;
+            self.message(title);
+            self.last_plain = Some(Instant::now());
         }
+        self.title = format!("{title}: ");
     }
 
     /// Shows one event.

@@ -1,6 +1,6 @@
 //! One measurement: the engine's figures, the kernel's beside them, and every reason to doubt them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use analysis::agreement::{self, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
@@ -59,6 +59,12 @@ impl Site {
         }
         let environment = Environment { host: Some(inspector.host()), storage };
         Self { environment, devices, no_counters }
+    }
+
+    /// A target's whole path, as far as it is known: `.` says nothing to the reader of a report.
+    pub(crate) fn resolved(&self, target: &Path) -> PathBuf {
+        let found = self.environment.storage.iter().find(|s| s.target == target);
+        found.map_or(target, |s| s.path.as_path()).to_owned()
     }
 
     /// The host and the storage.
@@ -137,6 +143,8 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
             latency_ns,
             merges_per_s: disks.iter().map(merges).sum::<u64>() as f64 / window.seconds,
         };
+        let flushes = own_flushes_per_s(measurement, disks, window.seconds);
+        let writes = (sum(|d| d.write_iops) - flushes).max(0.0);
         let kernel = Observed {
             read: flow(sum(|d| d.read_iops), sum(|d| d.read_bytes_per_s), read_latency_ns, |d| {
                 d.read_merges
@@ -157,7 +165,6 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
             tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
         })
     });
-    let flushes: u64 = disks.iter().filter_map(|d| d.flushes).sum();
     Kernel {
         device: names.join("+"),
         seconds: window.seconds,
@@ -169,10 +176,21 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
         write_latency_ns,
         average_queue: sum(|d| d.average_queue),
         utilisation_percent: disks.iter().map(|d| d.utilisation_percent).fold(0.0, f64::max),
-        flushes_per_s: flushes as f64 / window.seconds,
+        flushes_per_s: flushes_per_s(disks, window.seconds),
         agreement_percent: agreement.as_ref().map(|a| 100.0 - a.worst_percent.abs()),
         agreement,
     }
+}
+
+fn flushes_per_s(disks: &[DiskWindow], seconds: f64) -> f64 {
+    disks.iter().filter_map(|d| d.flushes).sum::<u64>() as f64 / seconds
+}
+
+/// Flushes that the workload itself causes. The kernel counts each of them as a write of no bytes, too.
+fn own_flushes_per_s(measurement: &Measurement, disks: &[DiskWindow], seconds: f64) -> f64 {
+    let flushes = |s: &workload::Stream| s.durable || s.sync.is_some();
+    let causes = measurement.workload.streams.iter().any(flushes);
+    if causes { flushes_per_s(disks, seconds) } else { 0.0 }
 }
 
 /// What the tool did in one direction, as the kernel would have counted it.

@@ -111,7 +111,7 @@ pub fn assess(
         finished: Timestamp::now().to_string(),
         status: session.status,
         pace: options.pace,
-        target: options.target.clone(),
+        target: session.site.resolved(&options.target),
         file_bytes,
         file_size_reason: size.reason,
         environment: session.site.environment().clone(),

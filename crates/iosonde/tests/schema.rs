@@ -1,0 +1,84 @@
+//! The published schemas are those of the code, and what the program prints keeps them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn iosonde(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iosonde")).args(args).output().unwrap()
+}
+
+fn published(document: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("docs/schema").join(format!("{document}.json"))
+}
+
+fn read(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or(Value::Null)
+}
+
+fn assert_keeps(document: &str, instance: &Value) {
+    let validator = jsonschema::validator_for(&read(&published(document))).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(instance).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{document}: {errors:#?}");
+}
+
+/// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
+#[test]
+fn the_published_schemas_are_those_of_the_code() {
+    for document in ["measurement", "assessment"] {
+        let printed = iosonde(&["schema", document]);
+        assert!(printed.status.success());
+        let path = published(document);
+        if std::env::var_os("IOSONDE_UPDATE").is_some() {
+            std::fs::write(&path, &printed.stdout).unwrap();
+        }
+        let current: Value = serde_json::from_slice(&printed.stdout).unwrap();
+        assert_eq!(current, read(&path), "docs/schema/{document}.json is stale");
+    }
+}
+
+#[test]
+fn measurements_keep_their_schema() {
+    let sim = ["--sim", "servers = 4, fail_every = 1000", "--on-error", "continue"];
+    let closed =
+        ["run", "--engine", "sim", "--json", "--depth", "8", "--write", "30", "--sync-every", "10"];
+    let open = ["run", "--engine", "sim", "--json", "--depth", "8", "--rate", "5000"];
+    let short = ["--seconds", "2", "--warmup", "0", "--quiet"];
+    for run in [&closed[..], &open[..]] {
+        let output = iosonde(&[run, &sim[..], &short[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "some I/Os failed");
+        assert_keeps("measurement", &serde_json::from_slice(&output.stdout).unwrap());
+    }
+    let output =
+        iosonde(&["run", "--engine", "null", "--json", "--seconds", "0.1", "--warmup", "0"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("measurement", &serde_json::from_slice(&output.stdout).unwrap());
+}
+
+#[test]
+fn assessments_keep_their_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("r.html");
+    let report = report.to_str().unwrap();
+    let args =
+        ["assess", "--engine", "sim", "--pace", "quick", "--json", "--quiet", "--report", report];
+    let output = iosonde(&args);
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("assessment", &serde_json::from_slice(&output.stdout).unwrap());
+    assert!(std::fs::read_to_string(report).unwrap().starts_with("<!DOCTYPE html>"));
+    let left = std::fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(left, 1, "the journal is gone when the report is there");
+}
+
+#[test]
+fn a_measurement_reads_back_as_it_was_written() {
+    let output =
+        iosonde(&["run", "--engine", "sim", "--json", "--seconds", "1", "--warmup", "0", "-q"]);
+    let read: results::Measurement = serde_json::from_slice(&output.stdout).unwrap();
+    let again = serde_json::to_value(&read).unwrap();
+    assert_eq!(again, serde_json::from_slice::<Value>(&output.stdout).unwrap());
+}
