@@ -58,7 +58,6 @@ impl Facts {
 
     /// Last words for workers that do not speak: what the watchdog's table knows of them.
     pub(crate) fn give_up_on_silent_workers(
-        &self,
         collector: &mut Collector,
         watched: &[Arc<InFlight>],
         now: u64,
@@ -142,7 +141,7 @@ pub(crate) fn measurement(
     prepared: &Prepared,
     mut collector: Collector,
     places: &[Place],
-    facts: Facts,
+    facts: &Facts,
     started: Timestamp,
 ) -> Measurement {
     let window_ns = facts.window_ns();
@@ -154,8 +153,8 @@ pub(crate) fn measurement(
     let [total, read, write, sync] = all(WithHistogram::Yes);
     let area: f64 = workers.iter().map(|w| w.in_flight_ns).sum();
     let achieved = if window_ns > 0 { area / window_ns as f64 } else { 0.0 };
-    let cpu = cpu(&facts, workers, total.ios + sync.ios, seconds);
-    let checks = checks(workload, workers, &facts, &sum, achieved, seconds);
+    let cpu = cpu(facts, workers, total.ios + sync.ios, seconds);
+    let checks = checks(workload, workers, facts, &sum, achieved, seconds);
     Measurement {
         schema: MEASUREMENT_SCHEMA.to_owned(),
         id: new_id(started),
@@ -164,7 +163,7 @@ pub(crate) fn measurement(
         status: facts.status,
         workload: workload.clone(),
         environment: Environment { host: None, storage: Vec::new() },
-        engine: engine(&facts),
+        engine: engine(facts),
         seconds,
         threads: workload.threads(),
         depth: workload.common_depth(),
@@ -182,7 +181,7 @@ pub(crate) fn measurement(
         cpu,
         kernel: None,
         errors: errors(prepared, workers, places),
-        stalls: stalls(workers, &facts),
+        stalls: stalls(workers, facts),
         checks,
     }
 }
@@ -365,7 +364,9 @@ fn checks(
         let parts = t.open_loop.as_deref();
         parts.map_or(&t.latency, |p| &p.service).mean().unwrap_or(0.0) * t.ios as f64
     };
-    let in_flight_s: f64 = sum.0.iter().map(service).sum::<f64>() / 1e9;
+    // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of their own.
+    let in_flight_ns: f64 = workers.iter().flat_map(|w| &w.tallies).map(service).sum();
+    let in_flight_s = in_flight_ns / 1e9;
     if seconds > 0.0 && achieved > 0.0 && in_flight_s > 0.0 {
         checks.littles_law_percent = Some(100.0 * (in_flight_s / seconds / achieved - 1.0));
     }

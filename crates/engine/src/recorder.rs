@@ -56,11 +56,18 @@ impl Tally {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.errors += other.errors;
+        // In a sum of open and closed loops, what a closed one counted is service time without delay.
+        if other.open_loop.is_some() && self.open_loop.is_none() {
+            let service = self.latency.clone();
+            self.open_loop = Some(Box::new(OpenLoop { service, ..OpenLoop::default() }));
+        }
         self.latency.merge(&other.latency);
-        if let Some(theirs) = &other.open_loop {
-            let mine = self.open_loop.get_or_insert_with(Box::default);
-            mine.service.merge(&theirs.service);
-            mine.delay.merge(&theirs.delay);
+        if let Some(mine) = &mut self.open_loop {
+            let theirs = other.open_loop.as_deref();
+            mine.service.merge(theirs.map_or(&other.latency, |t| &t.service));
+            if let Some(theirs) = theirs {
+                mine.delay.merge(&theirs.delay);
+            }
         }
     }
 

@@ -110,7 +110,7 @@ pub fn run(
     } else {
         run.perform(stop, observe)?
     };
-    Ok(outcome::measurement(workload, prepared, run.collector, &run.places, times, started))
+    Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &times, started))
 }
 
 /// A run in the making.
@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
             facts.cpu_at_end = platform::process_cpu();
             observe(&Event::WindowEnded);
         }
-        facts.give_up_on_silent_workers(&mut self.collector, &self.watched, clock.now());
+        Facts::give_up_on_silent_workers(&mut self.collector, &self.watched, clock.now());
         facts.end(&self.ending, watch.over_15_s());
         facts
     }

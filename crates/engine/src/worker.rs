@@ -267,6 +267,8 @@ impl Worker {
         let end = self.ending.ns();
         self.pass_boundaries(now, end);
         self.take_finished(now, end);
+        // A failed I/O may just have ended the run.
+        let end = self.ending.ns();
         if now >= end {
             self.close();
             let limit = end.saturating_add(self.timeline.drain_ns);
@@ -281,8 +283,12 @@ impl Worker {
 
     /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
     pub(crate) fn finish(mut self, now: u64, queue_error: Option<String>) {
+        if queue_error.is_some() {
+            // Without this the others would go on, and the run would pass for complete.
+            self.ending.fail(now);
+            self.end.queue_error = queue_error;
+        }
         self.close();
-        self.end.queue_error = queue_error;
         self.end.unfinished = u64::from(self.in_flight);
         let oldest = self.watched.pending().map(|(_, t)| t).min();
         self.end.oldest_unfinished_ns = oldest.map_or(0, |t| now.saturating_sub(t));
