@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::agreement::{self, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
+use analysis::agreement::{self, Agreement, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
 use counters::{DiskWindow, Sample, Sampler, Window};
 use engine::{EngineError, Event, Prepared};
 use inspect::{Inspector, Storage};
@@ -132,39 +132,9 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
     let disks = &window.disks;
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
     let names: Vec<&str> = disks.iter().map(|d| d.device.as_str()).collect();
-    let read_latency_ns = weighted(disks, |d| d.read_latency_ns, |d| d.reads);
-    let write_latency_ns = weighted(disks, |d| d.write_latency_ns, |d| d.writes);
     // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can agree.
     let comparable = measurement.workload.mode == Mode::Direct && measurement.total.ios > 0;
-    let agreement = comparable.then(|| {
-        let flow = |iops, bytes_per_s, latency_ns, merges: fn(&DiskWindow) -> u64| Flow {
-            iops,
-            bytes_per_s,
-            latency_ns,
-            merges_per_s: disks.iter().map(merges).sum::<u64>() as f64 / window.seconds,
-        };
-        let flushes = own_flushes_per_s(measurement, disks, window.seconds);
-        let writes = (sum(|d| d.write_iops) - flushes).max(0.0);
-        let kernel = Observed {
-            read: flow(sum(|d| d.read_iops), sum(|d| d.read_bytes_per_s), read_latency_ns, |d| {
-                d.read_merges
-            }),
-            write: flow(
-                sum(|d| d.write_iops),
-                sum(|d| d.write_bytes_per_s),
-                write_latency_ns,
-                |d| d.write_merges,
-            ),
-        };
-        let tool = Observed { read: tool(&measurement.read), write: tool(&measurement.write) };
-        agreement::compare(&agreement::Window {
-            tool,
-            kernel,
-            in_flight: measurement.achieved_in_flight,
-            seconds: window.seconds,
-            tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
-        })
-    });
+    let agreement = comparable.then(|| agree(measurement, window));
     Kernel {
         device: names.join("+"),
         seconds: window.seconds,
@@ -172,8 +142,8 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
         write_iops: sum(|d| d.write_iops),
         read_bytes_per_s: sum(|d| d.read_bytes_per_s),
         write_bytes_per_s: sum(|d| d.write_bytes_per_s),
-        read_latency_ns,
-        write_latency_ns,
+        read_latency_ns: weighted(disks, |d| d.read_latency_ns, |d| d.reads),
+        write_latency_ns: weighted(disks, |d| d.write_latency_ns, |d| d.writes),
         average_queue: sum(|d| d.average_queue),
         utilisation_percent: disks.iter().map(|d| d.utilisation_percent).fold(0.0, f64::max),
         flushes_per_s: flushes_per_s(disks, window.seconds),
@@ -191,6 +161,34 @@ fn own_flushes_per_s(measurement: &Measurement, disks: &[DiskWindow], seconds: f
     let flushes = |s: &workload::Stream| s.durable || s.sync.is_some();
     let causes = measurement.workload.streams.iter().any(flushes);
     if causes { flushes_per_s(disks, seconds) } else { 0.0 }
+}
+
+/// The tool's figures beside the kernel's.
+fn agree(measurement: &Measurement, window: &Window) -> Agreement {
+    let disks = &window.disks;
+    let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
+    let merges =
+        |of: fn(&DiskWindow) -> u64| disks.iter().map(of).sum::<u64>() as f64 / window.seconds;
+    let read = Flow {
+        iops: sum(|d| d.read_iops),
+        bytes_per_s: sum(|d| d.read_bytes_per_s),
+        latency_ns: weighted(disks, |d| d.read_latency_ns, |d| d.reads),
+        merges_per_s: merges(|d| d.read_merges),
+    };
+    let flushes = own_flushes_per_s(measurement, disks, window.seconds);
+    let write = Flow {
+        iops: (sum(|d| d.write_iops) - flushes).max(0.0),
+        bytes_per_s: sum(|d| d.write_bytes_per_s),
+        latency_ns: weighted(disks, |d| d.write_latency_ns, |d| d.writes),
+        merges_per_s: merges(|d| d.write_merges),
+    };
+    agreement::compare(&agreement::Window {
+        tool: Observed { read: tool(&measurement.read), write: tool(&measurement.write) },
+        kernel: Observed { read, write },
+        in_flight: measurement.achieved_in_flight,
+        seconds: window.seconds,
+        tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
+    })
 }
 
 /// What the tool did in one direction, as the kernel would have counted it.

@@ -4,7 +4,7 @@ use analysis::noise;
 use engine::Prepared;
 use inspect::Severity;
 use results::{Measurement, Status};
-use workload::{Bytes, Mode, show_number};
+use workload::{Bytes, EngineChoice, Mode, show_number};
 
 /// A submitting thread that uses more of its core than this is what limits the run.
 const THREAD_SATURATED_PERCENT: f64 = 95.0;
@@ -68,6 +68,7 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
 fn tool(measurement: &Measurement, found: &mut Vec<String>) {
     if let Some(percent) = measurement.cpu.busiest_thread_percent
         && percent >= THREAD_SATURATED_PERCENT
+        && measurement.workload.engine != EngineChoice::Null
         && measurement.workload.completion == workload::Completion::Block
     {
         found.push(format!(
@@ -75,8 +76,12 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
              use more threads"
         ));
     }
+    let workload = &measurement.workload;
+    if workload.engine == EngineChoice::Null {
+        return;
+    }
     let paced = |s: &workload::Stream| s.rate.is_some() || s.think.is_some() || s.sync.is_some();
-    let closed = !measurement.workload.streams.iter().any(paced);
+    let closed = !workload.streams.iter().any(paced);
     let (asked, achieved) = (measurement.in_flight as f64, measurement.achieved_in_flight);
     if closed && measurement.seconds > 0.0 && achieved < DEPTH_REACHED * asked {
         found.push(format!(

@@ -21,6 +21,7 @@ pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     out.push_str(&verdicts(a));
     out.push_str(&knees(a));
     out.push_str(&best(a));
+    out.push_str(&headroom(a));
     out.push_str(&warnings(a));
     if let Some(path) = report_path {
         out.push_str(&format!("\nReport: {}\n", words::path(path)));
@@ -67,6 +68,15 @@ fn verdicts(a: &Assessment) -> String {
         out.push_str(&wrap(&format!("  {grade:<10} "), &format!("{title}. {sentence}"), SCREEN));
     }
     out
+}
+
+/// How far the tool itself was from its own limit on this host.
+fn headroom(a: &Assessment) -> String {
+    let (Some(ceiling), Some(used)) = (a.tool_ceiling_iops, a.tool_ceiling_used_percent) else {
+        return String::new();
+    };
+    let (ceiling, used) = (show_number(ceiling), words::percent(Some(used)));
+    format!("  the tool's own ceiling on this host: {ceiling} IOPS, {used} used\n")
 }
 
 fn knees(a: &Assessment) -> String {

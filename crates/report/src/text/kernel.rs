@@ -9,7 +9,11 @@ use crate::{agreement, words};
 /// The comparison with the kernel, or why there is none.
 pub(crate) fn section(m: &Measurement) -> String {
     let Some(kernel) = &m.kernel else {
-        let text = "not asked: there is no one device whose counters cover this target";
+        let text = if m.workload.engine.is_artificial() {
+            "not asked: there is no real device"
+        } else {
+            "not asked: there is no one device whose counters cover this target"
+        };
         return wrap("Kernel      ", text, WIDTH);
     };
     let device = format!(

@@ -89,9 +89,9 @@ pub fn assess(
     let site = Site::of(&base(options, target.clone(), Stream::default()));
     observe(Progress::Step { number: 1, of: 1, title: "choosing the file size" });
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
-    let size = size::choose(options, &site, stop, &mut engine_observe)?;
+    let chosen = size::choose(options, &site, stop, &mut engine_observe)?;
     let writing = plan::preparing_stream();
-    let target = Target { size_bytes: Some(size.bytes), ..target };
+    let target = Target { size_bytes: Some(chosen.bytes), ..target };
     let workload = base(options, target, writing);
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
@@ -101,7 +101,7 @@ pub fn assess(
     let file_bytes = session.prepared.targets()[0].size_bytes();
     let ceiling = session.tool_ceiling().map_err(PrepareError::Engine)?;
     let (ramps, patterns) = session.measure_all(file_bytes).map_err(PrepareError::Engine)?;
-    let warnings = conclude::warnings(&ramps, &patterns, size.warning.as_deref());
+    let warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
     let used = conclude::largest_iops(&ramps, &patterns);
     Ok(Assessment {
         schema: ASSESSMENT_SCHEMA.to_owned(),
@@ -113,7 +113,7 @@ pub fn assess(
         pace: options.pace,
         target: session.site.resolved(&options.target),
         file_bytes,
-        file_size_reason: size.reason,
+        file_size_reason: chosen.reason,
         environment: session.site.environment().clone(),
         verdicts: conclude::verdicts(&options.limits, &patterns),
         tool_ceiling_iops: ceiling,
