@@ -1,1 +1,270 @@
+//! The contract of [`Queue`], checked against every backend.
+//!
+//! Backends that cannot work on a system are skipped by name: a line for each goes to stderr and, where the variable
+//! `IOSONDE_TEST_SKIPS` names a file, to the end of that file.
 
+use std::cell::{Cell, RefCell};
+use std::io::Write as _;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use workload::{Nanoseconds, SimDevice};
+
+use crate::buffers::BufferPlan;
+use crate::null::NullQueue;
+use crate::queue::{Finished, Op, Queue, Request};
+use crate::random::Random;
+use crate::sim::{SimModel, SimQueue};
+
+/// I/Os at a time in the contract.
+pub(crate) const DEPTH: u32 = 8;
+/// Size of one I/O.
+pub(crate) const BLOCK: u32 = 8192;
+/// Size of the target behind the queue: three times the depth.
+pub(crate) const SIZE: u64 = 3 * DEPTH as u64 * BLOCK as u64;
+/// Nothing here takes long; whoever waits longer hangs.
+const HANGS: Duration = Duration::from_secs(20);
+
+/// What can be expected of the target behind a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// What was written is read back, and there is an end.
+    Data,
+    /// Nothing: the target is artificial and has neither content nor end.
+    Nothing,
+}
+
+/// The plan that the queues of the contract are made with.
+pub(crate) fn plan(depth: u32) -> BufferPlan {
+    BufferPlan { depth, bytes: BLOCK, reads: true, writes: true }
+}
+
+/// Says by name what cannot be tested here.
+pub(crate) fn skip(what: &str, reason: &str) {
+    let line = format!("engine::contract: {what}: {reason}");
+    eprintln!("skipped: {line}");
+    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        let _ = file.and_then(|mut f| writeln!(f, "{line}"));
+    }
+}
+
+/// A queue and what has been seen of it.
+struct Checked<'a, Q> {
+    queue: &'a mut Q,
+    last_ns: u64,
+    finished: Vec<Finished>,
+}
+
+impl<Q: Queue> Checked<'_, Q> {
+    fn now(&mut self) -> u64 {
+        let now = self.queue.now();
+        assert!(now >= self.last_ns, "time ran from {} to {now}", self.last_ns);
+        self.last_ns = now;
+        now
+    }
+
+    /// Waits and reaps until `count` I/Os have come back; gives their results by slot.
+    fn results(&mut self, count: usize) -> Vec<(u32, i32)> {
+        let start = Instant::now();
+        while self.finished.len() < count {
+            assert!(start.elapsed() < HANGS, "{} of {count} came back", self.finished.len());
+            let until = self.now() + 5_000_000;
+            self.queue.wait(until).unwrap();
+            self.now();
+            self.queue.reap(&mut self.finished);
+        }
+        assert_eq!(self.finished.len(), count, "more came back than was issued");
+        let mut results: Vec<_> = self.finished.drain(..).map(|f| (f.slot, f.result)).collect();
+        results.sort_unstable();
+        results
+    }
+
+    /// Issues requests and gives the results of all of them.
+    fn perform(&mut self, requests: &[Request]) -> Vec<(u32, i32)> {
+        self.queue.issue(requests).unwrap();
+        let results = self.results(requests.len());
+        let mut slots: Vec<u32> = requests.iter().map(|r| r.slot).collect();
+        slots.sort_unstable();
+        let back: Vec<u32> = results.iter().map(|r| r.0).collect();
+        assert_eq!(back, slots, "every request comes back exactly once");
+        results
+    }
+}
+
+fn request(slot: u32, op: Op, offset: u64) -> Request {
+    Request { slot, op, offset, bytes: BLOCK, buffer_offset: 0 }
+}
+
+/// Everything that a worker relies on.
+pub(crate) fn keeps_the_contract<Q: Queue>(queue: &mut Q, depth: u32, keeps: Keeps) {
+    let mut checked = Checked { queue, last_ns: 0, finished: Vec::new() };
+    waits_when_idle(&mut checked);
+    let written = writes_at_full_depth(&mut checked, depth);
+    if keeps == Keeps::Data {
+        reads_back(&mut checked, depth, &written);
+        continues_in_the_middle(&mut checked);
+        reads_at_the_end(&mut checked);
+    }
+    flushes(&mut checked);
+    partial_batches(&mut checked, depth);
+    assert_eq!(checked.perform(&[]), [], "nothing issued, nothing back");
+}
+
+fn waits_when_idle<Q: Queue>(checked: &mut Checked<'_, Q>) {
+    let until = checked.now() + 2_000_000;
+    checked.queue.wait(until).unwrap();
+    assert!(checked.now() >= until, "nothing can be reaped, so only the moment ends the wait");
+    checked.queue.reap(&mut checked.finished);
+    assert_eq!(checked.finished, []);
+    checked.queue.wait(0).unwrap();
+}
+
+/// Three rounds of full depth, each slot used again as soon as its I/O is back. Gives what was written, by block.
+fn writes_at_full_depth<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) -> Vec<Vec<u8>> {
+    let mut random = Random::new(7, 0);
+    let mut written = Vec::new();
+    for round in 0..3 {
+        let mut requests = Vec::new();
+        for slot in 0..depth {
+            let buffer = checked.queue.write_buffer(slot);
+            assert_eq!(buffer.len(), BLOCK as usize);
+            random.fill(buffer);
+            written.push(buffer.to_vec());
+            let block = u64::from(round * depth + slot);
+            requests.push(request(slot, Op::Write, block * u64::from(BLOCK)));
+        }
+        let results = checked.perform(&requests);
+        assert!(results.iter().all(|r| r.1 == BLOCK.cast_signed()), "{results:?}");
+    }
+    written
+}
+
+/// Reads the blocks in another order than they were written, through other slots.
+fn reads_back<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32, written: &[Vec<u8>]) {
+    let mut blocks: Vec<usize> = (0..written.len()).rev().collect();
+    while !blocks.is_empty() {
+        let batch: Vec<usize> = blocks.drain(..blocks.len().min(depth as usize)).collect();
+        let offset = |block: usize| block as u64 * u64::from(BLOCK);
+        let slots = 0..u32::try_from(batch.len()).unwrap();
+        let requests: Vec<Request> =
+            slots.clone().zip(&batch).map(|(s, b)| request(s, Op::Read, offset(*b))).collect();
+        let results = checked.perform(&requests);
+        assert!(results.iter().all(|r| r.1 == BLOCK.cast_signed()), "{results:?}");
+        for (slot, block) in slots.zip(&batch) {
+            assert!(checked.queue.read_buffer(slot) == written[*block], "block {block} is another");
+        }
+    }
+}
+
+/// The rest of a short transfer goes to its place in the buffer and leaves what is before it alone.
+fn continues_in_the_middle<Q: Queue>(checked: &mut Checked<'_, Q>) {
+    let half = BLOCK / 2;
+    let at = |op, part: u32| Request {
+        offset: u64::from(part * half),
+        bytes: half,
+        buffer_offset: part * half,
+        ..request(0, op, 0)
+    };
+    let buffer = checked.queue.write_buffer(0);
+    let (first, second) = buffer.split_at_mut(half as usize);
+    first.fill(0x11);
+    second.fill(0x22);
+    for op in [Op::Write, Op::Read] {
+        for part in [1, 0] {
+            assert_eq!(checked.perform(&[at(op, part)]), [(0, half.cast_signed())]);
+        }
+    }
+    let read = checked.queue.read_buffer(0);
+    assert!(read[..half as usize].iter().all(|b| *b == 0x11), "the first half is another");
+    assert!(read[half as usize..].iter().all(|b| *b == 0x22), "the second half is another");
+}
+
+/// Behind the end there is nothing: fewer bytes or none, but an answer.
+fn reads_at_the_end<Q: Queue>(checked: &mut Checked<'_, Q>) {
+    let half = u64::from(BLOCK / 2);
+    let results = checked.perform(&[request(0, Op::Read, SIZE - half)]);
+    assert_eq!(results, [(0, (BLOCK / 2).cast_signed())]);
+    let results = checked.perform(&[request(0, Op::Read, SIZE)]);
+    assert_eq!(results, [(0, 0)]);
+}
+
+fn flushes<Q: Queue>(checked: &mut Checked<'_, Q>) {
+    for op in [Op::Fsync, Op::Fdatasync] {
+        let flush = Request { bytes: 0, ..request(0, op, 0) };
+        assert_eq!(checked.perform(&[flush]), [(0, 0)], "{op:?}");
+    }
+}
+
+/// Requests that are issued while others are under way, one or a few at a time.
+fn partial_batches<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) {
+    let mut free: Vec<u32> = (0..depth).collect();
+    let mut random = Random::new(3, 0);
+    let (mut issued, mut back) = (0, 0);
+    let start = Instant::now();
+    while back < 100 {
+        let count = usize::try_from(random.below(free.len() as u64 + 1)).unwrap();
+        let slots = free.drain(..count.min(100 - issued));
+        let block = |slot: u32| u64::from(slot) * u64::from(BLOCK);
+        let requests: Vec<_> = slots.map(|s| request(s, Op::Read, block(s))).collect();
+        issued += requests.len();
+        checked.queue.issue(&requests).unwrap();
+        let until = checked.now() + 100_000;
+        checked.queue.wait(until).unwrap();
+        checked.queue.reap(&mut checked.finished);
+        for one in checked.finished.drain(..) {
+            assert_eq!(one.result, BLOCK.cast_signed());
+            assert!(!free.contains(&one.slot), "slot {} came back twice", one.slot);
+            free.push(one.slot);
+            back += 1;
+        }
+        assert!(start.elapsed() < HANGS, "{back} of {issued} came back");
+    }
+    assert_eq!(free.len(), depth as usize);
+}
+
+/// A failed I/O comes back with the negative error number, and the queue goes on.
+pub(crate) fn tells_errors<Q: Queue>(queue: &mut Q, failing: Op, errno: i32) {
+    let mut checked = Checked { queue, last_ns: 0, finished: Vec::new() };
+    let results = checked.perform(&[request(0, failing, 0), request(1, failing, 0)]);
+    assert_eq!(results, [(0, -errno), (1, -errno)]);
+    let good = if failing == Op::Write { Op::Read } else { Op::Write };
+    assert_eq!(checked.perform(&[request(1, good, 0)]), [(1, BLOCK.cast_signed())]);
+}
+
+/// An I/O that does not come back does not hold up `wait`.
+pub(crate) fn gives_up_waiting<Q: Queue>(queue: &mut Q) {
+    let mut checked = Checked { queue, last_ns: 0, finished: Vec::new() };
+    checked.queue.issue(&[request(0, Op::Read, 0)]).unwrap();
+    let until = checked.now() + 3_000_000;
+    let start = Instant::now();
+    while checked.now() < until {
+        checked.queue.wait(until).unwrap();
+        assert!(start.elapsed() < HANGS, "the wait is endless");
+    }
+    checked.queue.reap(&mut checked.finished);
+    assert_eq!(checked.finished, []);
+}
+
+fn simulated(device: SimDevice) -> SimQueue {
+    let model = Rc::new(RefCell::new(SimModel::new(device, 1)));
+    SimQueue::new(&model, &Rc::new(Cell::new(1)), plan(DEPTH)).unwrap()
+}
+
+#[test]
+fn the_null_queue_keeps_the_contract() {
+    let mut queue = NullQueue::new(plan(DEPTH)).unwrap();
+    keeps_the_contract(&mut queue, DEPTH, Keeps::Nothing);
+}
+
+#[test]
+fn the_simulated_queue_keeps_the_contract() {
+    keeps_the_contract(&mut simulated(SimDevice::default()), DEPTH, Keeps::Nothing);
+    let eio = 5;
+    let failing = SimDevice { fail_every: Some(1), ..SimDevice::default() };
+    let mut queue = simulated(failing);
+    let mut checked = Checked { queue: &mut queue, last_ns: 0, finished: Vec::new() };
+    assert_eq!(checked.perform(&[request(3, Op::Read, 0)]), [(3, -eio)]);
+    let slow = SimDevice { read_ns: Nanoseconds(60_000_000_000), ..SimDevice::default() };
+    gives_up_waiting(&mut simulated(slow));
+}

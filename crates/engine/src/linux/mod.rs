@@ -1,6 +1,8 @@
 //! Linux: backends, threads, targets.
 
 mod aio;
+#[cfg(test)]
+mod contract;
 mod extents;
 mod fill;
 mod guard;
