@@ -1,0 +1,146 @@
+//! Open loops: I/Os are due whether or not the storage keeps up, and pauses of closed ones.
+
+use workload::{
+    Arrival, Block, Bytes, Nanoseconds, Rate, RateLimit, SimDevice, SimService, SimStall, Stream,
+    Target, Think, Workload,
+};
+
+use crate::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
+
+fn paced(limit: RateLimit, arrival: Arrival, stream: Stream) -> Stream {
+    Stream { rate: Some(Rate { limit, arrival }), ..stream }
+}
+
+fn iops(iops: f64, stream: Stream) -> Stream {
+    paced(RateLimit::Iops(iops), Arrival::Even, stream)
+}
+
+#[test]
+fn an_even_rate_is_exact_and_nothing_waits() {
+    let m = measure(&workload(iops(1000.0, reads(4)), device(MS)));
+    assert_eq!(m.total.ios, 10_000);
+    assert_eq!((latency(&m.read).min, latency(&m.read).max), (MS, MS));
+    assert_eq!(m.read.delay_ns.unwrap().max, 0);
+    assert_eq!(m.checks.rate_reached_percent, Some(100.0));
+    near(m.achieved_in_flight, 1.0, 0.001);
+}
+
+#[test]
+fn a_rate_is_for_all_threads_and_targets_together() {
+    let stream = iops(800.0, Stream { threads: 4, ..reads(2) });
+    let mut workload = workload(stream, device(MS));
+    workload.targets.push(Target { path: "second".into(), size_bytes: Some(Bytes(1 << 20)) });
+    let m = measure(&workload);
+    assert_eq!(m.total.ios, 8000);
+    assert!(m.threads_detail.iter().all(|t| t.total.ios == 1000));
+    assert!(m.series.iter().all(|p| (p.read_iops - 800.0).abs() < 1e-6));
+}
+
+#[test]
+fn a_byte_rate_counts_bytes_of_all_sizes() {
+    let mib = |stream| paced(RateLimit::MibPerS(10.0), Arrival::Even, stream);
+    let m = measure(&workload(mib(Stream { blocks: blocks(65536), ..reads(4) }), device(MS)));
+    assert_eq!(m.total.ios, 1600);
+    let sizes = [(8192, 1), (131_072, 1)];
+    let blocks = sizes.map(|(bytes, weight)| Block { bytes: Bytes(bytes), weight }).to_vec();
+    let m = measure(&workload(mib(Stream { blocks, ..reads(4) }), device(MS)));
+    near(m.total.mib_per_s, 10.0, 0.002);
+    near(m.checks.rate_reached_percent.unwrap(), 100.0, 0.002);
+}
+
+/// Independent arrivals at one exponential server: M/M/1 with 50 % load, whose mean time in the system is 2 S.
+#[test]
+fn poisson_arrivals_queue_as_theory_says() {
+    let device = SimDevice { servers: 1, service: SimService::Exponential, ..device(MS) };
+    let stream = paced(RateLimit::Iops(500.0), Arrival::Poisson, reads(256));
+    let m = measure(&Workload { seconds: 200.0, ..workload(stream, device) });
+    near(m.total.iops, 500.0, 0.02);
+    near(latency(&m.read).mean, 2.0 * MS as f64, 0.06);
+}
+
+/// The device serves nothing in the last second of every five.
+fn stalling(service_ns: u64, servers: u32) -> SimDevice {
+    let stall = Some(SimStall { period_ns: Nanoseconds(5 * S), length_ns: Nanoseconds(S) });
+    SimDevice { stall, servers, ..device(service_ns) }
+}
+
+/// The window of 20 s holds four whole stalls and what comes of them.
+fn around_stalls(stream: Stream, device: SimDevice) -> Workload {
+    Workload { seconds: 20.0, warmup_seconds: 2.0, ..workload(stream, device) }
+}
+
+/// fio stopped for a second at 1000 IOPS said: max 143 us, because it asked no later than it could. Of each 5000 I/Os
+/// here, the k-th after the beginning of a stall waits for its end and for the k before it, half a millisecond each:
+/// latency(k) = 1000.5 ms - k x 0.5 ms. The 1 % above p99 are the first 50.
+#[test]
+fn one_slot_shows_a_stall_in_the_latency_of_all_who_waited() {
+    let m = measure(&around_stalls(iops(1000.0, reads(1)), stalling(MS / 2, 1)));
+    assert_eq!(m.total.ios, 20_000);
+    near(latency(&m.read).max as f64, 1.0005 * S as f64, 0.001);
+    near(latency(&m.read).p99.unwrap() as f64, 975.5 * MS as f64, 0.008);
+    near(latency(&m.read).p90.unwrap() as f64, 750.5 * MS as f64, 0.008);
+    // Only one I/O in each stall was really under way.
+    let service = m.read.service_ns.unwrap();
+    near(service.p99.unwrap() as f64, (MS / 2) as f64, 0.008);
+    near(service.max as f64, 1.0005 * S as f64, 0.001);
+    let delay = m.read.delay_ns.unwrap();
+    near(delay.p99.unwrap() as f64, 975.0 * MS as f64, 0.008);
+    near(latency(&m.read).mean, service.mean + delay.mean, 1e-6);
+    assert!(m.checks.littles_law_percent.unwrap().abs() < 0.1);
+}
+
+/// With slots for everybody all wait at the device: eight servers of 1 ms clear eight at a time, so that
+/// latency(k) = 1001 ms - k x 7/8 ms.
+#[test]
+fn many_slots_show_the_same_stall_as_service_time() {
+    let m = measure(&around_stalls(iops(1000.0, reads(2048)), stalling(MS, 8)));
+    assert_eq!(m.total.ios, 20_000);
+    near(latency(&m.read).p99.unwrap() as f64, 957.0 * MS as f64, 0.01);
+    assert_eq!(m.read.delay_ns.unwrap().max, 0);
+    assert_eq!(m.read.service_ns, m.read.latency_ns);
+}
+
+#[test]
+fn a_rate_above_the_capacity_is_said() {
+    let m = measure(&workload(iops(10_000.0, reads(8)), device(MS)));
+    near(m.total.iops, 8000.0, 0.001);
+    near(m.checks.rate_reached_percent.unwrap(), 80.0, 0.001);
+    let said = m.checks.warnings.iter().any(|w| w.contains("did not keep up"));
+    assert!(said, "{:?}", m.checks.warnings);
+    // Of 11 s, I/Os of the last 20 % are still due.
+    near(latency(&m.read).max as f64, 2.2 * S as f64, 0.01);
+}
+
+/// In a sum of a paced and a free stream, only the I/Os of the first had a service time: Little's law was judged by
+/// their mean for all, and was off by half.
+#[test]
+fn a_paced_stream_beside_a_free_one_adds_up() {
+    let free = Stream { name: "free".into(), ..reads(4) };
+    let mut workload = workload(iops(100.0, Stream { name: "paced".into(), ..reads(1) }), {
+        SimDevice { servers: 5, ..device(MS) }
+    });
+    workload.streams.push(Stream { blocks: blocks(65536), ..free });
+    let slow_link = workload.sim.as_mut().unwrap();
+    slow_link.link_bytes_per_s = Some(Bytes(1 << 30));
+    let m = measure(&workload);
+    let [paced, free] = [0, 1].map(|i| m.streams[i].total.clone());
+    assert!(free.service_ns.is_none() && paced.service_ns.is_some());
+    let service = m.total.service_ns.unwrap().mean;
+    let each = |s: &results::Statistics| s.ios as f64 * latency(s).mean;
+    near(service, (each(&free) + each(&paced)) / m.total.ios as f64, 0.01);
+    let little = m.checks.littles_law_percent.unwrap();
+    assert!(little.abs() < 0.1, "{little}");
+}
+
+#[test]
+fn pauses_begin_when_a_burst_is_complete() {
+    let think = Some(Think { pause_ns: Nanoseconds(5 * MS), burst_ios: 4 });
+    let run = |depth| measure(&workload(Stream { think, ..reads(depth) }, device(MS)));
+    // Four at a time take 1 ms, two at a time 2 ms, one at a time 4 ms; then 5 ms of pause.
+    for (depth, cycle_ms) in [(8, 6), (4, 6), (2, 7), (1, 9)] {
+        let m = run(depth);
+        near(m.total.ios as f64, 4.0 * 10_000.0 / f64::from(cycle_ms), 0.001);
+        assert_eq!(latency(&m.read).max, MS, "a pause is no latency");
+        assert!(m.stalls.longest_gap_ns <= MS, "a pause is no stall");
+    }
+}
