@@ -1,0 +1,123 @@
+//! Assessments of devices whose truth is known, in virtual time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::knee::Reached;
+use analysis::verdict::{Grade, Role};
+use engine::Permissions;
+use results::{Assessment, Pace, Status};
+use survey::{AssessOptions, Progress, assess, default_limits};
+use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice};
+
+fn options(sim: SimDevice) -> AssessOptions {
+    AssessOptions {
+        target: "sim".into(),
+        size: Some(Bytes(1 << 30)),
+        pace: Pace::Quick,
+        limits: default_limits(),
+        permissions: Permissions::default(),
+        engine: EngineChoice::Sim,
+        sim: Some(sim),
+        mode: Mode::Direct,
+        seed: 1,
+    }
+}
+
+fn of(sim: SimDevice) -> Assessment {
+    assess(&options(sim), &AtomicBool::new(false), &mut |_| ()).unwrap()
+}
+
+fn device(servers: u32, service_ms: u64) -> SimDevice {
+    let ns = Nanoseconds(service_ms * 1_000_000);
+    SimDevice { servers, read_ns: ns, write_ns: ns, sync_ns: ns, ..SimDevice::default() }
+}
+
+#[test]
+fn the_knee_is_the_number_of_servers() {
+    for servers in [2, 8, 32] {
+        let assessment = of(device(servers, 1));
+        let ramp = assessment.ramps.iter().find(|r| r.name == "random_read_8k").unwrap();
+        let knee = ramp.knee.as_ref().unwrap();
+        assert_eq!(knee.reached, Reached::Saturated, "{servers} servers: {}", knee.explanation);
+        assert!((knee.operating_point.in_flight - f64::from(servers)).abs() < 1e-9);
+        let truth = f64::from(servers) * 1000.0;
+        assert!((knee.operating_point.throughput / truth - 1.0).abs() < 0.001);
+        let little = knee.little_knee.unwrap();
+        assert!((little / f64::from(servers) - 1.0).abs() < 0.05, "N* {little} of {servers}");
+        assert!(ramp.points.len() < 9, "the ramp ends when nothing more is to be learnt");
+    }
+}
+
+#[test]
+fn a_path_limit_shows_at_the_first_depths() {
+    let link = Some(Bytes(200 << 20));
+    let sim = SimDevice { link_bytes_per_s: link, ..device(64, 1) };
+    let assessment = of(sim);
+    let backup = assessment.patterns.iter().find(|p| p.name == "sequential_read_1m").unwrap();
+    let mib_per_s = backup.measurement.total.mib_per_s;
+    assert!((mib_per_s / 200.0 - 1.0).abs() < 0.01, "{mib_per_s} MiB/s over a link of 200");
+}
+
+#[test]
+fn verdicts_follow_the_limits() {
+    let grade = |a: &Assessment, role| a.verdicts.iter().find(|v| v.role == role).unwrap().grade;
+    let fast = of(device(8, 1));
+    assert_eq!(grade(&fast, Role::Log), Grade::Good, "1 ms is just ideal for a log");
+    let slow = of(device(8, 40));
+    for role in Role::ALL {
+        assert_eq!(grade(&slow, role), Grade::Unfit, "{role:?} at 40 ms");
+    }
+}
+
+#[test]
+fn every_pattern_of_the_documents_is_measured() {
+    let assessment = of(device(4, 1));
+    let names: Vec<&str> = assessment.patterns.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "random_read_8k",
+            "sequential_read_64k",
+            "sequential_read_256k",
+            "sequential_read_1m",
+            "rollback_read_8k",
+            "log_write_512b",
+            "log_write_4k",
+            "log_write_60k",
+            "sequential_write_64k",
+            "random_write_8k"
+        ]
+    );
+    assert_eq!((assessment.status, assessment.ramps.len()), (Status::Complete, 3));
+    let log = &assessment.patterns[6].measurement;
+    assert!(log.workload.streams[0].durable && log.in_flight == 1);
+    let begin = log.workload.streams[0].offset_bytes.0;
+    assert_eq!(begin, (1 << 30) / 8 * 7, "the log lies behind the data");
+}
+
+#[test]
+fn an_interrupted_assessment_keeps_what_was_measured() {
+    let stop = AtomicBool::new(false);
+    let mut kept = 0;
+    let assessment = assess(&options(device(8, 1)), &stop, &mut |progress| match progress {
+        Progress::Measured(_) => {
+            kept += 1;
+            stop.store(kept == 9, Ordering::Relaxed);
+        }
+        Progress::Step { .. } | Progress::Engine(_) => {}
+    })
+    .unwrap();
+    assert_eq!(assessment.status, Status::Interrupted);
+    let points: usize = assessment.ramps.iter().map(|r| r.points.len()).sum();
+    assert_eq!(points + assessment.patterns.len(), kept, "every finished measurement is there");
+    let judged = |role| assessment.verdicts.iter().find(|v| v.role == role).unwrap().grade;
+    assert_eq!(judged(Role::Log), Grade::NotJudged, "no log write was measured");
+}
+
+#[test]
+fn a_failing_device_ends_the_assessment_with_what_there_is() {
+    let assessment = of(SimDevice { fail_every: Some(10_000), ..device(8, 1) });
+    assert_eq!(assessment.status, Status::Failed);
+    let last = assessment.ramps.last().and_then(|r| r.points.last()).unwrap();
+    assert!(!last.errors.is_empty());
+}
