@@ -365,8 +365,8 @@ fn checks(
         parts.map_or(&t.latency, |p| &p.service).mean().unwrap_or(0.0) * t.ios as f64
     };
     // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of their own.
-    let in_flight_ns: f64 = workers.iter().flat_map(|w| &w.tallies).map(service).sum();
-    let in_flight_s = in_flight_ns / 1e9;
+    let sum_ns: f64 = workers.iter().flat_map(|w| &w.tallies).map(service).sum();
+    let in_flight_s = sum_ns / 1e9;
     if seconds > 0.0 && achieved > 0.0 && in_flight_s > 0.0 {
         checks.littles_law_percent = Some(100.0 * (in_flight_s / seconds / achieved - 1.0));
     }

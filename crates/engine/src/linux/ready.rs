@@ -72,7 +72,7 @@ fn make_ready(
         fill_target(&target, workload.seed, direct, stop, observe)?;
     }
     if plan.action == Action::DestroyAndFill {
-        target.content = "overwritten by iosonde with random bytes before the run".to_owned();
+        target.content = "overwritten by iosonde with random bytes before the run".into();
     }
     if let Some(mark) = mark {
         // What the run writes decides whether the next one may believe the content.

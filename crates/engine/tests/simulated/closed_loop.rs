@@ -99,7 +99,7 @@ fn a_write_cache_fills_and_then_drains() {
     let device = SimDevice { write_cache, ..device(MS) };
     let stream = Stream { blocks: blocks(65536), ..writes(1) };
     let m = measure(&Workload { warmup_seconds: 0.0, ..workload(stream, device) });
-    near(m.write.bytes as f64, ((64 + 10 * 16) << 20) as f64, 0.01);
+    near(m.write.bytes as f64, f64::from((64 + 10 * 16) << 20), 0.01);
     near(m.series[9].write_mib_per_s, 16.0, 0.01);
     assert!(m.series[0].write_mib_per_s > 60.0);
 }
