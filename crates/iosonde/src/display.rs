@@ -100,6 +100,13 @@ impl Display {
     }
 }
 
+impl Drop for Display {
+    /// An error that ends the command is not written behind half a live line.
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 /// Columns of the terminal, as far as the environment tells.
 fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))

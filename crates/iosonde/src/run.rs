@@ -1,7 +1,7 @@
 //! `iosonde run`: one workload from flags or a file.
 
 use std::fs;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::TargetPlan;
 use results::{Assessment, Measurement, Status};
@@ -42,18 +42,21 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
     let prepared = engine::prepare(&workload, &permissions, stop, observe)?;
     let site = Site::of(&workload);
     let measurement = survey::measure(&workload, &prepared, &site, stop, observe)?;
-    drop(prepared);
     display.finish();
     let text =
         if args.json { json(&measurement)? } else { report::text::measurement(&measurement) };
+    // Before the test file is removed: storage that hangs shall not keep the result.
     print(&text)?;
-    Ok(outcome(&measurement))
+    drop(prepared);
+    Ok(outcome(&measurement, stop))
 }
 
 /// How a measurement ends a command.
-fn outcome(measurement: &Measurement) -> Outcome {
+fn outcome(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
     match measurement.status {
         Status::Interrupted => Outcome::Interrupted,
+        // The signal came after the window, while I/Os were still waited for.
+        Status::Complete if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
         Status::Failed => Outcome::IoFailed,
         Status::Complete if !measurement.errors.is_empty() => Outcome::IoFailed,
         Status::Complete => Outcome::Done,
