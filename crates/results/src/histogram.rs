@@ -53,7 +53,7 @@ impl fmt::Debug for Histogram {
 fn index_of(value: u64) -> usize {
     let value = value.min(VALUE_MAX);
     // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are one value wide.
-    let shift = (63 - (value | (SUB_BUCKETS as u64)).leading_zeros()).saturating_sub(SUB_BITS);
+    let shift = (value | (SUB_BUCKETS as u64)).ilog2() - SUB_BITS;
     ((shift as usize) << SUB_BITS) + usize::try_from(value >> shift).unwrap_or(usize::MAX)
 }
 
@@ -69,7 +69,7 @@ impl Histogram {
     #[must_use]
     pub fn new() -> Self {
         let counts = vec![0u64; BUCKETS].into_boxed_slice();
-        let counts = counts.try_into().unwrap_or_else(|_| Box::new([0; BUCKETS]));
+        let counts = counts.try_into().unwrap_or_else(|_| unreachable!("it has BUCKETS elements"));
         Self { counts, sum: 0, min: u64::MAX, max: 0 }
     }
 
@@ -239,9 +239,19 @@ mod tests {
     #[test]
     fn a_quantile_needs_ten_values_above_it() {
         let mut histogram = Histogram::new();
-        (0..1000).for_each(|_| histogram.record(500));
+        for _ in 0..1000 {
+            histogram.record(500);
+        }
         assert_eq!(histogram.supported_quantile(0.99), Some(500));
         assert_eq!(histogram.supported_quantile(0.999), None);
+    }
+
+    fn histogram_of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        for value in values {
+            histogram.record(*value);
+        }
+        histogram
     }
 
     proptest! {
@@ -256,9 +266,9 @@ mod tests {
         fn quantiles_are_those_of_the_sorted_values(
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0f64..=1.0,
         ) {
-            let mut histogram = Histogram::new();
-            values.iter().for_each(|v| histogram.record(*v));
+            let histogram = histogram_of(&values);
             values.sort_unstable();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 0..=len")]
             let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let truth = values[rank - 1] as f64;
             let shown = histogram.quantile(q).unwrap() as f64;
@@ -272,20 +282,14 @@ mod tests {
         fn merging_is_recording_everything_in_one(
             a in prop::collection::vec(any::<u64>(), 0..100), b in prop::collection::vec(any::<u64>(), 0..100),
         ) {
-            let of = |values: &[u64]| {
-                let mut h = Histogram::new();
-                values.iter().for_each(|v| h.record(*v));
-                h
-            };
-            let mut merged = of(&a);
-            merged.merge(&of(&b));
-            prop_assert_eq!(merged, of(&[a, b].concat()));
+            let mut merged = histogram_of(&a);
+            merged.merge(&histogram_of(&b));
+            prop_assert_eq!(merged, histogram_of(&[a, b].concat()));
         }
 
         #[test]
         fn the_exchange_format_keeps_every_bucket(values in prop::collection::vec(1u64..=VALUE_MAX, 0..200)) {
-            let mut histogram = Histogram::new();
-            values.iter().for_each(|v| histogram.record(*v));
+            let histogram = histogram_of(&values);
             let read = Histogram::decode(&histogram.encode()).unwrap();
             prop_assert_eq!(read.counts, histogram.counts);
         }

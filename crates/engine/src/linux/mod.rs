@@ -134,17 +134,17 @@ pub(crate) fn spawn(
             (EngineChoice::Uring, Some(file)) => {
                 match uring::UringQueue::new(file, plan, completion) {
                     Ok((queue, features)) => {
-                        job.run(queue, Backend { name: "uring", reason, features })
+                        job.run(queue, Backend { name: "uring", reason, features });
                     }
                     Err(error) => {
-                        job.fail(EngineError::Unavailable { engine: "uring", cause: hint(&error) })
+                        job.fail(EngineError::Unavailable { engine: "uring", cause: hint(&error) });
                     }
                 }
             }
             (EngineChoice::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
                 Ok(queue) => job.run(queue, Backend { name: "aio", reason, features: Vec::new() }),
                 Err(error) => {
-                    job.fail(EngineError::Unavailable { engine: "aio", cause: hint(&error) })
+                    job.fail(EngineError::Unavailable { engine: "aio", cause: hint(&error) });
                 }
             },
             (EngineChoice::Sync, Some(file)) => run_sync(file, plan, reason, job),
