@@ -60,6 +60,10 @@ pub(crate) struct Finished {
     pub result: i32,
 }
 
+/// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device works while the next
+/// batch is made.
+pub(crate) const DEVICE_BATCH: usize = 8;
+
 /// A queue of I/Os to one target.
 ///
 /// The contract, which one test checks for every implementation:
@@ -73,6 +77,18 @@ pub(crate) trait Queue {
 
     /// Takes requests; never more than the queue's depth are unfinished at a time.
     fn issue(&mut self, requests: &[Request]) -> io::Result<()>;
+
+    /// How many requests to issue before [`start`](Queue::start) is worth its call.
+    #[inline]
+    fn batch(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Starts what was issued, without waiting.
+    #[inline]
+    fn start(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Starts what was issued and waits for a completion or a moment on the run's clock.
     fn wait(&mut self, until_ns: u64) -> io::Result<()>;

@@ -3,6 +3,7 @@
 //! A driver calls [`Worker::step`] whenever something may have happened and waits until the moment it names. The same
 //! machine runs on real queues, each in its thread, and on simulated ones, all in one.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -75,6 +76,7 @@ pub(crate) struct Failure {
 }
 
 /// The phases of a run on its clock.
+#[expect(clippy::struct_field_names, reason = "all of them are times")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timeline {
     /// The first I/O.
@@ -420,16 +422,50 @@ impl Worker {
         self.requests.push(Request { slot, op, offset, bytes, buffer_offset: 0 });
     }
 
-    /// Hands the requests to the queue; all of one call share the moment of the call.
+    /// Hands the requests to the queue.
     fn send<Q: Queue>(&mut self, queue: &mut Q, stepped_ns: u64, until: u64) -> Next {
-        if self.requests.is_empty() {
-            return Next::Wait(until);
+        let mut requests = std::mem::take(&mut self.requests);
+        let issued = self.send_in_batches(queue, &requests, stepped_ns);
+        requests.clear();
+        self.requests = requests;
+        match issued {
+            Ok(()) => Next::Wait(until),
+            Err(error) => {
+                self.end.queue_error = Some(error.to_string());
+                self.ending.fail(queue.now());
+                Next::Done
+            }
         }
-        let now = queue.now();
-        self.add_area(stepped_ns, now);
+    }
+
+    /// All requests of one system call share the moment before it. A device that works on the first batch while the
+    /// next is made does not idle, as it would if all were handed over at once.
+    fn send_in_batches<Q: Queue>(
+        &mut self,
+        queue: &mut Q,
+        mut requests: &[Request],
+        stepped_ns: u64,
+    ) -> io::Result<()> {
+        while !requests.is_empty() {
+            let (batch, rest) = requests.split_at(queue.batch().min(requests.len()));
+            let now = queue.now();
+            self.add_area(stepped_ns, now);
+            self.stamp(batch, now);
+            queue.issue(batch)?;
+            if !rest.is_empty() {
+                queue.start()?;
+            }
+            requests = rest;
+        }
+        Ok(())
+    }
+
+    fn stamp(&mut self, requests: &[Request], now: u64) {
+        if self.in_flight == 0 {
+            self.busy_since_ns = now;
+        }
         let open_loop = matches!(self.pace, Pace::Due(_));
-        let was_idle = self.in_flight == 0;
-        for request in &self.requests {
+        for request in requests {
             let slot = &mut self.slots[request.slot as usize];
             if request.buffer_offset > 0 {
                 continue;
@@ -440,19 +476,6 @@ impl Worker {
             }
             self.watched.issued(request.slot as usize, now);
             self.in_flight += 1;
-        }
-        if was_idle {
-            self.busy_since_ns = now;
-        }
-        let issued = queue.issue(&self.requests);
-        self.requests.clear();
-        match issued {
-            Ok(()) => Next::Wait(until),
-            Err(error) => {
-                self.end.queue_error = Some(error.to_string());
-                self.ending.fail(now);
-                Next::Done
-            }
         }
     }
 

@@ -11,7 +11,7 @@ use workload::Completion;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::{SPIN_NS, sleep_until};
-use crate::queue::{Finished, Op, Queue, Request};
+use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
 /// What the kernel's shared completion ring begins with when it is the layout known here.
 const RING_MAGIC: u32 = 0xa10a_10a1;
@@ -44,6 +44,7 @@ struct Event {
 /// A queue with a kernel context of its own.
 pub(super) struct AioQueue {
     context: libc::c_ulong,
+    ring: *const Ring,
     file: File,
     buffers: Buffers,
     read_base: *mut u8,
@@ -89,6 +90,8 @@ impl AioQueue {
         let block: libc::iocb = unsafe { std::mem::zeroed() };
         Ok(Self {
             context,
+            // The kernel's name of a context is the address of its ring.
+            ring: std::ptr::with_exposed_provenance(usize::try_from(context).unwrap_or(0)),
             file,
             buffers,
             read_base,
@@ -116,7 +119,7 @@ impl AioQueue {
     }
 
     /// Hands everything that was issued to the kernel; what it does not take stays for the next time.
-    fn submit(&mut self) -> io::Result<()> {
+    fn submit(&mut self) {
         while !self.pointers.is_empty() {
             // SAFETY: every pointer is to a control block in `blocks` whose buffer is the slot's own; both stay where
             // they are until the I/O is reaped.
@@ -128,7 +131,7 @@ impl AioQueue {
                 let error = io::Error::last_os_error();
                 let passing = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR));
                 if passing && self.in_kernel > 0 {
-                    return Ok(());
+                    return;
                 }
                 if passing {
                     continue;
@@ -140,7 +143,6 @@ impl AioQueue {
             self.pointers.drain(..taken);
             self.in_kernel += u32::try_from(taken).unwrap_or(0);
         }
-        Ok(())
     }
 
     /// The kernel refused the first control block; that I/O has failed, the others go on.
@@ -154,7 +156,7 @@ impl AioQueue {
 
     /// Takes completions from the ring in shared memory, without a system call. False where the layout is unknown.
     fn reap_shared(&mut self, finished: &mut Vec<Finished>) -> bool {
-        let address = self.context as usize as *const Ring;
+        let address = self.ring;
         // SAFETY: the kernel maps the ring at this address for as long as the context lives.
         let ring = unsafe { &*address };
         if ring.magic != RING_MAGIC || ring.incompatible != 0 {
@@ -163,11 +165,13 @@ impl AioQueue {
         let mut head = ring.head.load(Ordering::Relaxed);
         let tail = ring.tail.load(Ordering::Acquire);
         let before = finished.len();
-        // SAFETY: the events follow the head of the ring, `count` of them.
-        let events = unsafe { address.cast::<u8>().add(ring.header_length as usize) };
+        // SAFETY: the events follow the head of the ring, `count` of them, aligned as the kernel needs them itself.
+        #[expect(clippy::cast_ptr_alignment, reason = "the header is as long as an event")]
+        let events =
+            unsafe { address.cast::<u8>().add(ring.header_length as usize).cast::<Event>() };
         while head != tail {
             // SAFETY: `head` is below `count`, and the kernel published this event before `tail`.
-            let event = unsafe { *events.cast::<Event>().add(head as usize) };
+            let event = unsafe { *events.add(head as usize) };
             finished.push(done(&event));
             head = (head + 1) % ring.count.max(1);
         }
@@ -253,8 +257,18 @@ impl Queue for AioQueue {
         Ok(())
     }
 
+    #[inline]
+    fn batch(&self) -> usize {
+        DEVICE_BATCH
+    }
+
+    fn start(&mut self) -> io::Result<()> {
+        self.submit();
+        Ok(())
+    }
+
     fn wait(&mut self, until_ns: u64) -> io::Result<()> {
-        self.submit()?;
+        self.submit();
         self.flush();
         if !self.flushed.is_empty() {
             return Ok(());
