@@ -1,0 +1,44 @@
+//! The page that says what was measured, where and how.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use super::tools;
+
+/// What the figures depend on.
+pub(super) struct Setting {
+    /// File system and device of the test files.
+    pub disk: String,
+    /// The version of fio.
+    pub fio: String,
+    /// Turns.
+    pub rounds: u32,
+    /// Length of a run.
+    pub seconds: f64,
+}
+
+/// What stands around the table; the words in capitals are filled in.
+const PAGE: &str = include_str!("performance.md");
+
+/// The whole page.
+pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
+    let version = |program: &OsStr| tools::version(program).unwrap_or_else(|| "none".to_owned());
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let info = read("/proc/cpuinfo");
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cpus = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    PAGE.replace("{TABLE}", table.trim_end())
+        .replace("{DATE}", &date)
+        .replace("{CPU}", model.map_or("unknown", |(_, model)| model.trim()))
+        .replace("{CPUS}", &cpus.to_string())
+        .replace("{KERNEL}", read("/proc/sys/kernel/osrelease").trim())
+        .replace("{DISK}", &setting.disk)
+        .replace("{IOSONDE}", &version(iosonde.as_os_str()))
+        .replace("{FIO}", &setting.fio)
+        .replace("{VALGRIND}", &version(OsStr::new("valgrind")))
+        .replace("{STRACE}", &version(OsStr::new("strace")))
+        .replace("{ROUNDS}", &setting.rounds.to_string())
+        .replace("{SECONDS}", &setting.seconds.to_string())
+}
