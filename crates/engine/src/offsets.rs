@@ -77,6 +77,8 @@ impl Offsets {
         self.start + self.in_order(bytes)
     }
 
+    // Apart, so that the random case is small enough to be part of its caller's loop.
+    #[inline(never)]
     fn in_order(&mut self, bytes: u64) -> u64 {
         match &mut self.order {
             Order::Random => 0,
@@ -119,6 +121,14 @@ impl Places {
 
     #[inline]
     fn pick(&self, random: &mut Random) -> u64 {
+        match self {
+            Self::Uniform { count } => random.below(*count),
+            _ => self.pick_unevenly(random),
+        }
+    }
+
+    #[inline(never)]
+    fn pick_unevenly(&self, random: &mut Random) -> u64 {
         match self {
             Self::Uniform { count } => random.below(*count),
             Self::Zipf { count, zipf, scatter } => {

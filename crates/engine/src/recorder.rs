@@ -32,6 +32,14 @@ pub(crate) struct OpenLoop {
     pub delay: Histogram,
 }
 
+impl OpenLoop {
+    #[inline(never)]
+    fn record(&mut self, due_ns: u64, issued_ns: u64, now_ns: u64) {
+        self.service.record(now_ns.saturating_sub(issued_ns));
+        self.delay.record(issued_ns.saturating_sub(due_ns));
+    }
+}
+
 impl Tally {
     /// An empty tally; `open_loop` says whether service and delay are kept apart.
     #[must_use]
@@ -46,8 +54,7 @@ impl Tally {
         self.bytes += u64::from(bytes);
         self.latency.record(now_ns.saturating_sub(due_ns));
         if let Some(parts) = &mut self.open_loop {
-            parts.service.record(now_ns.saturating_sub(issued_ns));
-            parts.delay.record(issued_ns.saturating_sub(due_ns));
+            parts.record(due_ns, issued_ns, now_ns);
         }
     }
 

@@ -197,6 +197,7 @@ impl Choices {
         (if writes { Op::Write } else { Op::Read }, offset, bytes)
     }
 
+    #[inline(never)]
     fn pick_block(&mut self) -> usize {
         let draw = self.random.bits() >> 32;
         let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
@@ -348,6 +349,7 @@ impl Worker {
         }
     }
 
+    #[cold]
     fn fail(&mut self, slot: Slot, result: i32, now: u64, counts: bool) {
         let errno = result.wrapping_neg().max(0);
         let kind = crate::error::kind_of(errno);
@@ -368,6 +370,12 @@ impl Worker {
 
     /// Fills `requests` with everything that may start now; gives the moment when more may.
     fn fill<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
+        if matches!(self.pace, Pace::Free) && self.flush.is_none() {
+            while let Some(slot) = self.free.pop() {
+                self.begin(queue, slot, now);
+            }
+            return u64::MAX;
+        }
         loop {
             if let Some((every, op)) = self.flush
                 && self.writes_since_flush >= every
@@ -376,7 +384,9 @@ impl Worker {
                 if self.in_flight == 0 && self.requests.is_empty() {
                     self.writes_since_flush = 0;
                     self.flushing = true;
-                    self.start(op, 0, 0, now);
+                    if let Some(slot) = self.free.pop() {
+                        self.put(slot, op, 0, 0, now);
+                    }
                 }
                 return u64::MAX;
             }
@@ -394,30 +404,31 @@ impl Worker {
             if due > now {
                 return due;
             }
-            if self.free.is_empty() {
-                return u64::MAX;
-            }
-            let (op, offset, bytes) = self.choices.next();
+            let Some(slot) = self.free.pop() else { return u64::MAX };
+            let (op, bytes) = self.begin(queue, slot, due);
+            self.writes_since_flush += u32::from(op == Op::Write);
             match &mut self.pace {
                 Pace::Free => {}
                 Pace::Due(schedule) => schedule.advance(u64::from(bytes), &mut self.choices.random),
                 Pace::Bursts(bursts) => bursts.started(),
             }
-            if op == Op::Write {
-                self.writes_since_flush += 1;
-                // The slot that `start` will take.
-                if let Some(&slot) = self.free.last() {
-                    let buffer = &mut queue.write_buffer(slot)[..bytes as usize];
-                    content::freshen(self.choices.content, buffer, &mut self.choices.serial);
-                }
-            }
-            self.start(op, offset, bytes, due);
         }
     }
 
+    /// Makes the next read or write, in a free slot.
     #[inline]
-    fn start(&mut self, op: Op, offset: u64, bytes: u32, due_ns: u64) {
-        let Some(slot) = self.free.pop() else { return };
+    fn begin<Q: Queue>(&mut self, queue: &mut Q, slot: u32, due_ns: u64) -> (Op, u32) {
+        let (op, offset, bytes) = self.choices.next();
+        if op == Op::Write {
+            let buffer = &mut queue.write_buffer(slot)[..bytes as usize];
+            content::freshen(self.choices.content, buffer, &mut self.choices.serial);
+        }
+        self.put(slot, op, offset, bytes, due_ns);
+        (op, bytes)
+    }
+
+    #[inline]
+    fn put(&mut self, slot: u32, op: Op, offset: u64, bytes: u32, due_ns: u64) {
         self.slots[slot as usize] = Slot { op, offset, bytes, done_bytes: 0, due_ns, issued_ns: 0 };
         self.requests.push(Request { slot, op, offset, bytes, buffer_offset: 0 });
     }

@@ -51,10 +51,11 @@ impl fmt::Debug for Histogram {
 /// The bucket of a value.
 #[inline]
 fn index_of(value: u64) -> usize {
-    let value = value.min(VALUE_MAX);
     // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are one value wide.
     let shift = (value | (SUB_BUCKETS as u64)).ilog2() - SUB_BITS;
-    ((shift as usize) << SUB_BITS) + usize::try_from(value >> shift).unwrap_or(usize::MAX)
+    let index = ((shift as usize) << SUB_BITS) + usize::try_from(value >> shift).unwrap_or(0);
+    // Values out of range count in the last bucket. The limit also spares every use of the index its check.
+    index.min(BUCKETS - 1)
 }
 
 /// The middle of a bucket.
@@ -76,9 +77,7 @@ impl Histogram {
     /// Counts one latency in nanoseconds.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        // The bound is known to hold; saying it again spares the check a panic path.
-        let index = index_of(value_ns).min(BUCKETS - 1);
-        self.counts[index] += 1;
+        self.counts[index_of(value_ns)] += 1;
         self.sum = self.sum.saturating_add(value_ns);
         self.min = self.min.min(value_ns);
         self.max = self.max.max(value_ns);
@@ -208,7 +207,7 @@ impl Histogram {
         for entry in hdr.iter_recorded() {
             let value = hdr.lowest_equivalent(entry.value_iterated_to());
             let (index, count) = (index_of(value), entry.count_since_last_iteration());
-            histogram.counts[index.min(BUCKETS - 1)] += count;
+            histogram.counts[index] += count;
             histogram.sum = histogram.sum.saturating_add(value.saturating_mul(count));
             histogram.min = histogram.min.min(value);
             histogram.max = histogram.max.max(value);
