@@ -1,0 +1,60 @@
+//! Rules of the house that no compiler checks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file longer than this is asked whether two things live in it.
+const LINES_MAX: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn all_sources() -> Vec<(PathBuf, String)> {
+    let mut paths = Vec::new();
+    sources(&root().join("crates"), &mut paths);
+    assert!(paths.len() > 50, "the sources are found");
+    paths.into_iter().map(|p| (p.clone(), fs::read_to_string(p).unwrap())).collect()
+}
+
+#[test]
+fn files_stay_short_and_say_what_they_are_for() {
+    for (path, text) in all_sources() {
+        let lines = text.lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
+        assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
+    }
+}
+
+#[test]
+fn platforms_and_unsafe_code_stay_in_their_rooms() {
+    for (path, text) in all_sources() {
+        let shown = path.display();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        let inside = |part: &str| path.components().any(|c| c.as_os_str() == part);
+        if text.contains(concat!("unsafe", " {")) {
+            assert!(inside("linux") || name == "clock.rs" || inside("bench"), "unsafe in {shown}");
+        }
+        if text.contains(concat!("libc", "::")) {
+            let allowed = inside("linux") || inside("tests") || inside("bench");
+            assert!(allowed, "a system call in {shown}, which is no platform module");
+        }
+    }
+}
+
+#[test]
+fn the_main_function_is_a_table_of_contents() {
+    let main = fs::read_to_string(root().join("crates/iosonde/src/main.rs")).unwrap();
+    assert!(main.lines().count() <= 60);
+}
