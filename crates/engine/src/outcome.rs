@@ -72,6 +72,10 @@ impl Facts {
                 worker: number,
                 unfinished: since.len() as u64,
                 oldest_unfinished_ns: oldest,
+                queue_error: Some(
+                    "it hangs in an I/O, and what it completed in its last interval is in no figure"
+                        .to_owned(),
+                ),
                 ..WorkerEnd::default()
             });
         }

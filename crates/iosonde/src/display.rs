@@ -51,6 +51,8 @@ impl Display {
                 self.line(&text, done_bytes == total_bytes);
             }
             Event::WarmingUp { seconds } if *seconds > 0.0 => {
+                // A new phase is worth a line, however short the one before it was.
+                self.last_plain = None;
                 let text = format!("{}warming up for {seconds} s", self.title);
                 self.line(&text, false);
             }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 /// A flag that the first signal sets.
@@ -16,6 +16,7 @@ pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop))?;
     }
     // A file above `ulimit -f` is an error of its write, not the end of the program.
-    flag::register(SIGXFSZ, Arc::default())?;
+    #[cfg(unix)]
+    flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(stop)
 }

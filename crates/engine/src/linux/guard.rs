@@ -83,10 +83,14 @@ fn opened_by(number: u64) -> Option<String> {
         let mut metadata = files.filter_map(|f| fs::metadata(f.path()).ok());
         metadata.any(|m| m.file_type().is_block_device() && m.rdev() == number)
     };
+    let name = |directory: &Path| {
+        let name = fs::read_to_string(directory.join("comm")).unwrap_or_default();
+        name.trim().to_owned()
+    };
     let mut others = processes.filter(|p| is_process(&p.file_name().to_string_lossy()));
-    let process = others.find(|p| has_open(&p.path()))?;
-    let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
-    let (id, name) = (process.file_name(), name.trim().to_owned());
+    // The device manager looks at every device for a moment after it was written.
+    let process = others.find(|p| has_open(&p.path()) && !name(&p.path()).contains("udev"))?;
+    let (id, name) = (process.file_name(), name(&process.path()));
     Some(format!("open in process {} ({name})", id.to_string_lossy()))
 }
 

@@ -238,6 +238,10 @@ impl<'a> Wanted<'a> {
         let size = self.asked.unwrap_or(DEFAULT_SIZE_BYTES);
         // Whole pages, so that every alignment fits.
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
+        if fs.f_blocks == 0 {
+            // A file system that tells no size (in memory, or far away) can only be tried.
+            return Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Make });
+        }
         let bytes = |blocks: u64| blocks.saturating_mul(fs.f_frsize);
         let promised = self.promised(directory);
         let room = Room {

@@ -1,0 +1,12 @@
+//! The real program on real files: what it writes to stdout, what it does to other people's data, how it ends.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod devices;
+mod file_systems;
+mod foreign_files;
+mod interruption;
+mod output;
+mod program;
+mod test_files;
+mod usage;

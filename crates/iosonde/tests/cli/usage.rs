@@ -1,0 +1,74 @@
+//! What is asked for in a wrong way is refused before anything is touched.
+
+use std::fs;
+
+use crate::program::{command, fails, foreign_file, names, run, run_small, succeeds};
+
+#[test]
+fn a_wrong_flag_is_wrong_usage() {
+    for args in [&["run", "--no-such-flag"][..], &["no-such-command"], &["run", "--size", "4Q"]] {
+        let output = command(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn all_violations_are_told_at_once() {
+    let wrong = ["--depth", "0", "--threads", "0", "--write", "101", "--interval", "1ms"];
+    let output = command(&[&["run", "--engine", "sim"], &wrong[..]].concat()).output().unwrap();
+    for field in ["depth", "threads", "write_percent", "interval_ns"] {
+        fails(&output, 2, field);
+    }
+}
+
+#[test]
+fn a_block_that_does_not_fit_the_disk_is_wrong_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    fails(&run_small(dir.path(), &["--block", "64M"]), 2, "blocks");
+    fails(&run_small(dir.path(), &["--offset", "16M"]), 2, "offset");
+    // What is aligned shows when the target is open.
+    fails(&run_small(dir.path(), &["--block", "100"]), 2, "multiples of");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+#[test]
+fn a_missing_directory_is_told_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("no/such");
+    fails(&run_small(&missing, &[]), 1, "create the directory or name another");
+    let second = missing.join("second");
+    let output = run_small(&missing, &[second.to_str().unwrap()]);
+    fails(&output, 1, "no/such`");
+    fails(&output, 1, "no/such/second`");
+}
+
+#[test]
+fn destroy_must_name_a_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, other) = (dir.path().join("data"), dir.path().join("other"));
+    let content = foreign_file(&data, 1 << 20);
+    foreign_file(&other, 1 << 20);
+    let output = run(&data, &["--write", "50", "--destroy", other.to_str().unwrap()]);
+    fails(&output, 2, "names no target");
+    assert!(fs::read(&data).unwrap() == content);
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run_small(dir.path(), &["--dry-run", "--write", "50"]);
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("make a test file"), "{text}");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+/// A disk's name that was mistyped became a file of a gigabyte in memory, and memory was measured.
+#[test]
+fn no_test_file_is_made_among_the_devices() {
+    let typo = std::path::Path::new("/dev/iosonde-no-such-disk");
+    fails(&run_small(typo, &[]), 1, "a device that does not exist");
+    assert!(!typo.exists());
+    fails(&run_small(std::path::Path::new("/dev/tty"), &[]), 1, "a character device");
+}
