@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Extensions of files that belong to a database.
 const DATABASE_EXTENSIONS: [&str; 28] = [
@@ -44,6 +45,9 @@ const DATABASE_NAMES: [&str; 6] =
 /// A file with this name lies in every directory of a PostgreSQL database; its data files have bare numbers.
 const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
 
+/// Whoever has a device open for longer than this uses it.
+const GLANCE: Duration = Duration::from_millis(300);
+
 /// By what a file is known to be a database's, if it is.
 pub(super) fn database_sign(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
@@ -75,23 +79,27 @@ pub(super) fn device_usage(number: u64) -> Option<String> {
 
 /// A program that has the device open, such as a database on raw devices. Without root only the own ones are seen.
 fn opened_by(number: u64) -> Option<String> {
-    let own = std::process::id().to_string();
-    let processes = fs::read_dir("/proc").ok()?.flatten();
-    let is_process = |name: &str| name != own && name.bytes().all(|b| b.is_ascii_digit());
-    let has_open = |directory: &Path| {
-        let files = fs::read_dir(directory.join("fd")).into_iter().flatten().flatten();
-        let mut metadata = files.filter_map(|f| fs::metadata(f.path()).ok());
-        metadata.any(|m| m.file_type().is_block_device() && m.rdev() == number)
+    let first = processes_with(number);
+    if first.is_empty() {
+        return None;
+    }
+    // The device manager and others look at every device now and then, for a moment.
+    std::thread::sleep(GLANCE);
+    let id = processes_with(number).into_iter().find(|id| first.contains(id))?;
+    let name = fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+    Some(format!("open in process {id} ({})", name.trim()))
+}
+
+/// Every other process that has the device of this number open.
+fn processes_with(number: u64) -> Vec<u32> {
+    let is_it = |m: fs::Metadata| m.file_type().is_block_device() && m.rdev() == number;
+    let has_open = |id: &u32| {
+        let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+        files.filter_map(|f| fs::metadata(f.path()).ok()).any(is_it)
     };
-    let name = |directory: &Path| {
-        let name = fs::read_to_string(directory.join("comm")).unwrap_or_default();
-        name.trim().to_owned()
-    };
-    let mut others = processes.filter(|p| is_process(&p.file_name().to_string_lossy()));
-    // The device manager looks at every device for a moment after it was written.
-    let process = others.find(|p| has_open(&p.path()) && !name(&p.path()).contains("udev"))?;
-    let (id, name) = (process.file_name(), name(&process.path()));
-    Some(format!("open in process {} ({name})", id.to_string_lossy()))
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = names.filter_map(|p| p.file_name().to_str()?.parse().ok());
+    ids.filter(|id| *id != std::process::id()).filter(has_open).collect()
 }
 
 /// Chooses the signal that tells of a lease; not in the libc crate.
