@@ -49,7 +49,7 @@ pub(crate) fn prepare_target(
     })
 }
 
-/// A target that is open, and whether its test file is to stay.
+/// A target that is open, and what its mark says now where it is a test file.
 struct Open {
     target: PreparedTarget,
     mark: Option<Mark>,
@@ -64,7 +64,7 @@ fn make_ready(
     observe: &mut dyn FnMut(&Event),
 ) -> Result<PreparedTarget, PrepareError> {
     let direct = workload.mode == Mode::Direct;
-    // A test file is removed whenever this function fails: dropping the target does it.
+    // A test file that was begun is removed whenever this function fails: dropping the target does it.
     if direct {
         target.direct_align_bytes = direct_alignment(&target)?;
     }
