@@ -38,7 +38,7 @@ pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
         .replace("{IOSONDE}", &version(iosonde.as_os_str()))
         .replace("{FIO}", &setting.fio)
         .replace("{VALGRIND}", &version(OsStr::new("valgrind")))
-        .replace("{STRACE}", &version(OsStr::new("strace")))
+        .replace("{STRACE}", &version(OsStr::new("strace")).replace(" -- version ", "-"))
         .replace("{ROUNDS}", &setting.rounds.to_string())
         .replace("{SECONDS}", &setting.seconds.to_string())
 }

@@ -82,6 +82,9 @@ const HEAD: [&str; 6] = ["figure", "iosonde", "fio", "reached", "limit", ""];
 
 /// The table in columns.
 pub(super) fn text(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
     let lines = lines(rows);
     let width =
         |column: usize| lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
