@@ -4,17 +4,24 @@
 //! `IOSONDE_TEST_SKIPS` names a file, to the end of that file.
 
 use std::cell::{Cell, RefCell};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use workload::{Nanoseconds, SimDevice};
+use workload::{Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
+use crate::drive;
 use crate::null::NullQueue;
+use crate::offsets::Offsets;
+use crate::pace::Pace;
 use crate::queue::{Finished, Op, Queue, Request};
 use crate::random::Random;
+use crate::shared::{Ending, InFlight};
 use crate::sim::{SimModel, SimQueue};
+use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
 /// I/Os at a time in the contract.
 pub(crate) const DEPTH: u32 = 8;
@@ -209,8 +216,13 @@ fn partial_batches<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) {
         let requests: Vec<_> = slots.map(|s| request(s, Op::Read, block(s))).collect();
         issued += requests.len();
         checked.queue.issue(&requests).unwrap();
-        let until = checked.now() + 100_000;
-        checked.queue.wait(until).unwrap();
+        if random.percent(50) {
+            checked.queue.start().unwrap();
+        }
+        if random.percent(80) {
+            let until = checked.now() + 100_000;
+            checked.queue.wait(until).unwrap();
+        }
         checked.queue.reap(&mut checked.finished);
         for one in checked.finished.drain(..) {
             assert_eq!(one.result, BLOCK.cast_signed());
@@ -267,4 +279,86 @@ fn the_simulated_queue_keeps_the_contract() {
     assert_eq!(checked.perform(&[request(3, Op::Read, 0)]), [(3, -eio)]);
     let slow = SimDevice { read_ns: Nanoseconds(60_000_000_000), ..SimDevice::default() };
     gives_up_waiting(&mut simulated(slow));
+}
+
+/// A queue whose system calls fail after a while.
+struct Broken {
+    queue: NullQueue,
+    steps_left: u32,
+    in_wait: bool,
+}
+
+impl Broken {
+    fn step(&mut self, here: bool) -> io::Result<()> {
+        self.steps_left = self.steps_left.saturating_sub(1);
+        let broken = here && self.steps_left == 0;
+        if broken { Err(io::Error::other("the ring is gone")) } else { Ok(()) }
+    }
+}
+
+impl Queue for Broken {
+    fn now(&self) -> u64 {
+        self.queue.now()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        self.step(!self.in_wait)?;
+        self.queue.issue(requests)
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        self.step(self.in_wait)?;
+        self.queue.wait(until_ns)
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        self.queue.reap(finished);
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.queue.write_buffer(slot)
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.queue.read_buffer(slot)
+    }
+}
+
+/// A queue that failed while it waited ended only its own worker: the others went on, and the run passed for complete.
+/// When it failed while it was given I/Os, its words were lost.
+#[test]
+fn a_broken_queue_fails_the_run_and_says_why() {
+    for in_wait in [true, false] {
+        let mut queue =
+            Broken { queue: NullQueue::new(plan(DEPTH)).unwrap(), steps_left: 100, in_wait };
+        let stream = Stream { depth: DEPTH, ..Stream::default() };
+        let start_ns = queue.now();
+        let timeline = Timeline {
+            start_ns,
+            window_ns: start_ns,
+            interval_ns: 1_000_000_000,
+            drain_ns: 1_000_000_000,
+        };
+        let ending = Arc::new(Ending::at(start_ns + 20_000_000_000));
+        let (sender, messages) = sync_channel(10);
+        let worker = Worker::new(WorkerPlan {
+            worker: 0,
+            stream: &stream,
+            offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
+            pace: Pace::new(&stream, start_ns, 0, 1),
+            random: Random::new(1, 0),
+            on_error: OnError::Stop,
+            timeline,
+            ending: Arc::clone(&ending),
+            in_flight: Arc::new(InFlight::new(DEPTH)),
+            sender,
+            empties: sync_channel(1).1,
+            thread_cpu_ns: || None,
+        });
+        drive::drive(worker, &mut queue);
+        assert!(ending.has_failed() && ending.ns() < start_ns + 20_000_000_000);
+        let last = messages.try_iter().last();
+        let Some(Message::Done(end)) = last else { panic!("{last:?}") };
+        assert_eq!(end.queue_error.as_deref(), Some("the ring is gone"));
+    }
 }
