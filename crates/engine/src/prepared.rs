@@ -204,6 +204,16 @@ pub enum Refusal {
         /// The target.
         path: PathBuf,
     },
+    /// The target does not exist and looks like a directory: making a file of that name in the directory above would
+    /// measure another disk than was meant.
+    #[error(
+        "`{}` does not exist; create the directory, or, if a test file of that name is meant, give it an extension: `{}.test`",
+        path.display(), path.display()
+    )]
+    NoSuchDirectory {
+        /// The target.
+        path: PathBuf,
+    },
     /// The target cannot be looked at.
     #[error("`{}` cannot be examined: {source}", path.display())]
     Unreadable {

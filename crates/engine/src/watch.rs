@@ -10,9 +10,9 @@ use crate::shared::InFlight;
 /// An I/O that runs this long is counted and reported; databases log the same moment.
 pub(crate) const LONG_IO_NS: u64 = 15_000_000_000;
 /// Time between two looks.
-const PERIOD_NS: u64 = 1_000_000_000;
+const PERIOD_NS: u64 = 200_000_000;
 
-/// Looks at every I/O in flight once a second.
+/// Looks at every I/O in flight, five times a second.
 pub(crate) struct Watchdog {
     workers: Vec<Arc<InFlight>>,
     next_look_ns: u64,

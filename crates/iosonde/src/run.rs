@@ -81,11 +81,11 @@ pub(crate) fn print_schema(document: Document) -> Result<Outcome, Failure> {
 
 /// What would be done to the targets, for `--dry-run`.
 pub(crate) fn describe(plans: &[TargetPlan]) -> String {
-    let mut text = String::new();
-    for plan in plans {
+    let line = |plan: &TargetPlan| {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        text += &format!("{path} ({size}): {}\n", plan.action.describe());
-    }
+        format!("{path} ({size}): {}\n", plan.action.describe())
+    };
+    let text: String = plans.iter().map(line).collect();
     let written: u64 = plans.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum();
     text + &format!("written before the run: {}\n", Bytes(written))
 }

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first ends the run in order, the second ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second ends the program at once.
 
 use std::io;
 use std::sync::Arc;
@@ -15,8 +15,24 @@ pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
         flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
+    // A connection that drops ends the run in order, too, unless `nohup` said that it should go on.
+    #[cfg(unix)]
+    if !hangup_is_ignored() {
+        flag::register(signal_hook::consts::SIGHUP, Arc::clone(&stop))?;
+    }
     // A file above `ulimit -f` is an error of its write, not the end of the program.
     #[cfg(unix)]
     flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(stop)
+}
+
+/// Whether the program was started with SIGHUP ignored, as `nohup` does.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Signal 1 is the lowest bit of the mask.
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 != 0)
 }

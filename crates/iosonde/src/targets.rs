@@ -8,6 +8,7 @@ use workload::{Bytes, EngineChoice};
 
 /// Targets and permissions.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct TargetArgs {
     /// Directories (a test file is made inside), files, or block devices
     #[arg(value_name = "TARGET")]

@@ -40,7 +40,13 @@ pub(crate) fn plan_target(
             if fs::symlink_metadata(path).is_ok() || !directory.is_dir() {
                 return Err(Refusal::Missing { path: path.clone() });
             }
-            wanted.make(path, directory, 0)
+            let plan = wanted.make(path, directory, 0)?;
+            let looks_like_a_file = path.extension().is_some();
+            if looks_like_a_file {
+                Ok(plan)
+            } else {
+                Err(Refusal::NoSuchDirectory { path: path.clone() })
+            }
         }
         Err(source) => Err(Refusal::Unreadable { path: path.clone(), source }),
     }

@@ -111,7 +111,7 @@ fn a_file_system_without_direct_io_is_told_and_nothing_is_left() {
             return skip("a_file_system_without_direct_io_is_told_and_nothing_is_left", &why);
         }
     };
-    let output = run(&mount.path.join("file"), &["--size", "1M"]);
+    let output = run(&mount.path.join("file.test"), &["--size", "1M"]);
     fails(&output, 1, "without direct I/O (O_DIRECT)");
     fails(&output, 1, "`--buffered`");
     succeeds(&run(&mount.path, &["--size", "1M", "--buffered", "--quiet"]));

@@ -72,3 +72,12 @@ fn no_test_file_is_made_among_the_devices() {
     assert!(!typo.exists());
     fails(&run_small(std::path::Path::new("/dev/tty"), &[]), 1, "a character device");
 }
+
+/// A directory's name that was mistyped became a test file in the directory above, on another disk than was meant.
+#[test]
+fn a_missing_directory_is_not_taken_for_a_file_to_be_made() {
+    let dir = tempfile::tempdir().unwrap();
+    fails(&run_small(&dir.path().join("dta"), &[]), 1, "create the directory");
+    assert_eq!(names(dir.path()), [""; 0]);
+    succeeds(&run_small(&dir.path().join("dta.test"), &[]));
+}
