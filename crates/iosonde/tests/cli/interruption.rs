@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use results::Status;
@@ -143,4 +143,24 @@ fn an_interrupted_run_keeps_a_kept_file() {
     assert_eq!(code(&running.end()), 130);
     assert!(mark(&dir.path().join("iosonde.test")).contains("state filled\nkeep yes"));
     succeeds(&run(dir.path(), &["--quiet"]));
+}
+
+/// A connection that dropped left the test file behind, unless `nohup` had said that the run should go on.
+#[test]
+fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
+    let run = |disposition: &str, seconds: &str| {
+        let child = Command::new("env")
+            .args([disposition, env!("CARGO_BIN_EXE_iosonde"), "run", "--engine", "null"])
+            .args(["--warmup", "0", "--seconds", seconds, "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(900));
+        tool("kill", &["-HUP", &child.id().to_string()]).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (code(&output), measurement(&output).status)
+    };
+    assert_eq!(run("--default-signal=HUP", "600"), (130, Status::Interrupted));
+    assert_eq!(run("--ignore-signal=HUP", "2"), (0, Status::Complete));
 }
