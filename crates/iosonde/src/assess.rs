@@ -20,8 +20,7 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     if args.target.dry_run {
         return dry_run(&options);
     }
-    let report_path = args.report.clone().unwrap_or_else(default_report_path);
-    check_writable(&report_path)?;
+    let report_path = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
     let mut journal = Journal::beside(&report_path);
     let mut display = Display::new(args.target.quiet);
     let outcome = survey::assess(&options, stop, &mut |progress| match progress {
@@ -44,7 +43,7 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
             return Err(error.into());
         }
     };
-    let written = write_report(&assessment, &report_path);
+    let written = write_report(&assessment, &report_path, &journal);
     let text = if args.json {
         json(&assessment)?
     } else {
@@ -125,46 +124,87 @@ fn default_report_path() -> PathBuf {
     PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
 }
 
-/// Two hours of measuring must not end at a report that cannot be written.
-fn check_writable(path: &Path) -> Result<(), Failure> {
-    let made = fs::OpenOptions::new().append(true).create(true).open(path);
-    made.map(|_| ()).map_err(|error| {
+/// What only a report of ours holds; a file without it is somebody else's.
+const REPORT_SIGN: &str = "id=\"iosonde-assessment\"";
+
+/// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's file overwritten.
+///
+/// Gives the file that will be written: where a link leads, that is its end.
+fn claim(path: &Path) -> Result<PathBuf, Failure> {
+    let refused = |why: String| {
         let path = path.display();
         Failure::CannotRun(format!(
-            "cannot write the report `{path}`: {error}; name another with `--report FILE`"
+            "cannot write the report `{path}`: {why}; name another with `--report FILE`"
         ))
-    })
+    };
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(refused("it is no ordinary file".to_owned())),
+        Ok(metadata) if metadata.len() == 0 => Ok(path),
+        Ok(_) => {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let ours = text.contains(REPORT_SIGN);
+            if ours {
+                Ok(path)
+            } else {
+                Err(refused("it is there and no report of iosonde".to_owned()))
+            }
+        }
+        Err(_) => {
+            let made = fs::OpenOptions::new().append(true).create_new(true).open(&path);
+            made.map(|_| path).map_err(|error| refused(error.to_string()))
+        }
+    }
 }
 
 /// Writes the report whole or not at all.
-fn write_report(assessment: &Assessment, path: &Path) -> Result<(), Failure> {
+fn write_report(assessment: &Assessment, path: &Path, journal: &Journal) -> Result<(), Failure> {
     let cannot = |what: String| {
-        let path = path.display();
+        let (path, kept) = (path.display(), journal.path.display());
         Failure::CannotRun(format!(
-            "cannot write the report `{path}`: {what}; every measurement is in the file beside it that ends in .partial.jsonl"
+            "cannot write the report `{path}`: {what}; every measurement is in `{kept}`"
         ))
     };
     let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
-    let beside = path.with_extension("html.part");
-    let write = || -> std::io::Result<()> {
-        let mut file = fs::File::create(&beside)?;
+    let (beside, mut file) = create_beside(path, "part").map_err(|e| cannot(e.to_string()))?;
+    let mut write = || -> std::io::Result<()> {
         file.write_all(html.as_bytes())?;
         file.sync_all()?;
         fs::rename(&beside, path)
     };
-    write().map_err(|e| cannot(e.to_string()))
+    write().map_err(|error| {
+        // The part is ours and worth nothing.
+        let _ = fs::remove_file(&beside);
+        cannot(error.to_string())
+    })
+}
+
+/// A new file beside another, with a name that nobody has.
+fn create_beside(path: &Path, extension: &str) -> std::io::Result<(PathBuf, fs::File)> {
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let beside = path.with_extension(format!("{extension}{suffix}"));
+        match fs::OpenOptions::new().write(true).create_new(true).open(&beside) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1;
+            }
+            made => return made.map(|file| (beside, file)),
+        }
+    }
 }
 
 /// Every finished measurement as a line of JSON in a file beside the report, so that a crash loses none. The report
 /// holds all of them; once it is written, the journal goes.
 struct Journal {
+    report: PathBuf,
     path: PathBuf,
     file: Option<fs::File>,
 }
 
 impl Journal {
     fn beside(report: &Path) -> Self {
-        Self { path: report.with_extension("partial.jsonl"), file: None }
+        Self { report: report.to_owned(), path: report.with_extension("partial.jsonl"), file: None }
     }
 
     fn keep(&mut self, measurement: &Measurement) -> std::io::Result<()> {
@@ -172,7 +212,11 @@ impl Journal {
         line.push(b'\n');
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(fs::File::create(&self.path)?),
+            none => {
+                let (path, file) = create_beside(&self.report, "partial.jsonl")?;
+                self.path = path;
+                none.insert(file)
+            }
         };
         file.write_all(&line)?;
         file.sync_data()

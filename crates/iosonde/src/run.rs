@@ -135,10 +135,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
     } else if args.size.is_some() {
         workload.targets.iter_mut().for_each(|t| t.size_bytes = args.size);
     }
-    let engine = EngineChoice::from(args.engine);
-    if engine != EngineChoice::Auto {
-        workload.engine = engine;
-    }
+    workload.engine = args.engine.map_or(workload.engine, EngineChoice::from);
     if workload.targets.is_empty() && workload.engine.is_artificial() {
         workload.targets = vec![Target { size_bytes: args.size, ..nowhere() }];
     }

@@ -30,9 +30,9 @@ pub(crate) struct TargetArgs {
     #[arg(long)]
     pub overfill: bool,
 
-    /// Which backend makes the I/O
-    #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
-    pub engine: EngineArg,
+    /// Which backend makes the I/O [default: auto]
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineArg>,
 
     /// The simulated device of `--engine sim`, as a TOML table or a file that holds one
     #[arg(long, value_name = "TOML|FILE")]

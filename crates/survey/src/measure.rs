@@ -57,6 +57,10 @@ impl Site {
                 }
             }
         }
+        if let Some((upper, lower)) = stacked(&storage, &devices) {
+            no_counters =
+                Some(format!("`{upper}` lies on `{lower}`, whose counters hold the I/O of both"));
+        }
         let environment = Environment { host: Some(inspector.host()), storage };
         Self { environment, devices, no_counters }
     }
@@ -72,6 +76,17 @@ impl Site {
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
+}
+
+/// Two counted devices of which one lies on the other.
+fn stacked<'a>(storage: &'a [Storage], devices: &'a [String]) -> Option<(&'a str, &'a str)> {
+    storage.iter().find_map(|found| {
+        let upper = found.counted_device.as_deref()?;
+        let at = found.layers.iter().position(|l| l == upper)?;
+        let below = found.layers.get(at + 1..)?;
+        let lower = devices.iter().find(|d| *d != upper && below.contains(d))?;
+        Some((upper, lower.as_str()))
+    })
 }
 
 /// What was sampled at the edges of the measured window.
@@ -156,11 +171,16 @@ fn flushes_per_s(disks: &[DiskWindow], seconds: f64) -> f64 {
     disks.iter().filter_map(|d| d.flushes).sum::<u64>() as f64 / seconds
 }
 
-/// Flushes that the workload itself causes. The kernel counts each of them as a write of no bytes, too.
-fn own_flushes_per_s(measurement: &Measurement, disks: &[DiskWindow], seconds: f64) -> f64 {
-    let flushes = |s: &workload::Stream| s.durable || s.sync.is_some();
-    let causes = measurement.workload.streams.iter().any(flushes);
-    if causes { flushes_per_s(disks, seconds) } else { 0.0 }
+/// Flushes that the workload itself causes and that the kernel counts as writes of no bytes: as many as explain a
+/// surplus of writes, and no more than were asked for.
+///
+/// The kernel joins flushes that come at the same time, and stacked devices count none, so their own counter says
+/// less than is needed here.
+fn own_flushes_per_s(measurement: &Measurement, kernel_write_iops: f64) -> f64 {
+    let streams = measurement.workload.streams.iter().zip(&measurement.streams);
+    let durable = streams.filter(|(s, _)| s.durable).map(|(_, r)| r.write.iops).sum::<f64>();
+    let asked = durable + measurement.sync.iops;
+    (kernel_write_iops - measurement.write.iops).clamp(0.0, asked)
 }
 
 /// The tool's figures beside the kernel's.
@@ -175,9 +195,9 @@ fn agree(measurement: &Measurement, window: &Window) -> Agreement {
         latency_ns: weighted(disks, |d| d.read_latency_ns, |d| d.reads),
         merges_per_s: merges(|d| d.read_merges),
     };
-    let flushes = own_flushes_per_s(measurement, disks, window.seconds);
+    let write_iops = sum(|d| d.write_iops);
     let write = Flow {
-        iops: (sum(|d| d.write_iops) - flushes).max(0.0),
+        iops: write_iops - own_flushes_per_s(measurement, write_iops),
         bytes_per_s: sum(|d| d.write_bytes_per_s),
         latency_ns: weighted(disks, |d| d.write_latency_ns, |d| d.writes),
         merges_per_s: merges(|d| d.write_merges),

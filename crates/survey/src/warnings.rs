@@ -66,8 +66,11 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
 }
 
 fn tool(measurement: &Measurement, found: &mut Vec<String>) {
+    // A thread of an open loop looks at the clock between I/Os; its delay says whether it kept up.
+    let open_loop = measurement.workload.streams.iter().any(|s| s.rate.is_some());
     if let Some(percent) = measurement.cpu.busiest_thread_percent
         && percent >= THREAD_SATURATED_PERCENT
+        && !open_loop
         && measurement.workload.engine != EngineChoice::Null
         && measurement.workload.completion == workload::Completion::Block
     {

@@ -115,6 +115,52 @@ fn an_interrupted_assessment_keeps_what_was_measured() {
     assert_eq!(judged(Role::Log), Grade::NotJudged, "no log write was measured");
 }
 
+/// Storage whose writes failed was excellent in every role: the log was judged by the pattern that died, and OLTP by
+/// its reads alone.
+#[test]
+fn what_failed_or_is_missing_is_not_judged() {
+    let sim = SimDevice {
+        read_ns: Nanoseconds(1_000_000),
+        write_ns: Nanoseconds(10_000),
+        fail_every: Some(100_000),
+        ..SimDevice::default()
+    };
+    let assessment = of(sim);
+    assert_eq!(assessment.status, Status::Failed);
+    let verdict = |role| assessment.verdicts.iter().find(|v| v.role == role).unwrap();
+    for role in [Role::Log, Role::OltpData] {
+        assert_eq!(verdict(role).grade, Grade::NotJudged, "{}", verdict(role).headline);
+    }
+    assert!(verdict(Role::Log).headline.contains("failed with I/O errors"));
+    assert!(verdict(Role::OltpData).headline.contains("8 KiB random write was not measured"));
+}
+
+/// Every measurement read what the one before had just read, so that any cache below had it.
+#[test]
+fn every_measurement_has_offsets_of_its_own() {
+    let assessment = of(device(8, 1));
+    let of_ramps = assessment.ramps.iter().flat_map(|r| &r.points);
+    let measurements = of_ramps.chain(assessment.patterns.iter().map(|p| &p.measurement));
+    let mut seeds: Vec<u64> = measurements.map(|m| m.workload.seed).collect();
+    let count = seeds.len();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), count);
+    let again = of(device(8, 1));
+    assert_eq!(again.ramps[0].points[0].workload.seed, assessment.ramps[0].points[0].workload.seed);
+}
+
+#[test]
+fn a_size_that_a_load_does_not_fit_in_is_refused_before_anything_is_done() {
+    let options = AssessOptions { size: Some(Bytes(1 << 20)), ..options(device(8, 1)) };
+    let mut events = 0;
+    let refused = assess(&options, &AtomicBool::new(false), &mut |p| {
+        events += usize::from(matches!(p, Progress::Measured(_)));
+    });
+    assert!(refused.unwrap_err().to_string().contains("at least 64 MiB"));
+    assert_eq!(events, 0);
+}
+
 #[test]
 fn a_failing_device_ends_the_assessment_with_what_there_is() {
     let assessment = of(SimDevice { fail_every: Some(10_000), ..device(8, 1) });

@@ -8,5 +8,6 @@ mod foreign_files;
 mod interruption;
 mod output;
 mod program;
+mod reports;
 mod test_files;
 mod usage;

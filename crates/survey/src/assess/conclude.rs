@@ -1,8 +1,10 @@
 //! What follows from the measurements.
 
 use analysis::verdict::{Evidence, Limits, Role, Verdict, judge};
-use results::{Measurement, PatternResult, Ramp};
+use results::{Measurement, PatternResult, Ramp, Status};
 use workload::show_number;
+
+use super::plan::Load;
 
 /// Which patterns speak for a role.
 fn speaks_for(role: Role, pattern: &str) -> bool {
@@ -14,16 +16,39 @@ fn speaks_for(role: Role, pattern: &str) -> bool {
 }
 
 /// One verdict for each role, from the patterns that were measured.
-pub(super) fn verdicts(limits: &[Limits], patterns: &[PatternResult]) -> Vec<Verdict> {
-    let of = |limits: &Limits| {
-        let mine = patterns.iter().filter(|p| speaks_for(limits.role, &p.name));
-        let evidence: Vec<Evidence> = mine.filter_map(evidence).collect();
-        judge(limits, &evidence)
-    };
-    limits.iter().map(of).collect()
+///
+/// A role is judged only when every load that speaks for it was measured to its end without an error: the missing one
+/// might have been the slow one.
+pub(super) fn verdicts(
+    limits: &[Limits],
+    loads: &[Load],
+    patterns: &[PatternResult],
+) -> Vec<Verdict> {
+    limits.iter().map(|limits| verdict(limits, loads, patterns)).collect()
 }
 
-fn evidence(pattern: &PatternResult) -> Option<Evidence> {
+fn verdict(limits: &Limits, loads: &[Load], patterns: &[PatternResult]) -> Verdict {
+    let (mut evidence, mut missing) = (Vec::new(), Vec::new());
+    for load in loads.iter().filter(|l| speaks_for(limits.role, &l.name)) {
+        let pattern = patterns.iter().find(|p| p.name == load.name);
+        let failed = pattern.is_some_and(|p| !p.measurement.errors.is_empty());
+        let complete = |p: &&PatternResult| p.measurement.status == Status::Complete && !failed;
+        match pattern.filter(complete).and_then(evidence_of) {
+            Some(one) => evidence.push(one),
+            None if failed => missing.push(format!("{} failed with I/O errors", load.title)),
+            None => missing.push(format!("{} was not measured", load.title)),
+        }
+    }
+    if missing.is_empty() {
+        return judge(limits, &evidence);
+    }
+    let mut verdict = judge(limits, &[]);
+    let title = limits.role.title();
+    verdict.headline = format!("{title}: {}. {}.", verdict.grade.word(), missing.join("; "));
+    verdict
+}
+
+fn evidence_of(pattern: &PatternResult) -> Option<Evidence> {
     let measurement = &pattern.measurement;
     let latency = measurement.total.latency_ns?;
     Some(Evidence {

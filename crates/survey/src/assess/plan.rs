@@ -1,7 +1,8 @@
 //! What an assessment measures, and for how long.
 
+use engine::PrepareError;
 use results::Pace;
-use workload::{Block, Bytes, Mode, Pattern, Stream};
+use workload::{Block, Bytes, Mode, Pattern, Stream, Violation};
 
 use super::{AssessOptions, shown};
 
@@ -185,6 +186,20 @@ impl Areas {
     }
 }
 
+/// The smallest file that every load fits in.
+const SIZE_MIN: Bytes = Bytes(64 << 20);
+
+/// Refuses a size that some load would not fit in, before anything is written.
+pub(super) fn check_size(size: Bytes) -> Result<(), PrepareError> {
+    if size >= SIZE_MIN {
+        return Ok(());
+    }
+    let rule =
+        format!("an assessment needs at least {SIZE_MIN}, and many times that to mean anything");
+    let violation = Violation { field: "size".to_owned(), value: size.to_string(), rule };
+    Err(PrepareError::Invalid(vec![violation]))
+}
+
 /// A stream that reads and writes everything that any load does: what the target is made ready for.
 pub(super) fn preparing_stream() -> Stream {
     Stream { write_percent: 50, ..Stream::default() }
@@ -208,10 +223,13 @@ pub(super) fn method(options: &AssessOptions, timing: &Timing, content: &str) ->
     vec![
         format!("Target: {}. Content: {content}.", shown(&options.target)),
         mode.to_owned(),
-        "Data are the first seven eighths of the file, the log is the rest. One thread submits all I/O.".to_owned(),
+        "Data are the first seven eighths of the file, the log is the rest. One thread submits all I/O. Every \
+         measurement has random offsets of its own, and sequential reads begin at another place each time, so that \
+         none is answered from what the one before has left in a cache."
+            .to_owned(),
         format!(
             "Each pattern was measured for {} s after {} s of warm-up, each depth of a ramp for {} s after {} s; \
-             writes were preceded by a pause of {} s.",
+             every measurement that writes was preceded by a pause of {} s.",
             timing.pattern_s, timing.pattern_warmup_s, timing.ramp_s, timing.ramp_warmup_s, timing.settle_s
         ),
         "Latency is from the call that submits an I/O to the moment its completion is seen, of every single I/O. \

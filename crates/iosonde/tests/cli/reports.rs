@@ -1,0 +1,63 @@
+//! Where `iosonde assess` writes, and what it leaves alone.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Output;
+
+use crate::program::{code, command, fails, names, stderr, succeeds};
+
+fn assess(report: &Path, args: &[&str]) -> Output {
+    let report = report.to_str().unwrap();
+    let fixed = ["assess", "--engine", "sim", "--pace", "quick", "--quiet", "--report", report];
+    command(&[&fixed[..], args].concat()).output().unwrap()
+}
+
+#[test]
+fn the_report_is_written_and_nothing_stays_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("r.html");
+    let output = assess(&report, &[]);
+    succeeds(&output);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Report: "));
+    assert_eq!(names(dir.path()), ["r.html"]);
+    succeeds(&assess(&report, &[]));
+    assert_eq!(names(dir.path()), ["r.html"], "a report may be written anew");
+}
+
+/// `--report notes.html` replaced somebody's notes.
+#[test]
+fn a_file_that_is_no_report_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join("notes.html");
+    fs::write(&notes, "my notes").unwrap();
+    fails(&assess(&notes, &[]), 1, "no report of iosonde");
+    let link = dir.path().join("link.html");
+    symlink(&notes, &link).unwrap();
+    fails(&assess(&link, &[]), 1, "no report of iosonde");
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "my notes");
+    fails(&assess(Path::new("/dev/null"), &[]), 1, "no ordinary file");
+    fails(&assess(&dir.path().join("none/r.html"), &[]), 1, "name another with `--report FILE`");
+}
+
+/// The journal that a crash had left was emptied by the next assessment, and then removed.
+#[test]
+fn the_journal_of_a_crash_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = dir.path().join("r.partial.jsonl");
+    fs::write(&journal, "measurements of yesterday\n").unwrap();
+    succeeds(&assess(&dir.path().join("r.html"), &[]));
+    assert_eq!(fs::read_to_string(&journal).unwrap(), "measurements of yesterday\n");
+    assert_eq!(names(dir.path()), ["r.html", "r.partial.jsonl"]);
+}
+
+#[test]
+fn storage_that_fails_gives_a_report_that_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("r.html");
+    let output = assess(&report, &["--sim", "fail_every = 50000"]);
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("FAILED") && text.contains("NOT JUDGED"), "{text}");
+    assert!(report.exists());
+}
