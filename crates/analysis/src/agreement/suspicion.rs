@@ -106,6 +106,9 @@ pub(super) fn explain(
     };
     let suspicion = match (leaning(ios), leaning(bytes)) {
         (Leaning::More, Leaning::More) => Suspicion::OtherLoad,
+        (Leaning::More, Leaning::Same) if have_bytes_of_their_own(ios, bytes) => {
+            Suspicion::OtherLoad
+        }
         (Leaning::More, Leaning::Same) => Suspicion::Splitting,
         (Leaning::Fewer, Leaning::Same) => Suspicion::Merging,
         (_, Leaning::Fewer) => Suspicion::Caching,
@@ -113,6 +116,15 @@ pub(super) fn explain(
         (Leaning::Same, Leaning::Same) => return (None, unexplained(side, worst)),
     };
     (Some(suspicion), sentence(suspicion, side, ios, bytes, window))
+}
+
+/// Whether few additional I/Os are beside those of the test, not pieces of them: pieces bring no bytes, while a sector
+/// or more for each of a few small ones is lost in the tolerance of large I/O.
+fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
+    const FEW_PERCENT: f64 = 10.0;
+    const SECTOR_BYTES: f64 = 512.0;
+    let additional = ios.kernel - ios.tool;
+    ios.difference_percent < FEW_PERCENT && bytes.kernel - bytes.tool >= additional * SECTOR_BYTES
 }
 
 fn unexplained(side: Side, worst: &AgreementRow) -> String {

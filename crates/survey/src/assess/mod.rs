@@ -9,7 +9,7 @@ mod plan;
 mod session;
 mod size;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use analysis::verdict::Limits;
@@ -107,7 +107,7 @@ pub fn assess(
         verdicts: conclude::verdicts(&options.limits, &loads, &patterns),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: plan::method(options, &timing, prepared.targets()[0].content()),
+        method: plan::method(options, &timing, &prepared.targets()[0]),
         patterns,
         ramps,
         warnings,
@@ -123,9 +123,4 @@ fn base(options: &AssessOptions, target: Target, stream: Stream) -> Workload {
         sim: options.sim.clone(),
         ..Workload::single(target, stream)
     }
-}
-
-/// The path of a target for messages.
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

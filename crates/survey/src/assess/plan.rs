@@ -1,10 +1,10 @@
 //! What an assessment measures, and for how long.
 
-use engine::PrepareError;
+use engine::{PrepareError, PreparedTarget};
 use results::Pace;
 use workload::{Block, Bytes, Mode, Pattern, Stream, Violation};
 
-use super::{AssessOptions, shown};
+use super::AssessOptions;
 
 /// Depths at which a load is measured until it saturates.
 pub(super) const RAMP_DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -213,7 +213,11 @@ pub(super) fn steps() -> usize {
 }
 
 /// How it was measured, sentence by sentence.
-pub(super) fn method(options: &AssessOptions, timing: &Timing, content: &str) -> Vec<String> {
+pub(super) fn method(
+    options: &AssessOptions,
+    timing: &Timing,
+    target: &PreparedTarget,
+) -> Vec<String> {
     let mode = match options.mode {
         Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
         Mode::Buffered => {
@@ -221,7 +225,7 @@ pub(super) fn method(options: &AssessOptions, timing: &Timing, content: &str) ->
         }
     };
     vec![
-        format!("Target: {}. Content: {content}.", shown(&options.target)),
+        format!("I/O went to {}: {}.", target.path().display(), target.content()),
         mode.to_owned(),
         "Data are the first seven eighths of the file, the log is the rest. One thread submits all I/O. Every \
          measurement has random offsets of its own, and sequential reads begin at another place each time, so that \
