@@ -218,6 +218,7 @@ pub(super) fn method(
     timing: &Timing,
     target: &PreparedTarget,
 ) -> Vec<String> {
+    let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
     let mode = match options.mode {
         Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
         Mode::Buffered => {
@@ -225,7 +226,7 @@ pub(super) fn method(
         }
     };
     vec![
-        format!("I/O went to {}: {}.", target.path().display(), target.content()),
+        format!("I/O went to {}: {}.", path.display(), target.content()),
         mode.to_owned(),
         "Data are the first seven eighths of the file, the log is the rest. One thread submits all I/O. Every \
          measurement has random offsets of its own, and sequential reads begin at another place each time, so that \
