@@ -2,6 +2,9 @@
 //!
 //! When an I/O arrives, the device decides at once when it will be done; no simulated time passes elsewhere. Figures
 //! of a run on it are therefore exact and the same on every machine, whatever else that machine does.
+//!
+//! I/Os pass what they share in the order in which they arrive: first the link, reads and writes alike, then a cache or
+//! the first server that is free. So nothing is ever reserved ahead of somebody who comes there sooner.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -52,14 +55,22 @@ impl SimModel {
     fn serve(&mut self, request: &Request, now: u64) -> (u64, i32) {
         self.ios += 1;
         let mut done = match request.op {
-            Op::Read => self.read(request, now),
-            Op::Write => self.write(request.bytes, now),
-            Op::Fsync | Op::Fdatasync => now.max(self.writes_done_at) + self.device.sync_ns.0,
+            Op::Read => {
+                let arrived = self.over_link(now, request.bytes);
+                self.read(request, arrived)
+            }
+            Op::Write => {
+                let arrived = self.over_link(now, request.bytes);
+                self.write(request.bytes, arrived)
+            }
+            Op::Fsync | Op::Fdatasync => {
+                now.max(self.writes_done_at).saturating_add(self.device.sync_ns.0)
+            }
         };
         if let Some(stuck) = self.device.stuck
             && stuck.at_io == self.ios
         {
-            done = now + stuck.length_ns.0;
+            done = now.saturating_add(stuck.length_ns.0);
         }
         if request.op == Op::Write {
             self.writes_done_at = self.writes_done_at.max(done);
@@ -80,26 +91,21 @@ impl SimModel {
     }
 
     fn read(&mut self, request: &Request, now: u64) -> u64 {
-        let end = request.offset + u64::from(request.bytes);
+        let end = request.offset.saturating_add(u64::from(request.bytes));
         match self.device.cache {
             Some(cache) if end <= cache.size_bytes.0 => {
-                let ready = self.after_stall(now) + cache.hit_ns.0;
-                self.over_link(ready, request.bytes)
+                self.after_stall(now).saturating_add(cache.hit_ns.0)
             }
-            _ => {
-                let served = self.on_server(self.device.read_ns.0, now);
-                self.over_link(served, request.bytes)
-            }
+            _ => self.on_server(self.device.read_ns.0, now),
         }
     }
 
     fn write(&mut self, bytes: u32, now: u64) -> u64 {
-        let arrived = self.over_link(now, bytes);
         let Some(cache) = self.device.write_cache else {
-            return self.on_server(self.device.write_ns.0, arrived);
+            return self.on_server(self.device.write_ns.0, now);
         };
         let drain = cache.drain_bytes_per_s.0.max(1) as f64 / 1e9;
-        let at = arrived.max(self.write_cache_at);
+        let at = now.max(self.write_cache_at);
         let drained = (at - self.write_cache_at) as f64 * drain;
         self.write_cache_bytes = (self.write_cache_bytes - drained).max(0.0) + f64::from(bytes);
         self.write_cache_at = at;
@@ -110,7 +116,7 @@ impl SimModel {
             reason = "a time, not negative"
         )]
         let wait = if over > 0.0 { (over / drain) as u64 } else { 0 };
-        self.after_stall(at) + wait + cache.hit_ns.0
+        self.after_stall(at).saturating_add(wait).saturating_add(cache.hit_ns.0)
     }
 
     /// The first server that is free takes the I/O.
@@ -120,27 +126,33 @@ impl SimModel {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
             SimService::Exponential => (mean_ns as f64 * self.random.exponential()) as u64,
         };
+        // Time must pass, or the clock would stand still for ever.
+        let service = service.max(1);
         let free = self.servers_free_at.pop().map_or(0, |Reverse(t)| t);
-        let done = self.after_stall(now.max(free)) + service;
+        let done = self.after_stall(now.max(free)).saturating_add(service);
         self.servers_free_at.push(Reverse(done));
         done
     }
 
-    /// The link carries one I/O after the other.
-    fn over_link(&mut self, ready: u64, bytes: u32) -> u64 {
-        let Some(limit) = self.device.link_bytes_per_s else { return ready };
+    /// The link carries one I/O after the other, as they come; of a read it is the data that would come back.
+    fn over_link(&mut self, now: u64, bytes: u32) -> u64 {
+        let Some(limit) = self.device.link_bytes_per_s else { return now };
         let transfer = u64::from(bytes) * 1_000_000_000 / limit.0.max(1);
-        let done = ready.max(self.link_free_at) + transfer;
+        let done = now.max(self.link_free_at).saturating_add(transfer);
         self.link_free_at = done;
         done
     }
 
-    /// The next moment at which the device works.
+    /// The next moment at which the device begins anything.
     fn after_stall(&self, now: u64) -> u64 {
         let Some(stall) = self.device.stall else { return now };
         let (period, length) = (stall.period_ns.0.max(1), stall.length_ns.0);
         let phase = now % period;
-        if phase >= period.saturating_sub(length) { now - phase + period } else { now }
+        if phase >= period.saturating_sub(length) {
+            (now - phase).saturating_add(period)
+        } else {
+            now
+        }
     }
 }
 

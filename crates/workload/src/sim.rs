@@ -19,7 +19,8 @@ pub struct SimDevice {
     pub sync_ns: Nanoseconds,
     /// How service times are spread.
     pub service: SimService,
-    /// Limit of the path to the device, in bytes for each second; every I/O passes it alone.
+    /// Limit of the path to the device, in bytes for each second. Reads and writes pass it one after the other in the
+    /// order of their arrival, before they are served; flushes do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_s: Option<Bytes>,
     /// A part of the target that is served from a cache.
@@ -28,10 +29,10 @@ pub struct SimDevice {
     /// A write cache that drains at its own pace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<SimWriteCache>,
-    /// Times in which nothing is served.
+    /// Times in which the device begins nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<SimStall>,
-    /// One I/O that takes much longer than all others.
+    /// One I/O that takes a time of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<SimStuck>,
     /// Every n-th I/O fails with an I/O error.
@@ -95,7 +96,7 @@ pub struct SimWriteCache {
     pub hit_ns: Nanoseconds,
 }
 
-/// Nothing completes for `length_ns` at the end of every `period_ns`.
+/// For `length_ns` at the end of every `period_ns`, the device begins nothing; what it has begun before, it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStall {
@@ -105,12 +106,13 @@ pub struct SimStall {
     pub length_ns: Nanoseconds,
 }
 
-/// The n-th I/O takes this much longer.
+/// The n-th I/O takes this time in all, instead of what it would have taken. The others wait for it no longer than they
+/// would have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStuck {
     /// Which I/O, counted from 1.
     pub at_io: u64,
-    /// How long it takes.
+    /// How long it takes, from its arrival on.
     pub length_ns: Nanoseconds,
 }

@@ -76,6 +76,21 @@ fn a_link_limits_bytes() {
     near(latency(&m.read).mean, 32.0 * 625_000.0, 0.001);
 }
 
+/// The link was reserved for the end of each I/O's service, first come first served: a read of 100 µs waited for a write of
+/// 10 ms that had come before it, over a link that could have carried thousands meanwhile.
+#[test]
+fn a_link_that_is_wide_enough_costs_nothing() {
+    let slow_writes = SimDevice { write_ns: Nanoseconds(10 * MS), ..device(MS / 10) };
+    let stream = Stream { threads: 8, write_percent: 50, ..reads(1) };
+    let without = measure(&workload(stream.clone(), slow_writes.clone()));
+    // A byte each nanosecond and more: 8 KiB take 7 ns.
+    let link_bytes_per_s = Some(Bytes(1 << 40));
+    let with = measure(&workload(stream, SimDevice { link_bytes_per_s, ..slow_writes }));
+    near(with.total.iops, without.total.iops, 0.001);
+    near(latency(&with.read).mean, latency(&without.read).mean, 0.001);
+    assert!(latency(&with.read).max < MS / 10 + 1000, "{:?}", with.read.latency_ns);
+}
+
 /// Hit share = min(1, C / F): a quarter of the file is in the cache.
 #[test]
 fn a_cache_serves_its_share() {
