@@ -18,12 +18,16 @@ pub(crate) struct WorkerTotals {
     pub tallies: [Tally; KINDS],
     /// Integral of the I/Os in flight over time.
     pub in_flight_ns: f64,
+    /// What failed I/Os have a part in of it.
+    pub failed_ns: f64,
     /// Longest time without a completion.
     pub longest_gap_ns: u64,
     /// The thread's CPU time at the beginning and at the end of the window.
     pub cpu_ns: (Option<u64>, Option<u64>),
     /// Its last words; none while it runs.
     pub end: Option<WorkerEnd>,
+    /// What it counted is known up to here, from the beginning of the window.
+    pub known_ns: u64,
     /// Intervals before this one are complete.
     progress: u64,
 }
@@ -61,9 +65,11 @@ impl Collector {
         let worker = || WorkerTotals {
             tallies: Default::default(),
             in_flight_ns: 0.0,
+            failed_ns: 0.0,
             longest_gap_ns: 0,
             cpu_ns: (None, None),
             end: None,
+            known_ns: 0,
             progress: 0,
         };
         let workers = returns.iter().map(|_| worker()).collect();
@@ -82,7 +88,10 @@ impl Collector {
                 worker.in_flight_ns += snapshot.in_flight_ns;
                 worker.longest_gap_ns = worker.longest_gap_ns.max(snapshot.longest_gap_ns);
                 worker.cpu_ns.1 = snapshot.thread_cpu_ns.or(worker.cpu_ns.1);
-                worker.progress = index + 1;
+                worker.failed_ns += snapshot.failed_ns;
+                worker.known_ns = snapshot.until_ns;
+                // Of a long interval, several snapshots may come.
+                worker.progress = snapshot.until_ns / self.interval_ns;
                 self.add(index, &snapshot);
             }
         }

@@ -341,20 +341,21 @@ fn a_broken_queue_fails_the_run_and_says_why() {
         };
         let ending = Arc::new(Ending::at(start_ns + 20_000_000_000));
         let (sender, messages) = sync_channel(10);
-        let worker = Worker::new(WorkerPlan {
+        let mut worker = Worker::new(WorkerPlan {
             worker: 0,
             stream: &stream,
             offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
-            pace: Pace::new(&stream, start_ns, 0, 1),
+            pace: Pace::new(&stream, 0, 1),
             random: Random::new(1, 0),
+            content_seed: 1,
             on_error: OnError::Stop,
-            timeline,
             ending: Arc::clone(&ending),
             in_flight: Arc::new(InFlight::new(DEPTH)),
             sender,
             empties: sync_channel(1).1,
             thread_cpu_ns: || None,
         });
+        worker.start_at(timeline);
         drive::drive(worker, &mut queue);
         assert!(ending.has_failed() && ending.ns() < start_ns + 20_000_000_000);
         let last = messages.try_iter().last();

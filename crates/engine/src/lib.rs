@@ -5,12 +5,15 @@
 //! end of a run, workers allocate nothing, take no lock and print nothing.
 
 mod buffers;
+mod checks;
+mod choices;
 mod clock;
 mod collect;
 mod content;
 mod drive;
 mod error;
 mod event;
+mod job;
 mod mark;
 mod null;
 mod offsets;
@@ -23,6 +26,7 @@ mod random;
 mod recorder;
 mod run;
 mod shared;
+mod silent;
 mod sim;
 mod watch;
 mod worker;

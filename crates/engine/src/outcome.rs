@@ -1,23 +1,23 @@
 //! From what the workers counted to the document of the measurement.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use results::{
-    Checks, Cpu, Engine, Environment, ErrorRecord, Histogram, Latency, MEASUREMENT_SCHEMA,
-    Measurement, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
+    Cpu, Engine, Environment, ErrorRecord, Histogram, Latency, MEASUREMENT_SCHEMA, Measurement,
+    Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
-use workload::{RateLimit, Workload, show_ns};
+use workload::{RateLimit, Stream, Workload};
 
+use crate::checks::{self, Judged};
 use crate::collect::{Collector, WorkerTotals};
 use crate::error::message_of;
 use crate::prepared::Prepared;
 use crate::queue::KINDS;
 use crate::recorder::Tally;
 use crate::run::{Backend, Place};
-use crate::shared::{Ending, InFlight};
-use crate::worker::{Timeline, WorkerEnd};
+use crate::shared::Ending;
+use crate::worker::Timeline;
 
 /// What the coordinator learnt beside the counts.
 pub(crate) struct Facts {
@@ -48,36 +48,14 @@ impl Facts {
     }
 
     /// The facts at its end.
-    pub(crate) fn end(&mut self, ending: &Ending, over_15_s: u64) {
+    pub(crate) fn end(&mut self, ending: &Ending, workers: &[WorkerTotals], over_15_s: u64) {
         self.end_ns = ending.ns();
         self.over_15_s = over_15_s;
-        if ending.has_failed() {
+        let ends = || workers.iter().filter_map(|w| w.end.as_ref());
+        let lost = ends().any(|e| !e.unfinished.ages_ns.is_empty() || e.queue_error.is_some());
+        // An interrupted run may have been ended because of them.
+        if ending.has_failed() || (lost && self.status == Status::Complete) {
             self.status = Status::Failed;
-        }
-    }
-
-    /// Last words for workers that do not speak: what the watchdog's table knows of them.
-    pub(crate) fn give_up_on_silent_workers(
-        collector: &mut Collector,
-        watched: &[Arc<InFlight>],
-        now: u64,
-    ) {
-        for (number, in_flight) in watched.iter().enumerate() {
-            if collector.workers[number].end.is_some() {
-                continue;
-            }
-            let since: Vec<u64> = in_flight.pending().map(|(_, at)| at).collect();
-            let oldest = since.iter().min().map_or(0, |at| now.saturating_sub(*at));
-            collector.finished(WorkerEnd {
-                worker: number,
-                unfinished: since.len() as u64,
-                oldest_unfinished_ns: oldest,
-                queue_error: Some(
-                    "it hangs in an I/O, and what it completed in its last interval is in no figure"
-                        .to_owned(),
-                ),
-                ..WorkerEnd::default()
-            });
         }
     }
 
@@ -153,12 +131,13 @@ pub(crate) fn measurement(
     let series = collector.series(window_ns);
     let workers = &collector.workers;
     let sum = Sum::of(workers.iter());
-    let all = |with| sum.statistics(seconds, with);
-    let [total, read, write, sync] = all(WithHistogram::Yes);
+    let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
     let area: f64 = workers.iter().map(|w| w.in_flight_ns).sum();
     let achieved = if window_ns > 0 { area / window_ns as f64 } else { 0.0 };
     let cpu = cpu(facts, workers, total.ios + sync.ios, seconds);
-    let checks = checks(workload, workers, facts, &sum, achieved, seconds);
+    let streams = streams(workload, workers, places, seconds);
+    let checks =
+        checks::checks(&Judged { workers, places, facts, streams: &streams, achieved, seconds });
     Measurement {
         schema: MEASUREMENT_SCHEMA.to_owned(),
         id: new_id(started),
@@ -178,14 +157,14 @@ pub(crate) fn measurement(
         read,
         write,
         sync,
-        streams: streams(workload, workers, places, seconds),
+        streams,
         targets: targets(prepared, workers, places, seconds),
         threads_detail: threads(workload, workers, places, window_ns),
         series,
         cpu,
         kernel: None,
         errors: errors(prepared, workers, places),
-        stalls: stalls(workers, facts),
+        stalls: checks::stalls(workers, facts),
         checks,
     }
 }
@@ -235,14 +214,24 @@ fn streams(
     places: &[Place],
     seconds: f64,
 ) -> Vec<StreamResult> {
-    let result = |(index, stream): (usize, &workload::Stream)| {
+    let result = |(index, stream): (usize, &Stream)| {
         let mine = || select(workers, places, move |p| p.stream == index);
         let sum = Sum::of(mine());
         let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
         let (name, threads, depth) = (stream.name.clone(), mine().count() as u64, stream.depth);
-        StreamResult { name, threads, depth, total, read, write, sync }
+        let rate_reached_percent = rate_reached(stream, &total);
+        StreamResult { name, threads, depth, rate_reached_percent, total, read, write, sync }
     };
     workload.streams.iter().enumerate().map(result).collect()
+}
+
+/// Reached share of the asked rate.
+fn rate_reached(stream: &Stream, total: &Statistics) -> Option<f64> {
+    let (asked, reached) = match stream.rate?.limit {
+        RateLimit::Iops(iops) => (iops, total.iops),
+        RateLimit::MibPerS(mib) => (mib, total.mib_per_s),
+    };
+    Some(100.0 * reached / asked)
 }
 
 fn targets(
@@ -275,9 +264,11 @@ fn threads(
 ) -> Vec<ThreadResult> {
     let seconds = window_ns as f64 / 1e9;
     let per_window = |ns: f64| if window_ns > 0 { ns / window_ns as f64 } else { 0.0 };
+    // One thread's histograms are those of the whole.
+    let with = if workers.len() > 1 { WithHistogram::Yes } else { WithHistogram::No };
     let result = |(worker, place): (&WorkerTotals, &Place)| {
         let sum = Sum::of(std::iter::once(worker));
-        let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::No);
+        let [total, read, write, sync] = sum.statistics(seconds, with);
         ThreadResult {
             stream: workload.streams[place.stream].name.clone(),
             target: place.target,
@@ -342,74 +333,4 @@ fn errors(prepared: &Prepared, workers: &[WorkerTotals], places: &[Place]) -> Ve
         }
     }
     records
-}
-
-fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
-    let ends = || workers.iter().filter_map(|w| w.end.as_ref());
-    Stalls {
-        longest_gap_ns: workers.iter().map(|w| w.longest_gap_ns).max().unwrap_or(0),
-        over_15_s: facts.over_15_s,
-        unfinished: ends().map(|e| e.unfinished).sum(),
-        oldest_unfinished_ns: ends().map(|e| e.oldest_unfinished_ns).max().unwrap_or(0),
-    }
-}
-
-fn checks(
-    workload: &Workload,
-    workers: &[WorkerTotals],
-    facts: &Facts,
-    sum: &Sum,
-    achieved: f64,
-    seconds: f64,
-) -> Checks {
-    let mut checks = Checks::default();
-    // Time in flight of everything that completed, flushes too, against the integral of what was in flight.
-    let service = |t: &Tally| {
-        let parts = t.open_loop.as_deref();
-        parts.map_or(&t.latency, |p| &p.service).mean().unwrap_or(0.0) * t.ios as f64
-    };
-    // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of their own.
-    let sum_ns: f64 = workers.iter().flat_map(|w| &w.tallies).map(service).sum();
-    let in_flight_s = sum_ns / 1e9;
-    if seconds > 0.0 && achieved > 0.0 && in_flight_s > 0.0 {
-        checks.littles_law_percent = Some(100.0 * (in_flight_s / seconds / achieved - 1.0));
-    }
-    checks.rate_reached_percent = rate_reached(workload, sum, seconds);
-    let warnings = &mut checks.warnings;
-    for end in workers.iter().filter_map(|w| w.end.as_ref()) {
-        if let Some(error) = &end.queue_error {
-            warnings.push(format!("a worker ended early: {error}"));
-        }
-    }
-    let stalls = stalls(workers, facts);
-    if stalls.unfinished > 0 {
-        let age = show_ns(stalls.oldest_unfinished_ns as f64);
-        warnings.push(format!(
-            "{} I/Os had not returned when the run ended, the oldest after {age}; they are in no figure",
-            stalls.unfinished
-        ));
-    }
-    if stalls.over_15_s > 0 {
-        warnings.push(format!("{} I/Os ran for over 15 s", stalls.over_15_s));
-    }
-    let behind = workers.iter().filter_map(|w| w.end.as_ref()).map(|e| e.behind_ns).max();
-    if let Some(behind) = behind.filter(|b| *b > 100_000_000) {
-        let behind = show_ns(behind as f64);
-        warnings.push(format!(
-            "the storage did not keep up with the asked rate: at the end, I/Os had been due for {behind} \
-             without a free slot; they are in no figure, and latencies are too low by that"
-        ));
-    }
-    checks
-}
-
-/// Reached share of the asked rate, over all streams that have one.
-fn rate_reached(workload: &Workload, sum: &Sum, seconds: f64) -> Option<f64> {
-    let [stream] = workload.streams.as_slice() else { return None };
-    let total = sum.total();
-    let (asked, reached) = match stream.rate?.limit {
-        RateLimit::Iops(iops) => (iops, total.ios as f64),
-        RateLimit::MibPerS(mib) => (mib, total.bytes as f64 / 1_048_576.0),
-    };
-    (seconds > 0.0).then(|| 100.0 * reached / seconds / asked)
 }

@@ -39,10 +39,10 @@ pub(crate) struct Bursts {
 }
 
 impl Pace {
-    /// The pace of worker `number` of `workers` that share the stream's rate, from `start_ns` on.
-    pub(crate) fn new(stream: &Stream, start_ns: u64, number: u64, workers: u64) -> Self {
+    /// The pace of worker `number` of `workers` that share the stream's rate, on a clock that starts at 0.
+    pub(crate) fn new(stream: &Stream, number: u64, workers: u64) -> Self {
         if let Some(rate) = stream.rate {
-            return Self::Due(Schedule::new(rate, start_ns, number, workers.max(1)));
+            return Self::Due(Schedule::new(rate, number, workers.max(1)));
         }
         match stream.think {
             Some(think) => Self::Bursts(Bursts {
@@ -54,10 +54,17 @@ impl Pace {
             None => Self::Free,
         }
     }
+
+    /// Moves the schedule to a run that starts at this moment.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        if let Self::Due(schedule) = self {
+            schedule.next_ns += start_ns as f64;
+        }
+    }
 }
 
 impl Schedule {
-    fn new(rate: Rate, start_ns: u64, number: u64, workers: u64) -> Self {
+    fn new(rate: Rate, number: u64, workers: u64) -> Self {
         let workers_f = workers as f64;
         let gap = match rate.limit {
             RateLimit::Iops(iops) => Gap::EachIo(1e9 * workers_f / iops),
@@ -68,7 +75,7 @@ impl Schedule {
             (Gap::EachIo(gap), Arrival::Even) => gap * number as f64 / workers_f,
             _ => 0.0,
         };
-        Self { next_ns: start_ns as f64 + shift, gap, arrival: rate.arrival }
+        Self { next_ns: shift, gap, arrival: rate.arrival }
     }
 
     /// When the next I/O is due.
@@ -127,7 +134,7 @@ mod tests {
         let mut random = Random::new(3, 9);
         let mut started = 0u64;
         for number in 0..workers {
-            let mut schedule = Schedule::new(rate, 0, number, workers);
+            let mut schedule = Schedule::new(rate, number, workers);
             while schedule.due() < seconds * 1_000_000_000 {
                 schedule.advance(4096, &mut random);
                 started += 1;
@@ -151,7 +158,7 @@ mod tests {
     #[test]
     fn a_byte_rate_counts_bytes() {
         let rate = Rate { limit: RateLimit::MibPerS(8.0), arrival: Arrival::Even };
-        let mut schedule = Schedule::new(rate, 0, 0, 1);
+        let mut schedule = Schedule::new(rate, 0, 1);
         for _ in 0..8 {
             schedule.advance(1 << 20, &mut Random::new(1, 1));
         }

@@ -1,11 +1,28 @@
 //! Random choices of the hot path: xoshiro256++ and what is made of it.
 
+use std::time::SystemTime;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A seeded generator. The same seed and lane give the same choices on every system.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(Xoshiro256PlusPlus);
+
+/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last step of SplitMix64).
+#[inline]
+pub(crate) fn mixed(number: u64) -> u64 {
+    let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    b ^ (b >> 31)
+}
+
+/// A seed for content that must not repeat: neither on another lane nor in another run of the same seed.
+pub(crate) fn unrepeated(seed: u64, lane: u64) -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let time = u64::try_from(since.as_nanos()).unwrap_or(0);
+    [lane, u64::from(std::process::id()), time].into_iter().fold(mixed(seed), |a, b| mixed(a ^ b))
+}
 
 impl Random {
     /// The generator of one of many independent lanes of a seed.

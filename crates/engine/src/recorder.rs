@@ -1,7 +1,7 @@
 //! What one worker has counted since it last published.
 //!
-//! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series it sends the snapshot to the
-//! coordinator and goes on with an empty one, so that totals are the sum of the intervals by construction and the hot
+//! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series, and in long intervals every
+//! second, it sends the snapshot to the coordinator and goes on with an empty one, so that totals are the sum of the intervals by construction and the hot
 //! path has neither a lock nor a shared cache line.
 
 use results::Histogram;
@@ -108,8 +108,12 @@ pub(crate) struct Snapshot {
     pub span: Span,
     /// Reads, writes, flushes.
     pub tallies: [Tally; KINDS],
+    /// Up to when it counted, from the beginning of the window; set when it is sent.
+    pub until_ns: u64,
     /// Integral of the I/Os in flight over time, in nanoseconds.
     pub in_flight_ns: f64,
+    /// What the I/Os that failed have a part in of it.
+    pub failed_ns: f64,
     /// Longest time without a completion while I/Os were in flight.
     pub longest_gap_ns: u64,
     /// CPU time of the thread at the end of the span, where the system tells.
@@ -124,7 +128,9 @@ impl Snapshot {
             worker,
             span: Span::WarmUp,
             tallies: std::array::from_fn(|_| Tally::new(open_loop)),
+            until_ns: 0,
             in_flight_ns: 0.0,
+            failed_ns: 0.0,
             longest_gap_ns: 0,
             thread_cpu_ns: None,
         }
@@ -133,7 +139,7 @@ impl Snapshot {
     /// Empties it for the next use, without giving memory back.
     pub(crate) fn clear(&mut self) {
         self.tallies.iter_mut().for_each(Tally::clear);
-        self.in_flight_ns = 0.0;
+        (self.in_flight_ns, self.failed_ns) = (0.0, 0.0);
         self.longest_gap_ns = 0;
         self.thread_cpu_ns = None;
     }

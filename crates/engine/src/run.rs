@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use results::{Measurement, Status};
-use workload::{EngineChoice, Stream, Workload};
+use workload::{Content, EngineChoice, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::clock::Clock;
@@ -16,15 +16,16 @@ use crate::collect::Collector;
 use crate::drive;
 use crate::error::EngineError;
 use crate::event::Event;
+use crate::job::{Job, MakeWorker};
 use crate::offsets::Offsets;
 use crate::outcome::{self, Facts};
 use crate::pace::Pace;
 use crate::platform;
 use crate::prepared::Prepared;
-use crate::queue::Queue;
-use crate::random::Random;
+use crate::random::{Random, unrepeated};
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
+use crate::silent;
 use crate::sim::{SimModel, SimQueue};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
@@ -58,33 +59,8 @@ pub(crate) struct Place {
     pub target: usize,
     /// Number among the threads of this stream and target.
     pub thread: u32,
-}
-
-/// A worker that has everything but its queue.
-pub(crate) struct Job {
-    worker_plan: Box<dyn FnOnce(Timeline) -> Worker + Send>,
-    go: Receiver<Timeline>,
-    sender: SyncSender<Message>,
-}
-
-impl Job {
-    /// Reports the queue as open, waits for the start, and works.
-    pub(crate) fn run<Q: Queue>(self, mut queue: Q, backend: Backend) {
-        if self.sender.send(Message::Ready(Ok(backend))).is_err() {
-            return;
-        }
-        // No start comes when another worker could not open its queue.
-        let Ok(timeline) = self.go.recv() else { return };
-        let mut worker = (self.worker_plan)(timeline);
-        worker.prepare(&mut queue);
-        drive::sleep_until(Clock::get(), timeline.start_ns);
-        drive::drive(worker, &mut queue);
-    }
-
-    /// Reports that the queue cannot be opened.
-    pub(crate) fn fail(self, error: EngineError) {
-        let _ = self.sender.send(Message::Ready(Err(error)));
-    }
+    /// Number among all threads of this stream.
+    pub rank: u32,
 }
 
 /// Does what the workload says on prepared targets, and measures.
@@ -157,32 +133,36 @@ impl<'a> Run<'a> {
         workload::Nanoseconds::from_seconds(self.workload.seconds).0
     }
 
-    /// For each worker, what makes it once the start is known.
-    fn worker_makers(&mut self) -> Vec<Box<dyn FnOnce(Timeline) -> Worker + Send>> {
+    /// For each worker, what makes it, in its thread.
+    fn worker_makers(&mut self) -> Vec<MakeWorker> {
         let cursors = cursors(self.workload);
-        let mut makers: Vec<Box<dyn FnOnce(Timeline) -> Worker + Send>> = Vec::new();
+        let mut makers: Vec<MakeWorker> = Vec::new();
         let empties = std::mem::take(&mut self.empties);
         for ((number, place), empties) in self.places.iter().copied().enumerate().zip(empties) {
-            let stream = self.workload.streams[place.stream].clone();
+            let mut stream = self.workload.streams[place.stream].clone();
             let cursor = Arc::clone(&cursors[place.stream][place.target]);
             let size = self.prepared.targets()[place.target].size_bytes();
             let offsets = Offsets::new(&stream, size, place.thread, &cursor);
             let same = |p: &&Place| p.stream == place.stream;
             let workers = self.places.iter().filter(same).count() as u64;
-            let rank = self.places[..number].iter().filter(same).count() as u64;
             let random = Random::new(self.workload.seed, number as u64);
             let (ending, in_flight) = (Arc::clone(&self.ending), Arc::clone(&self.watched[number]));
             let (sender, on_error) = (self.sender.clone(), self.workload.on_error);
             let simulated = self.workload.engine == EngineChoice::Sim;
-            makers.push(Box::new(move |timeline| {
+            if simulated {
+                // Nobody sees what is written, so it need not be made.
+                stream.content = Content::Zero;
+            }
+            let content_seed = unrepeated(self.workload.seed, number as u64);
+            makers.push(Box::new(move || {
                 Worker::new(WorkerPlan {
                     worker: number,
                     stream: &stream,
                     offsets,
-                    pace: Pace::new(&stream, timeline.start_ns, rank, workers),
+                    pace: Pace::new(&stream, place.rank.into(), workers),
                     random,
+                    content_seed,
                     on_error,
-                    timeline,
                     ending,
                     in_flight,
                     sender,
@@ -211,7 +191,9 @@ impl<'a> Run<'a> {
         for (number, make) in self.worker_makers().into_iter().enumerate() {
             let plan = buffer_plan(&self.workload.streams[self.places[number].stream]);
             let queue = SimQueue::new(&model, &clock, plan).map_err(|e| memory_error(plan, e))?;
-            workers.push((make(timeline), queue));
+            let mut worker = make();
+            worker.start_at(timeline);
+            workers.push((worker, queue));
         }
         let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
         let mut facts = Facts::new(vec![backend; workers.len()], "virtual", timeline);
@@ -236,7 +218,7 @@ impl<'a> Run<'a> {
             take(&mut self.collector, message, timeline, &self.ending, &mut *observe);
         }
         observe(&Event::WindowEnded);
-        facts.end(&self.ending, watch.over_15_s());
+        facts.end(&self.ending, &self.collector.workers, watch.over_15_s());
         Ok(facts)
     }
 
@@ -252,7 +234,7 @@ impl<'a> Run<'a> {
             let place = self.places[number];
             let (go, wait_for_go) = sync_channel(1);
             starts.push(go);
-            let job = Job { worker_plan: make, go: wait_for_go, sender: self.sender.clone() };
+            let job = Job { make_worker: make, go: wait_for_go, sender: self.sender.clone() };
             let stream = &self.workload.streams[place.stream];
             let target = &self.prepared.targets()[place.target];
             let plan = buffer_plan(stream);
@@ -339,8 +321,9 @@ impl<'a> Run<'a> {
             facts.cpu_at_end = platform::process_cpu();
             observe(&Event::WindowEnded);
         }
-        Facts::give_up_on_silent_workers(&mut self.collector, &self.watched, clock.now());
-        facts.end(&self.ending, watch.over_15_s());
+        let now = clock.now();
+        silent::give_up(&mut self.collector, &self.watched, timeline, self.ending.ns(), now);
+        facts.end(&self.ending, &self.collector.workers, watch.over_15_s());
         facts
     }
 }
@@ -372,9 +355,10 @@ fn places(workload: &Workload) -> Vec<Place> {
     let count = workload.targets.len();
     let mut places = Vec::new();
     for (stream, s) in workload.streams.iter().enumerate() {
-        for target in s.target_indexes(count) {
-            places.extend((0..s.threads).map(|thread| Place { stream, target, thread }));
-        }
+        let threads =
+            s.target_indexes(count).into_iter().flat_map(|t| (0..s.threads).map(move |n| (t, n)));
+        let place = |(rank, (target, thread))| Place { stream, target, thread, rank };
+        places.extend((0..).zip(threads).map(place));
     }
     places
 }

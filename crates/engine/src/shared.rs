@@ -65,4 +65,23 @@ impl InFlight {
         let times = self.0.iter().map(|t| t.load(Ordering::Relaxed));
         times.enumerate().filter(|(_, t)| *t > 0)
     }
+
+    /// What is still in flight now, of a window that began and ended at these moments.
+    pub(crate) fn unfinished(&self, now_ns: u64, window_ns: u64, end_ns: u64) -> Unfinished {
+        let mut unfinished = Unfinished::default();
+        for (_, at) in self.pending() {
+            unfinished.ages_ns.push(now_ns.saturating_sub(at));
+            unfinished.in_window_ns += end_ns.saturating_sub(at.max(window_ns)) as f64;
+        }
+        unfinished
+    }
+}
+
+/// I/Os that do not return.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Unfinished {
+    /// For how long each has been running.
+    pub ages_ns: Vec<u64>,
+    /// Their time in flight inside the measured window, all together.
+    pub in_window_ns: f64,
 }

@@ -8,20 +8,23 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use results::ErrorKind;
-use workload::{Content, OnError, Stream, SyncCall};
+use workload::{OnError, Stream, SyncCall};
 
-use crate::content;
+use crate::choices::Choices;
 use crate::offsets::Offsets;
 use crate::pace::Pace;
 use crate::queue::{Finished, KINDS, Op, Queue, Request};
 use crate::random::Random;
 use crate::recorder::{Snapshot, Span};
-use crate::shared::{Ending, InFlight};
+use crate::shared::{Ending, InFlight, Unfinished};
 
 /// Even with nothing due, a worker looks up this often: the end may have come sooner than planned.
 const LOOK_UP_NS: u64 = 50_000_000;
 /// Different errors that a worker keeps apart.
 const ERROR_RECORDS_MAX: usize = 64;
+
+/// A worker that hangs loses what it has not sent: at most what it counted in this time.
+const SNAPSHOT_NS: u64 = 1_000_000_000;
 
 /// What a driver does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +56,9 @@ pub(crate) struct WorkerEnd {
     /// The queue itself failed.
     pub queue_error: Option<String>,
     /// I/Os that had not returned when the worker gave up.
-    pub unfinished: u64,
-    /// For how long the oldest of them had been running.
-    pub oldest_unfinished_ns: u64,
+    pub unfinished: Unfinished,
+    /// Kind and age of each I/O that was in flight when the window ended: they are in no figure.
+    pub left_over: Vec<(usize, u64)>,
     /// Open loop: how long the first I/O that was not issued any more had been due at the end.
     pub behind_ns: u64,
 }
@@ -77,7 +80,7 @@ pub(crate) struct Failure {
 
 /// The phases of a run on its clock.
 #[expect(clippy::struct_field_names, reason = "all of them are times")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Timeline {
     /// The first I/O.
     pub start_ns: u64,
@@ -87,6 +90,17 @@ pub(crate) struct Timeline {
     pub interval_ns: u64,
     /// How long to wait for I/Os after the end of the window.
     pub drain_ns: u64,
+}
+
+impl Timeline {
+    /// The first boundary after a moment: the end of an interval, or of a part of a long one.
+    fn boundary_after(&self, now: u64) -> u64 {
+        let passed = now.saturating_sub(self.window_ns);
+        let part = self.interval_ns.min(SNAPSHOT_NS);
+        let in_interval = passed % self.interval_ns;
+        let next = ((in_interval / part + 1) * part).min(self.interval_ns);
+        self.window_ns + (passed - in_interval) + next
+    }
 }
 
 /// Everything a worker is made from.
@@ -101,10 +115,10 @@ pub(crate) struct WorkerPlan<'a> {
     pub pace: Pace,
     /// Its random choices.
     pub random: Random,
+    /// Where the content of its writes starts.
+    pub content_seed: u64,
     /// What a failed I/O does.
     pub on_error: OnError,
-    /// The phases.
-    pub timeline: Timeline,
     /// The end of the window, which may move.
     pub ending: Arc<Ending>,
     /// For the watchdog.
@@ -153,60 +167,13 @@ pub(crate) struct Worker {
     writes_since_flush: u32,
     flush: Option<(u32, Op)>,
     flushing: bool,
+    left_over_noted: bool,
     closed: bool,
     end: WorkerEnd,
 }
 
-/// Which I/O comes next.
-struct Choices {
-    random: Random,
-    offsets: Offsets,
-    blocks: Vec<(u64, u32)>,
-    write_percent: u8,
-    content: Content,
-    serial: u64,
-}
-
-impl Choices {
-    fn new(stream: &Stream, offsets: Offsets, mut random: Random) -> Self {
-        let mut sum = 0;
-        let total: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
-        let blocks = stream.blocks.iter().map(|block| {
-            sum += u64::from(block.weight);
-            let bytes = u32::try_from(block.bytes.0).unwrap_or(u32::MAX);
-            // The share of draws up to this block, of 2^32.
-            ((sum << 32) / total.max(1), bytes)
-        });
-        let blocks = blocks.collect();
-        let serial = random.bits();
-        let (write_percent, content) = (stream.write_percent, stream.content);
-        Self { random, offsets, blocks, write_percent, content, serial }
-    }
-
-    /// Operation, offset and length of the next I/O.
-    #[inline]
-    fn next(&mut self) -> (Op, u64, u32) {
-        let writes = match self.write_percent {
-            0 => false,
-            100.. => true,
-            percent => self.random.percent(percent),
-        };
-        let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
-        let bytes = self.blocks[block].1;
-        let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
-        (if writes { Op::Write } else { Op::Read }, offset, bytes)
-    }
-
-    #[inline(never)]
-    fn pick_block(&mut self) -> usize {
-        let draw = self.random.bits() >> 32;
-        let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
-        found.unwrap_or(self.blocks.len() - 1)
-    }
-}
-
 impl Worker {
-    /// A worker at the start of its run. All memory it will use is taken here.
+    /// A worker before its run. All memory it will use is taken here.
     pub(crate) fn new(plan: WorkerPlan<'_>) -> Self {
         let stream = plan.stream;
         let depth = stream.depth as usize;
@@ -219,13 +186,12 @@ impl Worker {
             };
             (sync.every_writes, op)
         });
-        let timeline = plan.timeline;
         Self {
             number: plan.worker,
-            choices: Choices::new(stream, plan.offsets, plan.random),
+            choices: Choices::new(stream, plan.offsets, plan.random, plan.content_seed),
             pace: plan.pace,
             on_error: plan.on_error,
-            timeline,
+            timeline: Timeline::default(),
             ending: plan.ending,
             watched: plan.in_flight,
             sender: plan.sender,
@@ -236,13 +202,14 @@ impl Worker {
             requests: Vec::with_capacity(depth),
             finished: Vec::with_capacity(depth),
             counts: Box::new(Snapshot::new(plan.worker, stream.rate.is_some())),
-            boundary_ns: timeline.window_ns,
-            last_ns: timeline.start_ns,
+            boundary_ns: 0,
+            last_ns: 0,
             in_flight: 0,
-            busy_since_ns: timeline.start_ns,
+            busy_since_ns: 0,
             writes_since_flush: 0,
             flush,
             flushing: false,
+            left_over_noted: false,
             closed: false,
             end: WorkerEnd {
                 worker: plan.worker,
@@ -254,13 +221,15 @@ impl Worker {
 
     /// Fills the write buffers, before the run.
     pub(crate) fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
-        if self.choices.write_percent == 0 {
-            return;
-        }
-        for slot in 0..u32::try_from(self.slots.len()).unwrap_or(0) {
-            let buffer = queue.write_buffer(slot);
-            content::prepare(self.choices.content, buffer, &mut self.choices.random);
-        }
+        self.choices.prepare(queue, u32::try_from(self.slots.len()).unwrap_or(0));
+    }
+
+    /// Sets the worker to the phases of its run, which are known when all workers are ready.
+    pub(crate) fn start_at(&mut self, timeline: Timeline) {
+        self.timeline = timeline;
+        self.boundary_ns = timeline.window_ns;
+        (self.last_ns, self.busy_since_ns) = (timeline.start_ns, timeline.start_ns);
+        self.pace.begin(timeline.start_ns);
     }
 
     /// Takes what has finished, issues what may start, and says what to wait for.
@@ -269,6 +238,9 @@ impl Worker {
         let now = queue.now();
         let end = self.ending.ns();
         self.pass_boundaries(now, end);
+        if now >= end {
+            self.note_left_over(end);
+        }
         self.take_finished(now, end);
         // A failed I/O may just have ended the run.
         let end = self.ending.ns();
@@ -292,9 +264,8 @@ impl Worker {
             self.end.queue_error = queue_error;
         }
         self.close();
-        self.end.unfinished = u64::from(self.in_flight);
-        let oldest = self.watched.pending().map(|(_, t)| t).min();
-        self.end.oldest_unfinished_ns = oldest.map_or(0, |t| now.saturating_sub(t));
+        self.end.unfinished =
+            self.watched.unfinished(now, self.timeline.window_ns, self.ending.ns());
         // A coordinator that is gone needs no answer.
         let _ = self.sender.send(Message::Done(Box::new(self.end)));
     }
@@ -355,6 +326,7 @@ impl Worker {
         let kind = crate::error::kind_of(errno);
         if counts {
             self.counts.tallies[slot.op.kind()].errors += 1;
+            self.counts.failed_ns += now.saturating_sub(slot.issued_ns) as f64;
         }
         let errors = &mut self.end.errors;
         if let Some(record) = errors.iter_mut().find(|e| e.op == slot.op && e.kind == kind) {
@@ -420,8 +392,7 @@ impl Worker {
     fn begin<Q: Queue>(&mut self, queue: &mut Q, slot: u32, due_ns: u64) -> (Op, u32) {
         let (op, offset, bytes) = self.choices.next();
         if op == Op::Write {
-            let buffer = &mut queue.write_buffer(slot)[..bytes as usize];
-            content::freshen(self.choices.content, buffer, &mut self.choices.serial);
+            self.choices.freshen(queue, slot, bytes);
         }
         self.put(slot, op, offset, bytes, due_ns);
         (op, bytes)
@@ -497,10 +468,9 @@ impl Worker {
             let boundary = self.boundary_ns;
             self.add_area(self.last_ns, boundary);
             let passed = now.saturating_sub(self.timeline.window_ns) / self.timeline.interval_ns;
-            let reached = self.timeline.window_ns + passed * self.timeline.interval_ns;
-            self.publish(Span::Interval(passed));
+            self.publish(Span::Interval(passed), boundary);
             // A worker that was held up gives the intervals it missed as one.
-            self.boundary_ns = reached + self.timeline.interval_ns;
+            self.boundary_ns = self.timeline.boundary_after(now);
         }
         self.add_area(self.last_ns, now);
     }
@@ -523,8 +493,8 @@ impl Worker {
         self.busy_since_ns = now;
     }
 
-    /// Sends the counts and goes on with empty ones that belong to `next`.
-    fn publish(&mut self, next: Span) {
+    /// Sends the counts up to a boundary and goes on with empty ones that belong to `next`.
+    fn publish(&mut self, next: Span, boundary: u64) {
         let Ok(mut empty) = self.empties.try_recv() else {
             // The coordinator is behind; in the window the counts simply stay in this interval.
             if self.counts.span == Span::WarmUp {
@@ -534,10 +504,22 @@ impl Worker {
             return;
         };
         self.counts.thread_cpu_ns = (self.thread_cpu_ns)();
+        self.counts.until_ns = boundary.saturating_sub(self.timeline.window_ns);
         empty.clear();
         empty.span = next;
         let full = std::mem::replace(&mut self.counts, empty);
         let _ = self.sender.try_send(Message::Snapshot(full));
+    }
+
+    /// Notes which I/Os the window ended without, once.
+    #[cold]
+    fn note_left_over(&mut self, end: u64) {
+        if std::mem::replace(&mut self.left_over_noted, true) {
+            return;
+        }
+        let slots = self.watched.pending().map(|(slot, _)| self.slots[slot]);
+        let age = |s: Slot| (s.op.kind(), end.saturating_sub(s.due_ns));
+        self.end.left_over = slots.map(age).collect();
     }
 
     /// Publishes the last interval, once.
@@ -547,11 +529,13 @@ impl Worker {
         }
         self.closed = true;
         let end = self.ending.ns();
+        self.note_left_over(end);
         self.note_gap(end.max(self.busy_since_ns));
         if let Pace::Due(schedule) = &self.pace {
             self.end.behind_ns = end.saturating_sub(schedule.due());
         }
         self.counts.thread_cpu_ns = (self.thread_cpu_ns)();
+        self.counts.until_ns = end.saturating_sub(self.timeline.window_ns);
         let empty =
             Box::new(Snapshot { span: self.counts.span, ..Snapshot::new(self.number, false) });
         let full = std::mem::replace(&mut self.counts, empty);

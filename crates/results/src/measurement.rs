@@ -55,7 +55,7 @@ pub struct Measurement {
     pub streams: Vec<StreamResult>,
     /// The same for each target.
     pub targets: Vec<TargetResult>,
-    /// The same for each thread, without histograms.
+    /// The same for each thread. A run of one thread has no histograms here: they equal those above.
     pub threads_detail: Vec<ThreadResult>,
     /// What happened in each interval.
     pub series: Vec<Point>,
@@ -79,7 +79,8 @@ pub enum Status {
     Complete,
     /// A signal ended the run early; the figures are of the part that was measured.
     Interrupted,
-    /// An I/O error ended the run early; the figures are of the part that was measured.
+    /// An I/O error ended the run early, or an I/O never returned, or a thread did not; the figures are of the part
+    /// that was measured.
     Failed,
 }
 
@@ -188,6 +189,9 @@ pub struct StreamResult {
     pub threads: u64,
     /// Outstanding I/Os of each thread.
     pub depth: u32,
+    /// Asked rate that was reached, percent; none without a rate.
+    #[serde(default)]
+    pub rate_reached_percent: Option<f64>,
     /// Reads and writes together.
     pub total: Statistics,
     /// Reads.
@@ -352,7 +356,8 @@ pub struct ErrorRecord {
     pub operation: String,
     /// The file or device.
     pub path: PathBuf,
-    /// How many.
+    /// How many in the whole run: those of the warm-up and of the time after the window too, which the `errors` of the
+    /// statistics leave out.
     pub count: u64,
     /// Where the first of them was.
     pub first_offset_bytes: u64,
@@ -365,7 +370,7 @@ pub struct ErrorRecord {
 pub struct Stalls {
     /// The longest time in the measured window in which nothing completed on any one thread.
     pub longest_gap_ns: u64,
-    /// I/Os that took 15 s or more, counted while they were still running.
+    /// I/Os that took 15 s or more, from submission on, those that never returned included.
     pub over_15_s: u64,
     /// I/Os that never returned.
     pub unfinished: u64,
@@ -376,11 +381,12 @@ pub struct Stalls {
 /// Whether the figures fit together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
-    /// Deviation of `achieved_in_flight` from IOPS x mean service time, percent.
+    /// Deviation of IOPS x mean service time from `achieved_in_flight`, percent. I/Os that failed or never returned are
+    /// taken into account with their time.
     pub littles_law_percent: Option<f64>,
     /// What this program reaches on this host without any I/O, where it was measured.
     pub tool_ceiling_iops: Option<f64>,
-    /// Asked rate that was reached, percent; open loop only.
+    /// Asked rate that was reached, percent; open loop only, and the lowest of all streams that have a rate.
     pub rate_reached_percent: Option<f64>,
     /// Every reason to doubt a figure, in words.
     pub warnings: Vec<String>,

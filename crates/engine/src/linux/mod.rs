@@ -19,9 +19,10 @@ use workload::{EngineChoice, Mode, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
+use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
-use crate::run::{Backend, Job, Place, memory_error};
+use crate::run::{Backend, Place, memory_error};
 
 pub(crate) use ready::prepare_target;
 pub(crate) use targets::{is_named, plan_target};
@@ -123,7 +124,7 @@ pub(crate) fn spawn(
     let artificial = choice.kind == EngineChoice::Null;
     let file =
         if artificial { None } else { Some(ready::open_for_io(target, workload.mode, stream)?) };
-    let setup = thread::Setup::new(stream, place.thread);
+    let setup = thread::Setup::new(stream, place.rank);
     let completion = workload.completion;
     let body = move || {
         if let Err(error) = setup.apply() {

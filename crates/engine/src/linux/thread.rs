@@ -15,10 +15,10 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// The set-up of thread number `thread` of a stream.
-    pub(super) fn new(stream: &Stream, thread: u32) -> Self {
+    /// The set-up of thread number `rank` of a stream, counted over all of its targets.
+    pub(super) fn new(stream: &Stream, rank: u32) -> Self {
         let cpus = &stream.cpus;
-        let at = thread as usize % cpus.len().max(1);
+        let at = rank as usize % cpus.len().max(1);
         Self { cpu: cpus.get(at).copied(), priority: stream.priority }
     }
 

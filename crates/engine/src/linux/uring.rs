@@ -14,6 +14,12 @@ use crate::clock::Clock;
 use crate::drive::{SPIN_NS, sleep_until};
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
+/// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever the storage does. A
+/// time limit for each wait would cost a twentieth of an I/O's CPU.
+const TICK_NS: u32 = 20_000_000;
+/// What the timer's completion is known by; slots are numbers of 32 bits.
+const TICK: u64 = u64::MAX;
+
 /// A queue on a ring of its own. It must be made and used by the same thread.
 pub(super) struct UringQueue {
     ring: IoUring,
@@ -27,8 +33,13 @@ pub(super) struct UringQueue {
     unfinished: u32,
     /// What was started last was complete when the call returned.
     instant: bool,
+    ticking: bool,
+    tick_time: Box<Timespec>,
     _file: File,
 }
+
+/// The largest ring that kernels make.
+const ENTRIES_MAX: u32 = 32_768;
 
 /// Setup flags from best to plainest, as (name, how to ask for it).
 type Setup = fn(&mut io_uring::Builder);
@@ -48,7 +59,8 @@ fn open_ring(depth: u32) -> io::Result<(IoUring, &'static str)> {
     for (name, setup) in SETUPS {
         let mut builder = IoUring::builder();
         setup(&mut builder);
-        match builder.build(depth.next_power_of_two()) {
+        // One entry more than I/Os: the timer's.
+        match builder.build((depth + 1).next_power_of_two().min(ENTRIES_MAX)) {
             Ok(ring) if ring.params().is_feature_ext_arg() => return Ok((ring, name)),
             Ok(_) => return Err(io::Error::other("the kernel is older than 5.11")),
             Err(error) => last = error,
@@ -100,6 +112,8 @@ impl UringQueue {
             to_submit: 0,
             unfinished: 0,
             instant: false,
+            ticking: false,
+            tick_time: Box::new(Timespec::new().nsec(TICK_NS)),
             _file: file,
         };
         Ok((queue, features))
@@ -113,6 +127,17 @@ impl UringQueue {
             self.ring.submitter().enter::<libc::sigset_t>(self.to_submit, 0, flags, None)
         };
         self.note(entered)
+    }
+
+    /// Sets the ring's timer, if it is not running; says whether it is.
+    fn tick(&mut self) -> bool {
+        if !self.ticking {
+            let timer = opcode::Timeout::new(&raw const *self.tick_time).build().user_data(TICK);
+            // SAFETY: the time lives as long as the queue.
+            self.ticking = unsafe { self.ring.submission().push(&timer) }.is_ok();
+            self.to_submit += u32::from(self.ticking);
+        }
+        self.ticking
     }
 
     /// Takes the outcome of a system call: how many entries the kernel took.
@@ -210,6 +235,10 @@ impl Queue for UringQueue {
         if left <= SPIN_NS || self.completion == Completion::Spin {
             return self.submit();
         }
+        if left >= 2 * u64::from(TICK_NS) && self.tick() {
+            let entered = self.ring.submit_and_wait(1);
+            return self.note(entered);
+        }
         let left = left - SPIN_NS;
         let nanos = u32::try_from(left % 1_000_000_000).unwrap_or(0);
         let time = Timespec::new().sec(left / 1_000_000_000).nsec(nanos);
@@ -219,11 +248,14 @@ impl Queue for UringQueue {
 
     fn reap(&mut self, finished: &mut Vec<Finished>) {
         let before = finished.len();
-        let completions = self.ring.completion();
-        finished.extend(completions.map(|c| Finished {
-            slot: u32::try_from(c.user_data()).unwrap_or(u32::MAX),
-            result: c.result(),
-        }));
+        let mut ticked = false;
+        for completion in self.ring.completion() {
+            match u32::try_from(completion.user_data()) {
+                Ok(slot) => finished.push(Finished { slot, result: completion.result() }),
+                Err(_) => ticked = true,
+            }
+        }
+        self.ticking &= !ticked;
         self.unfinished -= u32::try_from(finished.len() - before).unwrap_or(0);
     }
 

@@ -9,9 +9,10 @@ use workload::{EngineChoice, Stream, Workload};
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::event::Event;
+use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::{Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
-use crate::run::{Backend, Job, Place, memory_error};
+use crate::run::{Backend, Place, memory_error};
 
 /// The backend of a stream: there is one.
 #[derive(Debug, Clone)]

@@ -1,0 +1,78 @@
+//! Which I/O comes next: what it does, where, how long it is, and what it writes.
+
+use workload::{Content, Stream};
+
+use crate::content;
+use crate::offsets::Offsets;
+use crate::queue::{Op, Queue};
+use crate::random::Random;
+
+/// Which I/O comes next on one worker.
+pub(crate) struct Choices {
+    /// Every random choice but content.
+    pub random: Random,
+    offsets: Offsets,
+    blocks: Vec<(u64, u32)>,
+    write_percent: u8,
+    content: Content,
+    content_seed: u64,
+    serial: u64,
+}
+
+impl Choices {
+    /// The choices of a stream's worker. The same `random` chooses the same again; content has a seed of its own.
+    pub(crate) fn new(
+        stream: &Stream,
+        offsets: Offsets,
+        random: Random,
+        content_seed: u64,
+    ) -> Self {
+        let mut sum = 0;
+        let total: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
+        let blocks = stream.blocks.iter().map(|block| {
+            sum += u64::from(block.weight);
+            let bytes = u32::try_from(block.bytes.0).unwrap_or(u32::MAX);
+            // The share of draws up to this block, of 2^32.
+            ((sum << 32) / total.max(1), bytes)
+        });
+        let blocks = blocks.collect();
+        let (write_percent, content) = (stream.write_percent, stream.content);
+        Self { random, offsets, blocks, write_percent, content, content_seed, serial: content_seed }
+    }
+
+    /// Fills the write buffers of this many slots, before the run.
+    pub(crate) fn prepare<Q: Queue>(&self, queue: &mut Q, slots: u32) {
+        let mut random = Random::new(self.content_seed, 0);
+        if self.write_percent > 0 {
+            (0..slots)
+                .for_each(|s| content::prepare(self.content, queue.write_buffer(s), &mut random));
+        }
+    }
+
+    /// Makes what a slot will write new.
+    #[inline]
+    pub(crate) fn freshen<Q: Queue>(&mut self, queue: &mut Q, slot: u32, bytes: u32) {
+        content::freshen(self.content, queue.write_buffer(slot), bytes as usize, &mut self.serial);
+    }
+
+    /// Operation, offset and length of the next I/O.
+    #[inline]
+    pub(crate) fn next(&mut self) -> (Op, u64, u32) {
+        let writes = match self.write_percent {
+            0 => false,
+            100.. => true,
+            percent => self.random.percent(percent),
+        };
+        let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
+        let bytes = self.blocks[block].1;
+        let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
+        (if writes { Op::Write } else { Op::Read }, offset, bytes)
+    }
+
+    #[inline(never)]
+    fn pick_block(&mut self) -> usize {
+        let draw = self.random.bits() >> 32;
+        let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
+        found.unwrap_or(self.blocks.len() - 1)
+    }
+}
