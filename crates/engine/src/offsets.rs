@@ -83,20 +83,30 @@ impl Offsets {
         match &mut self.order {
             Order::Random => 0,
             Order::Step { next, stride } => {
-                let at = if *next + bytes > self.span { 0 } else { *next };
-                *next = at + stride.unwrap_or(bytes);
+                let at = wrapped(*next, bytes, self.span);
+                *next = at.saturating_add(stride.unwrap_or(bytes));
                 at
             }
-            Order::Shared { cursor } => loop {
-                // The cursor runs on without end; a lap is as many whole blocks as the span holds.
-                let lap = self.span / bytes * bytes;
-                let at = cursor.fetch_add(bytes, Ordering::Relaxed) % lap.max(1);
-                if at + bytes <= self.span {
-                    break at;
+            Order::Shared { cursor } => {
+                // Whoever comes to the end begins the next lap for all, whatever the sizes of the blocks.
+                let mut next = cursor.load(Ordering::Relaxed);
+                loop {
+                    let at = wrapped(next, bytes, self.span);
+                    let (order, after) = (Ordering::Relaxed, at.saturating_add(bytes));
+                    match cursor.compare_exchange_weak(next, after, order, order) {
+                        Ok(_) => break at,
+                        Err(now) => next = now,
+                    }
                 }
-            },
+            }
         }
     }
+}
+
+/// Where an I/O begins whose turn is at `next`: at the start of the span again when it does not fit before the end.
+#[inline]
+fn wrapped(next: u64, bytes: u64, span: u64) -> u64 {
+    if next > span.saturating_sub(bytes) { 0 } else { next }
 }
 
 impl Places {
@@ -217,6 +227,29 @@ mod tests {
         assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     }
 
+    /// Each block size had a lap of its own, so that in a mix of sizes every lap after the first jumped back and forth
+    /// between the places of one and of the other.
+    #[test]
+    fn a_shared_cursor_goes_on_in_order_over_laps_of_mixed_blocks() {
+        let sizes = [8192, 65536];
+        let blocks = sizes.map(|bytes| Block { bytes: Bytes(bytes), weight: 1 }).to_vec();
+        let stream = Stream { blocks, ..stream(Pattern::SequentialShared, 8192) };
+        let span = (1 << 20) + 4096;
+        let mut offsets = Offsets::new(&stream, span, 0, &cursor());
+        let (mut random, mut next, mut laps) = (Random::new(1, 0), 0, 0);
+        for i in 0..1000 {
+            let block = usize::from(random.percent(50));
+            let at = offsets.next(&mut random, block, sizes[block]);
+            if at != next {
+                assert_eq!(at, 0, "I/O {i} is neither the next nor the first");
+                assert!(next + sizes[block] > span, "the lap ended at {next}");
+                laps += 1;
+            }
+            next = at + sizes[block];
+        }
+        assert!(laps > 20, "{laps}");
+    }
+
     #[test]
     fn a_stride_steps_from_start_to_start() {
         let stride = Pattern::Stride { stride_bytes: Bytes(65536) };
@@ -276,6 +309,36 @@ mod tests {
                 prop_assert_eq!(offset % 512, 0);
                 prop_assert!(offset >= start * 512);
                 prop_assert!(offset + block <= (start + extra) * 512 + block);
+            }
+        }
+
+        /// Sums of sizes near 2^64 wrapped around, and I/Os went to the beginning of the target.
+        #[test]
+        fn nothing_overflows_at_the_end_of_the_range(
+            pattern in prop_oneof![
+                Just(Pattern::Random), Just(Pattern::Sequential), Just(Pattern::SequentialShared),
+                (0u64..4).prop_map(|n| Pattern::Stride { stride_bytes: Bytes(u64::MAX >> n) }),
+            ],
+            distribution in prop_oneof![
+                Just(Distribution::Uniform), Just(Distribution::Zipf { theta: 0.99 }),
+                Just(Distribution::Hot { span_percent: 3.0, access_percent: 90.0 }),
+            ],
+            size in prop_oneof![Just(u64::MAX), Just(1u64 << 63), Just((1u64 << 62) + 5)],
+            align in prop_oneof![Just(1u64), Just(512), Just(u64::MAX)],
+            start in prop_oneof![Just(0u64), Just(1 << 62), Just(1 << 40)],
+            block in 1u64..=1 << 30, thread in 0u32..4, seed: u64,
+        ) {
+            let stream = Stream {
+                distribution, threads: 4, offset_bytes: Bytes(start), align_bytes: Some(Bytes(align)),
+                ..stream(pattern, block)
+            };
+            prop_assume!(size - start >= block);
+            let mut offsets = Offsets::new(&stream, size, thread, &cursor());
+            let mut choices = Random::new(seed, 0);
+            for _ in 0..50 {
+                let offset = offsets.next(&mut choices, 0, block);
+                prop_assert!(offset >= start);
+                prop_assert!(offset.checked_add(block).is_some_and(|end| end <= size));
             }
         }
     }

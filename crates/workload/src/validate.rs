@@ -5,6 +5,7 @@ use std::fmt;
 use crate::model::{
     Content, Distribution, EngineChoice, Mode, Pattern, Priority, RateLimit, Stream, Workload,
 };
+use crate::sim::SimDevice;
 use crate::units::Bytes;
 
 /// The most I/Os one thread may have in flight.
@@ -13,6 +14,14 @@ const DEPTH_MAX: u32 = 65_536;
 const THREADS_MAX: u64 = 4096;
 /// The largest single I/O.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
+/// The smallest and the largest target.
+const TARGET_BYTES: (u64, u64) = (4096, 1 << 62);
+/// The longest name of a stream.
+const NAME_CHARS_MAX: usize = 64;
+/// The most points of a series: all of them are kept, and written into the result.
+const POINTS_MAX: f64 = 1e6;
+/// The most servers of a simulated device.
+const SERVERS_MAX: u32 = 1 << 20;
 
 /// One rule that a workload breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,9 +81,10 @@ impl Workload {
         for (i, target) in self.targets.iter().enumerate() {
             let field = format!("targets[{i}].path");
             found.check(!target.path.as_os_str().is_empty(), field, "empty", "give a path");
-            let size = target.size_bytes.unwrap_or(Bytes(4096));
+            let size = target.size_bytes.unwrap_or(Bytes(TARGET_BYTES.0));
+            let ok = (TARGET_BYTES.0..=TARGET_BYTES.1).contains(&size.0);
             let field = format!("targets[{i}].size_bytes");
-            found.check(size.0 >= 4096, field, size, "it must be at least 4096 bytes");
+            found.check(ok, field, size, "it must be at least 4096 bytes and at most 4 EiB");
             let twice = self.targets[..i].iter().any(|t| t.path == target.path);
             let path = target.path.display();
             found.check(!twice, format!("targets[{i}].path"), path, "a target is named once");
@@ -87,7 +97,7 @@ impl Workload {
             self.check_stream(&mut found, i, stream);
         }
         if let Some(sim) = &self.sim {
-            found.check(sim.servers > 0, "sim.servers", 0, "it must be at least 1");
+            check_sim(&mut found, sim);
             let is_sim = self.engine == EngineChoice::Sim;
             let engine = self.engine.name();
             found.check(is_sim, "engine", engine, "a simulated device needs the engine `sim`");
@@ -103,10 +113,15 @@ impl Workload {
         found.check(ok, "warmup_seconds", self.warmup_seconds, "it must be 0 to 31 days");
         let ok = (10_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
         found.check(ok, "interval_ns", self.interval_ns, "it must be 10 ms to 1 h");
+        let points = self.seconds * 1e9 / self.interval_ns.0.max(1) as f64;
+        let few = !ok || self.seconds > day || points <= POINTS_MAX;
+        let rule = "the series may have at most a million points; use longer intervals";
+        found.check(few, "interval_ns", self.interval_ns, rule);
     }
 
     fn check_stream(&self, found: &mut Found, index: usize, stream: &Stream) {
         let at = |name: &str| format!("streams[{index}].{name}");
+        check_name(found, &at, &stream.name);
         found.check(stream.threads > 0, at("threads"), 0, "it must be at least 1");
         let depth_ok = (1..=DEPTH_MAX).contains(&stream.depth);
         found.check(depth_ok, at("depth"), stream.depth, "it must be 1 to 65536");
@@ -181,6 +196,9 @@ impl Workload {
         let largest = Bytes(stream.largest_block());
         let rule = format!("the used part of `{path}` has only {}", Bytes(span));
         found.check(largest.0 <= span, at("blocks"), largest, &rule);
+        if let Pattern::Stride { stride_bytes } = stream.pattern {
+            found.check(stride_bytes.0 <= span, at("pattern.stride_bytes"), stride_bytes, &rule);
+        }
         if self.mode == Mode::Buffered || self.engine.is_artificial() {
             return;
         }
@@ -206,6 +224,38 @@ impl Workload {
                 &rule,
             );
         }
+    }
+}
+
+/// Names are those of threads, too, and stand in tables.
+fn check_name(found: &mut Found, at: &dyn Fn(&str) -> String, name: &str) {
+    let chars = name.chars().count();
+    let ok = (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control);
+    let rule = "a name has 1 to 64 characters, and no control characters";
+    found.check(ok, at("name"), format!("{name:?}"), rule);
+}
+
+/// A virtual clock on which nothing takes time would never come to the end of the run.
+fn check_sim(found: &mut Found, sim: &SimDevice) {
+    let ok = (1..=SERVERS_MAX).contains(&sim.servers);
+    found.check(ok, "sim.servers", sim.servers, "it must be 1 to 1048576");
+    let times = [
+        ("sim.read_ns", Some(sim.read_ns)),
+        ("sim.write_ns", Some(sim.write_ns)),
+        ("sim.sync_ns", Some(sim.sync_ns)),
+        ("sim.cache.hit_ns", sim.cache.map(|c| c.hit_ns)),
+        ("sim.write_cache.hit_ns", sim.write_cache.map(|c| c.hit_ns)),
+        ("sim.stuck.length_ns", sim.stuck.map(|s| s.length_ns)),
+    ];
+    for (field, time) in times {
+        if let Some(time) = time {
+            found.check(time.0 > 0, field, time, "it must be at least 1 ns");
+        }
+    }
+    if let Some(stall) = sim.stall {
+        let ok = stall.length_ns < stall.period_ns;
+        let rule = "it must be shorter than the period, or the device would never work";
+        found.check(ok, "sim.stall.length_ns", stall.length_ns, rule);
     }
 }
 
@@ -273,70 +323,5 @@ fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Block, Target};
-    use proptest::prelude::*;
-
-    fn workload(stream: Stream) -> Workload {
-        let target = Target { path: "/data".into(), size_bytes: Some(Bytes(1 << 30)) };
-        Workload::single(target, stream)
-    }
-
-    fn fields(violations: &[Violation]) -> Vec<&str> {
-        violations.iter().map(|v| v.field.as_str()).collect()
-    }
-
-    #[test]
-    fn the_default_breaks_no_rule() {
-        assert_eq!(workload(Stream::default()).violations(), []);
-    }
-
-    #[test]
-    fn all_violations_come_together() {
-        let stream = Stream { depth: 0, threads: 0, write_percent: 101, ..Stream::default() };
-        let found = Workload { seconds: 0.0, ..workload(stream) }.violations();
-        assert_eq!(
-            fields(&found),
-            ["seconds", "streams[0].threads", "streams[0].depth", "streams[0].write_percent"]
-        );
-        assert_eq!(found[2].to_string(), "streams[0].depth is 0: it must be 1 to 65536");
-    }
-
-    #[test]
-    fn a_depth_that_the_engine_cannot_hold_is_refused_not_capped() {
-        let stream = Stream { depth: 32, ..Stream::default() };
-        let found = Workload { engine: EngineChoice::Sync, ..workload(stream) }.violations();
-        assert_eq!(fields(&found), ["streams[0].depth"]);
-        assert!(found[0].rule.contains("more threads"));
-    }
-
-    #[test]
-    fn blocks_must_fit_the_target_and_its_alignment() {
-        let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
-        let blocks = vec![Block { bytes: Bytes(512), weight: 1 }];
-        let found = workload(Stream { blocks, ..Stream::default() }).violations_on(&facts);
-        assert_eq!(fields(&found), ["streams[0].blocks", "streams[0].align_bytes"]);
-        let stream = Stream { offset_bytes: Bytes(1 << 20), ..Stream::default() };
-        let found = workload(stream).violations_on(&facts);
-        assert_eq!(fields(&found), ["streams[0].offset_bytes", "streams[0].blocks"]);
-    }
-
-    proptest! {
-        #[test]
-        fn checking_never_panics(
-            depth: u32, threads: u32, write: u8, random: u8, seconds: f64, offset: u64, span: u64,
-            size: u64, align: u64, block: u64, theta: f64, targets in prop::collection::vec(any::<usize>(), 0..3),
-        ) {
-            let stream = Stream {
-                depth, threads, write_percent: write, random_percent: random, targets,
-                offset_bytes: Bytes(offset), span_bytes: Some(Bytes(span)),
-                blocks: vec![Block { bytes: Bytes(block), weight: 1 }],
-                distribution: Distribution::Zipf { theta }, ..Stream::default()
-            };
-            let workload = Workload { seconds, ..workload(stream) };
-            let _ = workload.violations();
-            let _ = workload.violations_on(&[TargetFacts { size_bytes: size, direct_align_bytes: align }]);
-        }
-    }
-}
+#[path = "validate_tests.rs"]
+mod tests;

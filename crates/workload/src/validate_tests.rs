@@ -1,0 +1,140 @@
+//! Tests of the rules a workload must keep.
+
+use super::*;
+use crate::model::{Block, Target};
+use crate::sim::{SimCache, SimStall, SimWriteCache};
+use crate::units::Nanoseconds;
+use proptest::prelude::*;
+
+fn workload(stream: Stream) -> Workload {
+    let target = Target { path: "/data".into(), size_bytes: Some(Bytes(1 << 30)) };
+    Workload::single(target, stream)
+}
+
+fn fields(violations: &[Violation]) -> Vec<&str> {
+    violations.iter().map(|v| v.field.as_str()).collect()
+}
+
+#[test]
+fn the_default_breaks_no_rule() {
+    assert_eq!(workload(Stream::default()).violations(), []);
+}
+
+#[test]
+fn all_violations_come_together() {
+    let stream = Stream { depth: 0, threads: 0, write_percent: 101, ..Stream::default() };
+    let found = Workload { seconds: 0.0, ..workload(stream) }.violations();
+    assert_eq!(
+        fields(&found),
+        ["seconds", "streams[0].threads", "streams[0].depth", "streams[0].write_percent"]
+    );
+    assert_eq!(found[2].to_string(), "streams[0].depth is 0: it must be 1 to 65536");
+}
+
+#[test]
+fn a_depth_that_the_engine_cannot_hold_is_refused_not_capped() {
+    let stream = Stream { depth: 32, ..Stream::default() };
+    let found = Workload { engine: EngineChoice::Sync, ..workload(stream) }.violations();
+    assert_eq!(fields(&found), ["streams[0].depth"]);
+    assert!(found[0].rule.contains("more threads"));
+}
+
+#[test]
+fn blocks_must_fit_the_target_and_its_alignment() {
+    let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
+    let blocks = vec![Block { bytes: Bytes(512), weight: 1 }];
+    let found = workload(Stream { blocks, ..Stream::default() }).violations_on(&facts);
+    assert_eq!(fields(&found), ["streams[0].blocks", "streams[0].align_bytes"]);
+    let stream = Stream { offset_bytes: Bytes(1 << 20), ..Stream::default() };
+    let found = workload(stream).violations_on(&facts);
+    assert_eq!(fields(&found), ["streams[0].offset_bytes", "streams[0].blocks"]);
+}
+
+/// A simulated device that served in no time stopped the virtual clock, and with it the program.
+#[test]
+fn a_simulated_device_takes_time() {
+    let none = Nanoseconds(0);
+    let cache = SimCache { size_bytes: Bytes(1 << 20), hit_ns: none };
+    let drain_bytes_per_s = Bytes(1 << 20);
+    let write_cache = SimWriteCache { size_bytes: Bytes(1 << 20), drain_bytes_per_s, hit_ns: none };
+    let stall = SimStall { period_ns: Nanoseconds(5), length_ns: Nanoseconds(5) };
+    let device = SimDevice {
+        servers: u32::MAX,
+        read_ns: none,
+        write_ns: none,
+        sync_ns: none,
+        cache: Some(cache),
+        write_cache: Some(write_cache),
+        stall: Some(stall),
+        ..SimDevice::default()
+    };
+    let workload = workload(Stream::default());
+    let found = Workload { engine: EngineChoice::Sim, sim: Some(device), ..workload }.violations();
+    let expected = [
+        "sim.servers",
+        "sim.read_ns",
+        "sim.write_ns",
+        "sim.sync_ns",
+        "sim.cache.hit_ns",
+        "sim.write_cache.hit_ns",
+        "sim.stall.length_ns",
+    ];
+    assert_eq!(fields(&found), expected);
+}
+
+/// The name of a stream is that of its threads: one with a NUL in it ended the program in a panic.
+#[test]
+fn names_can_be_shown_and_given_to_threads() {
+    for name in ["", "a\0b", "two\nlines", "\u{1b}[2J", &"x".repeat(65)] {
+        let found = workload(Stream { name: name.to_owned(), ..Stream::default() }).violations();
+        assert_eq!(fields(&found), ["streams[0].name"], "{name:?}");
+        assert!(!found[0].to_string().contains(char::is_control));
+    }
+    for name in ["log", "Größe", &"x".repeat(64)] {
+        let found = workload(Stream { name: name.to_owned(), ..Stream::default() }).violations();
+        assert_eq!(found, [], "{name:?}");
+    }
+}
+
+/// A stride longer than the used part read its first block again and again.
+#[test]
+fn a_stride_ends_inside_the_used_part() {
+    let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
+    let stride = |bytes| Pattern::Stride { stride_bytes: Bytes(bytes) };
+    let of = |bytes| workload(Stream { pattern: stride(bytes), ..Stream::default() });
+    assert_eq!(of(1 << 20).violations_on(&facts), []);
+    let found = of((1 << 20) + 4096).violations_on(&facts);
+    assert_eq!(fields(&found), ["streams[0].pattern.stride_bytes"]);
+}
+
+/// A month in steps of 10 ms is a quarter of a billion points, in memory and in the result.
+#[test]
+fn a_series_has_an_end() {
+    let of = |seconds, ms: u64| Workload {
+        seconds,
+        interval_ns: Nanoseconds(ms * 1_000_000),
+        ..workload(Stream::default())
+    };
+    assert_eq!(of(10_000.0, 10).violations(), []);
+    assert_eq!(fields(&of(10_001.0, 10).violations()), ["interval_ns"]);
+    assert_eq!(of(86_400.0 * 31.0, 3000).violations(), []);
+    assert_eq!(of(1.0, 3_600_000).violations(), []);
+}
+
+proptest! {
+    #[test]
+    fn checking_never_panics(
+        depth: u32, threads: u32, write: u8, random: u8, seconds: f64, offset: u64, span: u64,
+        size: u64, align: u64, block: u64, theta: f64, targets in prop::collection::vec(any::<usize>(), 0..3),
+    ) {
+        let stream = Stream {
+            depth, threads, write_percent: write, random_percent: random, targets,
+            offset_bytes: Bytes(offset), span_bytes: Some(Bytes(span)),
+            blocks: vec![Block { bytes: Bytes(block), weight: 1 }],
+            distribution: Distribution::Zipf { theta }, ..Stream::default()
+        };
+        let workload = Workload { seconds, ..workload(stream) };
+        let _ = workload.violations();
+        let _ = workload.violations_on(&[TargetFacts { size_bytes: size, direct_align_bytes: align }]);
+    }
+}
