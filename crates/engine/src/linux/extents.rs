@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use rustix::fs::SeekFrom;
+
 use crate::buffers::{BufferPlan, Buffers};
 
 /// `_IOWR('f', 11, struct fiemap)`.
@@ -38,8 +40,31 @@ struct Map {
 
 /// Bytes of a file's first `size_bytes` that are holes or were never written: reading them measures nothing.
 ///
-/// None where the file system keeps no extent map.
+/// None where the file system tells neither its extents nor its holes.
 pub(super) fn missing_bytes(file: &File, size_bytes: u64) -> Option<u64> {
+    unwritten_extents(file, size_bytes).or_else(|| holes(file, size_bytes))
+}
+
+/// The same by seeking from hole to data, which network and memory file systems know, too.
+fn holes(file: &File, size_bytes: u64) -> Option<u64> {
+    let (mut at, mut missing) = (0, 0);
+    while at < size_bytes {
+        let data = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // There is no data any more.
+            Err(rustix::io::Errno::NXIO) => size_bytes,
+            Err(_) => return None,
+        };
+        missing += data.min(size_bytes).saturating_sub(at);
+        if data >= size_bytes {
+            break;
+        }
+        at = rustix::fs::seek(file, SeekFrom::Hole(data)).ok().filter(|hole| *hole > data)?;
+    }
+    Some(missing)
+}
+
+fn unwritten_extents(file: &File, size_bytes: u64) -> Option<u64> {
     let (mut at, mut present) = (0, 0);
     while at < size_bytes {
         let batch = extents(file, at, size_bytes - at).ok()?;
@@ -96,4 +121,23 @@ fn direct_read(file: &File, bytes: u64, flags: libc::c_int) -> io::Result<()> {
     // SAFETY: the vector describes `buffer`, which lives until the call returns.
     let result = unsafe { libc::preadv2(file.as_raw_fd(), &raw const vector, 1, 0, flags) };
     if result >= 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    /// Memory and network file systems have no extent map; there a sparse file passed for a written one.
+    #[test]
+    fn holes_are_found_with_and_without_an_extent_map() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        file.write_all_at(&[1; 65536], 262_144).unwrap();
+        file.sync_all().unwrap();
+        let missing = (1 << 20) - 65536;
+        assert_eq!(holes(&file, 1 << 20), Some(missing));
+        assert!(unwritten_extents(&file, 1 << 20).is_none_or(|bytes| bytes == missing));
+        assert_eq!(missing_bytes(&file, 262_144 + 65536), Some(262_144));
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use results::Status;
 
 use crate::program::{
-    Running, code, command, fails, mark, measurement, names, run, stderr, succeeds, tool,
+    Running, code, command, fails, kill, mark, measurement, names, run, stderr, succeeds,
 };
 
 #[test]
@@ -72,11 +72,10 @@ fn a_second_signal_ends_the_program_at_once() {
     let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     stdout.read_exact(&mut [0]).unwrap();
-    let id = child.id().to_string();
-    tool("kill", &["-INT", &id]).unwrap();
+    kill("INT", child.id());
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(child.try_wait().unwrap(), None, "the first one lets it end in order");
-    tool("kill", &["-TERM", &id]).unwrap();
+    kill("TERM", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
@@ -157,7 +156,7 @@ fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(900));
-        tool("kill", &["-HUP", &child.id().to_string()]).unwrap();
+        kill("HUP", child.id());
         let output = child.wait_with_output().unwrap();
         (code(&output), measurement(&output).status)
     };

@@ -34,6 +34,11 @@ pub(crate) fn run_small(target: &Path, args: &[&str]) -> Output {
     run(target, &[&SHORT[4..], args].concat())
 }
 
+/// Sends a signal by its name. Every shell can; the command `kill` is not on every system.
+pub(crate) fn kill(name: &str, process: u32) {
+    tool("sh", &["-c", "kill -$0 $1", name, &process.to_string()]).unwrap();
+}
+
 /// The exit code; a signal that killed the program fails the test.
 #[track_caller]
 pub(crate) fn code(output: &Output) -> i32 {
@@ -132,8 +137,7 @@ impl Running {
 
     /// Sends a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
-        let (option, id) = (format!("-{name}"), self.child.id().to_string());
-        assert!(Command::new("kill").args([option, id]).status().unwrap().success());
+        kill(name, self.child.id());
     }
 
     /// Waits for the end.
