@@ -31,6 +31,15 @@ pub(crate) struct BufferPlan {
     pub writes: bool,
 }
 
+impl BufferPlan {
+    /// What its buffers take when all of them are used.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let regions = u64::from(self.reads) + u64::from(self.writes);
+        let stride = u64::from(self.bytes).next_multiple_of(ALIGN as u64);
+        u64::from(self.depth).saturating_mul(stride).saturating_mul(regions)
+    }
+}
+
 impl Buffers {
     /// Memory for `plan`; pages come into being when they are first used.
     pub(crate) fn new(plan: BufferPlan) -> io::Result<Self> {

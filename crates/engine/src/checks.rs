@@ -142,6 +142,8 @@ fn left_over(judged: &Judged<'_>) -> Vec<String> {
 /// From which age on an I/O of this kind is one that its stream's percentiles do not know.
 fn limit_ns(workers: &[&WorkerTotals], kind: usize) -> u64 {
     let mut latency = Histogram::new();
-    workers.iter().for_each(|w| latency.merge(&w.tallies[kind].latency));
+    for worker in workers {
+        latency.merge(&worker.tallies[kind].latency);
+    }
     latency.quantile(0.99).map_or(LEFT_OVER_NS, |p99| LEFT_OVER_NS.max(p99.saturating_mul(2)))
 }

@@ -105,7 +105,9 @@ mod tests {
     fn deflated_share(content: Content, block: usize) -> f64 {
         let mut random = Random::new(1, 1);
         let mut slots = vec![vec![0; block]; 3];
-        slots.iter_mut().for_each(|s| prepare(content, s, &mut random));
+        for slot in &mut slots {
+            prepare(content, slot, &mut random);
+        }
         let (mut serial, mut written) = (random.bits(), Vec::new());
         while written.len() < 1 << 20 {
             for slot in &mut slots {

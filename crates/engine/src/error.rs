@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use results::ErrorKind;
 use thiserror::Error;
-use workload::Violation;
+use workload::{Bytes, Violation};
 
 /// A run that could not start.
 #[derive(Debug, Error)]
@@ -40,6 +40,26 @@ pub enum EngineError {
         source: io::Error,
         /// What to do about it.
         remedy: &'static str,
+    },
+    /// The buffers of all I/Os in flight would take too much memory.
+    #[error(
+        "the buffers of all I/Os in flight need {needed}, more than a quarter of the free memory ({free}); most of it is \
+         for the stream `{stream}`: {threads} threads x depth {depth} x blocks of {block}; use fewer threads, a smaller \
+         depth or smaller blocks"
+    )]
+    TooMuchMemory {
+        /// All buffers.
+        needed: Bytes,
+        /// Memory that programs can have.
+        free: Bytes,
+        /// The stream that needs most.
+        stream: String,
+        /// Its threads on all targets.
+        threads: u64,
+        /// I/Os of each of its threads.
+        depth: u32,
+        /// Its largest block.
+        block: Bytes,
     },
     /// Memory for the I/Os in flight cannot be had.
     #[error(

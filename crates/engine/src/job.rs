@@ -40,3 +40,92 @@ impl Job {
         let _ = self.sender.send(Message::Ready(Err(error)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffers::BufferPlan;
+    use crate::null::NullQueue;
+    use crate::offsets::Offsets;
+    use crate::pace::Pace;
+    use crate::queue::{Finished, Request};
+    use crate::random::Random;
+    use crate::shared::{Ending, InFlight};
+    use crate::worker::WorkerPlan;
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc::sync_channel;
+    use workload::{OnError, Stream};
+
+    const DEPTH: u32 = 4;
+
+    /// Counts the write buffers that were asked for.
+    struct Counting(NullQueue, Arc<AtomicU32>);
+
+    impl Queue for Counting {
+        fn now(&self) -> u64 {
+            self.0.now()
+        }
+
+        fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+            self.0.issue(requests)
+        }
+
+        fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+            self.0.wait(until_ns)
+        }
+
+        fn reap(&mut self, finished: &mut Vec<Finished>) {
+            self.0.reap(finished);
+        }
+
+        fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            self.0.write_buffer(slot)
+        }
+
+        fn read_buffer(&mut self, slot: u32) -> &[u8] {
+            self.0.read_buffer(slot)
+        }
+    }
+
+    fn worker(sender: SyncSender<Message>) -> Worker {
+        let stream = Stream { depth: DEPTH, write_percent: 100, ..Stream::default() };
+        Worker::new(WorkerPlan {
+            worker: 0,
+            stream: &stream,
+            offsets: Offsets::new(&stream, 1 << 20, 0, &Arc::default()),
+            pace: Pace::new(&stream, 0, 1),
+            random: Random::new(1, 0),
+            content_seed: 1,
+            on_error: OnError::Stop,
+            ending: Arc::new(Ending::at(0)),
+            in_flight: Arc::new(InFlight::new(DEPTH)),
+            sender,
+            empties: sync_channel(1).1,
+            thread_cpu_ns: || None,
+        })
+    }
+
+    /// Write buffers were filled when the clock of the run was already set: a thread with gigabytes of them came seconds
+    /// too late to a run that counted from its start.
+    #[test]
+    fn a_worker_is_ready_when_its_buffers_are_filled() {
+        let (sender, messages) = sync_channel(0);
+        let (go, wait_for_go) = sync_channel(1);
+        let asked = Arc::new(AtomicU32::new(0));
+        let plan = BufferPlan { depth: DEPTH, bytes: 8192, reads: false, writes: true };
+        let queue = Counting(NullQueue::new(plan).unwrap(), Arc::clone(&asked));
+        let for_worker = sender.clone();
+        let make_worker: MakeWorker = Box::new(move || worker(for_worker));
+        let job = Job { make_worker, go: wait_for_go, sender };
+        let backend = Backend { name: "null", reason: String::new(), features: Vec::new() };
+        let thread = std::thread::spawn(move || job.run(queue, backend));
+        let ready = messages.recv();
+        assert!(matches!(ready, Ok(Message::Ready(Ok(_)))), "{ready:?}");
+        assert_eq!(asked.load(Ordering::SeqCst), DEPTH);
+        drop(go);
+        thread.join().unwrap();
+    }
+}

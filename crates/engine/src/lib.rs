@@ -15,6 +15,7 @@ mod error;
 mod event;
 mod job;
 mod mark;
+mod memory;
 mod null;
 mod offsets;
 mod outcome;

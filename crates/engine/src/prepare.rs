@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use workload::{TargetFacts, Workload};
 
 use crate::event::Event;
+use crate::memory;
 use crate::platform;
 use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarget, TargetPlan};
 
@@ -22,6 +23,7 @@ pub fn plan(
     if !violations.is_empty() {
         return Err(PrepareError::Invalid(violations));
     }
+    memory::check(workload)?;
     let plans = if workload.engine.is_artificial() {
         artificial(workload)
     } else {

@@ -17,6 +17,7 @@ use crate::drive;
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::job::{Job, MakeWorker};
+use crate::memory;
 use crate::offsets::Offsets;
 use crate::outcome::{self, Facts};
 use crate::pace::Pace;
@@ -79,6 +80,7 @@ pub fn run(
     if !violations.is_empty() {
         return Err(EngineError::Invalid(violations));
     }
+    memory::check(workload)?;
     let started = jiff::Timestamp::now();
     let mut run = Run::new(workload, prepared);
     let times = if workload.engine == EngineChoice::Sim {
@@ -369,7 +371,8 @@ fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     workload.streams.iter().map(|_| targets()).collect()
 }
 
-fn buffer_plan(stream: &Stream) -> BufferPlan {
+/// What buffers a worker of a stream needs.
+pub(crate) fn buffer_plan(stream: &Stream) -> BufferPlan {
     BufferPlan {
         depth: stream.depth,
         bytes: u32::try_from(stream.largest_block()).unwrap_or(u32::MAX),
@@ -381,4 +384,26 @@ fn buffer_plan(stream: &Stream) -> BufferPlan {
 /// The error for a queue whose memory cannot be had.
 pub(crate) fn memory_error(plan: BufferPlan, source: std::io::Error) -> EngineError {
     EngineError::Memory { depth: plan.depth, bytes: plan.bytes, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Target;
+
+    /// CPUs were given in turn to the threads of each target: with a thread for each of eight targets, all eight were
+    /// bound to the first CPU.
+    #[test]
+    fn threads_of_a_stream_are_counted_over_all_of_its_targets() {
+        let target = |name: &str| Target { path: name.into(), size_bytes: None };
+        let stream = Stream { threads: 2, ..Stream::default() };
+        let mut workload = Workload::single(target("a"), stream.clone());
+        workload.targets.push(target("b"));
+        workload.streams.push(Stream { targets: vec![1], ..stream });
+        let places: Vec<_> =
+            places(&workload).iter().map(|p| (p.stream, p.target, p.thread, p.rank)).collect();
+        let first = [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 1, 3)];
+        assert_eq!(places[..4], first);
+        assert_eq!(places[4..], [(1, 1, 0, 0), (1, 1, 1, 1)]);
+    }
 }

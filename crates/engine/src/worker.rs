@@ -545,3 +545,28 @@ impl Worker {
 
 /// Kinds that a worker counts apart, as a check of the array's length.
 const _: () = assert!(KINDS == 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worker that hung lost what it had counted since the last point of the series: with points of an hour, an hour.
+    #[test]
+    fn a_long_interval_is_sent_in_parts_of_a_second() {
+        let ms = 1_000_000;
+        let cases = [(60_000, 1000), (1000, 1000), (700, 700), (10, 10)];
+        for (interval_ms, part_ms) in cases {
+            let (window_ns, interval_ns) = (5 * ms, interval_ms * ms);
+            let timeline = Timeline { window_ns, interval_ns, ..Timeline::default() };
+            let mut at = window_ns;
+            for part in 1..200 {
+                at = timeline.boundary_after(at);
+                assert_eq!(at, window_ns + part * part_ms * ms, "{interval_ms} ms");
+            }
+        }
+        // Every end of an interval is a boundary, also where no whole number of parts fits.
+        let timeline = Timeline { interval_ns: 2500 * ms, ..Timeline::default() };
+        let next = |at: u64| timeline.boundary_after(at * ms) / ms;
+        assert_eq!([0, 1000, 2000, 2500, 4700].map(next), [1000, 2000, 2500, 3500, 5000]);
+    }
+}

@@ -1,11 +1,13 @@
 //! Linux: backends, threads, targets.
 
 mod aio;
+mod choose;
 #[cfg(test)]
 mod contract;
 mod extents;
 mod fill;
 mod guard;
+mod memory;
 mod ready;
 mod sync;
 mod targets;
@@ -13,9 +15,8 @@ mod thread;
 mod uring;
 
 use std::fs::File;
-use std::io;
 
-use workload::{EngineChoice, Mode, Stream, Workload};
+use workload::{EngineChoice, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
@@ -24,92 +25,11 @@ use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
 use crate::run::{Backend, Place, memory_error};
 
+pub(crate) use choose::{Choice, choose};
+pub(crate) use memory::available_memory;
 pub(crate) use ready::prepare_target;
 pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{process_cpu, thread_cpu_ns};
-
-/// The backend that one stream uses on one target.
-#[derive(Debug, Clone)]
-pub(crate) struct Choice {
-    kind: EngineChoice,
-    reason: String,
-}
-
-impl Choice {
-    fn new(kind: EngineChoice, reason: impl Into<String>) -> Self {
-        Self { kind, reason: reason.into() }
-    }
-}
-
-/// Takes the backend that was asked for, or the best one that works here.
-pub(crate) fn choose(
-    workload: &Workload,
-    stream: &Stream,
-    target: &PreparedTarget,
-) -> Result<Choice, EngineError> {
-    let unavailable =
-        |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
-    match workload.engine {
-        EngineChoice::Auto => Ok(best(workload, stream, target)),
-        EngineChoice::Uring => {
-            uring::probe().map_err(|e| unavailable("uring", &e))?;
-            Ok(Choice::new(EngineChoice::Uring, "asked for"))
-        }
-        EngineChoice::Aio => {
-            aio::probe().map_err(|e| unavailable("aio", &e))?;
-            Ok(Choice::new(EngineChoice::Aio, "asked for"))
-        }
-        asked => Ok(Choice::new(asked, "asked for")),
-    }
-}
-
-/// What an error of a backend's set-up means, as far as that is known.
-fn hint(error: &io::Error) -> String {
-    let why = match error.raw_os_error() {
-        Some(libc::ENOSYS) => " (the kernel does not have it)",
-        Some(libc::EPERM) => {
-            " (forbidden by the system: see kernel.io_uring_disabled, or the seccomp profile of the container)"
-        }
-        Some(libc::EAGAIN) => " (the system's limit is reached: see fs.aio-max-nr)",
-        Some(libc::ENOMEM) => " (the limit of locked memory is reached: see ulimit -l)",
-        _ => "",
-    };
-    format!("{error}{why}")
-}
-
-fn best(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Choice {
-    if stream.depth == 1 {
-        let reason = "at depth 1 plain pread/pwrite has the least overhead";
-        return Choice::new(EngineChoice::Sync, reason);
-    }
-    let mut reasons = Vec::new();
-    let nowait = workload.mode == Mode::Buffered || supports_nowait(stream, target);
-    if nowait {
-        match uring::probe() {
-            Ok(()) => {
-                return Choice::new(EngineChoice::Uring, "the fastest that works on this target");
-            }
-            Err(error) => reasons.push(format!("io_uring cannot be used: {}", hint(&error))),
-        }
-    } else {
-        reasons.push(
-            "this target has no non-blocking I/O, so io_uring would hand each I/O to a kernel thread".to_owned(),
-        );
-    }
-    match aio::probe() {
-        Ok(()) => Choice::new(EngineChoice::Aio, reasons.join("; ")),
-        Err(error) => {
-            reasons.push(format!("aio cannot be used: {}", hint(&error)));
-            Choice::new(EngineChoice::Uring, reasons.join("; "))
-        }
-    }
-}
-
-/// Whether an I/O that would wait can be refused at once: what io_uring needs to stay in the submitting thread.
-fn supports_nowait(stream: &Stream, target: &PreparedTarget) -> bool {
-    let Ok(file) = ready::open_for_io(target, Mode::Direct, stream) else { return true };
-    extents::read_nowait(&file, target.direct_align_bytes)
-}
 
 /// Starts the thread of one worker.
 pub(crate) fn spawn(
@@ -138,14 +58,20 @@ pub(crate) fn spawn(
                         job.run(queue, Backend { name: "uring", reason, features });
                     }
                     Err(error) => {
-                        job.fail(EngineError::Unavailable { engine: "uring", cause: hint(&error) });
+                        job.fail(EngineError::Unavailable {
+                            engine: "uring",
+                            cause: choose::hint(&error),
+                        });
                     }
                 }
             }
             (EngineChoice::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
                 Ok(queue) => job.run(queue, Backend { name: "aio", reason, features: Vec::new() }),
                 Err(error) => {
-                    job.fail(EngineError::Unavailable { engine: "aio", cause: hint(&error) });
+                    job.fail(EngineError::Unavailable {
+                        engine: "aio",
+                        cause: choose::hint(&error),
+                    });
                 }
             },
             (EngineChoice::Sync, Some(file)) => run_sync(file, plan, reason, job),
@@ -155,8 +81,10 @@ pub(crate) fn spawn(
             },
         }
     };
+    // No name may end the program: what cannot stand in the name of a thread is left out.
+    let name: String = stream.name.chars().filter(|c| !c.is_control()).collect();
     std::thread::Builder::new()
-        .name(format!("{}-{}", stream.name, place.thread))
+        .name(format!("{name}-{}", place.thread))
         .spawn(body)
         .map(|_| ())
         .map_err(|source| EngineError::Thread {

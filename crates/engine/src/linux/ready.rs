@@ -19,6 +19,7 @@ use crate::error::EngineError;
 use crate::event::Event;
 use crate::mark::Mark;
 use crate::prepared::{Action, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+use crate::random::unrepeated;
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
@@ -69,7 +70,9 @@ fn make_ready(
         target.direct_align_bytes = direct_alignment(&target)?;
     }
     if plan.action.fills() {
-        fill_target(&target, workload.seed, direct, stop, observe)?;
+        // Equal files would be one file to storage that recognises what it has.
+        let seed = unrepeated(workload.seed, index as u64);
+        fill_target(&target, seed, direct, stop, observe)?;
     }
     if plan.action == Action::DestroyAndFill {
         target.content = "overwritten by iosonde with random bytes before the run".into();

@@ -95,3 +95,16 @@ pub(crate) fn process_cpu() -> Option<(f64, f64)> {
     let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
     Some((seconds(usage.ru_utime), seconds(usage.ru_stime)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_given_in_turn() {
+        let stream = Stream { cpus: vec![4, 6], ..Stream::default() };
+        let cpus = [0, 1, 2, 3].map(|rank| Setup::new(&stream, rank).cpu);
+        assert_eq!(cpus, [Some(4), Some(6), Some(4), Some(6)]);
+        assert_eq!(Setup::new(&Stream::default(), 3).cpu, None);
+    }
+}

@@ -90,3 +90,8 @@ pub(crate) fn thread_cpu_ns() -> Option<u64> {
 pub(crate) fn process_cpu() -> Option<(f64, f64)> {
     None
 }
+
+/// Not told.
+pub(crate) fn available_memory() -> Option<u64> {
+    None
+}

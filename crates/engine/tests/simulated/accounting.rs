@@ -1,7 +1,7 @@
 //! What counts, where, and how it adds up. That parts add up to totals is asserted of every experiment.
 
 use engine::Event;
-use results::{Measurement, Status};
+use results::{Histogram, Measurement, Status};
 use workload::{Bytes, Nanoseconds, SimDevice, SimStall, SimStuck, Stream, Target, Workload};
 
 use crate::experiment::{MS, S, device, interrupted, latency, measure, near, observed};
@@ -106,6 +106,23 @@ fn threads_targets_and_streams_are_told_apart() {
         assert_eq!(thread.total.ios, depth * 10_000);
         near(thread.achieved_depth, depth as f64, 1e-6);
     }
+}
+
+/// Threads had no histograms, so that nobody could say which of them saw the slow I/Os.
+#[test]
+fn the_histograms_of_threads_add_up() {
+    let stream = Stream { threads: 3, write_percent: 50, ..reads(2) };
+    let m = measure(&workload(stream, device(MS)));
+    let read = |s: &Option<String>| Histogram::decode(s.as_deref().unwrap()).unwrap();
+    let mut sum = Histogram::new();
+    for thread in &m.threads_detail {
+        let own = read(&thread.write.histogram);
+        assert_eq!(own.count(), thread.write.ios);
+        sum.merge(&own);
+    }
+    assert!(sum == read(&m.write.histogram));
+    let m = measure(&workload(reads(2), device(MS)));
+    assert_eq!(m.threads_detail[0].total.histogram, None, "it would be that of the total");
 }
 
 fn rate_is_kept(m: &Measurement, iops: f64) {

@@ -111,6 +111,21 @@ fn a_rate_above_the_capacity_is_said() {
     near(latency(&m.read).max as f64, 2.2 * S as f64, 0.01);
 }
 
+/// Only a run of one stream said how much of its rate it reached.
+#[test]
+fn every_stream_says_what_it_reached_of_its_rate() {
+    let mut workload =
+        workload(iops(1000.0, Stream { name: "kept".into(), ..reads(4) }), device(MS));
+    workload.streams.push(iops(4000.0, Stream { name: "missed".into(), ..reads(2) }));
+    workload.streams.push(Stream { name: "free".into(), ..reads(1) });
+    let m = measure(&workload);
+    let reached = |i: usize| m.streams[i].rate_reached_percent;
+    near(reached(0).unwrap(), 100.0, 0.001);
+    near(reached(1).unwrap(), 50.0, 0.001);
+    assert_eq!(reached(2), None);
+    assert_eq!(m.checks.rate_reached_percent, reached(1), "the lowest");
+}
+
 /// In a sum of a paced and a free stream, only the I/Os of the first had a service time: Little's law was judged by
 /// their mean for all, and was off by half.
 #[test]

@@ -1,0 +1,171 @@
+//! Which backend a stream gets on a target: the one that was asked for, or the better of those that work.
+
+use std::io;
+
+use workload::{EngineChoice, Mode, Stream, Workload};
+
+use super::{aio, extents, ready, uring};
+use crate::error::EngineError;
+use crate::prepared::PreparedTarget;
+
+/// The backend that one stream uses on one target.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(super) kind: EngineChoice,
+    pub(super) reason: String,
+}
+
+impl Choice {
+    fn new(kind: EngineChoice, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into() }
+    }
+}
+
+/// Takes the backend that was asked for, or the best one that works here.
+pub(crate) fn choose(
+    workload: &Workload,
+    stream: &Stream,
+    target: &PreparedTarget,
+) -> Result<Choice, EngineError> {
+    let unavailable =
+        |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
+    match workload.engine {
+        EngineChoice::Auto => Ok(best(workload, stream, target)),
+        EngineChoice::Uring => {
+            uring::probe().map_err(|e| unavailable("uring", &e))?;
+            Ok(Choice::new(EngineChoice::Uring, "asked for"))
+        }
+        EngineChoice::Aio => {
+            aio::probe().map_err(|e| unavailable("aio", &e))?;
+            Ok(Choice::new(EngineChoice::Aio, "asked for"))
+        }
+        asked => Ok(Choice::new(asked, "asked for")),
+    }
+}
+
+/// What an error of a backend's set-up means, as far as that is known.
+pub(super) fn hint(error: &io::Error) -> String {
+    let why = match error.raw_os_error() {
+        Some(libc::ENOSYS) => " (the kernel does not have it)",
+        Some(libc::EPERM) => {
+            " (forbidden by the system: see kernel.io_uring_disabled, or the seccomp profile of the container)"
+        }
+        Some(libc::EAGAIN) => " (the system's limit is reached: see fs.aio-max-nr)",
+        Some(libc::ENOMEM) => " (the limit of locked memory is reached: see ulimit -l)",
+        _ => "",
+    };
+    format!("{error}{why}")
+}
+
+/// What `auto` knows of a stream and its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Known {
+    mode: Mode,
+    /// The stream only writes.
+    only_writes: bool,
+    /// A read that would have to wait can be refused at once: what io_uring needs to stay in the submitting thread.
+    refuses_to_wait: bool,
+    /// The file system is in memory, where nothing waits.
+    in_memory: bool,
+}
+
+impl Known {
+    fn of(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Self {
+        let mode = workload.mode;
+        let only_writes = !stream.reads();
+        let Ok(file) = ready::open_for_io(target, mode, stream) else {
+            // Whoever opens it for the run will say why it cannot be.
+            return Self { mode, only_writes, refuses_to_wait: true, in_memory: false };
+        };
+        let align = if mode == Mode::Buffered { 1 } else { target.direct_align_bytes };
+        let kind = rustix::fs::fstatfs(&file).map(|fs| fs.f_type);
+        Self {
+            mode,
+            only_writes,
+            refuses_to_wait: extents::read_nowait(&file, align),
+            in_memory: kind.is_ok_and(|k| k == libc::TMPFS_MAGIC || k == RAMFS_MAGIC),
+        }
+    }
+
+    /// The better of io_uring and aio for a deep queue, and why.
+    fn better(self) -> (EngineChoice, &'static str) {
+        match self {
+            Self { mode: Mode::Buffered, in_memory: true, .. } => (
+                EngineChoice::Aio,
+                "the file system is in memory, where aio makes each I/O in the submitting call",
+            ),
+            // io_uring hands such writes to a kernel thread where the file system cannot refuse one that would wait.
+            // Whether it can cannot be tried without writing.
+            Self { mode: Mode::Buffered, only_writes: true, .. } => (
+                EngineChoice::Aio,
+                "whether a buffered write that would wait is refused cannot be checked without writing, and aio \
+                 does not depend on it",
+            ),
+            Self { refuses_to_wait: true, .. } => (
+                EngineChoice::Uring,
+                "this target refuses reads that would wait (RWF_NOWAIT), so io_uring needs no kernel thread for them",
+            ),
+            // aio would make buffered reads one after the other, whatever the depth.
+            Self { mode: Mode::Buffered, .. } => (
+                EngineChoice::Uring,
+                "this target does not refuse buffered reads that would wait (no RWF_NOWAIT): io_uring makes them in \
+                 kernel threads, aio would make them one after the other",
+            ),
+            Self { mode: Mode::Direct, .. } => (
+                EngineChoice::Aio,
+                "this target has no non-blocking I/O (RWF_NOWAIT), so io_uring would hand each I/O to a kernel thread",
+            ),
+        }
+    }
+}
+
+/// ramfs, which libc does not name.
+const RAMFS_MAGIC: libc::c_long = 0x8584_58F6;
+
+fn best(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Choice {
+    if stream.depth == 1 {
+        let reason = "at depth 1 plain pread/pwrite has the least overhead";
+        return Choice::new(EngineChoice::Sync, reason);
+    }
+    let (better, reason) = Known::of(workload, stream, target).better();
+    let probe = |kind| if kind == EngineChoice::Aio { aio::probe() } else { uring::probe() };
+    let Err(error) = probe(better) else { return Choice::new(better, reason) };
+    let other = if better == EngineChoice::Aio { EngineChoice::Uring } else { EngineChoice::Aio };
+    let cannot = |kind: EngineChoice, error: &io::Error| {
+        format!("{} cannot be used: {}", kind.name(), hint(error))
+    };
+    let mut reasons = vec![cannot(better, &error)];
+    reasons.extend(probe(other).err().map(|error| cannot(other, &error)));
+    Choice::new(other, reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Buffered I/O always went to io_uring, which on tmpfs and for buffered writes on ext4 handed each I/O to a kernel
+    /// thread: a fifth slower than aio.
+    #[test]
+    fn buffered_io_takes_what_stays_in_the_thread() {
+        let reads = Known {
+            mode: Mode::Buffered,
+            only_writes: false,
+            refuses_to_wait: true,
+            in_memory: false,
+        };
+        let direct = Known { mode: Mode::Direct, ..reads };
+        let cases = [
+            (reads, EngineChoice::Uring),
+            (Known { refuses_to_wait: false, ..reads }, EngineChoice::Uring),
+            (Known { refuses_to_wait: false, in_memory: true, ..reads }, EngineChoice::Aio),
+            (Known { only_writes: true, ..reads }, EngineChoice::Aio),
+            (direct, EngineChoice::Uring),
+            (Known { only_writes: true, ..direct }, EngineChoice::Uring),
+            (Known { refuses_to_wait: false, ..direct }, EngineChoice::Aio),
+        ];
+        for (known, better) in cases {
+            let (kind, reason) = known.better();
+            assert_eq!(kind, better, "{known:?}: {reason}");
+        }
+    }
+}

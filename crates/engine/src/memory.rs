@@ -1,0 +1,80 @@
+//! Whether the buffers of all I/Os in flight fit into memory, before any of them is made.
+//!
+//! They are mapped lazily, so that too many of them would not fail but fill the memory, and the system would end some
+//! program, not always this one.
+
+use workload::{Bytes, EngineChoice, Stream, Workload};
+
+use crate::error::EngineError;
+use crate::platform;
+use crate::run::buffer_plan;
+
+/// The share of the free memory that buffers may take: one part of so many.
+const SHARE: u64 = 4;
+
+/// Refuses a workload whose buffers would take more than a quarter of the memory that is free.
+pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
+    // A simulated device moves no bytes, and its buffers are never touched.
+    if workload.engine == EngineChoice::Sim {
+        return Ok(());
+    }
+    platform::available_memory().map_or(Ok(()), |free| fits(workload, free))
+}
+
+fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
+    let count = workload.targets.len();
+    let threads =
+        |s: &Stream| u64::from(s.threads).saturating_mul(s.target_indexes(count).len() as u64);
+    let each = |s: &Stream| threads(s).saturating_mul(buffer_plan(s).memory_bytes());
+    let needed = workload.streams.iter().map(each).fold(0, u64::saturating_add);
+    let largest = workload.streams.iter().max_by_key(|s| each(s));
+    match largest {
+        Some(stream) if needed > free / SHARE => Err(EngineError::TooMuchMemory {
+            needed: Bytes(needed),
+            free: Bytes(free),
+            stream: stream.name.clone(),
+            threads: threads(stream),
+            depth: stream.depth,
+            block: Bytes(stream.largest_block()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Block, Target};
+
+    fn workload(threads: u32, depth: u32, bytes: u64, write_percent: u8) -> Workload {
+        let blocks = vec![Block { bytes: Bytes(bytes), weight: 1 }];
+        let name = "backup".to_owned();
+        let stream = Stream { name, threads, depth, blocks, write_percent, ..Stream::default() };
+        Workload::single(Target { path: "/data".into(), size_bytes: None }, stream)
+    }
+
+    /// Threads, depth and block are each within their bounds, and together took all of the memory until the system ended
+    /// the program.
+    #[test]
+    fn buffers_take_at_most_a_quarter_of_the_free_memory() {
+        let mib = 1 << 20;
+        assert!(fits(&workload(2, 8, mib, 0), 64 * mib).is_ok());
+        assert!(fits(&workload(2, 8, mib, 100), 64 * mib).is_ok());
+        let refused = |w: &Workload| fits(w, 64 * mib).unwrap_err().to_string();
+        assert!(refused(&workload(2, 9, mib, 0)).contains("need 18 MiB"));
+        assert!(refused(&workload(2, 8, mib, 50)).contains("need 32 MiB"), "reads and writes");
+        let mut both = workload(2, 8, mib, 0);
+        both.targets.push(Target { path: "/more".into(), size_bytes: None });
+        let text = refused(&both);
+        assert!(text.contains("`backup`: 4 threads x depth 8 x blocks of 1 MiB"), "{text}");
+        // Buffers are whole pages.
+        assert!(fits(&workload(1, 1000, 512, 0), 16_000_000).is_err());
+    }
+
+    #[test]
+    fn the_largest_workload_there_is_does_not_overflow() {
+        let mut workload = workload(u32::MAX, u32::MAX, u64::MAX, 50);
+        workload.streams.push(workload.streams[0].clone());
+        assert!(fits(&workload, u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,41 @@
+//! Test files on a real file system.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use engine::Permissions;
+use workload::{Bytes, Mode, Stream, Target, Workload};
+
+/// Makes two test files with one seed and gives all of their blocks.
+fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
+    let target =
+        |name: &str| Target { path: directory.join(name), size_bytes: Some(Bytes(256 << 10)) };
+    let mut workload = Workload::single(target("a.test"), Stream::default());
+    workload.targets.push(target("b.test"));
+    workload.mode = Mode::Buffered;
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap();
+    let mut blocks = Vec::new();
+    for target in prepared.targets() {
+        let bytes = std::fs::read(target.path()).unwrap();
+        blocks.extend(bytes[..256 << 10].chunks(4096).map(<[u8]>::to_vec));
+    }
+    blocks
+}
+
+/// Every test file was filled from the run's seed alone: two targets, and the files of two runs, were the same bytes, and
+/// storage that recognises equal blocks kept one of them.
+#[test]
+fn no_two_test_files_have_a_block_in_common() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut seen = HashSet::new();
+    for _ in 0..2 {
+        let blocks = blocks_of_two_files(directory.path());
+        assert_eq!(blocks.len(), 128);
+        assert!(blocks.into_iter().all(|block| seen.insert(block)));
+    }
+}
