@@ -28,13 +28,17 @@ pub(super) fn find_iosonde(given: Option<PathBuf>) -> Result<PathBuf, Error> {
     if let Some(path) = given {
         return Ok(path);
     }
-    if let Some(cargo) = env::var_os("CARGO") {
+    let beside = env::current_exe()?;
+    let path = if let Some(cargo) = env::var_os("CARGO") {
         let arguments = ["build", "--release", "--locked", "--quiet", "-p", "iosonde"];
         if !Command::new(cargo).args(arguments).status()?.success() {
             return Err("iosonde could not be built".into());
         }
-    }
-    let path = env::current_exe()?.with_file_name("iosonde");
+        // This program may be a debug build, beside the directory of release builds.
+        beside.with_file_name("../release/iosonde")
+    } else {
+        beside.with_file_name("iosonde")
+    };
     if path.exists() {
         return Ok(path);
     }
