@@ -1,6 +1,7 @@
 //! Which backend a stream gets on a target: the one that was asked for, or the better of those that work.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 
 use workload::{EngineChoice, Mode, Stream, Workload};
 
@@ -61,7 +62,7 @@ pub(super) fn hint(error: &io::Error) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
     mode: Mode,
-    /// The stream only writes.
+    /// The stream only writes, to a file or a block device.
     only_writes: bool,
     /// A read that would have to wait can be refused at once: what io_uring needs to stay in the submitting thread.
     refuses_to_wait: bool,
@@ -79,11 +80,15 @@ impl Known {
         };
         let align = if mode == Mode::Buffered { 1 } else { target.direct_align_bytes };
         let kind = rustix::fs::fstatfs(&file).map(|fs| fs.f_type);
+        // Character devices may lack what aio needs, which shows only when an I/O fails.
+        let only_writes =
+            only_writes && file.metadata().is_ok_and(|m| !m.file_type().is_char_device());
         Self {
             mode,
             only_writes,
             refuses_to_wait: extents::read_nowait(&file, align),
-            in_memory: kind.is_ok_and(|k| k == libc::TMPFS_MAGIC || k == RAMFS_MAGIC),
+            in_memory: file.metadata().is_ok_and(|m| m.is_file())
+                && kind.is_ok_and(|k| k == libc::TMPFS_MAGIC || k == RAMFS_MAGIC),
         }
     }
 

@@ -133,7 +133,7 @@ mod tests {
     fn holes_are_found_with_and_without_an_extent_map() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 20).unwrap();
-        file.write_all_at(&[1; 65536], 262_144).unwrap();
+        file.write_all_at(&vec![1; 65536], 262_144).unwrap();
         file.sync_all().unwrap();
         let missing = (1 << 20) - 65536;
         assert_eq!(holes(&file, 1 << 20), Some(missing));
