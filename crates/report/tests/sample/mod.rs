@@ -163,6 +163,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         name: "main".to_owned(),
         threads: load.threads.into(),
         depth: load.depth,
+        rate_reached_percent: None,
         total: total.clone(),
         read: read.clone(),
         write: write.clone(),
