@@ -34,7 +34,6 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
     let asked = measurement.workload.seconds;
     let seconds = show_number(measurement.seconds);
     match measurement.status {
-        Status::Complete => {}
         Status::Interrupted => found.push(format!(
             "the run was interrupted: the figures are of {seconds} s instead of {} s",
             show_number(asked)
@@ -44,7 +43,7 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
             show_number(asked)
         )),
         // What never returned has a warning of its own.
-        Status::Failed => {}
+        Status::Complete | Status::Failed => {}
     }
     if measurement.status == Status::Complete && measurement.seconds < SHORT_SECONDS {
         found.push(format!("{seconds} s are too short for more than a first impression"));
