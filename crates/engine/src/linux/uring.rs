@@ -20,6 +20,11 @@ const TICK_NS: u32 = 20_000_000;
 /// What the timer's completion is known by; slots are numbers of 32 bits.
 const TICK: u64 = u64::MAX;
 
+/// IORING_ENTER_REGISTERED_RING: the ring is named by its registered number.
+const ENTER_REGISTERED_RING: u32 = 1 << 4;
+/// IORING_REGISTER_RING_FDS.
+const REGISTER_RING_FDS: libc::c_uint = 20;
+
 /// A queue on a ring of its own. It must be made and used by the same thread.
 pub(super) struct UringQueue {
     ring: IoUring,
@@ -33,6 +38,8 @@ pub(super) struct UringQueue {
     unfinished: u32,
     /// What was started last was complete when the call returned.
     instant: bool,
+    /// The ring's number among those registered by this thread.
+    registered_ring: Option<libc::c_int>,
     ticking: bool,
     tick_time: Box<Timespec>,
     _file: File,
@@ -69,6 +76,23 @@ fn open_ring(depth: u32) -> io::Result<(IoUring, &'static str)> {
     Err(last)
 }
 
+/// Registers the ring with the calling thread, which spares a look-up in every call; kernels before 5.18 cannot.
+fn register_ring(ring: &IoUring) -> Option<libc::c_int> {
+    #[repr(C)]
+    struct Update {
+        offset: u32,
+        reserved: u32,
+        data: u64,
+    }
+    let fd = ring.as_raw_fd();
+    let mut update = Update { offset: u32::MAX, reserved: 0, data: u64::try_from(fd).ok()? };
+    // SAFETY: the structure has the kernel's layout; the kernel writes the number it chose to `offset`.
+    let registered = unsafe {
+        libc::syscall(libc::SYS_io_uring_register, fd, REGISTER_RING_FDS, &raw mut update, 1)
+    };
+    if registered == 1 { libc::c_int::try_from(update.offset).ok() } else { None }
+}
+
 /// Whether a ring can be made at all, and if not, why.
 pub(super) fn probe() -> io::Result<()> {
     open_ring(1).map(|_| ())
@@ -101,8 +125,13 @@ impl UringQueue {
         }
         let [(read_base, _), (write_base, _)] = regions;
         let clock = Clock::get();
+        let registered_ring = register_ring(&ring);
+        if registered_ring.is_some() {
+            features.push("registered_ring".to_owned());
+        }
         let queue = Self {
             ring,
+            registered_ring,
             buffers,
             read_base,
             write_base,
@@ -121,11 +150,36 @@ impl UringQueue {
 
     /// Starts what was issued and lets the kernel post what is done, without waiting.
     fn submit(&mut self) -> io::Result<()> {
-        // SAFETY: no argument is passed; the entries of the queue are valid, see `issue`.
+        self.enter(0, None)
+    }
+
+    /// The system call: starts what was issued and waits for completions, at most for a time.
+    fn enter(&mut self, least: u32, time: Option<&Timespec>) -> io::Result<()> {
+        let mut flags = EnterFlags::GETEVENTS.bits();
+        let arguments = time.map(|time| SubmitArgs::new().timespec(time));
+        let (mut address, mut length) = (std::ptr::null(), 0);
+        if let Some(arguments) = &arguments {
+            flags |= EnterFlags::EXT_ARG.bits();
+            address = std::ptr::from_ref(arguments).cast::<libc::c_void>();
+            length = size_of::<SubmitArgs<'_, '_>>();
+        }
+        let ring = self.registered_ring.map_or(self.ring.as_raw_fd(), |index| {
+            flags |= ENTER_REGISTERED_RING;
+            index
+        });
+        // SAFETY: the entries of the queue are valid, see `issue`; the arguments live until the call returns.
         let entered = unsafe {
-            let flags = EnterFlags::GETEVENTS.bits();
-            self.ring.submitter().enter::<libc::sigset_t>(self.to_submit, 0, flags, None)
+            libc::syscall(
+                libc::SYS_io_uring_enter,
+                ring,
+                self.to_submit,
+                least,
+                flags,
+                address,
+                length,
+            )
         };
+        let entered = if entered < 0 { Err(io::Error::last_os_error()) } else { Ok(entered) };
         self.note(entered)
     }
 
@@ -141,7 +195,7 @@ impl UringQueue {
     }
 
     /// Takes the outcome of a system call: how many entries the kernel took.
-    fn note(&mut self, entered: io::Result<usize>) -> io::Result<()> {
+    fn note(&mut self, entered: io::Result<libc::c_long>) -> io::Result<()> {
         match entered {
             Ok(taken) => {
                 self.to_submit = self.to_submit.saturating_sub(u32::try_from(taken).unwrap_or(0));
@@ -236,14 +290,12 @@ impl Queue for UringQueue {
             return self.submit();
         }
         if left >= 2 * u64::from(TICK_NS) && self.tick() {
-            let entered = self.ring.submit_and_wait(1);
-            return self.note(entered);
+            return self.enter(1, None);
         }
         let left = left - SPIN_NS;
         let nanos = u32::try_from(left % 1_000_000_000).unwrap_or(0);
         let time = Timespec::new().sec(left / 1_000_000_000).nsec(nanos);
-        let entered = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
-        self.note(entered)
+        self.enter(1, Some(&time))
     }
 
     fn reap(&mut self, finished: &mut Vec<Finished>) {
