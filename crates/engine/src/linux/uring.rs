@@ -24,6 +24,8 @@ const TICK: u64 = u64::MAX;
 const ENTER_REGISTERED_RING: u32 = 1 << 4;
 /// IORING_REGISTER_RING_FDS.
 const REGISTER_RING_FDS: libc::c_uint = 20;
+/// IORING_UNREGISTER_RING_FDS.
+const UNREGISTER_RING_FDS: libc::c_uint = 21;
 
 /// A queue on a ring of its own. It must be made and used by the same thread.
 pub(super) struct UringQueue {
@@ -76,21 +78,31 @@ fn open_ring(depth: u32) -> io::Result<(IoUring, &'static str)> {
     Err(last)
 }
 
+/// How the kernel is told of rings that are registered: `struct io_uring_rsrc_update`.
+#[repr(C)]
+struct RingUpdate {
+    offset: u32,
+    reserved: u32,
+    data: u64,
+}
+
+impl RingUpdate {
+    /// Registers a ring with the calling thread, or takes it back; says whether the kernel did it.
+    fn apply(&mut self, ring: &IoUring, what: libc::c_uint) -> bool {
+        // SAFETY: the structure has the kernel's layout; the kernel writes the number it chose to `offset`.
+        let done = unsafe {
+            libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), what, &raw mut *self, 1)
+        };
+        done == 1
+    }
+}
+
 /// Registers the ring with the calling thread, which spares a look-up in every call; kernels before 5.18 cannot.
 fn register_ring(ring: &IoUring) -> Option<libc::c_int> {
-    #[repr(C)]
-    struct Update {
-        offset: u32,
-        reserved: u32,
-        data: u64,
-    }
-    let fd = ring.as_raw_fd();
-    let mut update = Update { offset: u32::MAX, reserved: 0, data: u64::try_from(fd).ok()? };
-    // SAFETY: the structure has the kernel's layout; the kernel writes the number it chose to `offset`.
-    let registered = unsafe {
-        libc::syscall(libc::SYS_io_uring_register, fd, REGISTER_RING_FDS, &raw mut update, 1)
-    };
-    if registered == 1 { libc::c_int::try_from(update.offset).ok() } else { None }
+    let data = u64::try_from(ring.as_raw_fd()).ok()?;
+    let mut update = RingUpdate { offset: u32::MAX, reserved: 0, data };
+    let registered = update.apply(ring, REGISTER_RING_FDS);
+    if registered { libc::c_int::try_from(update.offset).ok() } else { None }
 }
 
 /// Whether a ring can be made at all, and if not, why.
@@ -321,13 +333,21 @@ impl Queue for UringQueue {
 }
 
 impl Drop for UringQueue {
-    /// Memory that the kernel may still write to must stay: an I/O that never returned keeps its buffers.
+    /// Gives back what is registered now: the kernel takes rings down in the background, and until then a test file that
+    /// is removed would keep its space. Memory that the kernel may still write to must stay: an I/O that never returned
+    /// keeps its buffers.
     fn drop(&mut self) {
-        if self.unfinished > 0 {
-            let one = BufferPlan { depth: 1, bytes: 1, reads: false, writes: false };
-            if let Ok(empty) = Buffers::new(one) {
-                std::mem::forget(std::mem::replace(&mut self.buffers, empty));
-            }
+        if let Some(offset) = self.registered_ring.and_then(|n| u32::try_from(n).ok()) {
+            RingUpdate { offset, reserved: 0, data: 0 }.apply(&self.ring, UNREGISTER_RING_FDS);
+        }
+        if self.unfinished == 0 {
+            // What fails here the end of the ring does, only later.
+            let _ = self.ring.submitter().unregister_files();
+            return;
+        }
+        let one = BufferPlan { depth: 1, bytes: 1, reads: false, writes: false };
+        if let Ok(empty) = Buffers::new(one) {
+            std::mem::forget(std::mem::replace(&mut self.buffers, empty));
         }
     }
 }
