@@ -420,19 +420,23 @@ impl Worker {
         }
     }
 
-    /// All requests of one system call share the moment before it. A device that works on the first batch while the
-    /// next is made does not idle, as it would if all were handed over at once.
+    /// All requests share the moment before the first of them is handed over: what waits for the calls before its own
+    /// waits for this program, and that is part of its latency. A device that works on the first batch while the next
+    /// is made does not idle, as it would if all were handed over at once.
     fn send_in_batches<Q: Queue>(
         &mut self,
         queue: &mut Q,
         mut requests: &[Request],
         stepped_ns: u64,
     ) -> io::Result<()> {
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let now = queue.now();
+        self.add_area(stepped_ns, now);
+        self.stamp(requests, now);
         while !requests.is_empty() {
             let (batch, rest) = requests.split_at(queue.batch().min(requests.len()));
-            let now = queue.now();
-            self.add_area(stepped_ns, now);
-            self.stamp(batch, now);
             queue.issue(batch)?;
             if !rest.is_empty() {
                 queue.start()?;

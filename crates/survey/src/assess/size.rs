@@ -106,7 +106,7 @@ fn by_rule(memory: u64, space: u64, bytes_per_s: f64, timing: &Timing) -> Size {
         let reason = format!(
             "half of the free space; {times} times the {memory_shown} of memory do not fit"
         );
-        (space, reason, "there is no more space")
+        (space, reason, "at most half of the free space is taken")
     } else {
         let speed = show_number(bytes_per_s / 1_048_576.0);
         let reason = format!(
@@ -158,7 +158,7 @@ mod tests {
     fn space_and_time_cut_it_and_a_small_file_is_said_to_be_small() {
         let cut_by_space = by_rule(16 * GIB, 20 * GIB, 2e9, &Timing::of(Pace::Normal));
         assert_eq!(cut_by_space.bytes, Bytes(20 * GIB));
-        assert!(cut_by_space.warning.unwrap().contains("no more space"));
+        assert!(cut_by_space.warning.unwrap().contains("half of the free space"));
         let cut_by_time = by_rule(16 * GIB, 1000 * GIB, 200e6, &Timing::of(Pace::Quick));
         assert_eq!(cut_by_time.bytes, Bytes(4 * GIB));
         assert!(cut_by_time.reason.contains("25 s"), "{}", cut_by_time.reason);
