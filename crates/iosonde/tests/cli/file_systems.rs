@@ -140,6 +140,7 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
         running.end();
         return skip("a_frozen_file_system_holds_up_neither_the_end_nor_a_signal", &why);
     }
+    let thaw = Frozen(path);
     let frozen = Instant::now();
     std::thread::sleep(Duration::from_millis(2500));
     running.signal("INT");
@@ -147,7 +148,7 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     while frozen.elapsed() < Duration::from_millis(8500) {
         std::thread::sleep(Duration::from_millis(50));
     }
-    tool("fsfreeze", &["-u", path]).unwrap();
+    drop(thaw);
     let output = running.end();
     assert_eq!(code(&output), 1, "{}", stderr(&output));
     let m = measurement(&output);
@@ -158,5 +159,15 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     for words in ["had not returned", "last interval"] {
         let said = m.checks.warnings.iter().any(|w| w.contains(words));
         assert!(said, "{words}: {:?}", m.checks.warnings);
+    }
+}
+
+/// A frozen file system; a test that fails must not leave it so, since nothing on it would ever end.
+struct Frozen<'a>(&'a str);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let thawed = tool("fsfreeze", &["-u", self.0]);
+        assert!(thawed.is_ok() || std::thread::panicking(), "{thawed:?}");
     }
 }
