@@ -5,7 +5,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::model::{Block, Distribution, Workload};
-use crate::units::{Bytes, UnitError};
+use crate::units::UnitError;
 
 /// What is wrong with a written workload or one of its short forms.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -107,17 +107,10 @@ impl Workload {
     }
 }
 
-impl FromStr for Block {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Ok(Self { bytes: Bytes::from_str(text)?, weight: 1 })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Bytes;
     use crate::model::{Pattern, Stream, SyncCall, SyncPolicy};
     use proptest::prelude::*;
 

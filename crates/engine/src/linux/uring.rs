@@ -15,7 +15,7 @@ use crate::drive::{SPIN_NS, sleep_until};
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
 /// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever the storage does. A
-/// time limit for each wait would cost a twentieth of an I/O's CPU.
+/// time limit for each wait would arm and cancel a timer of the kernel for nearly every I/O of a slow device.
 const TICK_NS: u32 = 20_000_000;
 /// What the timer's completion is known by; slots are numbers of 32 bits.
 const TICK: u64 = u64::MAX;
