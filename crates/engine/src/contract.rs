@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
+use device::Device;
 use workload::{Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
@@ -20,7 +21,7 @@ use crate::pace::Pace;
 use crate::queue::{Finished, Op, Queue, Request};
 use crate::random::Random;
 use crate::shared::{Ending, InFlight};
-use crate::sim::{SimModel, SimQueue};
+use crate::sim::SimQueue;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
 /// I/Os at a time in the contract.
@@ -258,9 +259,9 @@ pub(crate) fn gives_up_waiting<Q: Queue>(queue: &mut Q) {
     assert_eq!(checked.finished, []);
 }
 
-fn simulated(device: SimDevice) -> SimQueue {
-    let model = Rc::new(RefCell::new(SimModel::new(device, 1)));
-    SimQueue::new(&model, &Rc::new(Cell::new(1)), plan(DEPTH)).unwrap()
+fn simulated(model: &SimDevice) -> SimQueue {
+    let device = Rc::new(RefCell::new(Device::new(model, &[1 << 30], 1)));
+    SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), 0, false).unwrap()
 }
 
 #[test]
@@ -271,14 +272,14 @@ fn the_null_queue_keeps_the_contract() {
 
 #[test]
 fn the_simulated_queue_keeps_the_contract() {
-    keeps_the_contract(&mut simulated(SimDevice::default()), DEPTH, Keeps::Nothing);
+    keeps_the_contract(&mut simulated(&SimDevice::default()), DEPTH, Keeps::Nothing);
     let eio = 5;
     let failing = SimDevice { fail_every: Some(1), ..SimDevice::default() };
-    let mut queue = simulated(failing);
+    let mut queue = simulated(&failing);
     let mut checked = Checked { queue: &mut queue, last_ns: 0, finished: Vec::new() };
     assert_eq!(checked.perform(&[request(3, Op::Read, 0)]), [(3, -eio)]);
     let slow = SimDevice { read_ns: Nanoseconds(60_000_000_000), ..SimDevice::default() };
-    gives_up_waiting(&mut simulated(slow));
+    gives_up_waiting(&mut simulated(&slow));
 }
 
 /// A queue whose system calls fail after a while.

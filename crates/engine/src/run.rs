@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use device::Device;
 use results::{Measurement, Status};
 use workload::{Content, EngineChoice, Stream, Workload};
 
@@ -22,12 +23,12 @@ use crate::offsets::Offsets;
 use crate::outcome::{self, Facts};
 use crate::pace::Pace;
 use crate::platform;
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, PreparedTarget};
 use crate::random::{Random, unrepeated};
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
 use crate::silent;
-use crate::sim::{SimModel, SimQueue};
+use crate::sim::SimQueue;
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
@@ -182,8 +183,10 @@ impl<'a> Run<'a> {
         stop: &AtomicBool,
         observe: &mut dyn FnMut(&Event),
     ) -> Result<Facts, EngineError> {
-        let device = self.workload.sim.clone().unwrap_or_default();
-        let model = Rc::new(RefCell::new(SimModel::new(device, self.workload.seed)));
+        let model = self.workload.sim.clone().unwrap_or_default();
+        let sizes = self.prepared.targets().iter().map(PreparedTarget::size_bytes);
+        let sizes: Vec<u64> = sizes.collect();
+        let device = Rc::new(RefCell::new(Device::new(&model, &sizes, self.workload.seed)));
         let clock = Rc::new(Cell::new(0));
         // The virtual clock starts at 1, so that a time of zero can mean "none".
         let timeline = self.timeline(1);
@@ -191,8 +194,11 @@ impl<'a> Run<'a> {
         self.ending.end_now(timeline.window_ns + self.window_ns());
         let mut workers = Vec::new();
         for (number, make) in self.worker_makers().into_iter().enumerate() {
-            let plan = buffer_plan(&self.workload.streams[self.places[number].stream]);
-            let queue = SimQueue::new(&model, &clock, plan).map_err(|e| memory_error(plan, e))?;
+            let place = self.places[number];
+            let stream = &self.workload.streams[place.stream];
+            let plan = buffer_plan(stream);
+            let queue = SimQueue::new(&device, &clock, plan, place.target, stream.durable)
+                .map_err(|e| memory_error(plan, e))?;
             let mut worker = make();
             worker.start_at(timeline);
             workers.push((worker, queue));
