@@ -10,6 +10,7 @@
 //! | [`knee`] | up to which load does throughput grow? |
 //! | [`agreement`] | did the operating system see the same I/O as the tool? |
 //! | [`verdict`] | is it fast enough for this part of a database? |
+//! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`noise`] | did it hold still while it was measured? |
 //! | [`numbers`] | mean, spread, median, percent |
 
@@ -17,5 +18,6 @@ pub mod agreement;
 pub mod knee;
 pub mod noise;
 pub mod numbers;
+pub mod steady;
 pub mod verdict;
 mod words;
