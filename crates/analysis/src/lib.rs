@@ -9,15 +9,23 @@
 //! |---|---|
 //! | [`knee`] | up to which load does throughput grow? |
 //! | [`agreement`] | did the operating system see the same I/O as the tool? |
+//! | [`edge`] | how large a cache answers in place of the storage? |
+//! | [`scaling`] | do several targets together give the sum of each alone? |
+//! | [`honesty`] | can a durable write be where it claims to be? |
+//! | [`alignment`] | does I/O off the boundaries cost more? |
 //! | [`verdict`] | is it fast enough for this part of a database? |
 //! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`noise`] | did it hold still while it was measured? |
 //! | [`numbers`] | mean, spread, median, percent |
 
 pub mod agreement;
+pub mod alignment;
+pub mod edge;
+pub mod honesty;
 pub mod knee;
 pub mod noise;
 pub mod numbers;
+pub mod scaling;
 pub mod steady;
 pub mod verdict;
 mod words;

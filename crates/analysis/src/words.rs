@@ -21,6 +21,27 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// A percentage or share of one: whole from ten on, one decimal below.
+pub(crate) fn percent(value: f64) -> String {
+    if value.abs() >= 9.95 { grouped(value) } else { number((value * 10.0).round() / 10.0) }
+}
+
+/// A whole number with a space between groups of three digits: `8 000`.
+pub(crate) fn grouped(value: f64) -> String {
+    if !value.is_finite() || value.abs() >= 1e15 {
+        return number(value);
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = if value <= -0.5 { "-".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Nanoseconds as milliseconds, the unit in which database limits are written.
 pub(crate) fn milliseconds(ns: f64) -> String {
     format!("{} ms", number(ns / 1e6))
@@ -62,6 +83,12 @@ mod tests {
         assert_eq!(number(f64::NAN), "unknown");
         assert_eq!(milliseconds(30_418_250.0), "30.4 ms");
         assert_eq!(milliseconds(85_000.0), "0.085 ms");
+        assert_eq!(percent(51.96), "52");
+        assert_eq!(percent(2.04), "2");
+        assert_eq!(percent(0.43), "0.4");
+        assert_eq!(grouped(3912.4), "3 912");
+        assert_eq!(grouped(-1_234_567.0), "-1 234 567");
+        assert_eq!(grouped(999.0), "999");
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(20 << 30), "20 GiB");
         assert_eq!(size(1536 << 20), "1.5 GiB");
