@@ -1,8 +1,11 @@
-//! What iosonde itself costs: exact counts that CI holds, and ratios against fio.
+//! What iosonde itself costs, and how right it is: exact counts that CI holds, ratios against fio, and known answers.
 //!
 //! `exact` counts user instructions and system calls for each I/O, which are the same on any machine and under any
 //! load. `peers` adds figures of time and CPU, measured in turns with fio, and writes them to `docs/performance.md`.
+//! `accuracy` compares iosonde with what is known to be true, and writes that to `docs/accuracy.md`.
 
+#[cfg(target_os = "linux")]
+mod accuracy;
 #[cfg(target_os = "linux")]
 mod linux;
 

@@ -1,10 +1,10 @@
-//! The page that says what was measured, where and how.
+//! The pages that say what was measured, where and how.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use super::tools;
+use super::{Error, tools};
 
 /// What the figures depend on.
 pub(super) struct Setting {
@@ -24,16 +24,8 @@ const PAGE: &str = include_str!("performance.md");
 /// The whole page.
 pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
     let version = |program: &OsStr| tools::version(program).unwrap_or_else(|| "none".to_owned());
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let info = read("/proc/cpuinfo");
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let cpus = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    PAGE.replace("{TABLE}", table.trim_end())
-        .replace("{DATE}", &date)
-        .replace("{CPU}", model.map_or("unknown", |(_, model)| model.trim()))
-        .replace("{CPUS}", &cpus.to_string())
-        .replace("{KERNEL}", read("/proc/sys/kernel/osrelease").trim())
+    here(PAGE)
+        .replace("{TABLE}", table.trim_end())
         .replace("{DISK}", &setting.disk)
         .replace("{IOSONDE}", &version(iosonde.as_os_str()))
         .replace("{FIO}", &setting.fio)
@@ -41,4 +33,27 @@ pub(super) fn page(iosonde: &Path, setting: &Setting, table: &str) -> String {
         .replace("{STRACE}", &version(OsStr::new("strace")).replace(" -- version ", "-"))
         .replace("{ROUNDS}", &setting.rounds.to_string())
         .replace("{SECONDS}", &setting.seconds.to_string())
+}
+
+/// A page with its date and machine filled in.
+pub(crate) fn here(page: &str) -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let info = read("/proc/cpuinfo");
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cpus = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    page.replace("{DATE}", &date)
+        .replace("{CPU}", model.map_or("unknown", |(_, model)| model.trim()))
+        .replace("{CPUS}", &cpus.to_string())
+        .replace("{KERNEL}", read("/proc/sys/kernel/osrelease").trim())
+}
+
+/// Writes a page, and says where.
+pub(crate) fn write(page: &str, path: &Path) -> Result<(), Error> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, page)?;
+    eprintln!("written to {}", path.display());
+    Ok(())
 }

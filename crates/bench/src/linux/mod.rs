@@ -2,7 +2,7 @@
 
 mod exact;
 mod files;
-mod machine;
+pub(crate) mod machine;
 mod own;
 mod peers;
 mod table;
@@ -15,11 +15,12 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use self::table::Row;
+use crate::accuracy;
 
 /// What a benchmark could not do, in words.
-type Error = Box<dyn std::error::Error>;
+pub(crate) type Error = Box<dyn std::error::Error>;
 
-/// What iosonde itself costs.
+/// What iosonde itself costs, and how right it is.
 #[derive(Debug, Parser)]
 #[command(name = "iosonde-bench", version)]
 #[command(after_help = "Exit codes: 0 every limit holds; 1 one does not, or could not run.")]
@@ -42,6 +43,12 @@ enum Command {
     Exact,
     /// Everything, in turns with fio, and write it down (the default)
     Peers,
+    /// Where the answer is known: how far from it, and how sure of it
+    Accuracy {
+        /// Sections to print; all of them, written to the page, where none is named
+        #[arg(value_name = "SECTION", value_parser = accuracy::names())]
+        sections: Vec<String>,
+    },
 }
 
 /// Flags of `peers`.
@@ -59,19 +66,23 @@ struct PeersArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the table is written
-    #[arg(long, global = true, value_name = "FILE", default_value = "docs/performance.md")]
-    output: PathBuf,
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md]
+    #[arg(long, global = true, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// The program.
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let iosonde = tools::find_iosonde(arguments.iosonde);
-    let rows = iosonde.and_then(|iosonde| match arguments.command {
-        Some(Command::Exact) => exact::run(&iosonde),
-        Some(Command::Peers) | None => peers::run(&iosonde, &arguments.peers),
-    });
+    let peers = &arguments.peers;
+    let iosonde = || tools::find_iosonde(arguments.iosonde);
+    let rows = match arguments.command {
+        Some(Command::Exact) => iosonde().and_then(|iosonde| exact::run(&iosonde)),
+        Some(Command::Peers) | None => iosonde().and_then(|iosonde| peers::run(&iosonde, peers)),
+        Some(Command::Accuracy { sections }) => {
+            accuracy::run(&sections, peers.output.as_deref()).map(|()| Vec::new())
+        }
+    };
     match rows {
         Ok(rows) => {
             let shown = write!(std::io::stdout(), "{}", table::text(&rows));

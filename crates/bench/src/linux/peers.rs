@@ -5,7 +5,6 @@
 //! neither counts (fio's alone takes 150 ms).
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{self, Cached};
@@ -119,11 +118,8 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<Vec<Row>, Err
         seconds: arguments.seconds,
     };
     let page = machine::page(iosonde, &setting, &table::markdown(&rows));
-    if let Some(parent) = arguments.output.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::write(&arguments.output, page)?;
-    eprintln!("written to {}", arguments.output.display());
+    let output = arguments.output.as_deref().unwrap_or(Path::new("docs/performance.md"));
+    machine::write(&page, output)?;
     Ok(rows)
 }
 

@@ -1,0 +1,62 @@
+//! How right iosonde is where the answer is known; written to `docs/accuracy.md`.
+//!
+//! A section is a module with one function that gives its Markdown, and one line in [`SECTIONS`].
+
+mod series;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+
+use crate::linux::{Error, machine};
+
+/// A part of the page.
+struct Section {
+    /// As it is named on the command line.
+    name: &'static str,
+    /// Its heading.
+    title: &'static str,
+    /// Does the work and gives what stands below the heading. A section that needs what this host lacks says so
+    /// in its text; an error leaves the page as it was.
+    run: fn() -> Result<String, Error>,
+}
+
+/// In the order of the page.
+const SECTIONS: &[Section] =
+    &[Section { name: "series", title: "When a figure is settled", run: series::run }];
+
+const PAGE: &str = include_str!("accuracy.md");
+
+/// What may be asked for by name.
+pub(crate) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(SECTIONS.iter().map(|section| section.name))
+}
+
+/// Prints the named sections, or writes the page with all of them.
+pub(crate) fn run(names: &[String], output: Option<&Path>) -> Result<(), Error> {
+    let all = names.is_empty();
+    let wanted = |section: &&Section| all || names.iter().any(|name| name == section.name);
+    let mut text = Vec::new();
+    for section in SECTIONS.iter().filter(wanted) {
+        eprintln!("{}: {}", section.name, section.title);
+        let body = (section.run)().map_err(|error| format!("{}: {error}", section.name))?;
+        text.push(format!("## {}\n\n{}\n", section.title, body.trim_end()));
+    }
+    let text = text.join("\n");
+    if !all {
+        write!(std::io::stdout(), "{text}")?;
+        return Ok(());
+    }
+    let page = machine::here(PAGE)
+        .replace("{VERSION}", env!("CARGO_PKG_VERSION"))
+        .replace("{SECTIONS}", text.trim_end());
+    machine::write(&page, output.unwrap_or(Path::new("docs/accuracy.md")))
+}
+
+/// A table in Markdown.
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let rule = format!("|{}\n", "---|".repeat(head.len()));
+    let lines = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | ")));
+    format!("| {} |\n{rule}{}", head.join(" | "), lines.collect::<String>())
+}
