@@ -1,0 +1,52 @@
+//! Where the history is when nobody says otherwise.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::HistoryError;
+
+/// The history's file: the one that was chosen, or `iosonde/history.db` in the user's data directory, which is made.
+///
+/// The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, else `%LOCALAPPDATA%` (XDG Base Directory
+/// Specification 0.8, where a relative path counts as not set).
+pub fn place(chosen: Option<PathBuf>) -> Result<PathBuf, HistoryError> {
+    if let Some(path) = chosen {
+        return Ok(path);
+    }
+    let path = default_path(|name| std::env::var_os(name)).ok_or(HistoryError::NoPlace)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)
+            .map_err(|source| HistoryError::Unreachable { path: path.clone(), source })?;
+    }
+    Ok(path)
+}
+
+fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let directory =
+        |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = directory("XDG_DATA_HOME")
+        .or_else(|| directory("HOME").map(|home| home.join(".local/share")))
+        .or_else(|| directory("LOCALAPPDATA"))?;
+    Some(data.join("iosonde").join("history.db"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_directory_is_the_one_of_the_xdg_specification() {
+        let place = |set: &[(&str, &str)]| {
+            let set: Vec<_> = set.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
+            let find = |name: &str| set.iter().find(|(n, _)| n == name);
+            default_path(|name| find(name).map(|(_, value)| OsString::from(value)))
+        };
+        let home = ("HOME", "/home/a");
+        let in_home = Some(PathBuf::from("/home/a/.local/share/iosonde/history.db"));
+        assert_eq!(place(&[home]), in_home);
+        assert_eq!(place(&[home, ("XDG_DATA_HOME", "data")]), in_home, "relative: not set");
+        let set = place(&[home, ("XDG_DATA_HOME", "/data")]);
+        assert_eq!(set, Some(PathBuf::from("/data/iosonde/history.db")));
+        assert_eq!(place(&[]), None);
+    }
+}
