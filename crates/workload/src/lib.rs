@@ -6,6 +6,7 @@
 mod model;
 mod parse;
 mod sim;
+pub mod sweep;
 mod units;
 mod validate;
 

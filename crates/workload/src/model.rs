@@ -450,11 +450,11 @@ fn one_stream() -> Vec<Stream> {
     vec![Stream::default()]
 }
 
-fn default_seconds() -> f64 {
+pub(crate) fn default_seconds() -> f64 {
     30.0
 }
 
-fn default_warmup() -> f64 {
+pub(crate) fn default_warmup() -> f64 {
     3.0
 }
 
@@ -462,6 +462,6 @@ fn default_interval() -> Nanoseconds {
     Nanoseconds(1_000_000_000)
 }
 
-fn default_seed() -> u64 {
+pub(crate) fn default_seed() -> u64 {
     42
 }

@@ -40,6 +40,9 @@ pub enum ParseError {
     /// The TOML text is wrong; the message has line and column.
     #[error("{0}")]
     Toml(String),
+    /// The JSON text is wrong; the message has line and column.
+    #[error("{0}")]
+    Json(String),
 }
 
 /// Reads `8K` or `8K:70,64K:30`.

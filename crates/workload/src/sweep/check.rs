@@ -1,0 +1,86 @@
+//! The rules that a plan must keep. All violations are reported together, before anything is touched.
+
+use std::fmt::Display;
+
+use super::{Matrix, Plan};
+use crate::validate::Violation;
+
+/// More cells than this are a mistake: at a second each, they take more than a day.
+const CELLS_MAX: u64 = 100_000;
+/// The longest pause before a cell, in seconds.
+const SETTLE_MAX: f64 = 86_400.0;
+/// The longest title and operation.
+const TEXT_CHARS_MAX: usize = 200;
+
+impl Plan {
+    /// Every rule that the plan breaks, whatever its targets are.
+    #[must_use]
+    pub fn violations(&self) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if self.targets.is_empty() {
+            found.push(violation("targets", "empty", "name at least one target"));
+        }
+        check_text(&mut found, "title", &self.title);
+        if !(0.0..=SETTLE_MAX).contains(&self.settle_seconds) {
+            let rule = "it must be 0 to 86400 s";
+            found.push(violation("settle_seconds", self.settle_seconds, rule));
+        }
+        if self.matrix.is_empty() {
+            found.push(violation("matrix", "empty", "describe at least one [[matrix]]"));
+        }
+        for (i, matrix) in self.matrix.iter().enumerate() {
+            check_lists(&mut found, i, matrix);
+        }
+        let count = self.count();
+        if count > CELLS_MAX {
+            let rule = format!("at most {CELLS_MAX} cells are measured; use shorter lists");
+            found.push(violation("cells", count, &rule));
+        }
+        if found.is_empty() {
+            self.check_cells(&mut found);
+        }
+        found
+    }
+
+    /// Every cell is a workload that keeps the rules; what several break in the same way is said once.
+    fn check_cells(&self, found: &mut Vec<Violation>) {
+        for cell in self.cells() {
+            for violation in self.workload(&cell).violations() {
+                if !found.contains(&violation) {
+                    found.push(violation);
+                }
+            }
+        }
+    }
+}
+
+fn check_lists(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
+    let lists = [
+        ("writes", matrix.writes.len()),
+        ("patterns", matrix.patterns.len()),
+        ("blocks", matrix.blocks.len()),
+        ("threads", matrix.threads.len()),
+        ("depths", matrix.depths.len()),
+    ];
+    for (name, length) in lists {
+        if length == 0 {
+            let field = format!("matrix[{index}].{name}");
+            found.push(violation(&field, "empty", "give at least one value"));
+        }
+    }
+    if let Some(operation) = &matrix.operation {
+        check_text(found, &format!("matrix[{index}].operation"), operation);
+    }
+}
+
+fn check_text(found: &mut Vec<Violation>, field: &str, text: &str) {
+    let chars = text.chars().count();
+    if !(1..=TEXT_CHARS_MAX).contains(&chars) || text.chars().any(char::is_control) {
+        let rule = "it has 1 to 200 characters, and no control characters";
+        found.push(violation(field, format!("{text:?}"), rule));
+    }
+}
+
+fn violation(field: &str, value: impl Display, rule: &str) -> Violation {
+    Violation { field: field.to_owned(), value: value.to_string(), rule: rule.to_owned() }
+}

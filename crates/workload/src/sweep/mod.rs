@@ -1,0 +1,356 @@
+//! A sweep, as plain data: lists of kinds, patterns, block sizes, threads and depths, and the cells that they make.
+//!
+//! A [`Plan`] is read from TOML, built from flags or taken from a [`Preset`]. The same plan always gives the same cells
+//! in the same order under the same name, so that a sweep that was interrupted goes on where it ended.
+
+mod check;
+mod estimate;
+mod presets;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Block, EngineChoice, Mode, Pattern, Stream, SyncPolicy, Target, Workload, default_seconds,
+    default_seed, default_warmup,
+};
+use crate::parse::ParseError;
+use crate::sim::SimDevice;
+use crate::units::Bytes;
+
+pub use estimate::{Speed, Times};
+pub use presets::{PRESETS, Preset, preset};
+
+/// Many measurements, one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What a report is headed with.
+    #[serde(default = "default_title")]
+    pub title: String,
+    /// The files, directories or devices that receive the I/O.
+    #[serde(default)]
+    pub targets: Vec<Target>,
+    /// Size of the test file, or used part of a target, where the target names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<Bytes>,
+    /// Every cell works on all targets at the same time; otherwise there are all cells for each target alone.
+    #[serde(default)]
+    pub together: bool,
+    /// Longest pause before each cell, in seconds: the storage works off what the cell before has left.
+    #[serde(default = "default_settle")]
+    pub settle_seconds: f64,
+    /// The cells come in an order that the seed decides.
+    #[serde(default)]
+    pub shuffle: bool,
+    /// Where every random choice starts.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Which backend makes the I/O.
+    #[serde(default)]
+    pub engine: EngineChoice,
+    /// Whether the operating system's cache is used.
+    #[serde(default)]
+    pub mode: Mode,
+    /// The simulated device of the engine `sim`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sim: Option<SimDevice>,
+    /// The cells: every combination of the lists of each matrix, one matrix after the other.
+    pub matrix: Vec<Matrix>,
+}
+
+/// Lists of which every combination is a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matrix {
+    /// What a database does this for, for example `transaction log`; the cells have its shape, they are not it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Shares of I/Os that write, in percent: 0 reads only, 100 writes only.
+    pub writes: Vec<u8>,
+    /// Where the next I/O goes.
+    pub patterns: Vec<Pattern>,
+    /// Sizes of one I/O.
+    pub blocks: Vec<Bytes>,
+    /// Threads for each target.
+    pub threads: Vec<u32>,
+    /// Outstanding I/Os of each thread.
+    pub depths: Vec<u32>,
+    /// Length of the measured window in seconds.
+    pub seconds: f64,
+    /// I/O in this many seconds before the window is done but not counted.
+    pub warmup_seconds: f64,
+    /// Every write is on stable media before it completes; of no effect on cells that only read.
+    pub durable: bool,
+    /// Flush calls between writes; of no effect on cells that only read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncPolicy>,
+}
+
+impl Default for Matrix {
+    /// One cell: 8 KiB random reads, one at a time.
+    fn default() -> Self {
+        Self {
+            operation: None,
+            writes: vec![0],
+            patterns: vec![Pattern::Random],
+            blocks: vec![Bytes(8192)],
+            threads: vec![1],
+            depths: vec![1],
+            seconds: default_seconds(),
+            warmup_seconds: default_warmup(),
+            durable: false,
+            sync: None,
+        }
+    }
+}
+
+/// One measurement of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Its number in the order of the lists, from 0; the name under which it is kept.
+    pub number: u32,
+    /// Indexes into the plan's targets.
+    pub targets: Vec<usize>,
+    /// What a database does this for.
+    pub operation: Option<String>,
+    /// Share of I/Os that write, in percent.
+    pub write_percent: u8,
+    /// Where the next I/O goes.
+    pub pattern: Pattern,
+    /// Size of one I/O.
+    pub block_bytes: Bytes,
+    /// Threads for each target.
+    pub threads: u32,
+    /// Outstanding I/Os of each thread.
+    pub depth: u32,
+    /// Every write is on stable media before it completes.
+    pub durable: bool,
+    /// Flush calls between writes.
+    pub sync: Option<SyncPolicy>,
+    /// Length of the measured window in seconds.
+    pub seconds: f64,
+    /// Length of the warm-up in seconds.
+    pub warmup_seconds: f64,
+}
+
+impl Cell {
+    /// I/Os in flight in all, when every thread holds its depth.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        let targets = self.targets.len().max(1) as u64;
+        u64::from(self.threads).saturating_mul(u64::from(self.depth)).saturating_mul(targets)
+    }
+
+    /// The cell in words, without its target: `8 KiB random read, 2 threads x depth 16`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (threads, depth) = (self.threads, self.depth);
+        let plural = if threads == 1 { "" } else { "s" };
+        format!("{}, {threads} thread{plural} x depth {depth}", self.load_title())
+    }
+
+    /// The load without its depth: `8 KiB random read`, `60 KiB sequential write, durable`.
+    #[must_use]
+    pub fn load_title(&self) -> String {
+        let pattern = match self.pattern {
+            Pattern::Random => "random".to_owned(),
+            Pattern::Sequential => "sequential".to_owned(),
+            Pattern::SequentialShared => "sequential shared".to_owned(),
+            Pattern::Stride { stride_bytes } => format!("stride {stride_bytes}"),
+        };
+        let kind = match self.write_percent {
+            0 => "read".to_owned(),
+            100 => "write".to_owned(),
+            percent => format!("mix with {percent} % writes"),
+        };
+        let durable = if self.durable { ", durable" } else { "" };
+        let sync = match self.sync {
+            Some(SyncPolicy { every_writes: 1, .. }) => ", flushed".to_owned(),
+            Some(policy) => format!(", flushed every {} writes", policy.every_writes),
+            None => String::new(),
+        };
+        format!("{} {pattern} {kind}{durable}{sync}", self.block_bytes)
+    }
+}
+
+impl Plan {
+    /// A plan of these matrices, everything else by default.
+    #[must_use]
+    pub fn new(title: &str, matrix: Vec<Matrix>) -> Self {
+        Self {
+            title: title.to_owned(),
+            targets: Vec::new(),
+            size_bytes: None,
+            together: false,
+            settle_seconds: default_settle(),
+            shuffle: false,
+            seed: default_seed(),
+            engine: EngineChoice::default(),
+            mode: Mode::default(),
+            sim: None,
+            matrix,
+        }
+    }
+
+    /// Reads the TOML form.
+    pub fn from_toml(text: &str) -> Result<Self, ParseError> {
+        toml::from_str(text).map_err(|e| ParseError::Toml(e.to_string()))
+    }
+
+    /// The TOML form, with every value written out.
+    pub fn to_toml(&self) -> Result<String, ParseError> {
+        toml::to_string_pretty(self).map_err(|e| ParseError::Toml(e.to_string()))
+    }
+
+    /// How many cells there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let lists = |m: &Matrix| {
+            let lengths =
+                [m.writes.len(), m.patterns.len(), m.blocks.len(), m.threads.len(), m.depths.len()];
+            lengths.iter().fold(1u64, |product, n| product.saturating_mul(*n as u64))
+        };
+        let each = self.matrix.iter().map(lists).fold(0, u64::saturating_add);
+        each.saturating_mul(self.groups().len() as u64)
+    }
+
+    /// The targets that are used at the same time, one group after the other.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Vec<usize>> {
+        let all = 0..self.targets.len().max(1);
+        if self.together { vec![all.collect()] } else { all.map(|t| vec![t]).collect() }
+    }
+
+    /// Every cell in the order of the lists: target, matrix, writes, pattern, block, threads, depth; the last changes
+    /// fastest. Without targets, those of one.
+    #[must_use]
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for targets in self.groups() {
+            for matrix in &self.matrix {
+                matrix.expand(&targets, &mut cells);
+            }
+        }
+        cells
+    }
+
+    /// Every cell in the order in which they are measured: shuffled by the seed where that is asked for.
+    #[must_use]
+    pub fn sequence(&self) -> Vec<Cell> {
+        let mut cells = self.cells();
+        if self.shuffle {
+            // Fisher and Yates, from the end; the rest of a division by a small number is even enough here.
+            for (step, last) in (1..cells.len()).rev().enumerate() {
+                let drawn = mix(self.seed, u64::MAX - step as u64) % (last as u64 + 1);
+                cells.swap(last, usize::try_from(drawn).unwrap_or(0));
+            }
+        }
+        cells
+    }
+
+    /// The workload of a cell. Each has a seed of its own, so that none is answered from what the one before has left in
+    /// a cache; the same cell of the same plan always has the same.
+    #[must_use]
+    pub fn workload(&self, cell: &Cell) -> Workload {
+        let targets: Vec<Target> = cell
+            .targets
+            .iter()
+            .filter_map(|t| self.targets.get(*t))
+            .map(|t| Target { size_bytes: t.size_bytes.or(self.size_bytes), ..t.clone() })
+            .collect();
+        let stream = Stream {
+            threads: cell.threads,
+            depth: cell.depth,
+            blocks: vec![Block { bytes: cell.block_bytes, weight: 1 }],
+            pattern: cell.pattern,
+            write_percent: cell.write_percent,
+            durable: cell.durable,
+            sync: cell.sync,
+            ..Stream::default()
+        };
+        let nowhere = Target { path: "sim".into(), size_bytes: None };
+        Workload {
+            targets,
+            seconds: cell.seconds,
+            warmup_seconds: cell.warmup_seconds,
+            engine: self.engine,
+            mode: self.mode,
+            seed: mix(self.seed, cell.number.into()),
+            sim: self.sim.clone(),
+            ..Workload::single(nowhere, stream)
+        }
+    }
+
+    /// The plan's name: the same for the same plan, another for any other (FNV-1a, 64 bits, over its JSON form).
+    #[must_use]
+    pub fn id(&self) -> String {
+        let json = self.to_json();
+        let hash = json.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+
+    /// The JSON form, which the history keeps.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Nothing in a plan is a map with other keys than texts, and nothing fails to be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads the JSON form.
+    pub fn from_json(text: &str) -> Result<Self, ParseError> {
+        serde_json::from_str(text).map_err(|e| ParseError::Json(e.to_string()))
+    }
+}
+
+impl Matrix {
+    fn expand(&self, targets: &[usize], cells: &mut Vec<Cell>) {
+        for &write_percent in &self.writes {
+            for &pattern in &self.patterns {
+                for &block_bytes in &self.blocks {
+                    for &threads in &self.threads {
+                        for &depth in &self.depths {
+                            let writes = write_percent > 0;
+                            cells.push(Cell {
+                                number: u32::try_from(cells.len()).unwrap_or(u32::MAX),
+                                targets: targets.to_vec(),
+                                operation: self.operation.clone(),
+                                write_percent,
+                                pattern,
+                                block_bytes,
+                                threads,
+                                depth,
+                                durable: self.durable && writes,
+                                sync: self.sync.filter(|_| writes),
+                                seconds: self.seconds,
+                                warmup_seconds: self.warmup_seconds,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number for each pair of numbers, well mixed (the finaliser of SplitMix64; Steele, Lea, Flood 2014).
+fn mix(seed: u64, number: u64) -> u64 {
+    let z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn default_title() -> String {
+    "sweep".to_owned()
+}
+
+/// One minute is what the practice of storage baselines gives an array to come to rest (M. Ruthruff, 2007).
+fn default_settle() -> f64 {
+    60.0
+}
+
+#[cfg(test)]
+mod tests;

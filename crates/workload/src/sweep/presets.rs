@@ -1,0 +1,51 @@
+//! Plans by name: the matrices of the field's documents, and the shapes of what databases do.
+
+use super::Plan;
+
+/// A plan by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The plan without targets, as TOML; also an example of such a file.
+    pub toml: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        [$(Preset { name: $name, toml: include_str!(concat!("presets/", $name, ".toml")) }),*]
+    };
+}
+
+/// All presets, in the order of the list.
+pub const PRESETS: [Preset; 14] = presets![
+    "ruthruff-2007",
+    "grove-rasmussen",
+    "baseline-192",
+    "sqlserver-patterns",
+    "erkec-oltp",
+    "erkec-log",
+    "erkec-readahead",
+    "atto",
+    "four-corners",
+    "postgres",
+    "mysql",
+    "oracle",
+    "sqlite",
+    "rocksdb",
+];
+
+impl Preset {
+    /// The plan, without targets.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        // A test reads them all; a damaged one would be an empty plan, which is refused.
+        Plan::from_toml(self.toml).unwrap_or_else(|_| Plan::new(self.name, Vec::new()))
+    }
+}
+
+/// The preset of this name.
+#[must_use]
+pub fn preset(name: &str) -> Option<Preset> {
+    PRESETS.into_iter().find(|p| p.name == name)
+}
