@@ -53,7 +53,7 @@ fn littles_law(judged: &Judged<'_>) -> Option<f64> {
     // failed or never returned were in flight as well.
     let each = |w: &WorkerTotals| {
         let never = w.end.as_ref().map_or(0.0, |e| e.unfinished.in_window_ns);
-        w.tallies.iter().map(completed).sum::<f64>() + w.failed_ns + never
+        w.counts.tallies.iter().map(completed).sum::<f64>() + w.counts.failed_ns + never
     };
     let in_flight_s = judged.workers.iter().map(each).sum::<f64>() / 1e9;
     let possible = judged.seconds > 0.0 && judged.achieved > 0.0 && in_flight_s > 0.0;
@@ -73,10 +73,10 @@ pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
         let some = service.max().is_some_and(|max| max >= LONG_IO_NS);
         service.count_above(LONG_IO_NS).max(u64::from(some))
     };
-    let returned: u64 = workers.iter().flat_map(|w| &w.tallies).map(long).sum();
+    let returned: u64 = workers.iter().flat_map(|w| &w.counts.tallies).map(long).sum();
     let running = ages().filter(|age| *age >= LONG_IO_NS).count() as u64;
     Stalls {
-        longest_gap_ns: workers.iter().map(|w| w.longest_gap_ns).max().unwrap_or(0),
+        longest_gap_ns: workers.iter().map(|w| w.counts.longest_gap_ns).max().unwrap_or(0),
         over_15_s: facts.over_15_s.max(returned + running),
         unfinished: ages().count() as u64,
         oldest_unfinished_ns: ages().max().unwrap_or(0),
@@ -143,7 +143,7 @@ fn left_over(judged: &Judged<'_>) -> Vec<String> {
 fn limit_ns(workers: &[&WorkerTotals], kind: usize) -> u64 {
     let mut latency = Histogram::new();
     for worker in workers {
-        latency.merge(&worker.tallies[kind].latency);
+        latency.merge(&worker.counts.tallies[kind].latency);
     }
     latency.quantile(0.99).map_or(LEFT_OVER_NS, |p99| LEFT_OVER_NS.max(p99.saturating_mul(2)))
 }

@@ -1,4 +1,8 @@
 //! Puts together what the workers send: totals for each worker, and the series.
+//!
+//! Where the beginning of the window may turn out to be warm-up, the counts of each worker are kept in parts of equal
+//! length, so that the first of them can be left out afterwards. There are never more than [`PARTS_MAX`]: when they
+//! are full, each two become one.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
@@ -12,8 +16,12 @@ use crate::worker::WorkerEnd;
 /// Intervals that may be open at a time before the oldest is closed without those who are late.
 const OPEN_MAX: usize = 8;
 
-/// What one worker did in the whole window.
-pub(crate) struct WorkerTotals {
+/// Parts of the window that are kept apart.
+const PARTS_MAX: usize = 32;
+
+/// What one worker did in a part of the window.
+#[derive(Default)]
+pub(crate) struct Counts {
     /// Reads, writes, flushes.
     pub tallies: [Tally; KINDS],
     /// Integral of the I/Os in flight over time.
@@ -22,14 +30,75 @@ pub(crate) struct WorkerTotals {
     pub failed_ns: f64,
     /// Longest time without a completion.
     pub longest_gap_ns: u64,
-    /// The thread's CPU time at the beginning and at the end of the window.
-    pub cpu_ns: (Option<u64>, Option<u64>),
+    /// The thread's CPU time at the end of the part.
+    cpu_end_ns: Option<u64>,
+}
+
+impl Counts {
+    /// Adds what was counted after this.
+    fn merge(&mut self, later: &Self) {
+        for (mine, theirs) in self.tallies.iter_mut().zip(&later.tallies) {
+            mine.merge(theirs);
+        }
+        self.in_flight_ns += later.in_flight_ns;
+        self.failed_ns += later.failed_ns;
+        self.longest_gap_ns = self.longest_gap_ns.max(later.longest_gap_ns);
+        self.cpu_end_ns = later.cpu_end_ns.or(self.cpu_end_ns);
+    }
+
+    fn add(&mut self, snapshot: &Snapshot) {
+        for (mine, theirs) in self.tallies.iter_mut().zip(&snapshot.tallies) {
+            mine.merge(theirs);
+        }
+        self.in_flight_ns += snapshot.in_flight_ns;
+        self.failed_ns += snapshot.failed_ns;
+        self.longest_gap_ns = self.longest_gap_ns.max(snapshot.longest_gap_ns);
+        self.cpu_end_ns = snapshot.thread_cpu_ns.or(self.cpu_end_ns);
+    }
+}
+
+/// What one worker did.
+#[derive(Default)]
+pub(crate) struct WorkerTotals {
+    /// In the whole window; complete after [`Collector::finish`].
+    pub counts: Counts,
+    /// The same in parts, while the run goes on.
+    parts: Vec<Counts>,
+    /// The thread's CPU time at the beginning of the window.
+    cpu_begin_ns: Option<u64>,
     /// Its last words; none while it runs.
     pub end: Option<WorkerEnd>,
     /// What it counted is known up to here, from the beginning of the window.
     pub known_ns: u64,
     /// Intervals before this one are complete.
     progress: u64,
+}
+
+impl WorkerTotals {
+    /// CPU time the thread used in the window, where the system tells.
+    pub(crate) fn cpu_ns(&self) -> Option<u64> {
+        Some(self.counts.cpu_end_ns?.saturating_sub(self.cpu_begin_ns?))
+    }
+
+    /// What was counted in the part of this number.
+    fn part(&mut self, number: usize) -> &mut Counts {
+        if self.parts.len() <= number {
+            self.parts.resize_with(number + 1, Counts::default);
+        }
+        &mut self.parts[number]
+    }
+
+    /// Each two parts become one.
+    fn halve(&mut self) {
+        let mut halved: Vec<Counts> = Vec::with_capacity(PARTS_MAX);
+        for (number, part) in self.parts.drain(..).enumerate() {
+            match halved.last_mut() {
+                Some(last) if number % 2 == 1 => last.merge(&part),
+                _ => halved.push(part),
+            }
+        }
+        self.parts = halved;
+    }
 }
 
 /// One interval over all workers.
@@ -57,38 +126,35 @@ pub(crate) struct Collector {
     open: BTreeMap<u64, Interval>,
     closed: Vec<Closed>,
     interval_ns: u64,
+    /// Intervals in a part; none where there is one part only.
+    part_intervals: Option<u64>,
 }
 
 impl Collector {
     /// A collector that gives snapshots back through `returns`, by worker number.
-    pub(crate) fn new(returns: Vec<SyncSender<Box<Snapshot>>>, interval_ns: u64) -> Self {
-        let worker = || WorkerTotals {
-            tallies: Default::default(),
-            in_flight_ns: 0.0,
-            failed_ns: 0.0,
-            longest_gap_ns: 0,
-            cpu_ns: (None, None),
-            end: None,
-            known_ns: 0,
-            progress: 0,
-        };
-        let workers = returns.iter().map(|_| worker()).collect();
-        Self { workers, returns, open: BTreeMap::new(), closed: Vec::new(), interval_ns }
+    ///
+    /// With `in_parts`, the beginning of the window can be left out in the end.
+    pub(crate) fn new(
+        returns: Vec<SyncSender<Box<Snapshot>>>,
+        interval_ns: u64,
+        in_parts: bool,
+    ) -> Self {
+        let workers = returns.iter().map(|_| WorkerTotals::default()).collect();
+        let (open, closed) = (BTreeMap::new(), Vec::new());
+        let part_intervals = in_parts.then_some(1);
+        Self { workers, returns, open, closed, interval_ns, part_intervals }
     }
 
     /// Takes one snapshot and gives its memory back to the worker.
     pub(crate) fn take(&mut self, snapshot: Box<Snapshot>) {
-        let worker = &mut self.workers[snapshot.worker];
         match snapshot.span {
-            Span::WarmUp => worker.cpu_ns.0 = snapshot.thread_cpu_ns,
+            Span::WarmUp => {
+                self.workers[snapshot.worker].cpu_begin_ns = snapshot.thread_cpu_ns;
+            }
             Span::Interval(index) => {
-                for (mine, theirs) in worker.tallies.iter_mut().zip(&snapshot.tallies) {
-                    mine.merge(theirs);
-                }
-                worker.in_flight_ns += snapshot.in_flight_ns;
-                worker.longest_gap_ns = worker.longest_gap_ns.max(snapshot.longest_gap_ns);
-                worker.cpu_ns.1 = snapshot.thread_cpu_ns.or(worker.cpu_ns.1);
-                worker.failed_ns += snapshot.failed_ns;
+                let part = self.part_of(index);
+                let worker = &mut self.workers[snapshot.worker];
+                worker.part(part).add(&snapshot);
                 worker.known_ns = snapshot.until_ns;
                 // Of a long interval, several snapshots may come.
                 worker.progress = snapshot.until_ns / self.interval_ns;
@@ -97,6 +163,40 @@ impl Collector {
         }
         // A worker that is done does not wait for it any more.
         let _ = self.returns[snapshot.worker].try_send(snapshot);
+    }
+
+    /// The part that an interval belongs to; makes room for it.
+    fn part_of(&mut self, interval: u64) -> usize {
+        let Some(mut intervals) = self.part_intervals else { return 0 };
+        while interval / intervals >= PARTS_MAX as u64 {
+            intervals *= 2;
+            self.workers.iter_mut().for_each(WorkerTotals::halve);
+        }
+        self.part_intervals = Some(intervals);
+        usize::try_from(interval / intervals).unwrap_or(PARTS_MAX)
+    }
+
+    /// Puts the parts together, without those that hold the first `cut_ns` of the window, and gives what was left out.
+    ///
+    /// Whole parts only, so it may be more than was asked for; nothing where parts were not kept or nothing would be
+    /// left.
+    pub(crate) fn finish(&mut self, cut_ns: u64) -> u64 {
+        let part_ns = self.part_intervals.unwrap_or(0).saturating_mul(self.interval_ns);
+        let known = self.workers.iter().map(|w| w.parts.len()).max().unwrap_or(0);
+        let wanted = if part_ns > 0 { cut_ns.div_ceil(part_ns) } else { 0 };
+        let cut = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let cut = if cut < known { cut } else { 0 };
+        for worker in &mut self.workers {
+            let mut parts = std::mem::take(&mut worker.parts);
+            let kept = parts.split_off(cut.min(parts.len()));
+            for part in parts {
+                worker.cpu_begin_ns = part.cpu_end_ns.or(worker.cpu_begin_ns);
+            }
+            for part in kept {
+                worker.counts.merge(&part);
+            }
+        }
+        cut as u64 * part_ns
     }
 
     /// Notes a worker's last words.
@@ -149,20 +249,25 @@ impl Collector {
         points
     }
 
-    /// The whole series, for a window of this length.
-    pub(crate) fn series(&mut self, window_ns: u64) -> Vec<Point> {
+    /// The whole series, for a window of this length, after what was left out of it at its beginning; the points of that are
+    /// given apart, with times up to 0.
+    pub(crate) fn series(&mut self, window_ns: u64, cut_ns: u64) -> (Vec<Point>, Vec<Point>) {
         for worker in &mut self.workers {
             worker.progress = u64::MAX;
         }
         self.close_intervals();
-        let count = window_ns.div_ceil(self.interval_ns);
+        let whole_ns = cut_ns + window_ns;
+        let count = whole_ns.div_ceil(self.interval_ns);
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(1 << 28);
         self.closed.resize(count, Closed::default());
         let length = |i: usize| {
             let from = i as u64 * self.interval_ns;
-            self.interval_ns.min(window_ns.saturating_sub(from))
+            self.interval_ns.min(whole_ns.saturating_sub(from))
         };
-        (0..count).filter(|i| length(*i) > 0).map(|i| self.point(i, length(i))).collect()
+        let begin_s = cut_ns as f64 / 1e9;
+        let shifted = |point: Point| Point { t: point.t - begin_s, ..point };
+        let points = (0..count).filter(|i| length(*i) > 0).map(|i| self.point(i, length(i)));
+        points.map(shifted).partition(|point| point.t > 1e-9)
     }
 
     fn point(&self, index: usize, length_ns: u64) -> Point {

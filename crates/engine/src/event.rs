@@ -40,3 +40,32 @@ pub enum Event {
     /// Something that the user should know now.
     Warning(String),
 }
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Go {
+    /// To its planned end.
+    On,
+    /// No further: enough is known. The measurement is then complete.
+    Enough,
+}
+
+/// Whoever watches a run. Every `FnMut(&Event)` is one that lets it go on to its planned end.
+pub trait Observer {
+    /// Something happened. Whether to go on is heard after [`Event::Interval`] only.
+    fn event(&mut self, event: &Event) -> Go;
+
+    /// Asked once, after the window: how many seconds at its beginning were still warm-up and are to be left out.
+    ///
+    /// Only of a workload with a precision; a little more may be left out than asked.
+    fn warm_up_s(&mut self) -> f64 {
+        0.0
+    }
+}
+
+impl<F: FnMut(&Event)> Observer for F {
+    fn event(&mut self, event: &Event) -> Go {
+        self(event);
+        Go::On
+    }
+}

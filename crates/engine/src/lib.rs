@@ -45,7 +45,7 @@ mod contract;
 
 pub use clock::Clock;
 pub use error::EngineError;
-pub use event::Event;
+pub use event::{Event, Go, Observer};
 pub use mark::{MARK_BYTES, Mark};
 pub use outcome::new_id;
 pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};

@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub timeline: Timeline,
     pub status: Status,
     pub end_ns: u64,
+    /// What was left out at the beginning of the window, as warm-up.
+    pub cut_ns: u64,
     pub over_15_s: u64,
     /// User and system CPU seconds of the process.
     pub cpu_at_begin: Option<(f64, f64)>,
@@ -41,6 +43,7 @@ impl Facts {
             timeline,
             status: Status::Complete,
             end_ns: 0,
+            cut_ns: 0,
             over_15_s: 0,
             cpu_at_begin: None,
             cpu_at_end: None,
@@ -57,6 +60,13 @@ impl Facts {
         if ending.has_failed() || (lost && self.status == Status::Complete) {
             self.status = Status::Failed;
         }
+    }
+
+    /// Lets the window begin later.
+    pub(crate) fn cut(&mut self, cut_ns: u64, cpu_at_begin: Option<(f64, f64)>) {
+        self.cut_ns = cut_ns;
+        self.timeline.window_ns += cut_ns;
+        self.cpu_at_begin = cpu_at_begin;
     }
 
     fn window_ns(&self) -> u64 {
@@ -79,7 +89,7 @@ impl Sum {
     fn of<'a>(workers: impl Iterator<Item = &'a WorkerTotals>) -> Self {
         let mut sum = Self::default();
         for worker in workers {
-            for (mine, theirs) in sum.0.iter_mut().zip(&worker.tallies) {
+            for (mine, theirs) in sum.0.iter_mut().zip(&worker.counts.tallies) {
                 mine.merge(theirs);
             }
         }
@@ -128,11 +138,11 @@ pub(crate) fn measurement(
 ) -> Measurement {
     let window_ns = facts.window_ns();
     let seconds = window_ns as f64 / 1e9;
-    let series = collector.series(window_ns);
+    let (series, warmup_series) = collector.series(window_ns, facts.cut_ns);
     let workers = &collector.workers;
     let sum = Sum::of(workers.iter());
     let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
-    let area: f64 = workers.iter().map(|w| w.in_flight_ns).sum();
+    let area: f64 = workers.iter().map(|w| w.counts.in_flight_ns).sum();
     let achieved = if window_ns > 0 { area / window_ns as f64 } else { 0.0 };
     let cpu = cpu(facts, workers, total.ios + sync.ios, seconds);
     let streams = streams(workload, workers, places, seconds);
@@ -161,6 +171,8 @@ pub(crate) fn measurement(
         targets: targets(prepared, workers, places, seconds),
         threads_detail: threads(workload, workers, places, window_ns),
         series,
+        warmup_series,
+        steady: None,
         cpu,
         kernel: None,
         errors: errors(prepared, workers, places),
@@ -273,8 +285,8 @@ fn threads(
             stream: workload.streams[place.stream].name.clone(),
             target: place.target,
             thread: place.thread,
-            achieved_depth: per_window(worker.in_flight_ns),
-            cpu_percent: thread_cpu_ns(worker).map(|ns| 100.0 * per_window(ns as f64)),
+            achieved_depth: per_window(worker.counts.in_flight_ns),
+            cpu_percent: worker.cpu_ns().map(|ns| 100.0 * per_window(ns as f64)),
             total,
             read,
             write,
@@ -284,17 +296,13 @@ fn threads(
     workers.iter().zip(places).map(result).collect()
 }
 
-fn thread_cpu_ns(worker: &WorkerTotals) -> Option<u64> {
-    Some(worker.cpu_ns.1?.saturating_sub(worker.cpu_ns.0?))
-}
-
 fn cpu(facts: &Facts, workers: &[WorkerTotals], ios: u64, seconds: f64) -> Cpu {
     let (Some(begin), Some(end)) = (facts.cpu_at_begin, facts.cpu_at_end) else {
         return Cpu::default();
     };
     let (user_s, system_s) = (end.0 - begin.0, end.1 - begin.1);
     let per_io = |s: f64| if ios > 0 { s * 1e6 / ios as f64 } else { 0.0 };
-    let busiest = workers.iter().filter_map(thread_cpu_ns).max();
+    let busiest = workers.iter().filter_map(WorkerTotals::cpu_ns).max();
     Cpu {
         user_s,
         system_s,

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::collect::Collector;
 use crate::drive;
 use crate::error::EngineError;
-use crate::event::Event;
+use crate::event::{Event, Go, Observer};
 use crate::job::{Job, MakeWorker};
 use crate::memory;
 use crate::offsets::Offsets;
@@ -67,13 +67,14 @@ pub(crate) struct Place {
 
 /// Does what the workload says on prepared targets, and measures.
 ///
-/// The result's environment and kernel parts are left empty for whoever knows them. `stop` ends the run early; what
-/// was measured until then is the result.
+/// The result's environment and kernel parts are left empty for whoever knows them, and so is what can be said of its
+/// steadiness. `stop` ends the run early; what was measured until then is the result. The observer may end it, too, when it
+/// knows enough.
 pub fn run(
     workload: &Workload,
     prepared: &Prepared,
     stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
+    observer: &mut dyn Observer,
 ) -> Result<Measurement, EngineError> {
     let facts = prepared.facts();
     let mut violations = workload.violations();
@@ -84,12 +85,13 @@ pub fn run(
     memory::check(workload)?;
     let started = jiff::Timestamp::now();
     let mut run = Run::new(workload, prepared);
-    let times = if workload.engine == EngineChoice::Sim {
-        run.simulate(stop, observe)?
+    let mut facts = if workload.engine == EngineChoice::Sim {
+        run.simulate(stop, observer)?
     } else {
-        run.perform(stop, observe)?
+        run.perform(stop, observer)?
     };
-    Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &times, started))
+    run.leave_out_warm_up(&mut facts, observer);
+    Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }
 
 /// A run in the making.
@@ -103,6 +105,8 @@ struct Run<'a> {
     empties: Vec<Receiver<Box<Snapshot>>>,
     watched: Vec<Arc<InFlight>>,
     ending: Arc<Ending>,
+    /// CPU time of the process at the ends of the intervals, where the window may begin later in the end.
+    cpu_at: Vec<(f64, f64)>,
 }
 
 impl<'a> Run<'a> {
@@ -121,9 +125,58 @@ impl<'a> Run<'a> {
         }
         // Room for every snapshot there is and the last words, so that no worker ever finds it full.
         let (sender, receiver) = sync_channel(places.len() * (SNAPSHOTS + 3));
-        let collector = Collector::new(returns, workload.interval_ns.0);
-        let ending = Arc::new(Ending::at(u64::MAX));
-        Self { workload, prepared, places, collector, receiver, sender, empties, watched, ending }
+        let in_parts = workload.precision.is_some();
+        let collector = Collector::new(returns, workload.interval_ns.0, in_parts);
+        let (ending, cpu_at) = (Arc::new(Ending::at(u64::MAX)), Vec::new());
+        Self {
+            workload,
+            prepared,
+            places,
+            collector,
+            receiver,
+            sender,
+            empties,
+            watched,
+            ending,
+            cpu_at,
+        }
+    }
+
+    /// What the observer takes for warm-up at the beginning of the window is left out of every figure.
+    fn leave_out_warm_up(&mut self, facts: &mut Facts, observer: &mut dyn Observer) {
+        // An I/O that never returned has been in flight in the part that would be cut, too.
+        let ends = || self.collector.workers.iter().filter_map(|w| w.end.as_ref());
+        let may_cut =
+            self.workload.precision.is_some() && ends().all(|e| e.unfinished.ages_ns.is_empty());
+        let cut_s = if may_cut { observer.warm_up_s() } else { 0.0 };
+        let cut_ns = self.collector.finish(workload::Nanoseconds::from_seconds(cut_s).0);
+        if cut_ns > 0 {
+            let intervals = cut_ns / self.workload.interval_ns.0;
+            let last = usize::try_from(intervals).unwrap_or(usize::MAX) - 1;
+            facts.cut(cut_ns, self.cpu_at.get(last).copied());
+        }
+    }
+
+    /// Takes one message of a worker, and shows the intervals that it completes. True when the observer knows enough.
+    fn take(&mut self, message: Message, timeline: Timeline, observer: &mut dyn Observer) -> bool {
+        match message {
+            Message::Snapshot(snapshot) => self.collector.take(snapshot),
+            Message::Done(end) => self.collector.finished(*end),
+            Message::Ready(_) => {}
+        }
+        let window_s = self.ending.ns().saturating_sub(timeline.window_ns) as f64 / 1e9;
+        let mut enough = false;
+        for point in self.collector.close_intervals() {
+            if self.workload.precision.is_some() {
+                self.cpu_at.extend(platform::process_cpu());
+            }
+            // A last, shorter interval is not shown live; the result has it with its true length.
+            if point.t <= window_s + 1e-9 {
+                let seconds_left = (window_s - point.t).max(0.0);
+                enough |= observer.event(&Event::Interval { point, seconds_left }) == Go::Enough;
+            }
+        }
+        enough
     }
 
     fn timeline(&self, start_ns: u64) -> Timeline {
@@ -181,7 +234,7 @@ impl<'a> Run<'a> {
     fn simulate(
         &mut self,
         stop: &AtomicBool,
-        observe: &mut dyn FnMut(&Event),
+        observer: &mut dyn Observer,
     ) -> Result<Facts, EngineError> {
         let model = self.workload.sim.clone().unwrap_or_default();
         let sizes = self.prepared.targets().iter().map(PreparedTarget::size_bytes);
@@ -205,27 +258,29 @@ impl<'a> Run<'a> {
         }
         let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
         let mut facts = Facts::new(vec![backend; workers.len()], "virtual", timeline);
-        observe(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
+        observer.event(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
         let mut watch = Watchdog::new(&self.watched);
         let mut began = false;
         drive::drive_simulated(workers, &clock, |now| {
             if !began && now >= timeline.window_ns {
                 began = true;
-                observe(&Event::WindowBegan { seconds: self.workload.seconds });
+                observer.event(&Event::WindowBegan { seconds: self.workload.seconds });
             }
             if stop.load(Ordering::Relaxed) && now < self.ending.ns() {
                 self.ending.end_now(now);
                 facts.status = Status::Interrupted;
             }
-            watch.look(now, &mut *observe);
+            watch.look(now, observer);
             while let Ok(message) = self.receiver.try_recv() {
-                take(&mut self.collector, message, timeline, &self.ending, &mut *observe);
+                if self.take(message, timeline, observer) {
+                    self.ending.end_now(now);
+                }
             }
         });
         while let Ok(message) = self.receiver.try_recv() {
-            take(&mut self.collector, message, timeline, &self.ending, &mut *observe);
+            self.take(message, timeline, observer);
         }
-        observe(&Event::WindowEnded);
+        observer.event(&Event::WindowEnded);
         facts.end(&self.ending, &self.collector.workers, watch.over_15_s());
         Ok(facts)
     }
@@ -234,7 +289,7 @@ impl<'a> Run<'a> {
     fn perform(
         &mut self,
         stop: &AtomicBool,
-        observe: &mut dyn FnMut(&Event),
+        observer: &mut dyn Observer,
     ) -> Result<Facts, EngineError> {
         let choices = self.choose()?;
         let mut starts = Vec::new();
@@ -256,9 +311,9 @@ impl<'a> Run<'a> {
         for go in starts {
             let _ = go.send(timeline);
         }
-        observe(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
+        observer.event(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
         let facts = Facts::new(backends, clock.name(), timeline);
-        Ok(self.watch(facts, stop, observe))
+        Ok(self.watch(facts, stop, observer))
     }
 
     /// The backend of each stream on each target.
@@ -287,7 +342,7 @@ impl<'a> Run<'a> {
         &mut self,
         mut facts: Facts,
         stop: &AtomicBool,
-        observe: &mut dyn FnMut(&Event),
+        observer: &mut dyn Observer,
     ) -> Facts {
         let clock = Clock::get();
         let timeline = facts.timeline;
@@ -303,23 +358,25 @@ impl<'a> Run<'a> {
             if !began && now >= timeline.window_ns {
                 began = true;
                 facts.cpu_at_begin = platform::process_cpu();
-                observe(&Event::WindowBegan { seconds: self.workload.seconds });
+                observer.event(&Event::WindowBegan { seconds: self.workload.seconds });
             }
             if !ended && now >= end {
                 ended = true;
                 facts.cpu_at_end = platform::process_cpu();
-                observe(&Event::WindowEnded);
+                observer.event(&Event::WindowEnded);
             }
             if now >= end.saturating_add(timeline.drain_ns + LAST_WORDS_NS) {
                 break;
             }
-            watch.look(now, observe);
+            watch.look(now, observer);
             let next = if began { end } else { timeline.window_ns.min(end) };
             let pause = Duration::from_nanos(next.saturating_sub(now).max(1));
             let pause = if ended { LOOK_UP } else { pause.min(LOOK_UP) };
             match self.receiver.recv_timeout(pause) {
                 Ok(message) => {
-                    take(&mut self.collector, message, timeline, &self.ending, observe);
+                    if self.take(message, timeline, observer) {
+                        self.ending.end_now(clock.now());
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -327,34 +384,12 @@ impl<'a> Run<'a> {
         }
         if !ended {
             facts.cpu_at_end = platform::process_cpu();
-            observe(&Event::WindowEnded);
+            observer.event(&Event::WindowEnded);
         }
         let now = clock.now();
         silent::give_up(&mut self.collector, &self.watched, timeline, self.ending.ns(), now);
         facts.end(&self.ending, &self.collector.workers, watch.over_15_s());
         facts
-    }
-}
-
-/// Takes one message of a worker, and shows the intervals that it completes.
-fn take(
-    collector: &mut Collector,
-    message: Message,
-    timeline: Timeline,
-    ending: &Ending,
-    observe: &mut dyn FnMut(&Event),
-) {
-    match message {
-        Message::Snapshot(snapshot) => collector.take(snapshot),
-        Message::Done(end) => collector.finished(*end),
-        Message::Ready(_) => {}
-    }
-    let window_s = ending.ns().saturating_sub(timeline.window_ns) as f64 / 1e9;
-    for point in collector.close_intervals() {
-        // A last, shorter interval is not shown live; the result has it with its true length.
-        if point.t <= window_s + 1e-9 {
-            observe(&Event::Interval { point, seconds_left: (window_s - point.t).max(0.0) });
-        }
     }
 }
 

@@ -22,11 +22,11 @@ pub(crate) fn give_up(
         let unfinished = in_flight.unfinished(now_ns, timeline.window_ns, end_ns);
         // Its last snapshot holds the time in flight up to here; from here on there is only what it has in flight now.
         let known_ns = timeline.window_ns + worker.known_ns;
-        worker.in_flight_ns += in_flight.unfinished(now_ns, known_ns, end_ns).in_window_ns;
+        worker.counts.in_flight_ns += in_flight.unfinished(now_ns, known_ns, end_ns).in_window_ns;
         // It has seen nothing complete since it issued the last of them.
         let last = in_flight.pending().map(|(_, at)| at.max(timeline.window_ns)).max();
         let gap = last.map_or(0, |at| end_ns.saturating_sub(at));
-        worker.longest_gap_ns = worker.longest_gap_ns.max(gap);
+        worker.counts.longest_gap_ns = worker.counts.longest_gap_ns.max(gap);
         let what =
             if unfinished.ages_ns.is_empty() { "it has stopped" } else { "it hangs in an I/O" };
         let error = format!(
@@ -57,7 +57,7 @@ mod tests {
     /// last interval.
     #[test]
     fn a_hanging_thread_has_its_gap_and_its_time_in_flight() {
-        let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S);
+        let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S, false);
         let mut seconds = Snapshot::new(0, false);
         seconds.span = Span::Interval(0);
         (seconds.until_ns, seconds.in_flight_ns) = (4 * S, 4.0 * S as f64);
@@ -76,7 +76,7 @@ mod tests {
     /// What was issued in the warm-up counts from the beginning of the window on.
     #[test]
     fn a_thread_that_hangs_from_the_warm_up_on_hangs_for_the_whole_window() {
-        let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S);
+        let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S, false);
         let in_flight = Arc::new(InFlight::new(2));
         in_flight.issued(0, S);
         in_flight.issued(1, S + S / 2);
@@ -88,7 +88,7 @@ mod tests {
     /// A thread that is gone without a word has nothing in flight, and has not ended well either.
     #[test]
     fn a_thread_that_is_gone_is_said_too() {
-        let mut collector = Collector::new(vec![sync_channel(1).0], S);
+        let mut collector = Collector::new(vec![sync_channel(1).0], S, false);
         give_up(&mut collector, &[Arc::new(InFlight::new(1))], timeline(), 12 * S, 17 * S);
         assert!(collector.all_finished());
         assert!(collector.workers[0].end.as_ref().unwrap().queue_error.is_some());

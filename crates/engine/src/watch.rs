@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use workload::show_ns;
 
-use crate::event::Event;
+use crate::event::{Event, Observer};
 use crate::shared::InFlight;
 
 /// An I/O that runs this long is counted and reported; databases log the same moment.
@@ -28,7 +28,7 @@ impl Watchdog {
     }
 
     /// Looks, if it is time to; says what is new.
-    pub(crate) fn look(&mut self, now_ns: u64, observe: &mut dyn FnMut(&Event)) {
+    pub(crate) fn look(&mut self, now_ns: u64, observer: &mut dyn Observer) {
         if now_ns < self.next_look_ns {
             return;
         }
@@ -48,7 +48,7 @@ impl Watchdog {
                 long.len(),
                 show_ns(oldest as f64)
             );
-            observe(&Event::Warning(text));
+            observer.event(&Event::Warning(text));
         }
         self.counted = long;
     }

@@ -100,6 +100,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
+    /// End the window as soon as the 95 % interval of the mean is within this many percent; `--seconds` is then the
+    /// longest it may be
+    #[arg(long, value_name = "PERCENT")]
+    pub precision: Option<f64>,
+
+    /// With `--precision`, the shortest the window may be
+    #[arg(long, value_name = "SECONDS", default_value_t = 15.0, requires = "precision")]
+    pub at_least: f64,
+
     /// I/O before the window that is not counted [default: 3]
     #[arg(long, value_name = "SECONDS")]
     pub warmup: Option<f64>,

@@ -12,6 +12,8 @@ pub(crate) enum Outcome {
     Done,
     /// It ran, but I/O failed; what was measured was shown.
     IoFailed,
+    /// It ran, and the storage does not reach what was expected of it.
+    NotMet,
     /// A signal ended it; what was measured was shown.
     Interrupted,
 }
@@ -58,6 +60,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     let (code, text) = match outcome {
         Ok(Outcome::Done) => return ExitCode::SUCCESS,
         Ok(Outcome::IoFailed) => return ExitCode::from(1),
+        Ok(Outcome::NotMet) => return ExitCode::from(4),
         Ok(Outcome::Interrupted) => return ExitCode::from(130),
         Err(Failure::CannotRun(text)) => (1, text),
         Err(Failure::WrongUsage(text)) => (2, text),

@@ -4,6 +4,7 @@ mod args;
 mod assess;
 mod display;
 mod exit;
+mod experiment;
 mod run;
 mod signals;
 mod targets;

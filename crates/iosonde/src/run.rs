@@ -7,7 +7,7 @@ use engine::TargetPlan;
 use results::{Assessment, Measurement, Status};
 use survey::Site;
 use workload::{
-    Arrival, Bytes, Completion, EngineChoice, Mode, OnError, Pattern, Rate, RateLimit, SimDevice,
+    Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate, RateLimit, SimDevice,
     Stream, SyncCall, SyncPolicy, Target, Think, Workload,
 };
 
@@ -105,6 +105,12 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     }
     workload.seconds = args.seconds.unwrap_or(workload.seconds);
     workload.warmup_seconds = args.warmup.unwrap_or(workload.warmup_seconds);
+    if let Some(percent) = args.precision {
+        // Steadiness is judged by many short intervals.
+        let at_least_seconds = args.at_least.min(workload.seconds);
+        workload.precision = Some(Precision { percent, at_least_seconds, ..Precision::default() });
+        workload.interval_ns = Nanoseconds(250_000_000);
+    }
     workload.interval_ns = args.interval.unwrap_or(workload.interval_ns);
     if args.buffered {
         workload.mode = Mode::Buffered;
@@ -171,7 +177,8 @@ fn simulated_device(text: &str) -> Result<SimDevice, Failure> {
     wrapped.map(|w| w.sim).map_err(|e| Failure::WrongUsage(format!("--sim: {e}")))
 }
 
-fn apply_stream(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
+/// What the flags say of a stream.
+pub(crate) fn apply_stream(stream: &mut Stream, args: &StreamArgs) -> Result<(), Failure> {
     if let Some(blocks) = &args.block {
         stream.blocks.clone_from(&blocks.0);
     }

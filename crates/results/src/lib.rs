@@ -4,10 +4,12 @@
 //! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
 
 mod assessment;
+mod experiment;
 mod histogram;
 mod measurement;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp};
+pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::agreement::Agreement;
+use analysis::steady::Steady;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Workload;
@@ -59,6 +60,13 @@ pub struct Measurement {
     pub threads_detail: Vec<ThreadResult>,
     /// What happened in each interval.
     pub series: Vec<Point>,
+    /// What happened before that, where the beginning of the window turned out to be warm-up and was left out of every
+    /// figure. Times are up to 0, the beginning of what was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warmup_series: Vec<Point>,
+    /// How well the mean throughput is known; none where the series is too short to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<Steady>,
     /// What the run cost the host.
     pub cpu: Cpu,
     /// What the kernel counted on the device meanwhile; none where there is no device to ask.

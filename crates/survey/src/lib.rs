@@ -1,13 +1,18 @@
 //! The experiments: drives the engine, watches the counters, asks the analysis.
 //!
-//! [`measure`] is one workload with everything around it that makes its figures trustworthy; [`assess`] is the main
-//! job, a list of such measurements and what follows from them.
+//! [`measure`] is one workload with everything around it that makes its figures trustworthy. A [`Lab`] is where
+//! experiments are made: lists of such measurements and what follows from them. [`assess`] is the main job.
 
 mod assess;
+mod doubts;
+mod lab;
 mod limits;
 mod measure;
+mod steadiness;
 mod warnings;
+mod watching;
 
-pub use assess::{AssessOptions, Progress, assess};
+pub use assess::{AssessOptions, assess};
+pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, default_limits, parse_limits};
 pub use measure::{Site, measure};

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use analysis::agreement::{self, Agreement, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
-use counters::{DiskWindow, Sample, Sampler, Window};
+use counters::{DiskWindow, Sampler, Window};
 use engine::{EngineError, Event, Prepared};
 use inspect::{Inspector, Storage};
 use results::{Environment, Kernel, Measurement, Statistics};
 use workload::{Mode, Workload};
 
-use crate::warnings;
+use crate::watching::Watching;
+use crate::{steadiness, warnings};
 
 /// Where measurements are made: looked at once, used for many.
 #[derive(Debug)]
@@ -89,13 +90,6 @@ fn stacked<'a>(storage: &'a [Storage], devices: &'a [String]) -> Option<(&'a str
     })
 }
 
-/// What was sampled at the edges of the measured window.
-#[derive(Default)]
-struct Edges {
-    begin: Option<Sample>,
-    end: Option<Sample>,
-}
-
 /// Does what the workload says on prepared targets, with the kernel's counters beside it.
 ///
 /// `stop` ends the run early; what was measured until then is the result.
@@ -114,21 +108,14 @@ pub fn measure(
     if workload.engine.is_artificial() {
         sampler = None;
     }
-    let mut edges = Edges::default();
-    let mut measurement = engine::run(workload, prepared, stop, &mut |event| {
-        if let Some(sampler) = &mut sampler {
-            match event {
-                Event::WindowBegan { .. } => edges.begin = sampler.sample().ok(),
-                Event::WindowEnded => edges.end = sampler.sample().ok(),
-                _ => {}
-            }
-        }
-        observe(event);
-    })?;
+    let mut watching = Watching::new(workload, sampler, observe);
+    let mut measurement = engine::run(workload, prepared, stop, &mut watching)?;
     measurement.environment = site.environment.clone();
-    if let (Some(begin), Some(end)) = (&edges.begin, &edges.end) {
+    let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
+    if let Some((begin, end)) = watching.edges(cut_s) {
         add_counters(&mut measurement, &Window::between(begin, end));
     }
+    steadiness::add(&mut measurement, watching.steady());
     warnings::add(&mut measurement, prepared, site.no_counters.as_deref());
     Ok(measurement)
 }

@@ -1,10 +1,11 @@
 //! Every reason to doubt a figure, in words.
 
-use analysis::noise;
 use engine::Prepared;
 use inspect::Severity;
 use results::{Measurement, Status};
 use workload::{Bytes, EngineChoice, Mode, show_number};
+
+use crate::steadiness;
 
 /// A submitting thread that uses more of its core than this is what limits the run.
 const THREAD_SATURATED_PERCENT: f64 = 95.0;
@@ -25,7 +26,7 @@ pub(crate) fn add(measurement: &mut Measurement, prepared: &Prepared, no_counter
     surroundings(measurement, &mut found);
     tool(measurement, &mut found);
     kernel(measurement, no_counters, &mut found);
-    steadiness(measurement, &mut found);
+    found.extend(steadiness::doubts(measurement));
     // What the engine itself noticed comes first: it is about I/Os that went wrong.
     measurement.checks.warnings.append(&mut found);
 }
@@ -118,20 +119,5 @@ fn kernel(measurement: &Measurement, no_counters: Option<&str>, found: &mut Vec<
             ));
         }
         _ => {}
-    }
-}
-
-fn steadiness(measurement: &Measurement, found: &mut Vec<String>) {
-    let iops: Vec<f64> = measurement.series.iter().map(|p| p.read_iops + p.write_iops).collect();
-    let paced = measurement.workload.streams.iter().any(|s| s.rate.is_some());
-    if iops.len() < 10 || paced {
-        return;
-    }
-    let stability = noise::stability(&iops);
-    if !stability.settled {
-        found.push(format!(
-            "not settled: over the window IOPS ranged over {:.0} % of their mean and moved by {:.0} %; measure longer",
-            stability.range_percent, stability.slope_percent
-        ));
     }
 }

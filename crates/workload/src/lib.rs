@@ -12,7 +12,7 @@ mod validate;
 
 pub use model::{
     Arrival, Block, Completion, Content, Distribution, EngineChoice, Mode, OnError, Pattern,
-    Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+    Precision, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
 };
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
 pub use sim::{SimCache, SimDevice, SimService, SimStall, SimStuck, SimWriteCache};

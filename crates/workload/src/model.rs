@@ -20,6 +20,9 @@ pub struct Workload {
     /// Length of the measured window in seconds.
     #[serde(default = "default_seconds")]
     pub seconds: f64,
+    /// When the window may end before its length. The warm-up is then cut by rule, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// I/O in this many seconds before the window is done but not counted.
     #[serde(default = "default_warmup")]
     pub warmup_seconds: f64,
@@ -44,6 +47,33 @@ pub struct Workload {
     /// The simulated device of the engine `sim`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<SimDevice>,
+}
+
+/// How well a figure must be known for a measurement to end before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Precision {
+    /// Half of the width of the 95 % confidence interval of the mean throughput, in percent of it.
+    pub percent: f64,
+    /// No end before this length.
+    pub at_least_seconds: f64,
+    /// Of a workload that writes, no end before it has written this much, because no statistic foresees the moment at which a write
+    /// cache is full …
+    pub written_bytes: Bytes,
+    /// … or before this length.
+    pub written_seconds: f64,
+}
+
+impl Default for Precision {
+    /// 2 % after at least 15 s; writes 32 GiB or a minute.
+    fn default() -> Self {
+        Self {
+            percent: 2.0,
+            at_least_seconds: 15.0,
+            written_bytes: Bytes(32 << 30),
+            written_seconds: 60.0,
+        }
+    }
 }
 
 /// One thing that receives I/O.
@@ -176,6 +206,7 @@ impl Workload {
             targets: vec![target],
             streams: vec![stream],
             seconds: default_seconds(),
+            precision: None,
             warmup_seconds: default_warmup(),
             engine: EngineChoice::default(),
             mode: Mode::default(),

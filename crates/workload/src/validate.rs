@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Content, Distribution, EngineChoice, Mode, Pattern, Priority, RateLimit, Stream, Workload,
+    Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit, Stream,
+    Workload,
 };
 use crate::sim::SimDevice;
 use crate::units::Bytes;
@@ -111,6 +112,9 @@ impl Workload {
         found.check(ok, "seconds", self.seconds, "it must be above 0 and at most 31 days");
         let ok = (0.0..=day).contains(&self.warmup_seconds);
         found.check(ok, "warmup_seconds", self.warmup_seconds, "it must be 0 to 31 days");
+        if let Some(precision) = &self.precision {
+            check_precision(found, precision, day);
+        }
         let ok = (10_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
         found.check(ok, "interval_ns", self.interval_ns, "it must be 10 ms to 1 h");
         let points = self.seconds * 1e9 / self.interval_ns.0.max(1) as f64;
@@ -228,6 +232,17 @@ impl Workload {
 }
 
 /// Names are those of threads, too, and stand in tables.
+fn check_precision(found: &mut Found, precision: &Precision, longest: f64) {
+    let ok = (0.1..=50.0).contains(&precision.percent);
+    found.check(ok, "precision.percent", precision.percent, "it must be 0.1 to 50");
+    for (field, seconds) in [
+        ("precision.at_least_seconds", precision.at_least_seconds),
+        ("precision.written_seconds", precision.written_seconds),
+    ] {
+        found.check((0.0..=longest).contains(&seconds), field, seconds, "it must be 0 to 31 days");
+    }
+}
+
 fn check_name(found: &mut Found, at: &dyn Fn(&str) -> String, name: &str) {
     let chars = name.chars().count();
     let ok = (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control);

@@ -2,9 +2,9 @@
 
 use analysis::verdict::{Evidence, Limits, Role, Verdict, judge};
 use results::{Measurement, PatternResult, Ramp, Status};
-use workload::show_number;
 
 use super::plan::Load;
+use crate::doubts;
 
 /// Which patterns speak for a role.
 fn speaks_for(role: Role, pattern: &str) -> bool {
@@ -88,62 +88,6 @@ pub(super) fn warnings(
     patterns: &[PatternResult],
     size: Option<&str>,
 ) -> Vec<String> {
-    let mut found: Vec<Found> = Vec::new();
-    let mut measurements = 0;
-    for (title, measurement) in all(ramps, patterns) {
-        measurements += 1;
-        for text in &measurement.checks.warnings {
-            // Figures differ from one measurement to the next; what is said is the same.
-            let kind = without_figures(text);
-            match found.iter_mut().find(|f| f.kind == kind) {
-                Some(f) => f.note(title),
-                None => found.push(Found { kind, text, titles: vec![title], count: 1 }),
-            }
-        }
-    }
-    let shown = found.iter().map(|f| f.show(measurements));
-    size.map(str::to_owned).into_iter().chain(shown).collect()
-}
-
-struct Found<'a> {
-    kind: String,
-    text: &'a str,
-    titles: Vec<&'a str>,
-    count: usize,
-}
-
-impl<'a> Found<'a> {
-    fn note(&mut self, title: &'a str) {
-        self.count += 1;
-        if !self.titles.contains(&title) {
-            self.titles.push(title);
-        }
-    }
-
-    fn show(&self, measurements: usize) -> String {
-        if self.count == measurements {
-            return self.text.to_owned();
-        }
-        let titles = self.titles.join(", ");
-        match self.count {
-            1 => format!("{titles}: {}", self.text),
-            n => format!("{titles} ({} measurements), first: {}", show_number(n as f64), self.text),
-        }
-    }
-}
-
-fn without_figures(text: &str) -> String {
-    text.chars().filter(|c| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '−')).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_warning_with_other_figures_is_one_warning() {
-        let (a, b) =
-            ("30.5 I/Os were in flight instead of 32", "61.2 I/Os were in flight instead of 64");
-        assert_eq!(without_figures(a), without_figures(b));
-    }
+    let doubts = doubts::each_once(all(ramps, patterns));
+    size.map(str::to_owned).into_iter().chain(doubts).collect()
 }

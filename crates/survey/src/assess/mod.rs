@@ -15,9 +15,10 @@ use std::sync::atomic::AtomicBool;
 use analysis::verdict::Limits;
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
-use results::{ASSESSMENT_SCHEMA, Assessment, Measurement, Pace};
+use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
+use crate::lab::Progress;
 use crate::measure::Site;
 use plan::Timing;
 use session::Session;
@@ -43,24 +44,6 @@ pub struct AssessOptions {
     pub mode: Mode,
     /// Where every random choice starts.
     pub seed: u64,
-}
-
-/// What happens during an assessment.
-#[derive(Debug)]
-pub enum Progress<'a> {
-    /// A step begins.
-    Step {
-        /// Its number, from 1.
-        number: usize,
-        /// Steps in all, as far as is known now.
-        of: usize,
-        /// What it does.
-        title: &'a str,
-    },
-    /// What the engine does within it.
-    Engine(&'a Event),
-    /// A measurement is finished; whoever keeps results keeps it now, before the next begins.
-    Measured(&'a Measurement),
 }
 
 /// Assesses a storage system.

@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
 use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
 use results::{Measurement, PatternResult, Ramp, Status};
-use workload::{Bytes, EngineChoice, Pattern, Stream, Target, Workload};
+use workload::{Bytes, EngineChoice, Stream, Target, Workload};
 
 use super::plan::{self, Load, Timing};
-use super::{AssessOptions, Progress, base, conclude};
+use super::{AssessOptions, base, conclude};
+use crate::lab::{Progress, elsewhere, mix};
 use crate::measure::{Site, measure};
-
-/// Sequential reads begin at a multiple of this.
-const START_BYTES: u64 = 1 << 20;
 
 /// Everything that was measured, however it ended.
 pub(super) struct Found {
@@ -230,58 +228,11 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A seed of its own for each measurement; the same options give the same seeds.
-fn mix(seed: u64, number: u64) -> u64 {
-    let mixed =
-        (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed ^ (mixed >> 31)
-}
-
-/// A sequential read of half of its span, from a place that the seed decides.
-fn elsewhere(stream: Stream, seed: u64) -> Stream {
-    let (Pattern::Sequential, Some(span), false) =
-        (stream.pattern, stream.span_bytes, stream.writes())
-    else {
-        return stream;
-    };
-    let half = span.0 / 2 / START_BYTES * START_BYTES;
-    if half < stream.largest_block() {
-        return stream;
-    }
-    let starts = half / START_BYTES + 1;
-    let offset_bytes = Bytes(stream.offset_bytes.0 + seed % starts * START_BYTES);
-    Stream { offset_bytes, span_bytes: Some(Bytes(half)), ..stream }
-}
-
 /// A measurement as a point of a saturation curve.
 fn load_point(measurement: &Measurement) -> LoadPoint {
     LoadPoint {
         in_flight: measurement.in_flight as f64,
         throughput: measurement.total.iops,
         latency_ns: measurement.total.latency_ns.map_or(0.0, |l| l.mean),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sequential_reads_begin_in_different_places_and_stay_inside() {
-        let span = 1 << 30;
-        let stream = Stream {
-            pattern: Pattern::Sequential,
-            span_bytes: Some(Bytes(span)),
-            ..Stream::default()
-        };
-        let mut starts = Vec::new();
-        for number in 0..20 {
-            let moved = elsewhere(stream.clone(), mix(42, number));
-            assert!(moved.offset_bytes.0 + moved.span_bytes.unwrap().0 <= span);
-            starts.push(moved.offset_bytes);
-        }
-        starts.sort_unstable();
-        starts.dedup();
-        assert!(starts.len() > 15, "{starts:?}");
     }
 }

@@ -1,0 +1,137 @@
+//! What the commands that make experiments share: their flags, and how their results are shown.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use engine::PrepareError;
+use results::{Conclusion, Experiment, Status};
+use serde::Serialize;
+use survey::{Progress, Setup, Timing};
+use workload::{Mode, Precision, Stream, Target, Workload};
+
+use crate::args::StreamArgs;
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::{apply_stream, apply_targets, describe, json};
+use crate::targets::TargetArgs;
+
+/// Flags of every experiment.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArgs {
+    /// A measurement ends when the 95 % interval of its mean is within this many percent; 0 measures for `--seconds` each
+    /// time
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
+    pub precision: f64,
+
+    /// The longest a measurement may be
+    #[arg(long, value_name = "N", default_value_t = 60.0)]
+    pub seconds: f64,
+
+    /// The shortest a measurement may be
+    #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
+    pub at_least: f64,
+
+    /// I/O before each measurement that is not counted
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub warmup: f64,
+
+    /// Pause before and after measurements that write
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    pub settle: f64,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ExperimentArgs {
+    /// How long each measurement is.
+    pub(crate) fn timing(&self) -> Timing {
+        let at_least_seconds = self.at_least.min(self.seconds);
+        let precision = Precision { percent: self.precision, at_least_seconds, ..Precision::default() };
+        Timing {
+            seconds: self.seconds,
+            warmup_seconds: self.warmup,
+            // Not `> 0`: what is no percentage is refused, not left out.
+            precision: (self.precision != 0.0).then_some(precision),
+            settle_seconds: self.settle,
+        }
+    }
+
+    /// On what the experiment is made, and how.
+    pub(crate) fn setup(&self, target: &TargetArgs) -> Result<Setup, Failure> {
+        let nowhere = Target { path: "sim".into(), size_bytes: None };
+        let none = Workload { targets: Vec::new(), ..Workload::single(nowhere, Stream::default()) };
+        let mut workload = none;
+        apply_targets(&mut workload, target)?;
+        if workload.targets.is_empty() {
+            let text = "name a directory on the storage, a file or a block device";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+        if !(0.0..=86_400.0).contains(&self.settle) {
+            let text = format!("--settle is {}: it must be 0 to 86400 seconds", self.settle);
+            return Err(Failure::WrongUsage(text));
+        }
+        Ok(Setup {
+            targets: workload.targets,
+            permissions: target.permissions(),
+            engine: workload.engine,
+            sim: workload.sim,
+            mode: if self.buffered { Mode::Buffered } else { Mode::Direct },
+            seed: workload.seed,
+            timing: self.timing(),
+        })
+    }
+}
+
+/// The stream that the flags describe, starting from this one.
+pub(crate) fn stream(start: Stream, args: &StreamArgs) -> Result<Stream, Failure> {
+    let mut stream = start;
+    apply_stream(&mut stream, args)?;
+    Ok(stream)
+}
+
+/// What would be done to the targets by streams like this one, for `--dry-run`.
+pub(crate) fn dry_run(setup: &Setup, stream: &Stream) -> Result<String, Failure> {
+    let plans = engine::plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
+    Ok(describe(&plans))
+}
+
+/// Makes an experiment and shows its result.
+///
+/// `make` is given what it reports its progress to.
+pub(crate) fn conduct<C: Conclusion + Serialize>(
+    target: &TargetArgs,
+    as_json: bool,
+    stop: &AtomicBool,
+    make: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
+    show: impl FnOnce(&Experiment<C>) -> String,
+) -> Result<(Experiment<C>, Outcome), Failure> {
+    let mut display = Display::new(target.quiet);
+    let made = make(stop, &mut |progress| match progress {
+        Progress::Step { number, of, title } => display.title(&format!("[{number}/{of}] {title}")),
+        Progress::Engine(event) => display.show(event),
+        Progress::Measured(_) => {}
+    });
+    display.finish();
+    let experiment = made?;
+    let text = if as_json { json(&experiment)? } else { show(&experiment) };
+    print(&text)?;
+    let outcome = match experiment.status {
+        Status::Complete => Outcome::Done,
+        Status::Interrupted => Outcome::Interrupted,
+        Status::Failed => Outcome::IoFailed,
+    };
+    Ok((experiment, outcome))
+}
+
+/// A file that a flag names, as text.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
+    std::fs::read_to_string(path).map_err(wrong)
+}

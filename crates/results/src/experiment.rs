@@ -1,0 +1,45 @@
+//! The documents of the experiments: a list of measurements and what was concluded from them.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::{Environment, Measurement, Status};
+
+/// What a conclusion of this kind is called.
+pub trait Conclusion {
+    /// The schema name that every document with it carries, for example `iosonde.knee/1`.
+    const SCHEMA: &'static str;
+}
+
+/// An experiment: measurements on the same targets, and what follows from them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment<C> {
+    /// Which experiment, and the version of its document.
+    pub schema: String,
+    /// Unique name of this experiment.
+    pub id: String,
+    /// Version of the program that measured.
+    pub tool_version: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+    /// End, UTC, RFC 3339.
+    pub finished: String,
+    /// How it ended; the figures of an interrupted one are those of the part that was measured.
+    pub status: Status,
+    /// What received the I/O.
+    pub targets: Vec<PathBuf>,
+    /// Bytes of all targets that I/O could use.
+    pub file_bytes: u64,
+    /// Where it was done.
+    pub environment: Environment,
+    /// What follows from the measurements, and the rule that was applied.
+    pub conclusion: C,
+    /// Every measurement, in the order in which they were made.
+    pub measurements: Vec<Measurement>,
+    /// How it was measured, sentence by sentence.
+    pub method: Vec<String>,
+    /// Every reason to doubt a figure, each once.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,393 @@
+//! Where experiments are made: targets that are ready, and one measurement after the other on them.
+//!
+//! What all experiments share is here: seeds that differ from one measurement to the next, the rule that ends a
+//! measurement, the pause before the next, progress, and the document at the end.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
+use jiff::Timestamp;
+use results::{Conclusion, Environment, Experiment, Measurement, Status};
+use workload::{
+    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target, Workload,
+};
+
+use crate::doubts;
+use crate::measure::{Site, measure};
+
+/// Distance of the points of a series whose steadiness is watched.
+const BUCKET: Nanoseconds = Nanoseconds(250_000_000);
+/// Sequential reads begin at a multiple of this.
+const START_BYTES: u64 = 1 << 20;
+
+/// On what experiments are made, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// What receives the I/O.
+    pub targets: Vec<Target>,
+    /// What may be done to it.
+    pub permissions: Permissions,
+    /// Which backend makes the I/O.
+    pub engine: EngineChoice,
+    /// The simulated device of the engine `sim`.
+    pub sim: Option<SimDevice>,
+    /// Whether the operating system's cache is used.
+    pub mode: Mode,
+    /// Where every random choice starts.
+    pub seed: u64,
+    /// How long each measurement is.
+    pub timing: Timing,
+}
+
+/// How long a measurement is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Length of the window, or the longest it may be.
+    pub seconds: f64,
+    /// I/O before the window.
+    pub warmup_seconds: f64,
+    /// When the window may end sooner; none for windows of equal length.
+    pub precision: Option<Precision>,
+    /// Pause before a measurement that writes or follows one that wrote.
+    pub settle_seconds: f64,
+}
+
+impl Default for Timing {
+    /// As short as a precision of 2 % allows, a minute at most.
+    fn default() -> Self {
+        Self {
+            seconds: 60.0,
+            warmup_seconds: 1.0,
+            precision: Some(Precision::default()),
+            settle_seconds: 5.0,
+        }
+    }
+}
+
+/// What happens during an experiment.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// A step begins.
+    Step {
+        /// Its number, from 1.
+        number: usize,
+        /// Steps in all, as far as is known now.
+        of: usize,
+        /// What it does.
+        title: &'a str,
+    },
+    /// What the engine does within it.
+    Engine(&'a Event),
+    /// A measurement is finished; whoever keeps results keeps it now, before the next begins.
+    Measured(&'a Measurement),
+}
+
+/// An experiment under way.
+pub struct Lab<'a> {
+    setup: Setup,
+    site: Site,
+    prepared: Prepared,
+    stop: &'a AtomicBool,
+    observe: &'a mut dyn FnMut(Progress<'_>),
+    started: Timestamp,
+    status: Status,
+    /// What ended it, when it was no I/O.
+    error: Option<String>,
+    measurements: u64,
+    step: usize,
+    steps: usize,
+    wrote: bool,
+}
+
+impl<'a> Lab<'a> {
+    /// Makes the targets ready for streams that do what this one does.
+    ///
+    /// Test files are made and filled here, and removed when the lab is dropped.
+    pub fn open(
+        setup: Setup,
+        stream: &Stream,
+        stop: &'a AtomicBool,
+        observe: &'a mut dyn FnMut(Progress<'_>),
+    ) -> Result<Self, PrepareError> {
+        let started = Timestamp::now();
+        let workload = setup.workload(vec![stream.clone()]);
+        let site = Site::of(&workload);
+        observe(Progress::Step { number: 1, of: 1, title: "preparing" });
+        let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
+        let prepared = engine::prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
+        Ok(Self::on(setup, site, prepared, started, stop, observe))
+    }
+
+    /// A lab on targets that are ready.
+    pub(crate) fn on(
+        setup: Setup,
+        site: Site,
+        prepared: Prepared,
+        started: Timestamp,
+        stop: &'a AtomicBool,
+        observe: &'a mut dyn FnMut(Progress<'_>),
+    ) -> Self {
+        Self {
+            setup,
+            site,
+            prepared,
+            stop,
+            observe,
+            started,
+            status: Status::Complete,
+            error: None,
+            measurements: 0,
+            step: 1,
+            steps: 1,
+            // What the fill has left in caches is worked off first.
+            wrote: true,
+        }
+    }
+
+    /// On what it works, and how.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The targets, ready.
+    #[must_use]
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The host and the storage.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        self.site.environment()
+    }
+
+    /// How many more steps there will be, as far as is known now.
+    pub fn expect_steps(&mut self, more: usize) {
+        self.steps = self.step + more;
+    }
+
+    /// Names what is done from now on.
+    pub fn begin(&mut self, title: &str) {
+        self.step += 1;
+        self.steps = self.steps.max(self.step);
+        (self.observe)(Progress::Step { number: self.step, of: self.steps, title });
+    }
+
+    /// Whether a signal or an error has ended the experiment.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.status != Status::Complete || self.stop.load(Ordering::Relaxed)
+    }
+
+    /// How the experiment stands, or ended.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.status {
+            Status::Complete if self.stop.load(Ordering::Relaxed) => Status::Interrupted,
+            status => status,
+        }
+    }
+
+    /// One measurement by the timing of the setup; none when the experiment is over before its window began.
+    ///
+    /// An engine that cannot run ends the experiment: what was measured until then stays, and the document says why.
+    pub fn measure(&mut self, streams: Vec<Stream>) -> Option<Measurement> {
+        self.measure_for(streams, self.setup.timing)
+    }
+
+    /// One measurement by a timing of its own.
+    pub fn measure_for(&mut self, streams: Vec<Stream>, timing: Timing) -> Option<Measurement> {
+        // Every measurement has offsets of its own. With those of the one before, caches below the operating system
+        // would have just what is asked for, however large the file is.
+        self.measurements += 1;
+        let seed = mix(self.setup.seed, self.measurements);
+        self.measure_seeded(streams, timing, seed)
+    }
+
+    /// One measurement with a seed that does not depend on how many came before.
+    pub fn measure_seeded(
+        &mut self,
+        streams: Vec<Stream>,
+        timing: Timing,
+        seed: u64,
+    ) -> Option<Measurement> {
+        let writes = streams.iter().any(Stream::writes);
+        if writes || self.wrote {
+            self.settle(timing.settle_seconds);
+        }
+        if self.is_over() {
+            return None;
+        }
+        let streams = streams.into_iter().map(|stream| elsewhere(stream, seed)).collect();
+        let workload = Workload { seed, ..self.setup.timed(streams, timing) };
+        let observe = &mut *self.observe;
+        let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
+        self.wrote = writes;
+        match measure(&workload, &self.prepared, &self.site, self.stop, engine_observe) {
+            Err(error) => {
+                self.fail(&error);
+                None
+            }
+            Ok(measurement) => {
+                if measurement.status != Status::Complete {
+                    self.status = measurement.status;
+                }
+                (measurement.seconds > 0.0).then_some(measurement)
+            }
+        }
+    }
+
+    /// Gives a finished measurement to whoever keeps results.
+    pub fn keep(&mut self, measurement: &Measurement) {
+        (self.observe)(Progress::Measured(measurement));
+    }
+
+    fn fail(&mut self, error: &EngineError) {
+        self.status = Status::Failed;
+        self.error = Some(format!("the experiment ended early: {error}"));
+    }
+
+    /// What ended the experiment, when it was no I/O.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Lets the storage work off what was written before. Simulated time need not pass: every simulated run begins with
+    /// an idle device.
+    pub fn settle(&self, seconds: f64) {
+        if self.setup.engine.is_artificial() {
+            return;
+        }
+        let until = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 86_400.0));
+        while Instant::now() < until && !self.is_over() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The document of the experiment.
+    #[must_use]
+    pub fn document<C: Conclusion>(
+        &self,
+        conclusion: C,
+        measurements: Vec<Measurement>,
+        method: Vec<String>,
+    ) -> Experiment<C> {
+        let named = measurements.iter().map(|m| ("", m));
+        let mut warnings = doubts::each_once(named);
+        // The error that ended the experiment explains what is missing.
+        warnings.splice(0..0, self.error.clone());
+        Experiment {
+            schema: C::SCHEMA.to_owned(),
+            id: engine::new_id(self.started),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: self.started.to_string(),
+            finished: Timestamp::now().to_string(),
+            status: self.status(),
+            targets: self.targets(),
+            file_bytes: self.prepared.facts().iter().map(|f| f.size_bytes).sum(),
+            environment: self.environment().clone(),
+            conclusion,
+            measurements,
+            method,
+            warnings,
+        }
+    }
+
+    fn targets(&self) -> Vec<PathBuf> {
+        self.setup.targets.iter().map(|t| self.site.resolved(&t.path)).collect()
+    }
+}
+
+impl Setup {
+    /// These streams on the targets, by the timing of the setup.
+    #[must_use]
+    pub fn workload(&self, streams: Vec<Stream>) -> Workload {
+        self.timed(streams, self.timing)
+    }
+
+    fn timed(&self, streams: Vec<Stream>, timing: Timing) -> Workload {
+        let nowhere = Target { path: PathBuf::new(), size_bytes: None };
+        let default = Workload::single(nowhere, Stream::default());
+        Workload {
+            targets: self.targets.clone(),
+            streams,
+            seconds: timing.seconds,
+            precision: timing.precision,
+            warmup_seconds: timing.warmup_seconds,
+            engine: self.engine,
+            mode: self.mode,
+            seed: self.seed,
+            sim: self.sim.clone(),
+            interval_ns: if timing.precision.is_some() { BUCKET } else { default.interval_ns },
+            ..default
+        }
+    }
+
+    /// How a measurement is made, in a sentence.
+    #[must_use]
+    pub fn timing_sentence(&self) -> String {
+        let timing = &self.timing;
+        match timing.precision {
+            Some(precision) => format!(
+                "Each measurement went on until the 95 % interval of its mean was within ±{} %, for at least {} s and at most {} s \
+                 after {} s of warm-up that are not counted; what was still warm-up after that was left out.",
+                precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
+            ),
+            None => format!(
+                "Each measurement took {} s after {} s of warm-up.",
+                timing.seconds, timing.warmup_seconds
+            ),
+        }
+    }
+}
+
+/// A seed of its own for each measurement; the same options give the same seeds.
+pub(crate) fn mix(seed: u64, number: u64) -> u64 {
+    let mixed =
+        (seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ (mixed >> 31)
+}
+
+/// A sequential read of half of its span, from a place that the seed decides.
+pub(crate) fn elsewhere(stream: Stream, seed: u64) -> Stream {
+    let (Pattern::Sequential, Some(span), false) =
+        (stream.pattern, stream.span_bytes, stream.writes())
+    else {
+        return stream;
+    };
+    let half = span.0 / 2 / START_BYTES * START_BYTES;
+    if half < stream.largest_block() {
+        return stream;
+    }
+    let starts = half / START_BYTES + 1;
+    let offset_bytes = Bytes(stream.offset_bytes.0 + seed % starts * START_BYTES);
+    Stream { offset_bytes, span_bytes: Some(Bytes(half)), ..stream }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequential_reads_begin_in_different_places_and_stay_inside() {
+        let span = 1 << 30;
+        let stream = Stream {
+            pattern: Pattern::Sequential,
+            span_bytes: Some(Bytes(span)),
+            ..Stream::default()
+        };
+        let mut starts = Vec::new();
+        for number in 0..20 {
+            let moved = elsewhere(stream.clone(), mix(42, number));
+            assert!(moved.offset_bytes.0 + moved.span_bytes.unwrap().0 <= span);
+            starts.push(moved.offset_bytes);
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        assert!(starts.len() > 15, "{starts:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Whether a measurement held still, and what it says about that.
+
+use analysis::steady::{self, Rule, Steady};
+use analysis::noise;
+use results::{Measurement, Point};
+
+/// A series with fewer points says nothing.
+const POINTS_MIN: usize = 10;
+
+/// Adds how well the mean is known and, of writes, the phases before and after a cache was full.
+///
+/// `watched` is what the rule found that may have ended the run; it knows the warm-up that was cut.
+pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
+    let bucket_s = measurement.workload.interval_ns.0 as f64 / 1e9;
+    if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
+        return;
+    }
+    let asked = measurement.workload.precision.map_or(Rule::default().precision_percent, |p| p.percent);
+    let kept = || {
+        let series: Vec<f64> = measurement.series.iter().map(iops).collect();
+        steady::judge(&series, bucket_s, asked)
+    };
+    let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
+    // What the watch knows holds where the window begins at its cut, but for the rounding of that.
+    let fits = |found: &Steady| cut_s >= found.cut_s && cut_s < 1.1 * found.cut_s + 2.0 * bucket_s;
+    let steady = watched.filter(fits).unwrap_or_else(kept);
+    measurement.steady = Some(steady);
+}
+
+/// What gives reason to doubt that the storage will do tomorrow what it did in this window.
+pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
+    let mut found = Vec::new();
+    if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
+        return found;
+    }
+    if measurement.workload.precision.is_some() {
+        let unsettled = measurement.steady.as_ref().filter(|steady| !steady.settled);
+        found.extend(unsettled.map(|steady| steady.explanation.clone()));
+        return found;
+    }
+    let series: Vec<f64> = measurement.series.iter().map(iops).collect();
+    let stability = noise::stability(&series);
+    if !stability.settled {
+        found.push(format!(
+            "not settled: over the window IOPS ranged over {:.0} % of their mean and moved by {:.0} %; measure longer",
+            stability.range_percent, stability.slope_percent
+        ));
+    }
+    found
+}
+
+fn iops(point: &Point) -> f64 {
+    point.read_iops + point.write_iops
+}
+
+/// Whether the workload sets the pace, not the storage.
+fn is_paced(measurement: &Measurement) -> bool {
+    measurement.workload.streams.iter().any(|s| s.rate.is_some())
+}
