@@ -50,8 +50,8 @@ fn run(engine: EngineChoice, stream: &Stream, seconds: f64) -> (u64, u64) {
     let prepared =
         engine::prepare(&workload, &permissions, &stop, &mut |_| {}).expect("no device is needed");
     let before = ALLOCATIONS.load(Ordering::Relaxed);
-    let measurement =
-        engine::run(&workload, &prepared, &stop, &mut |_| {}).expect("no device is needed");
+    let measurement = engine::run(&workload, &prepared, &stop, &mut |_: &engine::Event| {})
+        .expect("no device is needed");
     (ALLOCATIONS.load(Ordering::Relaxed) - before, measurement.total.ios)
 }
 

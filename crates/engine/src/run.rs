@@ -38,6 +38,8 @@ const SNAPSHOTS: usize = 4;
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
 const LAST_WORDS_NS: u64 = 500_000_000;
+/// An end that is decided on the way lies this much ahead, so that no worker has counted beyond it already.
+const SOON_NS: u64 = 1_000_000;
 /// The coordinator looks at signals and the watchdog this often.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
@@ -148,8 +150,8 @@ impl<'a> Run<'a> {
         let ends = || self.collector.workers.iter().filter_map(|w| w.end.as_ref());
         let may_cut =
             self.workload.precision.is_some() && ends().all(|e| e.unfinished.ages_ns.is_empty());
-        let cut_s = if may_cut { observer.warm_up_s() } else { 0.0 };
-        let cut_ns = self.collector.finish(workload::Nanoseconds::from_seconds(cut_s).0);
+        let asked = if may_cut { observer.warm_up_s() } else { 0.0 };
+        let cut_ns = self.collector.finish(workload::Nanoseconds::from_seconds(asked).0);
         if cut_ns > 0 {
             let intervals = cut_ns / self.workload.interval_ns.0;
             let last = usize::try_from(intervals).unwrap_or(usize::MAX) - 1;
@@ -273,7 +275,7 @@ impl<'a> Run<'a> {
             watch.look(now, observer);
             while let Ok(message) = self.receiver.try_recv() {
                 if self.take(message, timeline, observer) {
-                    self.ending.end_now(now);
+                    self.ending.end_now(now + SOON_NS);
                 }
             }
         });
@@ -338,12 +340,7 @@ impl<'a> Run<'a> {
     }
 
     /// Sees the run through its phases, until every worker is done or has been given up.
-    fn watch(
-        &mut self,
-        mut facts: Facts,
-        stop: &AtomicBool,
-        observer: &mut dyn Observer,
-    ) -> Facts {
+    fn watch(&mut self, mut facts: Facts, stop: &AtomicBool, observer: &mut dyn Observer) -> Facts {
         let clock = Clock::get();
         let timeline = facts.timeline;
         let mut watch = Watchdog::new(&self.watched);
@@ -375,7 +372,7 @@ impl<'a> Run<'a> {
             match self.receiver.recv_timeout(pause) {
                 Ok(message) => {
                     if self.take(message, timeline, observer) {
-                        self.ending.end_now(clock.now());
+                        self.ending.end_now(clock.now() + SOON_NS);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}

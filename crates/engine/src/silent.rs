@@ -65,9 +65,14 @@ mod tests {
         let in_flight = Arc::new(InFlight::new(1));
         in_flight.issued(0, 2 * S + 4 * S + S / 2);
         give_up(&mut collector, &[in_flight], timeline(), 12 * S, 17 * S);
+        collector.finish(0);
         let worker = &collector.workers[0];
-        assert_eq!(worker.longest_gap_ns, 5 * S + S / 2);
-        assert!((worker.in_flight_ns - 9.5 * S as f64).abs() < 1.0, "{}", worker.in_flight_ns);
+        assert_eq!(worker.counts.longest_gap_ns, 5 * S + S / 2);
+        assert!(
+            (worker.counts.in_flight_ns - 9.5 * S as f64).abs() < 1.0,
+            "{}",
+            worker.counts.in_flight_ns
+        );
         let end = worker.end.as_ref().unwrap();
         assert_eq!(end.unfinished.ages_ns, [10 * S + S / 2]);
         assert!(end.queue_error.as_ref().is_some_and(|e| e.contains("hangs in an I/O")));
@@ -81,8 +86,12 @@ mod tests {
         in_flight.issued(0, S);
         in_flight.issued(1, S + S / 2);
         give_up(&mut collector, &[in_flight], timeline(), 12 * S, 17 * S);
+        collector.finish(0);
         let worker = &collector.workers[0];
-        assert_eq!((worker.longest_gap_ns, worker.in_flight_ns), (10 * S, 20.0 * S as f64));
+        assert_eq!(
+            (worker.counts.longest_gap_ns, worker.counts.in_flight_ns),
+            (10 * S, 20.0 * S as f64)
+        );
     }
 
     /// A thread that is gone without a word has nothing in flight, and has not ended well either.

@@ -53,7 +53,8 @@ impl ExperimentArgs {
     /// How long each measurement is.
     pub(crate) fn timing(&self) -> Timing {
         let at_least_seconds = self.at_least.min(self.seconds);
-        let precision = Precision { percent: self.precision, at_least_seconds, ..Precision::default() };
+        let precision =
+            Precision { percent: self.precision, at_least_seconds, ..Precision::default() };
         Timing {
             seconds: self.seconds,
             warmup_seconds: self.warmup,

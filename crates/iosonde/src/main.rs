@@ -4,6 +4,7 @@ mod args;
 mod assess;
 mod display;
 mod exit;
+#[allow(dead_code, reason = "used by the experiments that come next")]
 mod experiment;
 mod run;
 mod signals;

@@ -7,8 +7,8 @@ use engine::TargetPlan;
 use results::{Assessment, Measurement, Status};
 use survey::Site;
 use workload::{
-    Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate, RateLimit, SimDevice,
-    Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+    Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
+    RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
 };
 
 use crate::args::{

@@ -5,7 +5,9 @@ use workload::show_number;
 
 /// Every reason to doubt a figure, each once, with the loads it came up in. Measurements come with a name for their load, which may be
 /// empty.
-pub(crate) fn each_once<'a>(measurements: impl Iterator<Item = (&'a str, &'a Measurement)>) -> Vec<String> {
+pub(crate) fn each_once<'a>(
+    measurements: impl Iterator<Item = (&'a str, &'a Measurement)>,
+) -> Vec<String> {
     let mut found: Vec<Found> = Vec::new();
     let mut count = 0;
     for (title, measurement) in measurements {

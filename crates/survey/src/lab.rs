@@ -335,7 +335,10 @@ impl Setup {
             Some(precision) => format!(
                 "Each measurement went on until the 95 % interval of its mean was within ±{} %, for at least {} s and at most {} s \
                  after {} s of warm-up that are not counted; what was still warm-up after that was left out.",
-                precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
+                precision.percent,
+                precision.at_least_seconds,
+                timing.seconds,
+                timing.warmup_seconds
             ),
             None => format!(
                 "Each measurement took {} s after {} s of warm-up.",

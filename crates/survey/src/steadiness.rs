@@ -1,7 +1,7 @@
 //! Whether a measurement held still, and what it says about that.
 
-use analysis::steady::{self, Rule, Steady};
 use analysis::noise;
+use analysis::steady::{self, Rule, Steady};
 use results::{Measurement, Point};
 
 /// A series with fewer points says nothing.
@@ -15,7 +15,8 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
     if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
         return;
     }
-    let asked = measurement.workload.precision.map_or(Rule::default().precision_percent, |p| p.percent);
+    let asked =
+        measurement.workload.precision.map_or(Rule::default().precision_percent, |p| p.percent);
     let kept = || {
         let series: Vec<f64> = measurement.series.iter().map(iops).collect();
         steady::judge(&series, bucket_s, asked)

@@ -48,8 +48,7 @@ impl<'a> Watching<'a> {
             let watch = Watch::new(rule, bucket_s);
             Ending { precision, watch, writes, written_mib: 0.0 }
         });
-        let (samples, end) = (Vec::new(), None);
-        Self { pass_on, sampler, samples, end, every: 1, intervals: 0, rule }
+        Self { pass_on, sampler, samples: Vec::new(), end: None, every: 1, intervals: 0, rule }
     }
 
     /// What the counters were at the beginning of a window that began so much later than planned, and at its end.
@@ -95,7 +94,8 @@ impl Ending {
     fn interval(&mut self, point: &Point) -> Go {
         let iops = point.read_iops + point.write_iops;
         self.written_mib += point.write_mib_per_s * point.seconds;
-        let enough_written = self.written_mib * 1_048_576.0 >= self.precision.written_bytes.0 as f64
+        let enough_written = self.written_mib * 1_048_576.0
+            >= self.precision.written_bytes.0 as f64
             || point.t >= self.precision.written_seconds;
         let may_stop = !self.writes || enough_written;
         if self.watch.push(iops, may_stop) { Go::Enough } else { Go::On }

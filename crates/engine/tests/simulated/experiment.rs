@@ -104,7 +104,7 @@ pub(crate) fn sum(series: &[Point]) -> [f64; 4] {
 }
 
 /// What must be true of every result, whatever was done.
-fn fits_together(m: &Measurement) {
+pub(crate) fn fits_together(m: &Measurement) {
     let parts = [&m.total, &m.read, &m.write, &m.sync];
     for part in parts {
         if m.seconds > 0.0 {

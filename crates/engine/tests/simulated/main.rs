@@ -4,6 +4,7 @@
 
 mod accounting;
 mod closed_loop;
+mod enough;
 mod experiment;
 mod faults;
 mod flushes;

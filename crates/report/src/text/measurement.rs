@@ -12,6 +12,7 @@ use crate::words;
 pub fn measurement(m: &Measurement) -> String {
     let mut out = head(m);
     out.push_str(&throughput(m));
+    out.push_str(&steadiness(m));
     out.push_str(&latency(m));
     out.push_str(&streams(m));
     out.push_str(&targets(m));
@@ -106,6 +107,27 @@ fn throughput(m: &Measurement) -> String {
         ]);
     }
     format!("\nThroughput\n{}", table.show())
+}
+
+/// How well the mean is known. What is not settled stands among the warnings, where it was asked for.
+fn steadiness(m: &Measurement) -> String {
+    let Some(steady) = &m.steady else { return String::new() };
+    if m.workload.precision.is_some() && !steady.settled {
+        return String::new();
+    }
+    match steady.half_width_percent {
+        Some(width) => wrap(
+            "  mean ",
+            &format!(
+                "{} IOPS ± {} % (95 % interval of the mean over {})",
+                show_number(steady.mean),
+                show_number(width),
+                words::seconds(steady.seconds)
+            ),
+            WIDTH,
+        ),
+        None => String::new(),
+    }
 }
 
 /// The distributions of one kind of I/O: latency, and in an open loop its two parts.

@@ -207,6 +207,8 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         targets: vec![target_result],
         threads_detail: Vec::new(),
         series,
+        warmup_series: Vec::new(),
+        steady: None,
         cpu: Cpu {
             user_s: 4.1,
             system_s: 8.9,

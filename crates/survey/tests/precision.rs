@@ -1,0 +1,69 @@
+//! A measurement ends when its mean is known, and says how well. On a simulated device, in virtual time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::sync::atomic::AtomicBool;
+
+use engine::Permissions;
+use results::Measurement;
+use survey::{Lab, Setup, Timing};
+use workload::{
+    Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimDevice, SimService, Stream, Target,
+};
+
+fn setup(sim: SimDevice, precision: Precision, seconds: f64) -> Setup {
+    Setup {
+        targets: vec![Target { path: "sim".into(), size_bytes: Some(Bytes(1 << 30)) }],
+        permissions: Permissions::default(),
+        engine: EngineChoice::Sim,
+        sim: Some(sim),
+        mode: Mode::Direct,
+        seed: 7,
+        timing: Timing { seconds, precision: Some(precision), ..Timing::default() },
+    }
+}
+
+fn measure(setup: Setup, stream: Stream) -> Measurement {
+    let stop = AtomicBool::new(false);
+    let mut quiet = |_: survey::Progress<'_>| ();
+    let mut lab = Lab::open(setup, &stream, &stop, &mut quiet).unwrap();
+    lab.measure(vec![stream]).unwrap()
+}
+
+fn device(service: SimService) -> SimDevice {
+    let time = Nanoseconds(10_000_000);
+    SimDevice { read_ns: time, write_ns: time, service, ..SimDevice::default() }
+}
+
+#[test]
+fn a_steady_device_is_measured_no_longer_than_needed() {
+    let stream = Stream { depth: 8, ..Stream::default() };
+    let m = measure(setup(device(SimService::Constant), Precision::default(), 60.0), stream);
+    assert!((15.0..18.0).contains(&m.seconds), "{}", m.seconds);
+    let steady = m.steady.unwrap();
+    assert!(steady.settled, "{}", steady.explanation);
+    assert!((steady.mean / 800.0 - 1.0).abs() < 0.005, "{}", steady.mean);
+}
+
+#[test]
+fn what_does_not_settle_says_so_and_ends_at_its_longest() {
+    let stream = Stream::default();
+    let precision = Precision { percent: 0.1, at_least_seconds: 5.0, ..Precision::default() };
+    let m = measure(setup(device(SimService::Exponential), precision, 20.0), stream);
+    assert!(m.seconds > 15.0, "{}", m.seconds);
+    let steady = m.steady.unwrap();
+    assert!(!steady.settled);
+    assert!(m.checks.warnings.contains(&steady.explanation), "{:?}", m.checks.warnings);
+}
+
+/// No statistic foresees a write cache that will be full a second later.
+#[test]
+fn writes_go_on_until_enough_is_written_to_fill_a_cache() {
+    let stream = Stream { depth: 8, write_percent: 100, ..Stream::default() };
+    let constant = || device(SimService::Constant);
+    let by_time = Precision { written_seconds: 40.0, ..Precision::default() };
+    let m = measure(setup(constant(), by_time, 60.0), stream.clone());
+    assert!((40.0..47.0).contains(&m.seconds), "{}", m.seconds);
+    let by_bytes = Precision { written_bytes: Bytes(800 * 8192 * 20), ..Precision::default() };
+    let m = measure(setup(constant(), by_bytes, 60.0), stream);
+    assert!((20.0..24.0).contains(&m.seconds), "{}", m.seconds);
+}
