@@ -1,0 +1,371 @@
+//! The file system around the device: one directory, whose files lie on the device's targets.
+//!
+//! Content is kept in memory, sparsely. Names, sizes and attributes cost no time; only reads, writes and flushes go to
+//! the device.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use device::{Op, Outcome, Request as Io};
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
+};
+use rustix::fs::{MemfdFlags, OFlags};
+
+use super::server::Server;
+
+/// Nobody else changes names or attributes, so the kernel need not ask again.
+const TTL: Duration = Duration::from_secs(3600);
+/// The largest piece that the kernel hands over.
+const PIECE_BYTES: u32 = 1 << 20;
+/// What the file system says that it has room for: whatever a test needs.
+const ROOM_BYTES: u64 = 1 << 40;
+const PAGE_BYTES: u32 = 4096;
+
+/// The files by their inode numbers.
+pub(super) struct Files {
+    server: Arc<Server>,
+    targets: usize,
+    by_number: RwLock<BTreeMap<u64, Kept>>,
+}
+
+/// One file.
+struct Kept {
+    /// None when it has been removed and is still open somewhere.
+    name: Option<OsString>,
+    /// Which of the device's targets it lies on.
+    target: usize,
+    /// Made by a user of the file system, and not there from the beginning.
+    made: bool,
+    permissions: u16,
+    content: Arc<File>,
+}
+
+impl Kept {
+    fn new(name: &OsStr, target: usize, made: bool, permissions: u16) -> io::Result<Self> {
+        let content = rustix::fs::memfd_create("truth", MemfdFlags::CLOEXEC)?;
+        let content = Arc::new(File::from(content));
+        Ok(Self { name: Some(name.to_owned()), target, made, permissions, content })
+    }
+
+    fn attributes(&self, number: u64) -> io::Result<FileAttr> {
+        let metadata = self.content.metadata()?;
+        let (size, blocks) = (metadata.len(), metadata.blocks());
+        let kind = FileType::RegularFile;
+        Ok(FileAttr {
+            size,
+            blocks,
+            kind,
+            perm: self.permissions,
+            ..plain(number, metadata.modified()?)
+        })
+    }
+}
+
+fn plain(number: u64, time: SystemTime) -> FileAttr {
+    FileAttr {
+        ino: INodeNo(number),
+        size: 0,
+        blocks: 0,
+        atime: time,
+        mtime: time,
+        ctime: time,
+        crtime: time,
+        kind: FileType::Directory,
+        perm: 0o700,
+        nlink: 1,
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        rdev: 0,
+        blksize: PAGE_BYTES,
+        flags: 0,
+    }
+}
+
+/// Name of the file that lies on a target from the beginning.
+pub(super) fn name_of(target: usize) -> String {
+    format!("target-{target}.data")
+}
+
+fn errno(error: &io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EIO, Errno::from_i32)
+}
+
+impl Files {
+    /// A file on each target, of these sizes.
+    pub(super) fn new(server: Arc<Server>, sizes: &[u64]) -> io::Result<Self> {
+        let mut by_number = BTreeMap::new();
+        for ((target, size), number) in sizes.iter().enumerate().zip(INodeNo::ROOT.0 + 1..) {
+            let kept = Kept::new(OsStr::new(&name_of(target)), target, false, 0o600)?;
+            kept.content.set_len(*size)?;
+            by_number.insert(number, kept);
+        }
+        Ok(Self { server, targets: sizes.len(), by_number: RwLock::new(by_number) })
+    }
+
+    fn files(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Kept>> {
+        self.by_number.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn files_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, Kept>> {
+        self.by_number.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn attributes(&self, number: INodeNo) -> Result<FileAttr, Errno> {
+        if number == INodeNo::ROOT {
+            return Ok(plain(number.0, UNIX_EPOCH));
+        }
+        let files = self.files();
+        let kept = files.get(&number.0).ok_or(Errno::ENOENT)?;
+        kept.attributes(number.0).map_err(|e| errno(&e))
+    }
+
+    fn named(&self, name: &OsStr) -> Option<u64> {
+        let files = self.files();
+        files.iter().find(|(_, k)| k.name.as_deref() == Some(name)).map(|(number, _)| *number)
+    }
+
+    fn on_target(&self, number: INodeNo) -> Option<(usize, Arc<File>)> {
+        self.files().get(&number.0).map(|k| (k.target, Arc::clone(&k.content)))
+    }
+
+    /// A new file lies on the first target that no other new file lies on.
+    fn make(&self, name: &OsStr, mode: u32) -> Result<FileAttr, Errno> {
+        if self.named(name).is_some() {
+            return Err(Errno::EEXIST);
+        }
+        let mut files = self.files_mut();
+        let taken =
+            |t: &usize| files.values().any(|k| k.made && k.name.is_some() && k.target == *t);
+        let target = (0..self.targets).find(|t| !taken(t)).ok_or(Errno::ENOSPC)?;
+        let number = files.keys().next_back().map_or(INodeNo::ROOT.0, |last| *last) + 1;
+        let permissions = u16::try_from(mode & 0o777).unwrap_or(0o600);
+        let new = || {
+            let kept = Kept::new(name, target, true, permissions)?;
+            Ok((kept.attributes(number)?, kept))
+        };
+        let (attributes, kept) = new().map_err(|e: io::Error| errno(&e))?;
+        files.insert(number, kept);
+        Ok(attributes)
+    }
+}
+
+/// Reads what is asked for into a buffer that the thread keeps, and hands it on.
+fn with_content<T>(
+    content: &File,
+    offset: u64,
+    bytes: u32,
+    give: impl FnOnce(io::Result<&[u8]>) -> T,
+) -> T {
+    thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+    BUFFER.with_borrow_mut(|buffer| {
+        let bytes = bytes as usize;
+        if buffer.len() < bytes {
+            buffer.resize(bytes, 0);
+        }
+        let read = content.read_at(&mut buffer[..bytes], offset);
+        give(read.map(|read| &buffer[..read]))
+    })
+}
+
+impl Filesystem for Files {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let unsupported = |what: &str| io::Error::other(format!("the kernel's FUSE has no {what}"));
+        let needed = InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_PARALLEL_DIROPS;
+        config.add_capabilities(needed).map_err(|lacks| unsupported(&format!("{lacks:?}")))?;
+        config.set_max_write(PIECE_BYTES).map_err(|_| unsupported("pieces of 1 MiB"))?;
+        config.set_max_background(u16::MAX).map_err(|_| unsupported("deep queue"))?;
+        config.set_congestion_threshold(u16::MAX).map_err(|_| unsupported("deep queue"))?;
+        Ok(())
+    }
+
+    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let found = self.named(name).ok_or(Errno::ENOENT);
+        match found.and_then(|number| self.attributes(INodeNo(number))) {
+            Ok(attributes) => reply.entry(&TTL, &attributes, Generation(0)),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    /// The kernel has no use for this number any more: a file without a name is gone.
+    fn forget(&self, _: &Request, number: INodeNo, _: u64) {
+        let mut files = self.files_mut();
+        if files.get(&number.0).is_some_and(|k| k.name.is_none()) {
+            files.remove(&number.0);
+        }
+    }
+
+    fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(number) {
+            Ok(attributes) => reply.attr(&TTL, &attributes),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _mode: Option<u32>,
+        _uid: Option<u32>,
+        _gid: Option<u32>,
+        size: Option<u64>,
+        _atime: Option<fuser::TimeOrNow>,
+        _mtime: Option<fuser::TimeOrNow>,
+        _ctime: Option<SystemTime>,
+        _fh: Option<FileHandle>,
+        _crtime: Option<SystemTime>,
+        _chgtime: Option<SystemTime>,
+        _bkuptime: Option<SystemTime>,
+        _flags: Option<fuser::BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let resized = match (size, self.on_target(number)) {
+            (Some(size), Some((_, content))) => content.set_len(size).map_err(|e| errno(&e)),
+            _ => Ok(()),
+        };
+        match resized.and_then(|()| self.attributes(number)) {
+            Ok(attributes) => reply.attr(&TTL, &attributes),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn create(
+        &self,
+        _: &Request,
+        _parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _umask: u32,
+        _flags: i32,
+        reply: ReplyCreate,
+    ) {
+        match self.make(name, mode) {
+            Ok(attributes) => {
+                reply.created(&TTL, &attributes, Generation(0), FileHandle(0), open_flags());
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn unlink(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let Some(number) = self.named(name) else { return reply.error(Errno::ENOENT) };
+        if let Some(kept) = self.files_mut().get_mut(&number) {
+            kept.name = None;
+        }
+        reply.ok();
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), open_flags());
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _fh: FileHandle,
+        offset: u64,
+        bytes: u32,
+        _flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let Some((target, content)) = self.on_target(number) else {
+            return reply.error(Errno::ENOENT);
+        };
+        let io = Io { target, op: Op::Read, offset, bytes, durable: false };
+        let answer = move |outcome| match outcome {
+            Outcome::Done { bytes } => with_content(&content, offset, bytes, |read| match read {
+                Ok(data) => reply.data(data),
+                Err(error) => reply.error(errno(&error)),
+            }),
+            Outcome::Failed => reply.error(Errno::EIO),
+        };
+        self.server.accept(io, Box::new(answer));
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _fh: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _write_flags: WriteFlags,
+        flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let Some((target, content)) = self.on_target(number) else {
+            return reply.error(Errno::ENOENT);
+        };
+        if let Err(error) = content.write_all_at(data, offset) {
+            return reply.error(errno(&error));
+        }
+        let durable = OFlags::from_bits_retain(flags.0.cast_unsigned()).contains(OFlags::DSYNC);
+        let bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
+        let io = Io { target, op: Op::Write, offset, bytes, durable };
+        let answer = move |outcome| match outcome {
+            Outcome::Done { bytes } => reply.written(bytes),
+            Outcome::Failed => reply.error(Errno::EIO),
+        };
+        self.server.accept(io, Box::new(answer));
+    }
+
+    fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let Some((target, _)) = self.on_target(number) else {
+            return reply.error(Errno::ENOENT);
+        };
+        let io = Io { target, op: Op::Sync, offset: 0, bytes: 0, durable: false };
+        let answer = move |outcome| match outcome {
+            Outcome::Done { .. } => reply.ok(),
+            Outcome::Failed => reply.error(Errno::EIO),
+        };
+        self.server.accept(io, Box::new(answer));
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let root = INodeNo::ROOT.0;
+        let mut entries = vec![
+            (root, FileType::Directory, OsString::from(".")),
+            (root, FileType::Directory, OsString::from("..")),
+        ];
+        let files = self.files();
+        let named = files.iter().filter_map(|(number, k)| Some((*number, k.name.clone()?)));
+        entries.extend(named.map(|(number, name)| (number, FileType::RegularFile, name)));
+        let from = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (next, (number, kind, name)) in (1..).zip(entries).skip(from) {
+            if reply.add(INodeNo(number), next, kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        let blocks = ROOM_BYTES / u64::from(PAGE_BYTES);
+        let files = 1 << 20;
+        reply.statfs(blocks, blocks, blocks, files, files, PAGE_BYTES, 255, PAGE_BYTES);
+    }
+}
+
+/// Past the kernel's cache, and several writes to one file at the same time.
+fn open_flags() -> FopenFlags {
+    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+}

@@ -1,0 +1,19 @@
+//! The devices on Linux.
+
+mod delivered;
+mod files;
+mod guard;
+mod loop_device;
+mod mounted;
+mod priority;
+mod server;
+mod throttle;
+mod unavailable;
+mod watch;
+
+pub use delivered::{Delivered, Direction};
+pub use loop_device::LoopDevice;
+pub use mounted::Truth;
+pub use throttle::{Limits, Throttle};
+pub use unavailable::{Unavailable, skip};
+pub use watch::Watch;

@@ -1,0 +1,103 @@
+//! The device as others see it: a mounted file system.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use fuser::{BackgroundSession, Config, MountOption, Session};
+use workload::SimDevice;
+
+use super::delivered::Delivered;
+use super::files::{self, Files};
+use super::guard::Guard;
+use super::server::Server;
+use super::unavailable::Unavailable;
+
+/// Threads that take I/Os from the kernel.
+const TAKING: usize = 2;
+/// `-f` makes the kernel forget the I/Os that nobody will answer any more, also where the file system is still in use.
+const UNMOUNT: &str = r#"umount -f "$1" || umount -l "$1"; rmdir "$1""#;
+
+/// A device of known behaviour behind the files of a directory.
+///
+/// Each target is a file; files that are made in the directory lie on the targets too, the first on the first. Reads,
+/// writes and flushes take the time that the model says, counted from the moment the kernel hands them over. When this
+/// is dropped, what is pending is answered and the file system unmounted.
+pub struct Truth {
+    server: Arc<Server>,
+    directory: PathBuf,
+    answering: Vec<JoinHandle<()>>,
+    session: Option<BackgroundSession>,
+    guard: Option<Guard>,
+}
+
+impl Truth {
+    /// Mounts a device of this behaviour, with a file of each of these sizes.
+    pub fn mount(model: SimDevice, sizes: &[u64]) -> Result<Self, Unavailable> {
+        let what = "a FUSE file system";
+        if !rustix::process::geteuid().is_root() {
+            return Err(Unavailable::new(what, "it is mounted by root only"));
+        }
+        let server = Arc::new(Server::new(model, sizes));
+        let files =
+            Files::new(Arc::clone(&server), sizes).map_err(Unavailable::because("memory"))?;
+        let directory = tempfile::Builder::new().prefix("iosonde-truth-").tempdir();
+        let directory = directory.map_err(Unavailable::because("a directory to mount on"))?.keep();
+        let guard = Guard::new(UNMOUNT, &[directory.as_os_str()]);
+        let guard = guard.map_err(Unavailable::because("a process that unmounts (bash)"))?;
+        let mut truth =
+            Self { server, directory, answering: Vec::new(), session: None, guard: Some(guard) };
+        let mut options = Config::default();
+        let name = "iosonde-truth".to_owned();
+        options.mount_options = vec![MountOption::FSName(name), MountOption::NoAtime];
+        options.n_threads = Some(TAKING);
+        options.clone_fd = true;
+        let session = Session::new(files, &truth.directory, &options).and_then(Session::spawn);
+        truth.session = Some(session.map_err(Unavailable::because(what))?);
+        let answering = truth.server.start_answering();
+        truth.answering = answering.map_err(Unavailable::because("threads of the device"))?;
+        Ok(truth)
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The file on a target.
+    #[must_use]
+    pub fn path(&self, target: usize) -> PathBuf {
+        self.directory.join(files::name_of(target))
+    }
+
+    /// Does something, such as filling a file, without the device taking any time for it; it is not counted either. Then
+    /// the device is idle and its time begins: what the model says of periods, caches and the n-th I/O counts from here.
+    pub fn instantly<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.server.instantly(work)
+    }
+
+    /// The device's clock, in nanoseconds since it was mounted.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.server.now_ns()
+    }
+
+    /// What the device answered in a span of its clock.
+    #[must_use]
+    pub fn delivered(&self, span: Range<u64>) -> Delivered {
+        self.server.delivered(&span)
+    }
+}
+
+impl Drop for Truth {
+    fn drop(&mut self) {
+        self.server.end();
+        for thread in self.answering.drain(..) {
+            let _ = thread.join();
+        }
+        drop(self.guard.take());
+        drop(self.session.take());
+    }
+}
