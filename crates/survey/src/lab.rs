@@ -17,8 +17,10 @@ use workload::{
 use crate::doubts;
 use crate::measure::{Site, measure};
 
-/// Distance of the points of a series whose steadiness is watched.
-const BUCKET: Nanoseconds = Nanoseconds(250_000_000);
+/// Points that the shortest measurement should have for its steadiness to be judged.
+const POINTS: f64 = 40.0;
+/// The distance of such points, in seconds: shorter ones hold too few I/Os, longer ones are not needed.
+const POINT_S: (f64, f64) = (0.025, 0.25);
 /// Sequential reads begin at a multiple of this.
 const START_BYTES: u64 = 1 << 20;
 
@@ -322,7 +324,7 @@ impl Setup {
             mode: self.mode,
             seed: self.seed,
             sim: self.sim.clone(),
-            interval_ns: if timing.precision.is_some() { BUCKET } else { default.interval_ns },
+            interval_ns: timing.precision.map_or(default.interval_ns, interval),
             ..default
         }
     }
@@ -346,6 +348,12 @@ impl Setup {
             ),
         }
     }
+}
+
+/// Distance of the points of a series whose steadiness is watched.
+fn interval(precision: Precision) -> Nanoseconds {
+    let seconds = precision.at_least_seconds / POINTS;
+    Nanoseconds::from_seconds(seconds.clamp(POINT_S.0, POINT_S.1))
 }
 
 /// A seed of its own for each measurement; the same options give the same seeds.

@@ -154,6 +154,15 @@ pub(crate) fn measurement(load: &Load) -> Measurement {
     m
 }
 
+fn engine() -> Engine {
+    Engine {
+        name: "uring".to_owned(),
+        reason: "io_uring works here and keeps many I/Os in flight on one thread".to_owned(),
+        features: vec!["defer_taskrun".to_owned(), "fixed_buffers".to_owned()],
+        clock: "tsc".to_owned(),
+    }
+}
+
 /// Everything of a measurement that does not depend on how fast the device is.
 fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) -> Measurement {
     let path = PathBuf::from("/data/pg/iosonde.test");
@@ -187,12 +196,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         status: Status::Complete,
         workload: Workload::single(target, stream(load)),
         environment: Environment { host: None, storage: Vec::new() },
-        engine: Engine {
-            name: "uring".to_owned(),
-            reason: "io_uring works here and keeps many I/Os in flight on one thread".to_owned(),
-            features: vec!["defer_taskrun".to_owned(), "fixed_buffers".to_owned()],
-            clock: "tsc".to_owned(),
-        },
+        engine: engine(),
         seconds: SECONDS,
         threads: load.threads.into(),
         depth: Some(load.depth),
