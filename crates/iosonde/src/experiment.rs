@@ -114,13 +114,13 @@ pub(crate) fn conduct<C: Conclusion + Serialize>(
     show: impl FnOnce(&Experiment<C>) -> String,
 ) -> Result<(Experiment<C>, Outcome), Failure> {
     let mut display = Display::new(target.quiet);
-    let made = make(stop, &mut |progress| match progress {
+    let done = make(stop, &mut |progress| match progress {
         Progress::Step { number, of, title } => display.title(&format!("[{number}/{of}] {title}")),
         Progress::Engine(event) => display.show(event),
         Progress::Measured(_) => {}
     });
     display.finish();
-    let experiment = made?;
+    let experiment = done?;
     let text = if as_json { json(&experiment)? } else { show(&experiment) };
     print(&text)?;
     let outcome = match experiment.status {
