@@ -55,6 +55,8 @@ fn empty() -> Measurement {
         targets: Vec::new(),
         threads_detail: Vec::new(),
         series: Vec::new(),
+        warmup_series: Vec::new(),
+        steady: None,
         cpu: Cpu::default(),
         kernel: None,
         errors: Vec::new(),
