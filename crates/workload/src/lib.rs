@@ -15,6 +15,9 @@ pub use model::{
     Precision, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
 };
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
-pub use sim::{SimCache, SimDevice, SimService, SimStall, SimStuck, SimWriteCache};
+pub use sim::{
+    SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,
+    SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,
+};
 pub use units::{Bytes, Nanoseconds, UnitError, show_ns, show_number};
 pub use validate::{TargetFacts, Violation};

@@ -6,7 +6,6 @@ use crate::model::{
     Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit, Stream,
     Workload,
 };
-use crate::sim::SimDevice;
 use crate::units::Bytes;
 
 /// The most I/Os one thread may have in flight.
@@ -21,8 +20,6 @@ const TARGET_BYTES: (u64, u64) = (4096, 1 << 62);
 const NAME_CHARS_MAX: usize = 64;
 /// The most points of a series: all of them are kept, and written into the result.
 const POINTS_MAX: f64 = 1e6;
-/// The most servers of a simulated device.
-const SERVERS_MAX: u32 = 1 << 20;
 
 /// One rule that a workload breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +95,7 @@ impl Workload {
             self.check_stream(&mut found, i, stream);
         }
         if let Some(sim) = &self.sim {
-            check_sim(&mut found, sim);
+            sim::check(&mut found, sim);
             let is_sim = self.engine == EngineChoice::Sim;
             let engine = self.engine.name();
             found.check(is_sim, "engine", engine, "a simulated device needs the engine `sim`");
@@ -250,30 +247,6 @@ fn check_name(found: &mut Found, at: &dyn Fn(&str) -> String, name: &str) {
     found.check(ok, at("name"), format!("{name:?}"), rule);
 }
 
-/// A virtual clock on which nothing takes time would never come to the end of the run.
-fn check_sim(found: &mut Found, sim: &SimDevice) {
-    let ok = (1..=SERVERS_MAX).contains(&sim.servers);
-    found.check(ok, "sim.servers", sim.servers, "it must be 1 to 1048576");
-    let times = [
-        ("sim.read_ns", Some(sim.read_ns)),
-        ("sim.write_ns", Some(sim.write_ns)),
-        ("sim.sync_ns", Some(sim.sync_ns)),
-        ("sim.cache.hit_ns", sim.cache.map(|c| c.hit_ns)),
-        ("sim.write_cache.hit_ns", sim.write_cache.map(|c| c.hit_ns)),
-        ("sim.stuck.length_ns", sim.stuck.map(|s| s.length_ns)),
-    ];
-    for (field, time) in times {
-        if let Some(time) = time {
-            found.check(time.0 > 0, field, time, "it must be at least 1 ns");
-        }
-    }
-    if let Some(stall) = sim.stall {
-        let ok = stall.length_ns < stall.period_ns;
-        let rule = "it must be shorter than the period, or the device would never work";
-        found.check(ok, "sim.stall.length_ns", stall.length_ns, rule);
-    }
-}
-
 fn check_blocks(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
     found.check(!stream.blocks.is_empty(), at("blocks"), "empty", "give at least one block size");
     let weights: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
@@ -336,6 +309,9 @@ fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
         found.check(think.burst_ios > 0, at("think.burst_ios"), 0, "it must be at least 1");
     }
 }
+
+#[path = "validate_sim.rs"]
+mod sim;
 
 #[cfg(test)]
 #[path = "validate_tests.rs"]

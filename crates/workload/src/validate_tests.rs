@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::model::{Block, Target};
-use crate::sim::{SimCache, SimStall, SimWriteCache};
+use crate::sim::{
+    SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
+    SimWarmup, SimWriteCache,
+};
 use crate::units::Nanoseconds;
 use proptest::prelude::*;
 
@@ -54,7 +57,7 @@ fn blocks_must_fit_the_target_and_its_alignment() {
 #[test]
 fn a_simulated_device_takes_time() {
     let none = Nanoseconds(0);
-    let cache = SimCache { size_bytes: Bytes(1 << 20), hit_ns: none };
+    let cache = SimCache { kind: SimCacheKind::Lru, size_bytes: Bytes(1 << 20), hit_ns: none };
     let drain_bytes_per_s = Bytes(1 << 20);
     let write_cache = SimWriteCache { size_bytes: Bytes(1 << 20), drain_bytes_per_s, hit_ns: none };
     let stall = SimStall { period_ns: Nanoseconds(5), length_ns: Nanoseconds(5) };
@@ -80,6 +83,56 @@ fn a_simulated_device_takes_time() {
         "sim.stall.length_ns",
     ];
     assert_eq!(fields(&found), expected);
+}
+
+#[test]
+fn a_simulated_device_has_rates_and_factors_that_mean_something() {
+    let none = Some(Bytes(0));
+    let [nothing, hit_ns] = [Nanoseconds(0), Nanoseconds(1)];
+    let drift = SimDrift { percent: f64::NAN, correlation: 1.0, period_ns: nothing };
+    let size_bytes = Bytes(65 << 30);
+    let drain_bytes_per_s = Bytes(0);
+    let device = SimDevice {
+        queue_limit: Some(0),
+        bytes_per_s: none,
+        link_bytes_per_s: none,
+        bucket: Some(SimBucket { bytes_per_s: none, iops: Some(0), ..SimBucket::default() }),
+        misaligned: Some(SimMisaligned { align_bytes: Bytes(0), factor: f64::INFINITY }),
+        cache: Some(SimCache { kind: SimCacheKind::Lru, size_bytes, hit_ns }),
+        write_cache: Some(SimWriteCache { size_bytes, drain_bytes_per_s, hit_ns }),
+        warmup: Some(SimWarmup { factor: 0.0, tau_ns: nothing }),
+        noise: Some(SimNoise { run_percent: -1.0, io_percent: 101.0, drift: Some(drift) }),
+        fail_every: Some(0),
+        short_every: Some(0),
+        ..SimDevice::default()
+    };
+    let sim = |device| {
+        let workload = workload(Stream::default());
+        Workload { engine: EngineChoice::Sim, sim: Some(device), ..workload }.violations()
+    };
+    let expected = [
+        "sim.queue_limit",
+        "sim.warmup.tau_ns",
+        "sim.noise.drift.period_ns",
+        "sim.bytes_per_s",
+        "sim.link_bytes_per_s",
+        "sim.bucket.bytes_per_s",
+        "sim.write_cache.drain_bytes_per_s",
+        "sim.bucket.iops",
+        "sim.fail_every",
+        "sim.short_every",
+        "sim.cache.size_bytes",
+        "sim.warmup.factor",
+        "sim.misaligned.factor",
+        "sim.misaligned.align_bytes",
+        "sim.noise.run_percent",
+        "sim.noise.io_percent",
+        "sim.noise.drift.percent",
+        "sim.noise.drift.correlation",
+    ];
+    assert_eq!(fields(&sim(device)), expected);
+    let bucket = Some(SimBucket::default());
+    assert_eq!(fields(&sim(SimDevice { bucket, ..SimDevice::default() })), ["sim.bucket"]);
 }
 
 /// The name of a stream is that of its threads: one with a NUL in it ended the program in a panic.

@@ -2,8 +2,8 @@
 
 use results::Measurement;
 use workload::{
-    Block, Bytes, Distribution, Nanoseconds, Pattern, SimCache, SimDevice, SimService,
-    SimWriteCache, Stream, Target, Workload,
+    Block, Bytes, Distribution, Nanoseconds, Pattern, SimCache, SimCacheKind, SimDevice,
+    SimService, SimWriteCache, Stream, Target, Workload,
 };
 
 use crate::experiment::{MS, blocks, device, latency, measure, near, reads, workload, writes};
@@ -94,7 +94,11 @@ fn a_link_that_is_wide_enough_costs_nothing() {
 /// Hit share = min(1, C / F): a quarter of the file is in the cache.
 #[test]
 fn a_cache_serves_its_share() {
-    let cache = SimCache { size_bytes: Bytes(256 << 20), hit_ns: Nanoseconds(MS / 10) };
+    let cache = SimCache {
+        kind: SimCacheKind::Region,
+        size_bytes: Bytes(256 << 20),
+        hit_ns: Nanoseconds(MS / 10),
+    };
     let device = SimDevice { cache: Some(cache), ..device(MS) };
     let m = measure(&workload(reads(1), device.clone()));
     near(latency(&m.read).mean, (0.25 * 0.1 + 0.75) * MS as f64, 0.02);
@@ -152,7 +156,11 @@ fn without_name(mut m: Measurement) -> Measurement {
 #[test]
 fn the_same_seed_gives_the_same_result_and_another_seed_other_offsets() {
     // Offsets show in the latencies: a part of the target is cached.
-    let cache = SimCache { size_bytes: Bytes(256 << 20), hit_ns: Nanoseconds(MS / 10) };
+    let cache = SimCache {
+        kind: SimCacheKind::Region,
+        size_bytes: Bytes(256 << 20),
+        hit_ns: Nanoseconds(MS / 10),
+    };
     let device = SimDevice { cache: Some(cache), service: SimService::Exponential, ..device(MS) };
     let stream = Stream { threads: 2, write_percent: 20, ..reads(3) };
     let run = |seed| {

@@ -4,6 +4,7 @@
 
 mod accounting;
 mod closed_loop;
+mod devices;
 mod enough;
 mod experiment;
 mod faults;
