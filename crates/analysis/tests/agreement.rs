@@ -134,3 +134,14 @@ fn a_journal_beside_large_writes_is_no_splitting() {
     let in_pieces = Flow { iops: tool.iops * 1.06, ..tool };
     assert_eq!(suspect(tool, in_pieces), Some(Suspicion::Splitting));
 }
+
+/// Another program's write-back was 20 writes a second of 400 KiB beside 10 000 small ones: too few to be seen among
+/// the writes, and its bytes were taken for what each write moved in excess.
+#[test]
+fn a_handful_of_large_writes_is_another_program() {
+    let tool = flow(10_493.0, 8192.0);
+    let write_back = Flow { iops: tool.iops + 20.0, bytes_per_s: tool.bytes_per_s + 8.5e6, ..tool };
+    assert_eq!(suspect(tool, write_back), Some(Suspicion::OtherLoad));
+    let read_ahead = Flow { iops: tool.iops + 3.0, bytes_per_s: tool.bytes_per_s * 2.0, ..tool };
+    assert_eq!(suspect(tool, read_ahead), Some(Suspicion::Amplification));
+}

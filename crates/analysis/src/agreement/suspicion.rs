@@ -20,7 +20,7 @@ pub enum Suspicion {
     Merging,
     /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
     Caching,
-    /// More bytes in no more I/Os, so that it is no other load: each I/O moves more than was asked for (read-ahead,
+    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves more than was asked for (read-ahead,
     /// whole blocks or records where part of one was asked for).
     Amplification,
 }
@@ -112,6 +112,7 @@ pub(super) fn explain(
         (Leaning::More, Leaning::Same) => Suspicion::Splitting,
         (Leaning::Fewer, Leaning::Same) => Suspicion::Merging,
         (_, Leaning::Fewer) => Suspicion::Caching,
+        (_, Leaning::More) if few_large_ones_would_do(ios, bytes) => Suspicion::OtherLoad,
         (_, Leaning::More) => Suspicion::Amplification,
         (Leaning::Same, Leaning::Same) => return (None, unexplained(side, worst)),
     };
@@ -125,6 +126,13 @@ fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
     const SECTOR_BYTES: f64 = 512.0;
     let additional = ios.kernel - ios.tool;
     ios.difference_percent < FEW_PERCENT && bytes.kernel - bytes.tool >= additional * SECTOR_BYTES
+}
+
+/// Whether the additional bytes fit in the few additional I/Os, at sizes that a kernel sends: write-back of another
+/// program is a handful of large requests beside thousands of small ones.
+fn few_large_ones_would_do(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
+    const LARGEST_REQUEST_BYTES: f64 = 2_097_152.0;
+    bytes.kernel - bytes.tool <= (ios.kernel - ios.tool) * LARGEST_REQUEST_BYTES
 }
 
 fn unexplained(side: Side, worst: &AgreementRow) -> String {
