@@ -15,31 +15,37 @@ const MOST_CORRELATED: f64 = 0.8;
 /// What is known of the mean of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Estimate {
-    /// Half width of the 95 % interval of the mean, drift included.
-    pub half_width: f64,
+    /// Half width of the 95 % interval of the mean by noise alone.
+    pub noise: f64,
     /// Mean of the second half less mean of the first.
     pub drift: f64,
-    /// Half width of the 95 % interval of the drift, were there none.
-    pub drift_half_width: f64,
+    /// The drift that noise alone stays below 19 times in 20.
+    pub drift_noise: f64,
 }
 
 /// The interval by batch means (A. Law, J. Carson, 1979), corrected for the correlation that is left between
-/// them, and widened by half the drift. `None` of fewer than ten values.
+/// them. The noise that a drift is held against is taken about the line fitted by least squares, or the drift
+/// would hide itself. `None` of fewer than ten values.
 pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
-    let noise = BATCHES.iter().filter_map(|count| noise(values, *count)).reduce(f64::max)?;
     let (first, second) = values.split_at(values.len() / 2);
     let drift = numbers::mean(second)? - numbers::mean(first)?;
-    let half_width = noise.hypot(drift / 2.0);
-    half_width.is_finite().then_some(Estimate { half_width, drift, drift_half_width: 2.0 * noise })
+    // Means of halves scatter by sqrt(2) more than the mean of all, their difference by 2.
+    let drift_noise = 2.0 * noise(&about_line(values)?)?;
+    Some(Estimate { noise: noise(values)?, drift, drift_noise })
 }
 
-/// Half width of the 95 % interval from `count` batch means.
-fn noise(values: &[f64], count: usize) -> Option<f64> {
+/// Half width of the 95 % interval of the mean.
+fn noise(values: &[f64]) -> Option<f64> {
+    BATCHES.iter().filter_map(|count| noise_of_batches(values, *count)).reduce(f64::max)
+}
+
+fn noise_of_batches(values: &[f64], count: usize) -> Option<f64> {
     let batches = batch_means(values, count)?;
     let spread = numbers::stddev(&batches)?;
-    let left = (lag_1(&batches)? + 1.0 / count as f64).clamp(0.0, MOST_CORRELATED);
-    let independent = (count as f64 * (1.0 - left) / (1.0 + left)).max(2.0);
-    Some(t_975(independent - 1.0)? * spread / independent.sqrt())
+    // The estimate from few values is low by about 1/count.
+    let correlation = (lag_1(&batches)? + 1.0 / count as f64).clamp(0.0, MOST_CORRELATED);
+    let independent = (count as f64 * (1.0 - correlation) / (1.0 + correlation)).max(2.0);
+    Some(t_975(independent - 1.0)? * spread / independent.sqrt()).filter(|width| width.is_finite())
 }
 
 /// The standard deviation that independent values would have to have for the mean to scatter as it does.
@@ -58,6 +64,15 @@ fn batch_means(values: &[f64], count: usize) -> Option<Vec<f64>> {
     values[values.len() - length * count..].chunks_exact(length).map(numbers::mean).collect()
 }
 
+/// The distances from the line fitted by least squares.
+fn about_line(values: &[f64]) -> Option<Vec<f64>> {
+    let (x_mean, y_mean) = ((values.len() - 1) as f64 / 2.0, numbers::mean(values)?);
+    let points = || values.iter().enumerate().map(|(x, y)| (x as f64 - x_mean, y - y_mean));
+    let squares: f64 = points().map(|(x, _)| x * x).sum();
+    let slope = points().map(|(x, y)| x * y).sum::<f64>() / squares.max(1.0);
+    Some(points().map(|(x, y)| y - slope * x).collect())
+}
+
 /// Autocorrelation at lag 1; 0 of values that are all equal.
 fn lag_1(values: &[f64]) -> Option<f64> {
     let mean = numbers::mean(values)?;
@@ -67,8 +82,9 @@ fn lag_1(values: &[f64]) -> Option<f64> {
 }
 
 /// The 97.5 % quantile of Student's t distribution.
-pub(super) fn t_975(freedom: f64) -> Option<f64> {
-    Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975)).filter(|t| t.is_finite())
+pub(crate) fn t_975(freedom: f64) -> Option<f64> {
+    let t = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
+    t.is_finite().then_some(t)
 }
 
 #[cfg(test)]
@@ -82,5 +98,13 @@ mod tests {
         }
         assert_eq!(t_975(0.0), None);
         assert_eq!(t_975(f64::NAN), None);
+    }
+
+    #[test]
+    fn a_line_has_drift_and_no_noise_about_it() {
+        let line: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index)).collect();
+        let estimate = estimate(&line).unwrap();
+        assert!((estimate.drift - 20.0).abs() < 1e-9, "{estimate:?}");
+        assert!(estimate.drift_noise < 1e-9 && estimate.noise > 1.0, "{estimate:?}");
     }
 }

@@ -56,6 +56,11 @@ pub struct Steady {
     pub explanation: String,
 }
 
+/// The share of the drift from the first to the second half by which the mean may be off: of a straight line.
+const DRIFT: f64 = 0.5;
+/// The same where the drift continues a warm-up that was cut. Of an exponential tail, the mean of T is off by 0.7
+/// of the drift where T is four time constants, by 1.1 where it is two, by 2 where it is one.
+const TAIL_DRIFT: f64 = 1.5;
 /// Thirty years: what is longer is no length of time.
 const LONGEST_BUCKET_S: f64 = 1e9;
 
@@ -76,7 +81,12 @@ pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
         (mean > 0.0 && percent.is_finite()).then_some(percent)
     };
     let estimate = interval::estimate(kept);
-    let half_width_percent = estimate.and_then(|estimate| percent(estimate.half_width));
+    let before = numbers::mean(&values[..cut.values]);
+    let half_width_percent = estimate.and_then(|estimate| {
+        let goes_on = before.is_some_and(|before| (mean - before) * estimate.drift > 0.0);
+        let share = if goes_on { TAIL_DRIFT } else { DRIFT };
+        percent(estimate.noise.hypot(share * estimate.drift))
+    });
     let drift_percent = estimate.and_then(|estimate| percent(estimate.drift)).unwrap_or(0.0);
     let mut steady = Steady {
         mean,
@@ -88,10 +98,9 @@ pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
         precision_percent,
         explanation: String::new(),
     };
-    let drift_allowed = estimate
-        .and_then(|estimate| percent(estimate.drift_half_width))
-        .map_or(precision_percent, |own| own.max(precision_percent));
-    let drifts = drift_percent.abs() > drift_allowed;
+    let drifts = estimate.is_some_and(|estimate| {
+        drift_percent.abs() > precision_percent / 2.0 && estimate.drift.abs() > estimate.drift_noise
+    });
     steady.settled = bucket_s > 0.0
         && !cut.still_going
         && !drifts

@@ -6,9 +6,12 @@ use super::interval;
 
 /// Values in a batch of MSER-5.
 const BATCH: usize = 5;
+/// The largest share of the batches that may be cut.
+const MOST: [usize; 2] = [3, 5];
 /// How far the cut part must lie from the rest, in standard errors: a warm-up that cannot be told from noise is
-/// none, and cutting it would cost data and bias the mean.
-const SIGNIFICANT: f64 = 2.5;
+/// none, and cutting it would cost data and bias the mean. More than the 2 of a single test, as the place was
+/// chosen for being the most different of many.
+const SIGNIFICANT: f64 = 4.0;
 
 /// Where the warm-up ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,13 +22,14 @@ pub(super) struct Cut {
     pub still_going: bool,
 }
 
-/// Finds the warm-up by MSER-5: of all cuts up to the middle, the one that minimises the squared standard error
+/// Finds the warm-up by MSER-5: of all cuts up to three fifths of the series, the one that minimises the squared standard error
 /// of the mean of the rest, in batches of five (K. White, M. Cobb, S. Spratt, "A comparison of five steady-state
 /// truncation heuristics for simulation", 2000). Only what differs clearly from the rest is cut.
 pub(super) fn warm_up(values: &[f64]) -> Cut {
     let batches: Vec<f64> = values.chunks_exact(BATCH).filter_map(numbers::mean).collect();
     let none = Cut { values: 0, still_going: false };
-    let (Some(best), last) = (best_cut(&batches), batches.len() / 2) else { return none };
+    let last = batches.len() * MOST[0] / MOST[1];
+    let Some(best) = best_cut(&batches, last) else { return none };
     let (cut, rest) = values.split_at(best * BATCH);
     if cut.is_empty() || !differ(cut, rest) {
         return none;
@@ -34,7 +38,7 @@ pub(super) fn warm_up(values: &[f64]) -> Cut {
 }
 
 /// The cut with the smallest sum of squares over the square of the count of what is kept.
-fn best_cut(batches: &[f64]) -> Option<usize> {
+fn best_cut(batches: &[f64], last: usize) -> Option<usize> {
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
     let mut best: Option<(f64, usize)> = None;
     // From the end, so that every suffix costs one step. Shifted by the mean: squares of large values cancel badly.
@@ -45,7 +49,7 @@ fn best_cut(batches: &[f64]) -> Option<usize> {
         squares += value * value;
         count += 1.0;
         let error = (squares - sum * sum / count).max(0.0) / (count * count);
-        if index <= batches.len() / 2 && best.is_none_or(|(least, _)| error <= least) {
+        if index <= last && best.is_none_or(|(least, _)| error <= least) {
             best = Some((error, index));
         }
     }

@@ -12,7 +12,7 @@ use crate::linux::Error;
 
 const BUCKET_S: f64 = 0.25;
 const BUCKETS_PER_S: usize = 4;
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 1000;
 /// Ends the run of a rule that is never satisfied: 25 rounds of a minute.
 const LONGEST_S: u16 = 25 * 60;
 const LONGEST: usize = LONGEST_S as usize * BUCKETS_PER_S;
