@@ -8,6 +8,7 @@
 //! | module | question |
 //! |---|---|
 //! | [`knee`] | up to which load does throughput grow? |
+//! | [`usl`] | how does it fall beyond its peak? |
 //! | [`agreement`] | did the operating system see the same I/O as the tool? |
 //! | [`edge`] | how large a cache answers in place of the storage? |
 //! | [`scaling`] | do several targets together give the sum of each alone? |
@@ -27,5 +28,6 @@ pub mod noise;
 pub mod numbers;
 pub mod scaling;
 pub mod steady;
+pub mod usl;
 pub mod verdict;
 mod words;

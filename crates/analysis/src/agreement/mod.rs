@@ -142,20 +142,6 @@ pub fn compare(window: &Window) -> Agreement {
     Agreement { rows, worst_percent, tolerance_percent, within_tolerance, suspicion, explanation }
 }
 
-/// How far a closed loop is from Little's law `N = X R` (Little 1961), in percent of N.
-///
-/// `in_flight` is N, `throughput` X in I/Os a second, `latency_ns` the mean of R. Negative where fewer I/Os were in
-/// flight, on average, than the loop was meant to keep. The law is exact for any stable window, so that more than 2 %
-/// beside the window's edges (N/(X T)) means a loop that was not kept full, or miscounting.
-#[must_use]
-pub fn littles_law(in_flight: f64, throughput: f64, latency_ns: f64) -> Option<f64> {
-    let plausible = |value: &f64| *value > 0.0 && *value <= PLAUSIBLE;
-    if ![in_flight, throughput, latency_ns].iter().all(plausible) {
-        return None;
-    }
-    numbers::percent_difference(throughput * (latency_ns / 1e9), in_flight)
-}
-
 /// The mean latency that Little's law gives a closed loop of `in_flight` I/Os at `iops` a second: `R = N / X`.
 #[must_use]
 pub fn littles_latency_ns(in_flight: f64, iops: f64) -> Option<f64> {

@@ -11,9 +11,13 @@ const HUBER: f64 = 0.1;
 const SHARPNESS_MAX: f64 = 30.0;
 /// The fitted hinge may lie this many times deeper than the deepest point, so that a straight line can be fitted.
 const BEYOND: f64 = 8.0;
-const ZOOMS: usize = 7;
-const STEPS_KNEE: usize = 30;
-const STEPS_SHARPNESS: usize = 12;
+/// The coarse grid on which the search for the best curve starts.
+const STEPS_KNEE: usize = 16;
+const STEPS_SHARPNESS: usize = 6;
+/// Steps at which the search ends, in natural log units: far below what any measurement resolves.
+pub(super) const FINE: f64 = 1e-3;
+/// Enough for one of many curves that scatter by more.
+pub(super) const COARSE: f64 = 1e-2;
 
 /// A fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,44 +38,120 @@ impl SoftHinge {
         let depth = self.little_knee.ln() - in_flight.ln();
         (self.saturated_throughput.ln() - bend(depth, self.sharpness)).exp()
     }
+
+    /// The load at which the curve has a share of what it has at `deepest`.
+    pub(super) fn load_of_share(&self, share: f64, deepest: f64) -> f64 {
+        let short = (self.saturated_throughput / (share * self.throughput(deepest))).ln();
+        // From (N*/N)^p = (b/X)^p - 1; short is above 0 because the curve stays below b.
+        let over = (self.sharpness * short).exp_m1();
+        self.little_knee * over.powf(-1.0 / self.sharpness)
+    }
 }
 
-/// Fits `(in_flight, throughput)`, all positive, by robust least squares in log throughput. Needs three points.
-///
-/// For a given hinge and sharpness the best height is a location estimate, which leaves two dimensions: a grid over
-/// both, narrowed around the best cell until it is finer than any measurement. The hinge is not sought left of the
-/// shallowest point, where nothing was measured.
-pub(super) fn fit(points: &[(f64, f64)]) -> Option<SoftHinge> {
-    if points.len() < 3 {
-        return None;
+/// The loads of a curve, made ready for fitting throughputs to them any number of times.
+pub(super) struct Loads {
+    ln: Vec<f64>,
+    knees: (f64, f64),
+    /// Knee and sharpness (natural logs) of each place of the coarse grid, and the bend there at each load.
+    grid: Vec<(f64, f64, Vec<f64>)>,
+}
+
+impl Loads {
+    /// Positive loads, at least three.
+    pub(super) fn new(loads: &[f64]) -> Option<Self> {
+        if loads.len() < 3 {
+            return None;
+        }
+        let ln: Vec<f64> = loads.iter().map(|load| load.ln()).collect();
+        let shallowest = ln.iter().copied().fold(f64::INFINITY, f64::min);
+        let deepest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let knees = (shallowest, deepest + BEYOND.ln());
+        let mut grid = Vec::with_capacity((STEPS_KNEE + 1) * (STEPS_SHARPNESS + 1));
+        for knee in steps(knees, STEPS_KNEE) {
+            for sharpness in steps((0.0, SHARPNESS_MAX.ln()), STEPS_SHARPNESS) {
+                let bends = ln.iter().map(|n| bend(knee - n, sharpness.exp())).collect();
+                grid.push((knee, sharpness, bends));
+            }
+        }
+        Some(Self { ln, knees, grid })
     }
-    let points_ln: Vec<(f64, f64)> = points.iter().map(|(n, x)| (n.ln(), x.ln())).collect();
-    let shallowest = points_ln.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
-    let deepest = points_ln.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
-    let knee_bounds = (shallowest, deepest + BEYOND.ln());
-    let sharpness_bounds = (0.0, SHARPNESS_MAX.ln());
-    let (mut knees, mut sharpnesses) = (knee_bounds, sharpness_bounds);
-    let mut residuals = vec![0.0; points_ln.len()];
-    let mut best = (f64::INFINITY, shallowest, sharpness_bounds.1, 0.0);
-    for _ in 0..ZOOMS {
-        for knee in grid(knees, STEPS_KNEE) {
-            for sharpness in grid(sharpnesses, STEPS_SHARPNESS) {
-                let (loss, height) = height(&points_ln, knee, sharpness.exp(), &mut residuals);
+
+    /// Fits positive throughputs, one for each load, by robust least squares in log throughput, to steps of this size.
+    ///
+    /// For a given hinge and sharpness the best height is a location estimate, which leaves two dimensions: the best
+    /// place of a coarse grid, from which a compass search walks downhill with ever smaller steps. The hinge is not
+    /// sought left of the shallowest point, where nothing was measured.
+    pub(super) fn fit(&self, throughputs: &[f64], step: f64) -> Option<SoftHinge> {
+        // Shares of the highest, so that the fit is the same in every unit.
+        let highest = throughputs.iter().copied().fold(0.0, f64::max);
+        let throughputs_ln: Vec<f64> = throughputs.iter().map(|x| (x / highest).ln()).collect();
+        let mut residuals = vec![0.0; self.ln.len()];
+        let mut best = (f64::INFINITY, 0.0, 0.0, 0.0);
+        for (knee, sharpness, bends) in &self.grid {
+            for (residual, (x, bend)) in residuals.iter_mut().zip(throughputs_ln.iter().zip(bends))
+            {
+                *residual = x + bend;
+            }
+            let (loss, height) = height(&residuals);
+            if loss < best.0 {
+                best = (loss, *knee, *sharpness, height);
+            }
+        }
+        let best = self.descend(best, step, &throughputs_ln, &mut residuals);
+        let (loss, knee, sharpness, height) = best;
+        loss.is_finite().then(|| SoftHinge {
+            saturated_throughput: highest * height.exp(),
+            little_knee: knee.exp(),
+            sharpness: sharpness.exp(),
+            error: (2.0 * loss / self.ln.len() as f64).sqrt(),
+        })
+    }
+
+    fn descend(
+        &self,
+        mut best: (f64, f64, f64, f64),
+        finest: f64,
+        throughputs_ln: &[f64],
+        residuals: &mut [f64],
+    ) -> (f64, f64, f64, f64) {
+        const WAYS: [(f64, f64); 8] = [
+            (1.0, 0.0),
+            (-1.0, 0.0),
+            (0.0, 1.0),
+            (0.0, -1.0),
+            (1.0, 1.0),
+            (-1.0, -1.0),
+            (1.0, -1.0),
+            (-1.0, 1.0),
+        ];
+        let mut step_knee = (self.knees.1 - self.knees.0) / STEPS_KNEE as f64 / 2.0;
+        let mut step_sharpness = SHARPNESS_MAX.ln() / STEPS_SHARPNESS as f64 / 2.0;
+        while step_knee.max(step_sharpness) > finest {
+            let from = best;
+            for (right, up) in WAYS {
+                if best.0 < from.0 {
+                    break;
+                }
+                let knee = (from.1 + right * step_knee).clamp(self.knees.0, self.knees.1);
+                let sharpness = (from.2 + up * step_sharpness).clamp(0.0, SHARPNESS_MAX.ln());
+                for (residual, (x, n)) in
+                    residuals.iter_mut().zip(throughputs_ln.iter().zip(&self.ln))
+                {
+                    *residual = x + bend(knee - n, sharpness.exp());
+                }
+                let (loss, height) = height(residuals);
                 if loss < best.0 {
                     best = (loss, knee, sharpness, height);
                 }
             }
+            // A gain below the rounding of the sums would let it walk for ever.
+            if best.0 >= from.0 * (1.0 - 1e-9) {
+                step_knee /= 2.0;
+                step_sharpness /= 2.0;
+            }
         }
-        knees = narrow(knees, best.1, STEPS_KNEE, knee_bounds);
-        sharpnesses = narrow(sharpnesses, best.2, STEPS_SHARPNESS, sharpness_bounds);
+        best
     }
-    let (loss, knee, sharpness, height) = best;
-    loss.is_finite().then(|| SoftHinge {
-        saturated_throughput: height.exp(),
-        little_knee: knee.exp(),
-        sharpness: sharpness.exp(),
-        error: (2.0 * loss / points_ln.len() as f64).sqrt(),
-    })
 }
 
 /// `ln(b / X)` at `depth = ln(N*/N)`: a soft maximum of zero and `depth`, computed without overflow.
@@ -81,19 +161,13 @@ fn bend(depth: f64, sharpness: f64) -> f64 {
 }
 
 /// The best `ln b` for a hinge and a sharpness, after the loss it leaves.
-fn height(
-    points_ln: &[(f64, f64)],
-    knee: f64,
-    sharpness: f64,
-    residuals: &mut [f64],
-) -> (f64, f64) {
-    for (residual, (n, x)) in residuals.iter_mut().zip(points_ln) {
-        *residual = x + bend(knee - n, sharpness);
-    }
+fn height(residuals: &[f64]) -> (f64, f64) {
     let mut height = residuals.iter().sum::<f64>() / residuals.len() as f64;
-    for _ in 0..6 {
+    let near = |residual: &f64| (residual - height).abs() <= HUBER;
+    let rounds = if residuals.iter().all(near) { 0 } else { 6 };
+    for _ in 0..rounds {
         let (mut sum, mut weights) = (0.0, 0.0);
-        for residual in residuals.iter() {
+        for residual in residuals {
             let weight = (HUBER / (residual - height).abs()).min(1.0);
             sum += weight * residual;
             weights += weight;
@@ -109,48 +183,60 @@ fn huber(residual: f64) -> f64 {
     if size <= HUBER { 0.5 * size * size } else { HUBER * (size - 0.5 * HUBER) }
 }
 
-fn grid((low, high): (f64, f64), steps: usize) -> impl Iterator<Item = f64> {
+fn steps((low, high): (f64, f64), steps: usize) -> impl Iterator<Item = f64> {
     (0..=steps).map(move |step| low + (high - low) * step as f64 / steps as f64)
-}
-
-/// Two grid steps either side of the best value, within the bounds.
-fn narrow((low, high): (f64, f64), best: f64, steps: usize, bounds: (f64, f64)) -> (f64, f64) {
-    let reach = 2.0 * (high - low) / steps as f64;
-    ((best - reach).max(bounds.0), (best + reach).min(bounds.1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn curve(a: f64, b: f64, p: f64) -> Vec<(f64, f64)> {
-        (0..10)
-            .map(|power| f64::from(1 << power))
-            .map(|n: f64| (n, ((a * n).powf(-p) + b.powf(-p)).powf(-1.0 / p)))
-            .collect()
+    fn curve(a: f64, b: f64, p: f64) -> (Vec<f64>, Vec<f64>) {
+        let loads: Vec<f64> = (0..10).map(|power| f64::from(1 << power)).collect();
+        let height = |n: &f64| ((a * n).powf(-p) + b.powf(-p)).powf(-1.0 / p);
+        let heights = loads.iter().map(height).collect();
+        (loads, heights)
+    }
+
+    fn fit(loads: &[f64], heights: &[f64]) -> Option<SoftHinge> {
+        Loads::new(loads)?.fit(heights, FINE)
     }
 
     #[test]
     fn finds_its_own_parameters() {
         for (a, b, p) in [(100.0, 3200.0, 30.0), (5000.0, 80_000.0, 1.0), (40.0, 900.0, 3.0)] {
-            let hinge = fit(&curve(a, b, p)).unwrap();
+            let (loads, heights) = curve(a, b, p);
+            let hinge = fit(&loads, &heights).unwrap();
             assert!((hinge.little_knee / (b / a) - 1.0).abs() < 0.003, "{hinge:?}");
             assert!((hinge.saturated_throughput / b - 1.0).abs() < 0.003, "{hinge:?}");
             assert!(hinge.error < 0.001, "{hinge:?}");
-            assert!((hinge.throughput(16.0) / curve(a, b, p)[4].1 - 1.0).abs() < 0.003);
+            assert!((hinge.throughput(16.0) / heights[4] - 1.0).abs() < 0.003);
+        }
+    }
+
+    #[test]
+    fn the_load_of_a_share_has_that_share() {
+        for p in [1.0, 2.5, 30.0] {
+            let (loads, heights) = curve(100.0, 3200.0, p);
+            let hinge = fit(&loads, &heights).unwrap();
+            for share in [0.5, 0.9, 0.95] {
+                let load = hinge.load_of_share(share, 512.0);
+                let has = hinge.throughput(load) / hinge.throughput(512.0);
+                assert!((has / share - 1.0).abs() < 1e-6, "{has} for {share} at p {p}");
+            }
         }
     }
 
     #[test]
     fn one_stalled_point_does_not_bend_it() {
-        let mut points = curve(100.0, 3200.0, 30.0);
-        points[7].1 /= 3.0;
-        let hinge = fit(&points).unwrap();
+        let (loads, mut heights) = curve(100.0, 3200.0, 30.0);
+        heights[7] /= 3.0;
+        let hinge = fit(&loads, &heights).unwrap();
         assert!((hinge.little_knee / 32.0 - 1.0).abs() < 0.05, "{hinge:?}");
     }
 
     #[test]
     fn needs_three_points() {
-        assert_eq!(fit(&[(1.0, 1.0), (2.0, 2.0)]), None);
+        assert_eq!(fit(&[1.0, 2.0], &[1.0, 2.0]), None);
     }
 }

@@ -6,16 +6,21 @@
 //! truly works on at once.
 
 mod fit;
+mod intervals;
 mod ramp;
+mod search;
 mod sentences;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use intervals::Interval;
 pub use ramp::{RampRule, ramp_is_done};
+pub use search::Search;
 
 use crate::numbers;
-use fit::SoftHinge;
+use crate::usl::{self, Usl};
+use fit::{FINE, Loads, SoftHinge};
 
 /// Share of the highest throughput that the operating point reaches.
 const OPERATING_SHARE: f64 = 0.95;
@@ -46,6 +51,10 @@ pub struct LoadPoint {
     pub throughput: f64,
     /// Mean latency.
     pub latency_ns: f64,
+    /// How far the true throughput may lie from the measured one, in percent of it, either way, with 95 % confidence;
+    /// None where it is not known.
+    #[serde(default)]
+    pub half_width_percent: Option<f64>,
 }
 
 /// A measured point picked from the curve.
@@ -82,16 +91,27 @@ pub struct Knee {
     pub peak: CurvePoint,
     /// How the curve ends.
     pub reached: Reached,
+    /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated between them; where
+    /// the curve still rises at the deepest of them, a deeper ramp would put it deeper.
+    pub operating_load: f64,
+    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure they are.
+    pub operating_load_interval: Option<Interval>,
     /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at which the two
     /// asymptotes of the fitted curve meet, and the number of I/Os the storage works on at once. Never below the
     /// shallowest load measured. None where the ceiling was not seen or the curve does not fit the points.
     pub little_knee: Option<f64>,
+    /// Where N* lies with 95 % confidence.
+    pub little_knee_interval: Option<Interval>,
     /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else measured at the
     /// shallowest load.
     pub unloaded_latency_ns: f64,
     /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a Little knee,
     /// else the highest measured, which the true one may exceed. Of a retrograde curve, the height of its peak.
     pub saturated_throughput: f64,
+    /// Where it lies with 95 % confidence; None where it is only the highest measured.
+    pub saturated_throughput_interval: Option<Interval>,
+    /// Of a retrograde curve, the universal scalability law fitted to it.
+    pub usl: Option<Usl>,
     /// Typical distance of the measured points from the fitted curve; None where no curve was fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
@@ -107,6 +127,8 @@ pub struct Knee {
 /// than 10 % count linearly, so that one stalled point does not move it. Where the curve comes within 10 % of the
 /// points, the operating point is read from the curve at the measured loads, which takes out the scatter that
 /// makes one point of a plateau the highest; otherwise from the points.
+///
+/// The intervals are those of a parametric bootstrap ([`Interval`]).
 ///
 /// Points that hold anything but positive, finite numbers are left out. None if fewer than two remain.
 #[must_use]
@@ -124,13 +146,19 @@ pub fn find_knee(points: &[LoadPoint]) -> Option<Knee> {
         None => curve.points[0].1.latency_ns,
     };
     let operating_point = curve.operating_point();
+    let intervals = intervals::of(&curve, seen.is_some());
     Some(Knee {
         operating_point,
         peak,
         reached,
+        operating_load: curve.operating_load(curve.hinge, &curve.throughputs()),
+        operating_load_interval: intervals.operating_load,
         little_knee: seen.map(|hinge| hinge.little_knee),
+        little_knee_interval: intervals.little_knee,
         unloaded_latency_ns,
         saturated_throughput,
+        saturated_throughput_interval: intervals.saturated_throughput,
+        usl: curve.retrograde.then(|| usl::fit(&curve.pairs())).flatten(),
         fit_error_percent: curve.hinge.map(|hinge| 100.0 * hinge.error),
         rule: sentences::rule(curve.smooth().is_some(), curve.hinge, seen.is_some()),
         explanation: sentences::explanation(reached, &operating_point, &peak, curve.ends()),
@@ -156,6 +184,8 @@ fn usable(points: &[LoadPoint]) -> Vec<(usize, LoadPoint)> {
 struct Curve {
     points: Vec<(usize, LoadPoint)>,
     retrograde: bool,
+    /// Ready for fits; None of fewer than three points.
+    loads: Option<Loads>,
     hinge: Option<SoftHinge>,
 }
 
@@ -166,18 +196,56 @@ impl Curve {
             return None;
         }
         let retrograde = is_retrograde(&points);
-        let mut fitted: Vec<(f64, f64)> =
-            points.iter().map(|(_, point)| (point.in_flight, point.throughput)).collect();
-        if retrograde {
-            hold_the_peak(&mut fitted);
+        let in_flight: Vec<f64> = points.iter().map(|(_, point)| point.in_flight).collect();
+        let mut curve = Self { points, retrograde, loads: Loads::new(&in_flight), hinge: None };
+        curve.hinge = curve.fit(&curve.throughputs(), FINE);
+        Some(curve)
+    }
+
+    fn pairs(&self) -> Vec<(f64, f64)> {
+        self.points.iter().map(|(_, point)| (point.in_flight, point.throughput)).collect()
+    }
+
+    fn throughputs(&self) -> Vec<f64> {
+        self.points.iter().map(|(_, point)| point.throughput).collect()
+    }
+
+    /// The hinge through these throughputs at the measured loads.
+    fn fit(&self, throughputs: &[f64], step: f64) -> Option<SoftHinge> {
+        let loads = self.loads.as_ref()?;
+        if self.retrograde {
+            loads.fit(&hold_the_peak(throughputs), step)
+        } else {
+            loads.fit(throughputs, step)
         }
-        let hinge = fit::fit(&fitted);
-        Some(Self { points, retrograde, hinge })
     }
 
     /// The fit, where it is good enough to stand for the points.
     fn smooth(&self) -> Option<SoftHinge> {
         self.hinge.filter(|hinge| !self.retrograde && hinge.error <= SMOOTHS)
+    }
+
+    /// N95 of these throughputs at the measured loads: from their hinge where the hinge of the measured ones stands
+    /// for the points, else by interpolation between them, on log scales.
+    fn operating_load(&self, hinge: Option<SoftHinge>, throughputs: &[f64]) -> f64 {
+        let (shallowest, deepest) = self.ends();
+        let load = match hinge.filter(|_| self.smooth().is_some()) {
+            Some(hinge) => hinge.load_of_share(OPERATING_SHARE, deepest.in_flight),
+            None => self.interpolate(throughputs),
+        };
+        load.clamp(shallowest.in_flight, deepest.in_flight)
+    }
+
+    fn interpolate(&self, throughputs: &[f64]) -> f64 {
+        let load = |place: usize| self.points[place].1.in_flight;
+        let Some(above) = first_near_highest(throughputs) else {
+            return load(self.points.len() - 1);
+        };
+        let Some(below) = above.checked_sub(1) else { return load(0) };
+        let enough = OPERATING_SHARE * highest(throughputs);
+        let way =
+            (enough / throughputs[below]).ln() / (throughputs[above] / throughputs[below]).ln();
+        load(below) * (load(above) / load(below)).powf(way)
     }
 
     fn at(&self, place: usize) -> CurvePoint {
@@ -291,11 +359,11 @@ fn is_retrograde(points: &[(usize, LoadPoint)]) -> bool {
     last_fell && all_fell
 }
 
-/// Replaces what lies past the peak by the peak: the ceiling of a retrograde curve is the height of its peak.
-fn hold_the_peak(points: &mut [(f64, f64)]) {
-    let mut peak = 0.0_f64;
-    for (_, throughput) in points {
-        peak = peak.max(*throughput);
-        *throughput = peak;
-    }
+/// What lies past the peak, replaced by the peak: the ceiling of a retrograde curve is the height of its peak.
+fn hold_the_peak(throughputs: &[f64]) -> Vec<f64> {
+    let higher = |peak: &mut f64, throughput: &f64| {
+        *peak = peak.max(*throughput);
+        Some(*peak)
+    };
+    throughputs.iter().scan(0.0, higher).collect()
 }

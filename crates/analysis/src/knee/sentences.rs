@@ -7,7 +7,8 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
     let source =
         if smoothed { "read from the fitted curve at the measured loads" } else { "as measured" };
     let points = format!(
-        "Operating point: the least measured load with at least 95 % of the highest throughput, {source}. \
+        "Operating point: the least measured load with at least 95 % of the highest throughput, {source}; N95 is the \
+         least load with that, between the measured ones. \
          Still rising: 5 % or more for the last doubling of the load. \
          Retrograde: the deepest point at least 15 % below the middle of the points within 10 % of the highest, and \
          those past the highest 10 % below it on average."
@@ -22,7 +23,10 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
     );
     if ceiling_seen {
         let little_knee = number(hinge.little_knee);
-        format!("{points} {curve} Little knee N* = b/a = {little_knee}.")
+        format!(
+            "{points} {curve} Little knee N* = b/a = {little_knee}. Intervals hold 95 % of 200 curves drawn around \
+             this one and fitted again, and at least 5 % either way."
+        )
     } else {
         format!(
             "{points} {curve} No Little knee is given: the points do not show the curve's ceiling."

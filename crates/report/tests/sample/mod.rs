@@ -260,6 +260,7 @@ fn ramp(name: &str, title: &str, base: &Load) -> Ramp {
             in_flight: m.in_flight as f64,
             throughput: m.total.iops,
             latency_ns: m.total.latency_ns.map_or(0.0, |l| l.mean),
+            half_width_percent: None,
         })
         .collect();
     Ramp { name: name.to_owned(), title: title.to_owned(), knee: find_knee(&curve), points }

@@ -234,5 +234,6 @@ fn load_point(measurement: &Measurement) -> LoadPoint {
         in_flight: measurement.in_flight as f64,
         throughput: measurement.total.iops,
         latency_ns: measurement.total.latency_ns.map_or(0.0, |l| l.mean),
+        half_width_percent: None,
     }
 }
