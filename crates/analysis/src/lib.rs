@@ -14,6 +14,7 @@
 //! | [`scaling`] | do several targets together give the sum of each alone? |
 //! | [`honesty`] | can a durable write be where it claims to be? |
 //! | [`alignment`] | does I/O off the boundaries cost more? |
+//! | [`claims`] | does it do what somebody says it does? |
 //! | [`verdict`] | is it fast enough for this part of a database? |
 //! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`noise`] | did it hold still while it was measured? |
@@ -21,6 +22,7 @@
 
 pub mod agreement;
 pub mod alignment;
+pub mod claims;
 pub mod edge;
 pub mod honesty;
 pub mod knee;
