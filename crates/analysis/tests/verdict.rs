@@ -1,6 +1,6 @@
 //! Verdicts on published measurements and at the limits.
 
-use analysis::verdict::{Evidence, Grade, Limits, Role, Statistic, Verdict, judge};
+use analysis::verdict::{Database, Evidence, Grade, Limits, Role, Statistic, Verdict, judge};
 
 fn evidence(label: &str, mean_ms: f64, p99_ms: f64) -> Evidence {
     Evidence {
@@ -39,6 +39,20 @@ fn every_role_has_ordered_limits() {
         let limits = Limits::of(role);
         assert!(limits.are_ordered() && limits.role == role && limits.statistic == Statistic::Mean);
     }
+}
+
+#[test]
+fn every_database_names_the_source_of_its_limits() {
+    for database in Database::ALL {
+        let limits = database.limits();
+        assert!(limits.iter().all(Limits::are_ordered));
+        assert_eq!(limits.iter().map(|l| l.role).collect::<Vec<_>>(), database.roles());
+        assert!(limits.iter().all(|l| l.source.contains("Ruthruff")));
+        let published = matches!(database, Database::Generic | Database::SqlServer);
+        let own = limits.iter().any(|l| l.source.contains("publishes no limits"));
+        assert_eq!(own, !published, "{}", database.title());
+    }
+    assert!(Database::Oracle.limits()[1].source.contains("single-block reads below 10 ms"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use analysis::verdict::Database;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workload::{
     Block, Bytes, Distribution, Nanoseconds, ParseError, parse_blocks, parse_cpus,
@@ -55,6 +56,10 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_enum, default_value_t = PaceArg::Normal)]
     pub pace: PaceArg,
 
+    /// What will live on the storage: decides the loads, the roles and where their limits come from
+    #[arg(long = "for", value_name = "DATABASE", value_enum, default_value_t = DatabaseArg::Generic)]
+    pub database: DatabaseArg,
+
     /// Where the report goes; by default iosonde-DATE.html in the current directory
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -81,6 +86,39 @@ pub(crate) enum PaceArg {
     Normal,
     /// About an hour: a baseline
     Long,
+}
+
+/// Database by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DatabaseArg {
+    /// Any database
+    Generic,
+    /// Microsoft SQL Server
+    Sqlserver,
+    /// PostgreSQL
+    Postgres,
+    /// MySQL or MariaDB with InnoDB
+    Mysql,
+    /// Oracle Database
+    Oracle,
+    /// SQLite
+    Sqlite,
+    /// RocksDB and other log-structured merge trees
+    Rocksdb,
+}
+
+impl From<DatabaseArg> for Database {
+    fn from(database: DatabaseArg) -> Self {
+        match database {
+            DatabaseArg::Generic => Self::Generic,
+            DatabaseArg::Sqlserver => Self::SqlServer,
+            DatabaseArg::Postgres => Self::Postgres,
+            DatabaseArg::Mysql => Self::MySql,
+            DatabaseArg::Oracle => Self::Oracle,
+            DatabaseArg::Sqlite => Self::Sqlite,
+            DatabaseArg::Rocksdb => Self::RocksDb,
+        }
+    }
 }
 
 /// `iosonde run`

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use analysis::verdict::Database;
 use results::{Assessment, Measurement, Pace, Status};
 use survey::{AssessOptions, Progress};
 use workload::{Mode, Stream, Target, Workload};
@@ -73,12 +74,13 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         };
         return Err(Failure::WrongUsage(text.to_owned()));
     };
+    let database = Database::from(args.database);
     let limits = match &args.limits {
-        None => survey::default_limits(),
+        None => database.limits(),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
             let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-            survey::parse_limits(&text).map_err(|e| wrong(e.to_string()))?
+            survey::parse_limits(&text, database).map_err(|e| wrong(e.to_string()))?
         }
     };
     let pace = match args.pace {
@@ -89,6 +91,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
     Ok(AssessOptions {
         target: target.path.clone(),
         size: target.size_bytes,
+        database,
         pace,
         limits,
         permissions: args.target.permissions(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::knee::Knee;
-use analysis::verdict::Verdict;
+use analysis::verdict::{Database, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,9 @@ pub struct Assessment {
     pub finished: String,
     /// How it ended; the figures of an interrupted one are those of the part that was measured.
     pub status: Status,
+    /// What will live on it: decided the loads and the limits.
+    #[serde(default)]
+    pub database: Database,
     /// How long each measurement was.
     pub pace: Pace,
     /// What was assessed, as it was named.

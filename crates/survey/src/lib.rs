@@ -14,5 +14,5 @@ mod watching;
 
 pub use assess::{AssessOptions, assess};
 pub use lab::{Lab, Progress, Setup, Timing};
-pub use limits::{LimitsError, default_limits, parse_limits};
+pub use limits::{LimitsError, parse_limits};
 pub use measure::{Site, measure};

@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::knee::Reached;
-use analysis::verdict::{Grade, Role};
+use analysis::verdict::{Database, Grade, Role};
 use engine::Permissions;
 use results::{Assessment, Pace, Status};
-use survey::{AssessOptions, Progress, assess, default_limits};
+use survey::{AssessOptions, Progress, assess};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice};
 
 fn options(sim: SimDevice) -> AssessOptions {
@@ -15,7 +15,8 @@ fn options(sim: SimDevice) -> AssessOptions {
         target: "sim".into(),
         size: Some(Bytes(1 << 30)),
         pace: Pace::Quick,
-        limits: default_limits(),
+        database: Database::Generic,
+        limits: Database::Generic.limits(),
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,
         sim: Some(sim),
@@ -65,7 +66,7 @@ fn verdicts_follow_the_limits() {
     let fast = of(device(8, 1));
     assert_eq!(grade(&fast, Role::Log), Grade::Good, "1 ms is just ideal for a log");
     let slow = of(device(8, 40));
-    for role in Role::ALL {
+    for role in Database::Generic.roles().iter().copied() {
         assert_eq!(grade(&slow, role), Grade::Unfit, "{role:?} at 40 ms");
     }
 }
@@ -85,8 +86,10 @@ fn every_pattern_of_the_documents_is_measured() {
             "log_write_512b",
             "log_write_4k",
             "log_write_60k",
+            "plain_write_4k",
             "sequential_write_64k",
-            "random_write_8k"
+            "random_write_8k",
+            "random_write_8k_shifted"
         ]
     );
     assert_eq!((assessment.status, assessment.ramps.len()), (Status::Complete, 3));

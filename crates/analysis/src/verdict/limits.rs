@@ -13,11 +13,13 @@ pub enum Role {
     OltpData,
     /// Data files of a data warehouse: a query waits for long scans.
     DssData,
+    /// Background work of a log-structured merge tree: whole files are read and written in order.
+    Compaction,
 }
 
 impl Role {
     /// All roles, in the order of a report.
-    pub const ALL: [Self; 3] = [Self::Log, Self::OltpData, Self::DssData];
+    pub const ALL: [Self; 4] = [Self::Log, Self::OltpData, Self::DssData, Self::Compaction];
 
     /// The role as a heading.
     #[must_use]
@@ -26,6 +28,7 @@ impl Role {
             Self::Log => "Transaction log",
             Self::OltpData => "OLTP data files",
             Self::DssData => "Data warehouse (DSS) data files",
+            Self::Compaction => "Flush and compaction",
         }
     }
 }
@@ -113,6 +116,9 @@ impl Limits {
                 30 * MS,
                 "DSS data up to 30 ms; ideal and excellent in the proportions of OLTP data",
             ),
+            Role::Compaction => {
+                (6 * MS, 15 * MS, 30 * MS, "sequential I/O in large blocks, as for DSS data")
+            }
         };
         Self {
             role,

@@ -2,11 +2,13 @@
 //!
 //! A verdict is about the load that was measured, with its file size, and no more than that.
 
+mod database;
 mod limits;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use database::Database;
 pub use limits::{Limits, Role, Statistic};
 
 use crate::words::{milliseconds, number, size};

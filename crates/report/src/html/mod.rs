@@ -117,7 +117,7 @@ fn summary(a: &Assessment) -> Vec<Fact> {
     let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
     vec![
         Fact::new("File size", size),
-        Fact::new("Measured", format!("{times}; pace {pace}")),
+        Fact::new("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
         Fact::new(
             "To consider",
             format!("{doubts} about the figures, {findings} about the set-up"),

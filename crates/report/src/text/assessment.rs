@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use analysis::knee::Reached;
+use analysis::verdict::Database;
 use results::{Assessment, Measurement, Ramp, Status};
 use workload::{show_ns, show_number};
 
@@ -41,6 +42,9 @@ fn head(a: &Assessment) -> String {
     }
     let host = a.environment.host.as_ref().map(|h| format!("{}, ", words::clean(&h.hostname)));
     line(&format!("{}{}", host.unwrap_or_default(), words::moment(&a.started)));
+    if a.database != Database::Generic {
+        line(&format!("assessed for {}", a.database.title()));
+    }
     match a.status {
         Status::Complete => {}
         Status::Interrupted => {

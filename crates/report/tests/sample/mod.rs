@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use analysis::agreement::{Flow, Observed, Window, compare};
 use analysis::knee::{LoadPoint, find_knee};
-use analysis::verdict::{Evidence, Limits, Role, judge};
+use analysis::verdict::{Database, Evidence, Limits, Role, judge};
 use results::{
     ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
     MEASUREMENT_SCHEMA, Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status,
@@ -333,6 +333,7 @@ pub(crate) fn assessment() -> Assessment {
         started: "2026-11-20T10:12:13Z".to_owned(),
         finished: "2026-11-20T10:31:44Z".to_owned(),
         status: Status::Complete,
+        database: Database::Generic,
         pace: Pace::Normal,
         target: PathBuf::from("/data/pg"),
         file_bytes: FILE_BYTES,

@@ -1,19 +1,10 @@
 //! What follows from the measurements.
 
-use analysis::verdict::{Evidence, Limits, Role, Verdict, judge};
+use analysis::verdict::{Evidence, Limits, Verdict, judge};
 use results::{Measurement, PatternResult, Ramp, Status};
 
 use super::plan::Load;
 use crate::doubts;
-
-/// Which patterns speak for a role.
-fn speaks_for(role: Role, pattern: &str) -> bool {
-    match role {
-        Role::Log => pattern.starts_with("log_write"),
-        Role::OltpData => pattern.starts_with("random_"),
-        Role::DssData => pattern.starts_with("sequential_read"),
-    }
-}
 
 /// One verdict for each role, from the patterns that were measured.
 ///
@@ -29,7 +20,7 @@ pub(super) fn verdicts(
 
 fn verdict(limits: &Limits, loads: &[Load], patterns: &[PatternResult]) -> Verdict {
     let (mut evidence, mut missing) = (Vec::new(), Vec::new());
-    for load in loads.iter().filter(|l| speaks_for(limits.role, &l.name)) {
+    for load in loads.iter().filter(|l| l.role == Some(limits.role)) {
         let pattern = patterns.iter().find(|p| p.name == load.name);
         let failed = pattern.is_some_and(|p| !p.measurement.errors.is_empty());
         let complete = |p: &&PatternResult| p.measurement.status == Status::Complete && !failed;

@@ -5,6 +5,7 @@
 //! in the result, however the assessment ended.
 
 mod conclude;
+mod databases;
 mod plan;
 mod session;
 mod size;
@@ -12,7 +13,7 @@ mod size;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use analysis::verdict::Limits;
+use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
@@ -30,6 +31,8 @@ pub struct AssessOptions {
     pub target: PathBuf,
     /// Size of the test file; chosen by rule where none is given.
     pub size: Option<Bytes>,
+    /// What will live on it: decides the loads.
+    pub database: Database,
     /// How long each measurement is.
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
@@ -66,7 +69,7 @@ pub fn assess(
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
-    let loads = plan::loads(file_bytes, prepared.facts()[0].direct_align_bytes);
+    let loads = plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
     let session = Session::new(options, timing, &site, &prepared, stop, observe);
     let found = session.measure_all(&loads);
     let (ramps, patterns) = (found.ramps, found.patterns);
@@ -82,6 +85,7 @@ pub fn assess(
         started: started.to_string(),
         finished: Timestamp::now().to_string(),
         status: found.status,
+        database: options.database,
         pace: options.pace,
         target: site.resolved(&options.target),
         file_bytes,

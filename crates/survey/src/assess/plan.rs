@@ -1,17 +1,19 @@
 //! What an assessment measures, and for how long.
 
+use analysis::verdict::{Database, Role};
 use engine::{PrepareError, PreparedTarget};
 use results::Pace;
 use workload::{Block, Bytes, Mode, Pattern, Stream, Violation};
 
 use super::AssessOptions;
+use super::databases::{self, Shape};
 
 /// Depths at which a load is measured until it saturates.
 pub(super) const RAMP_DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
-/// Log records of one flush, as SQL Server writes them: one sector to 60 KiB.
-const LOG_BLOCKS: [u64; 3] = [512, 4096, 61440];
+/// The least by which I/O is shifted off the boundaries.
+const SECTOR: u64 = 512;
 
 /// Lengths of the parts of an assessment, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,88 +73,148 @@ pub(super) struct Load {
     pub(super) stream: Stream,
     /// Whether its depth is raised to find where it saturates; it is then measured at the depth found.
     pub(super) ramp: bool,
+    /// What it is evidence for.
+    pub(super) role: Option<Role>,
+    /// The load whose depth it takes.
+    pub(super) like: Option<String>,
 }
 
 impl Load {
-    fn new(name: &str, title: &str, operation: &str, stream: Stream) -> Self {
-        let [name, title, operation] = [name, title, operation].map(str::to_owned);
+    fn new(name: String, title: String, operation: &str, stream: Stream) -> Self {
         let stream = Stream { name: name.clone(), ..stream };
-        Self { name, title, operation, stream, ramp: false }
+        let operation = operation.to_owned();
+        Self { name, title, operation, stream, ramp: false, role: None, like: None }
     }
 
-    fn ramped(self) -> Self {
-        Self { ramp: true, ..self }
+    fn ramped(self, ramp: bool) -> Self {
+        Self { ramp, ..self }
+    }
+
+    fn speaks_for(self, role: Role) -> Self {
+        Self { role: Some(role), ..self }
     }
 }
 
 /// Every load, in the order in which they are measured: reads first, then the log, then heavier writes.
-pub(super) fn loads(file_bytes: u64, align_bytes: u64) -> Vec<Load> {
+pub(super) fn loads(database: Database, file_bytes: u64, align_bytes: u64) -> Vec<Load> {
+    let profile = databases::profile(database);
     let areas = Areas::of(file_bytes);
-    let mut loads = vec![
-        Load::new(
-            "random_read_8k",
-            "8 KiB random read",
-            "reading single pages (OLTP)",
-            areas.data(8192, Pattern::Random, 0, 32),
-        )
-        .ramped(),
-        Load::new(
-            "sequential_read_64k",
-            "64 KiB sequential read",
-            "table scans, read-ahead",
-            areas.data(65536, Pattern::Sequential, 0, 8),
-        )
-        .ramped(),
-        Load::new(
-            "sequential_read_256k",
-            "256 KiB sequential read",
-            "read-ahead of large scans",
-            areas.data(262_144, Pattern::Sequential, 0, 8),
-        ),
-        Load::new(
-            "sequential_read_1m",
-            "1 MiB sequential read",
-            "backup, read-ahead at its largest",
-            areas.data(1_048_576, Pattern::Sequential, 0, 4),
-        ),
-        Load::new(
-            "rollback_read_8k",
-            "8 KiB random read of the log",
-            "rollback, recovery",
-            Stream { depth: 8, ..areas.log(8192, Pattern::Random, 0) },
-        ),
-    ];
-    let fits = |block: &&u64| block.is_multiple_of(align_bytes.max(1));
-    for &block in LOG_BLOCKS.iter().filter(fits) {
-        let size = Bytes(block);
-        loads.push(Load::new(
-            &format!("log_write_{}", short(block)),
-            &format!("{size} sequential write, durable"),
-            "transaction log, one flush after the other",
-            Stream { durable: true, ..areas.log(block, Pattern::Sequential, 100) },
-        ));
+    let fits = |shape: &&Shape| shape.block.is_multiple_of(align_bytes.max(1));
+    let mut loads = Vec::new();
+    for (place, shape) in profile.page_reads.iter().enumerate() {
+        let load = random(&areas, shape, 0).ramped(place == 0);
+        loads.push(load.speaks_for(Role::OltpData));
     }
-    loads.push(Load::new(
-        "sequential_write_64k",
-        "64 KiB sequential write",
-        "checkpoint, bulk load, index build",
-        areas.data(65536, Pattern::Sequential, 100, 8),
-    ));
-    loads.push(
-        Load::new(
-            "random_write_8k",
-            "8 KiB random write",
-            "checkpoint and lazy writer, page by page (OLTP)",
-            areas.data(8192, Pattern::Random, 100, 32),
-        )
-        .ramped(),
-    );
+    let long =
+        if database.roles().contains(&Role::Compaction) { Role::Compaction } else { Role::DssData };
+    for (place, shape) in profile.scans.iter().enumerate() {
+        loads.push(sequential(&areas, shape, 0).ramped(place == 0).speaks_for(long));
+    }
+    loads.extend(profile.log_random_reads.iter().map(|s| rollback(&areas, s)));
+    loads.extend(profile.log_scans.iter().map(|s| log_scan(&areas, s)));
+    let log_writes: Vec<&Shape> = profile.log_writes.iter().filter(fits).collect();
+    loads.extend(log_writes.iter().map(|s| log_write(&areas, s).speaks_for(Role::Log)));
+    // The smallest block that most storage works in, without durability: what a cache alone takes.
+    let plain = log_writes.iter().find(|s| s.block >= 4096);
+    loads.extend(plain.map(|s| plain_write(&areas, s)));
+    for shape in profile.bulk_writes {
+        let load = sequential(&areas, shape, 100);
+        loads.push(if long == Role::Compaction { load.speaks_for(long) } else { load });
+    }
+    if let Some(shape) = &profile.page_write {
+        loads.push(random(&areas, shape, 100).ramped(true).speaks_for(Role::OltpData));
+    }
+    loads.extend(shifted(&loads, align_bytes));
     loads
 }
 
-/// A size as part of a name: `512b`, `4k`, `60k`.
+fn random(areas: &Areas, shape: &Shape, write_percent: u8) -> Load {
+    let verb = if write_percent == 0 { "read" } else { "write" };
+    Load::new(
+        format!("random_{verb}_{}", short(shape.block)),
+        format!("{} random {verb}", Bytes(shape.block)),
+        shape.operation,
+        areas.data(shape.block, Pattern::Random, write_percent, shape.depth),
+    )
+}
+
+fn sequential(areas: &Areas, shape: &Shape, write_percent: u8) -> Load {
+    let verb = if write_percent == 0 { "read" } else { "write" };
+    Load::new(
+        format!("sequential_{verb}_{}", short(shape.block)),
+        format!("{} sequential {verb}", Bytes(shape.block)),
+        shape.operation,
+        areas.data(shape.block, Pattern::Sequential, write_percent, shape.depth),
+    )
+}
+
+fn rollback(areas: &Areas, shape: &Shape) -> Load {
+    Load::new(
+        format!("rollback_read_{}", short(shape.block)),
+        format!("{} random read of the log", Bytes(shape.block)),
+        shape.operation,
+        Stream { depth: shape.depth, ..areas.log(shape.block, Pattern::Random, 0) },
+    )
+}
+
+fn log_scan(areas: &Areas, shape: &Shape) -> Load {
+    Load::new(
+        format!("log_read_{}", short(shape.block)),
+        format!("{} sequential read of the log", Bytes(shape.block)),
+        shape.operation,
+        Stream { depth: shape.depth, ..areas.log(shape.block, Pattern::Sequential, 0) },
+    )
+}
+
+fn log_write(areas: &Areas, shape: &Shape) -> Load {
+    Load::new(
+        format!("log_write_{}", short(shape.block)),
+        format!("{} sequential write, durable", Bytes(shape.block)),
+        shape.operation,
+        Stream { durable: true, ..areas.log(shape.block, Pattern::Sequential, 100) },
+    )
+}
+
+/// The name of the load that writes as the log does, but without durability.
+pub(super) const PLAIN_WRITE: &str = "plain_write_";
+/// What the name of a load ends in that is shifted off the boundaries.
+pub(super) const SHIFTED: &str = "_shifted";
+
+fn plain_write(areas: &Areas, shape: &Shape) -> Load {
+    Load::new(
+        format!("{PLAIN_WRITE}{}", short(shape.block)),
+        format!("{} sequential write, not durable", Bytes(shape.block)),
+        "what durability costs: the same as the log, without it",
+        areas.log(shape.block, Pattern::Sequential, 100),
+    )
+}
+
+/// The last random load once more, every I/O shifted by the least that the target takes.
+fn shifted(loads: &[Load], align_bytes: u64) -> Option<Load> {
+    let load = loads.iter().rev().find(|l| l.stream.pattern == Pattern::Random && l.ramp)?;
+    let (block, shift) = (load.stream.largest_block(), align_bytes.max(SECTOR));
+    if block <= shift {
+        return None;
+    }
+    let span = load.stream.span_bytes?.0;
+    let stream = Stream {
+        offset_bytes: Bytes(load.stream.offset_bytes.0 + shift),
+        span_bytes: Some(Bytes(span.checked_sub(block)?)),
+        ..load.stream.clone()
+    };
+    let name = format!("{}{SHIFTED}", load.name);
+    let title = format!("{}, shifted by {}", load.title, Bytes(shift));
+    let shifted = Load::new(name, title, "a misaligned partition or volume", stream);
+    Some(Load { like: Some(load.name.clone()), ..shifted })
+}
+
+/// A size as part of a name: `512b`, `4k`, `60k`, `1m`.
 fn short(bytes: u64) -> String {
-    if bytes < 1024 { format!("{bytes}b") } else { format!("{}k", bytes >> 10) }
+    match bytes {
+        b if b < 1024 => format!("{b}b"),
+        b if b < 1 << 20 => format!("{}k", b >> 10),
+        b => format!("{}m", b >> 20),
+    }
 }
 
 /// Where in the file the data are and where the log is.
@@ -206,8 +268,8 @@ pub(super) fn preparing_stream() -> Stream {
 }
 
 /// Steps of a whole assessment, if every ramp goes to its deepest point.
-pub(super) fn steps() -> usize {
-    let loads = loads(1 << 30, 512);
+pub(super) fn steps(database: Database) -> usize {
+    let loads = loads(database, 1 << 30, 512);
     let ramps = loads.iter().filter(|l| l.ramp).count();
     1 + loads.len() + ramps * RAMP_DEPTHS.len()
 }
@@ -257,12 +319,15 @@ mod tests {
 
     #[test]
     fn every_load_stays_in_its_part_of_the_file() {
-        for file_bytes in [4 << 20, 1 << 30, (3 << 40) + 4096] {
-            for load in loads(file_bytes, 512) {
-                let stream = &load.stream;
-                let end = stream.offset_bytes.0 + stream.span_bytes.unwrap().0;
-                assert!(end <= file_bytes, "{} of {file_bytes}", load.name);
-                assert!(stream.offset_bytes.0.is_multiple_of(4096) || file_bytes < 8 << 20);
+        for database in Database::ALL {
+            for file_bytes in [64 << 20, 1 << 30, (3 << 40) + 4096] {
+                for load in loads(database, file_bytes, 512) {
+                    let stream = &load.stream;
+                    let end = stream.offset_bytes.0 + stream.span_bytes.unwrap().0;
+                    assert!(end <= file_bytes, "{} of {file_bytes}", load.name);
+                    let shifted = load.name.ends_with(SHIFTED);
+                    assert_eq!(stream.offset_bytes.0.is_multiple_of(4096), !shifted);
+                }
             }
         }
     }
@@ -271,9 +336,48 @@ mod tests {
     fn log_blocks_that_the_device_cannot_write_are_left_out() {
         let names = |align| -> Vec<String> {
             let log = |l: &Load| l.name.starts_with("log_write");
-            loads(1 << 30, align).into_iter().filter(log).map(|l| l.name).collect()
+            loads(Database::Generic, 1 << 30, align)
+                .into_iter()
+                .filter(log)
+                .map(|l| l.name)
+                .collect()
         };
         assert_eq!(names(512), ["log_write_512b", "log_write_4k", "log_write_60k"]);
         assert_eq!(names(4096), ["log_write_4k", "log_write_60k"]);
+    }
+
+    #[test]
+    fn every_role_of_a_database_has_evidence_and_every_name_is_there_once() {
+        for database in Database::ALL {
+            let loads = loads(database, 1 << 30, 512);
+            for role in database.roles() {
+                let evidence = loads.iter().any(|l| l.role == Some(*role));
+                assert!(evidence, "{role:?} of {}", database.title());
+            }
+            let foreign =
+                loads.iter().filter_map(|l| l.role).all(|r| database.roles().contains(&r));
+            assert!(foreign, "{}", database.title());
+            let mut names: Vec<&str> = loads.iter().map(|l| l.name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), loads.len(), "{}", database.title());
+        }
+    }
+
+    #[test]
+    fn the_probe_of_alignment_takes_the_depth_of_the_aligned_load() {
+        let shifted = |database, align| {
+            let load = loads(database, 1 << 30, align).into_iter().find(|l| l.like.is_some());
+            load.map(|l| (l.name, l.like.unwrap(), l.stream.offset_bytes.0))
+        };
+        let write =
+            |size: &str| (format!("random_write_{size}_shifted"), format!("random_write_{size}"));
+        let (name, like) = write("16k");
+        assert_eq!(shifted(Database::MySql, 512), Some((name, like, 512)));
+        let (name, like) = write("8k");
+        assert_eq!(shifted(Database::Generic, 4096), Some((name, like, 4096)));
+        assert_eq!(shifted(Database::Sqlite, 4096), None, "a block cannot be shifted by itself");
+        let log_structured = shifted(Database::RocksDb, 512).unwrap();
+        assert_eq!(log_structured.1, "random_read_4k", "nothing is written in place");
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
             status: Status::Complete,
             error: None,
         };
-        let steps = plan::steps();
+        let steps = plan::steps(options.database);
         Self {
             options,
             timing,
@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
         if self.is_over() {
             return Ok(());
         }
-        let mut depth = load.stream.depth;
+        let mut depth = self.depth_like(load).unwrap_or(load.stream.depth);
         if load.ramp {
             let ramp = self.ramp(load)?;
             depth = conclude::operating_depth(&ramp).unwrap_or(depth);
@@ -141,6 +141,12 @@ impl<'a> Session<'a> {
             self.found.patterns.push(PatternResult { name, title, operation, measurement });
         }
         Ok(())
+    }
+
+    /// The depth at which the load was measured that this one is to be compared with.
+    fn depth_like(&self, load: &Load) -> Option<u32> {
+        let like = load.like.as_ref()?;
+        self.found.patterns.iter().find(|p| p.name == *like)?.measurement.depth
     }
 
     /// The same load at depth 1, 2, 4 … until throughput stops growing while latency rises.
