@@ -17,6 +17,7 @@
 //! | [`claims`] | does it do what somebody says it does? |
 //! | [`verdict`] | is it fast enough for this part of a database? |
 //! | [`steady`] | how well is a mean known, and when is that enough? |
+//! | [`phases`] | did throughput change from one level to another on the way? |
 //! | [`noise`] | did it hold still while it was measured? |
 //! | [`numbers`] | mean, spread, median, percent |
 
@@ -28,6 +29,7 @@ pub mod honesty;
 pub mod knee;
 pub mod noise;
 pub mod numbers;
+pub mod phases;
 pub mod scaling;
 pub mod steady;
 pub mod usl;

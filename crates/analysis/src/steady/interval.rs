@@ -8,7 +8,7 @@ use crate::numbers;
 /// longer batches, which are less correlated.
 const BATCHES: [usize; 2] = [20, 10];
 /// Fewer values than this give no interval.
-pub(super) const FEWEST: usize = 10;
+pub(crate) const FEWEST: usize = 10;
 /// Beyond this lag-1 correlation of the batch means, the correction itself is too uncertain to grow.
 const MOST_CORRELATED: f64 = 0.8;
 
@@ -35,8 +35,17 @@ pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
 }
 
 /// Half width of the 95 % interval of the mean.
-fn noise(values: &[f64]) -> Option<f64> {
-    BATCHES.iter().filter_map(|count| noise_of_batches(values, *count)).reduce(f64::max)
+pub(crate) fn noise(values: &[f64]) -> Option<f64> {
+    noises(values).reduce(f64::max)
+}
+
+/// The same, by the count of batches that gives less: what lies several times this apart is not one level.
+pub(crate) fn least_noise(values: &[f64]) -> Option<f64> {
+    noises(values).reduce(f64::min)
+}
+
+fn noises(values: &[f64]) -> impl Iterator<Item = f64> {
+    BATCHES.iter().filter_map(|count| noise_of_batches(values, *count))
 }
 
 fn noise_of_batches(values: &[f64], count: usize) -> Option<f64> {

@@ -4,7 +4,7 @@
 //! an interval that knows about autocorrelation (`interval`) and about drift, and a run may end when that
 //! interval is narrow enough at two looks in a row ([`Watch`]).
 
-mod interval;
+pub(crate) mod interval;
 mod truncate;
 mod watch;
 

@@ -2,6 +2,8 @@
 //!
 //! A section is a module with one function that gives its Markdown, and one line in [`SECTIONS`].
 
+mod generate;
+mod phases;
 mod series;
 
 use std::io::Write as _;
@@ -23,8 +25,10 @@ struct Section {
 }
 
 /// In the order of the page.
-const SECTIONS: &[Section] =
-    &[Section { name: "series", title: "When a figure is settled", run: series::run }];
+const SECTIONS: &[Section] = &[
+    Section { name: "series", title: "When a figure is settled", run: series::run },
+    Section { name: "phases", title: "When throughput falls on the way", run: phases::run },
+];
 
 const PAGE: &str = include_str!("accuracy.md");
 

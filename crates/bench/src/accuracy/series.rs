@@ -4,18 +4,12 @@ use std::fmt::Write as _;
 
 use analysis::noise;
 use analysis::steady::{Rule, Watch};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+use super::generate::{self, BUCKET_S, BUCKETS_PER_S, LONGEST_S, Make};
 use super::table;
 use crate::linux::Error;
 
-const BUCKET_S: f64 = 0.25;
-const BUCKETS_PER_S: usize = 4;
 const SEEDS: u64 = 1000;
-/// Ends the run of a rule that is never satisfied: 25 rounds of a minute.
-const LONGEST_S: u16 = 25 * 60;
-const LONGEST: usize = LONGEST_S as usize * BUCKETS_PER_S;
 /// In place of the rule's own limit, so that the table shows how long the precision takes.
 const AT_MOST_S: f64 = 600.0;
 
@@ -23,83 +17,29 @@ const AT_MOST_S: f64 = 600.0;
 struct Kind {
     name: &'static str,
     /// Share of the true mean at `t` seconds, and whether noise is laid over it.
-    make: fn(&mut Noise) -> Vec<f64>,
+    make: Make,
     /// Seconds during which the volume of writes forbids an end.
     guard_s: f64,
 }
 
 const KINDS: [Kind; 8] = [
-    Kind { name: "independent noise of 3 %", make: independent, guard_s: 0.0 },
-    Kind { name: "AR(1) noise of 5 %, coefficient 0.9", make: autoregressive, guard_s: 0.0 },
-    Kind { name: "warm-up from 50 %, time constant 8 s", make: warm_up_8, guard_s: 0.0 },
-    Kind { name: "warm-up from 40 %, time constant 30 s", make: warm_up_30, guard_s: 0.0 },
-    Kind { name: "a stall of 0.75 s every 10 s", make: stalls, guard_s: 0.0 },
-    Kind { name: "one value in 20 falls by 65 %", make: dips, guard_s: 0.0 },
-    Kind { name: "write cliff at 25 s, from 250 %", make: cliff, guard_s: 0.0 },
-    Kind { name: "the same, no end before 40 s", make: cliff, guard_s: 40.0 },
+    Kind { name: "independent noise of 3 %", make: generate::independent, guard_s: 0.0 },
+    Kind {
+        name: "AR(1) noise of 5 %, coefficient 0.9",
+        make: generate::autoregressive,
+        guard_s: 0.0,
+    },
+    Kind { name: "warm-up from 50 %, time constant 8 s", make: generate::warm_up_8, guard_s: 0.0 },
+    Kind {
+        name: "warm-up from 40 %, time constant 30 s",
+        make: generate::warm_up_30,
+        guard_s: 0.0,
+    },
+    Kind { name: "a stall of 0.75 s every 10 s", make: generate::stalls, guard_s: 0.0 },
+    Kind { name: "one value in 20 falls by 65 %", make: generate::dips, guard_s: 0.0 },
+    Kind { name: "write cliff at 25 s, from 250 %", make: generate::cliff, guard_s: 0.0 },
+    Kind { name: "the same, no end before 40 s", make: generate::cliff, guard_s: 40.0 },
 ];
-
-/// Random numbers from a seed.
-struct Noise(Xoshiro256PlusPlus);
-
-impl Noise {
-    /// Uniform in (0, 1].
-    fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Standard normal, by the method of G. Box and M. Muller.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
-
-/// A series from its level at each moment, under independent noise of 3 %.
-fn noisy(noise: &mut Noise, mut level: impl FnMut(f64, &mut Noise) -> f64) -> Vec<f64> {
-    let value = |index| {
-        let level = level(index as f64 * BUCKET_S, noise);
-        level * (1.0 + 0.03 * noise.normal())
-    };
-    (0..LONGEST).map(value).collect()
-}
-
-fn independent(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |_, _| 100.0)
-}
-
-fn autoregressive(noise: &mut Noise) -> Vec<f64> {
-    const COEFFICIENT: f64 = 0.9;
-    let mut state = noise.normal();
-    let mut next = || {
-        state = COEFFICIENT * state + (1.0 - COEFFICIENT * COEFFICIENT).sqrt() * noise.normal();
-        100.0 * (1.0 + 0.05 * state)
-    };
-    (0..LONGEST).map(|_| next()).collect()
-}
-
-fn warm_up_8(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |seconds, _| 100.0 * (1.0 - 0.5 * (-seconds / 8.0).exp()))
-}
-
-fn warm_up_30(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |seconds, _| 100.0 * (1.0 - 0.6 * (-seconds / 30.0).exp()))
-}
-
-/// Everything stops for three values in forty, from a random moment on.
-fn stalls(noise: &mut Noise) -> Vec<f64> {
-    let phase = (noise.uniform() * 40.0).floor() * BUCKET_S;
-    noisy(noise, |seconds, _| if (seconds + phase) % 10.0 < 0.75 { 0.0 } else { 100.0 / 0.925 })
-}
-
-fn dips(noise: &mut Noise) -> Vec<f64> {
-    let top = 100.0 / (1.0 - 0.05 * 0.65);
-    noisy(noise, |_, noise| if noise.uniform() <= 0.05 { 0.35 * top } else { top })
-}
-
-fn cliff(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |seconds, _| if seconds < 25.0 { 250.0 } else { 100.0 })
-}
 
 /// What a rule made of one series.
 struct Answer {
@@ -175,7 +115,7 @@ fn record(kind: &Kind, seeds: u64, precision: f64, rule: impl Fn(&[f64]) -> Answ
     let mut record = Record::default();
     let mut lengths = Vec::new();
     for seed in 0..seeds {
-        let series = (kind.make)(&mut Noise(Xoshiro256PlusPlus::seed_from_u64(seed)));
+        let series = generate::series(kind.make, seed);
         let answer = rule(&series);
         let error = answer.mean - 100.0;
         let width = answer.half_width_percent.map(|width| width / 100.0 * answer.mean);
@@ -264,8 +204,8 @@ mod tests {
         for kind in &KINDS {
             let mut means = Vec::new();
             for seed in 0..10 {
-                let series = (kind.make)(&mut Noise(Xoshiro256PlusPlus::seed_from_u64(seed)));
-                means.extend(analysis::numbers::mean(&series[LONGEST / 2..]));
+                let series = generate::series(kind.make, seed);
+                means.extend(analysis::numbers::mean(&series[series.len() / 2..]));
             }
             let mean = analysis::numbers::mean(&means).unwrap();
             assert!((mean - 100.0).abs() < 0.5, "{}: {mean}", kind.name);
