@@ -1,6 +1,9 @@
 //! Drivers of workers: on a real queue, each in its own thread; on simulated queues, all in one thread on one clock.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -38,41 +41,33 @@ pub(crate) fn drive<Q: Queue>(mut worker: Worker, queue: &mut Q) {
     worker.finish(queue.now(), error);
 }
 
-/// One simulated worker and when it next wants to be stepped.
-struct Simulated {
-    worker: Worker,
-    queue: SimQueue,
-    until: u64,
-}
-
-impl Simulated {
-    fn next_event(&self) -> u64 {
-        self.queue.next_completion().unwrap_or(u64::MAX).min(self.until)
-    }
-}
-
 /// Runs all workers of a simulated run to their end, always the one whose next event is first.
 ///
-/// `after_step` is called after every step with the time, so that messages are taken as they come.
+/// What a worker waits for changes in its own steps only, so a heap of all next events is always right. `after_step` is
+/// called after every step with the time, so that messages are taken as they come.
 pub(crate) fn drive_simulated(
     workers: Vec<(Worker, SimQueue)>,
     clock: &Rc<Cell<u64>>,
     mut after_step: impl FnMut(u64),
 ) {
-    let start = clock.get();
-    let with_start = |(worker, queue)| Simulated { worker, queue, until: start };
-    let mut running: Vec<Simulated> = workers.into_iter().map(with_start).collect();
-    while let Some((index, at)) = first_event(&running) {
+    let mut running: Vec<Option<(Worker, SimQueue)>> = workers.into_iter().map(Some).collect();
+    let mut events: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..running.len()).map(|index| Reverse((clock.get(), index))).collect();
+    while let Some(mut first) = events.peek_mut() {
+        let Reverse((at, index)) = *first;
         clock.set(clock.get().max(at));
-        let Simulated { worker, queue, until } = &mut running[index];
-        match worker.step(queue) {
-            Next::Wait(next) => *until = next,
-            Next::Done => running.swap_remove(index).worker.finish(clock.get(), None),
+        let next = running[index].as_mut().and_then(|(worker, queue)| match worker.step(queue) {
+            Next::Wait(until) => Some(queue.next_completion().unwrap_or(u64::MAX).min(until)),
+            Next::Done => None,
+        });
+        if let Some(next) = next {
+            *first = Reverse((next, index));
+        } else {
+            PeekMut::pop(first);
+            if let Some((worker, _)) = running[index].take() {
+                worker.finish(clock.get(), None);
+            }
         }
         after_step(clock.get());
     }
-}
-
-fn first_event(running: &[Simulated]) -> Option<(usize, u64)> {
-    running.iter().map(Simulated::next_event).enumerate().min_by_key(|(_, at)| *at)
 }
