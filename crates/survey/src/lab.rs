@@ -171,6 +171,11 @@ impl<'a> Lab<'a> {
         self.steps = self.step + more;
     }
 
+    /// So many of the expected steps are not needed.
+    pub fn expect_fewer(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps);
+    }
+
     /// Names what is done from now on.
     pub fn begin(&mut self, title: &str) {
         self.step += 1;
@@ -299,7 +304,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    fn targets(&self) -> Vec<PathBuf> {
+    /// The targets' whole paths.
+    pub(crate) fn targets(&self) -> Vec<PathBuf> {
         self.setup.targets.iter().map(|t| self.site.resolved(&t.path)).collect()
     }
 }

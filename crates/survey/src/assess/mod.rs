@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
-use crate::lab::Progress;
+use crate::lab::{self, Lab, Progress, Setup};
 use crate::measure::Site;
 use plan::Timing;
 use session::Session;
@@ -59,23 +59,25 @@ pub fn assess(
 ) -> Result<Assessment, PrepareError> {
     let started = Timestamp::now();
     let target = Target { path: options.target.clone(), size_bytes: options.size };
-    let site = Site::of(&base(options, target.clone(), Stream::default()));
+    let site = Site::of(&options.workload(target.clone(), Stream::default()));
     observe(Progress::Step { number: 1, of: 1, title: "choosing the file size" });
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let chosen = size::choose(options, &site, stop, &mut engine_observe)?;
     plan::check_size(chosen.bytes)?;
     let target = Target { size_bytes: Some(chosen.bytes), ..target };
-    let workload = base(options, target, plan::preparing_stream());
+    let workload = options.workload(target.clone(), plan::preparing_stream());
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
     let loads = plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
-    let session = Session::new(options, timing, &site, &prepared, stop, observe);
-    let found = session.measure_all(&loads);
+    let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
+    let setup = options.setup(target, timing.pattern);
+    let mut lab = Lab::on(setup, site, prepared, started, stop, observe);
+    let found = Session::new(&mut lab, timing, stop).measure_all(&loads);
     let (ramps, patterns) = (found.ramps, found.patterns);
     let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
     // The error that ended the assessment explains what is missing.
-    warnings.splice(0..0, found.error);
+    warnings.splice(0..0, lab.error().map(str::to_owned));
     let used = conclude::largest_iops(&ramps, &patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
@@ -84,30 +86,39 @@ pub fn assess(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started: started.to_string(),
         finished: Timestamp::now().to_string(),
-        status: found.status,
+        status: lab.status(),
         database: options.database,
         pace: options.pace,
-        target: site.resolved(&options.target),
+        target: lab.targets().remove(0),
         file_bytes,
         file_size_reason: chosen.reason,
-        environment: site.environment().clone(),
+        environment: lab.environment().clone(),
         verdicts: conclude::verdicts(&options.limits, &loads, &patterns),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: plan::method(options, &timing, &prepared.targets()[0]),
+        method: plan::method(options, &timing, &lab.prepared().targets()[0]),
         patterns,
         ramps,
         warnings,
     })
 }
 
-/// One stream on the target, with the options that hold for the whole assessment.
-fn base(options: &AssessOptions, target: Target, stream: Stream) -> Workload {
-    Workload {
-        engine: options.engine,
-        mode: options.mode,
-        seed: options.seed,
-        sim: options.sim.clone(),
-        ..Workload::single(target, stream)
+impl AssessOptions {
+    /// The options that hold for every measurement.
+    fn setup(&self, target: Target, timing: lab::Timing) -> Setup {
+        Setup {
+            targets: vec![target],
+            permissions: self.permissions.clone(),
+            engine: self.engine,
+            sim: self.sim.clone(),
+            mode: self.mode,
+            seed: self.seed,
+            timing,
+        }
+    }
+
+    /// One stream on the target, with the options that hold for the whole assessment.
+    fn workload(&self, target: Target, stream: Stream) -> Workload {
+        self.setup(target, lab::Timing::default()).workload(vec![stream])
     }
 }

@@ -1,29 +1,29 @@
 //! What an assessment measures, and for how long.
 
+use analysis::knee::Search;
 use analysis::verdict::{Database, Role};
 use engine::{PrepareError, PreparedTarget};
 use results::Pace;
-use workload::{Block, Bytes, Mode, Pattern, Stream, Violation};
+use workload::{Block, Bytes, Mode, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
 use super::databases::{self, Shape};
+use crate::lab;
 
-/// Depths at which a load is measured until it saturates.
-pub(super) const RAMP_DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// The least and the most depth at which the saturation of a load is looked for.
+pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
 /// The least by which I/O is shifted off the boundaries.
 const SECTOR: u64 = 512;
 
-/// Lengths of the parts of an assessment, in seconds.
+/// Lengths of the parts of an assessment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timing {
-    pub(super) pattern_s: f64,
-    pub(super) pattern_warmup_s: f64,
-    pub(super) ramp_s: f64,
-    pub(super) ramp_warmup_s: f64,
-    /// Before measurements that write.
-    pub(super) settle_s: f64,
+    /// A pattern at the depth to be judged.
+    pub(super) pattern: lab::Timing,
+    /// One point of a ramp.
+    pub(super) ramp: lab::Timing,
     /// How long writing the test file should take at most.
     pub(super) fill_s: f64,
     /// How many times the memory of the host the file should be, space and time permitting.
@@ -34,34 +34,38 @@ impl Timing {
     pub(super) fn of(pace: Pace) -> Self {
         match pace {
             Pace::Quick => Self {
-                pattern_s: 3.0,
-                pattern_warmup_s: 0.5,
-                ramp_s: 1.5,
-                ramp_warmup_s: 0.3,
-                settle_s: 0.5,
+                pattern: timing(5.0, (2.0, 4.0), 5.0, (0.5, 0.5)),
+                ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.5)),
                 fill_s: 25.0,
                 memory_times: 2,
             },
             Pace::Normal => Self {
-                pattern_s: 20.0,
-                pattern_warmup_s: 3.0,
-                ramp_s: 10.0,
-                ramp_warmup_s: 2.0,
-                settle_s: 5.0,
+                pattern: timing(2.5, (10.0, 40.0), 40.0, (2.0, 5.0)),
+                ramp: timing(5.0, (5.0, 15.0), 15.0, (1.0, 5.0)),
                 fill_s: 240.0,
                 memory_times: 4,
             },
             Pace::Long => Self {
-                pattern_s: 90.0,
-                pattern_warmup_s: 10.0,
-                ramp_s: 40.0,
-                ramp_warmup_s: 5.0,
-                settle_s: 30.0,
+                pattern: timing(2.0, (60.0, 300.0), 300.0, (10.0, 30.0)),
+                ramp: timing(2.5, (15.0, 60.0), 60.0, (5.0, 30.0)),
                 fill_s: 900.0,
                 memory_times: 4,
             },
         }
     }
+}
+
+/// A precision in percent, the shortest and the longest window, the shortest of a workload that writes, and warm-up and
+/// settling.
+fn timing(
+    percent: f64,
+    (at_least_seconds, seconds): (f64, f64),
+    written_seconds: f64,
+    (warmup_seconds, settle_seconds): (f64, f64),
+) -> lab::Timing {
+    let precision =
+        Precision { percent, at_least_seconds, written_seconds, ..Precision::default() };
+    lab::Timing { seconds, warmup_seconds, precision: Some(precision), settle_seconds }
 }
 
 /// One load of the assessment.
@@ -268,10 +272,9 @@ pub(super) fn preparing_stream() -> Stream {
 }
 
 /// Steps of a whole assessment, if every ramp goes to its deepest point.
-pub(super) fn steps(database: Database) -> usize {
-    let loads = loads(database, 1 << 30, 512);
+pub(super) fn steps(loads: &[Load]) -> usize {
     let ramps = loads.iter().filter(|l| l.ramp).count();
-    1 + loads.len() + ramps * RAMP_DEPTHS.len()
+    1 + loads.len() + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
 }
 
 /// How it was measured, sentence by sentence.
@@ -294,23 +297,33 @@ pub(super) fn method(
          measurement has random offsets of its own, and sequential reads begin at another place each time, so that \
          none is answered from what the one before has left in a cache."
             .to_owned(),
+        length("pattern", &timing.pattern),
+        length("depth of a ramp", &timing.ramp),
         format!(
-            "Each pattern was measured for {} s after {} s of warm-up, each depth of a ramp for {} s after {} s; \
-             every measurement that writes was preceded by a pause of {} s.",
-            timing.pattern_s, timing.pattern_warmup_s, timing.ramp_s, timing.ramp_warmup_s, timing.settle_s
+            "Measurements that write, and those after them, were preceded by a pause of {} s.",
+            timing.pattern.settle_seconds
         ),
         "Latency is from the call that submits an I/O to the moment its completion is seen, of every single I/O. \
          An I/O counts when it completes inside the measured window."
             .to_owned(),
         "The depth of 8 KiB random reads and writes and of 64 KiB sequential reads was raised 1, 2, 4 … until \
-         throughput stopped growing while latency rose; they were then measured at the operating point, the \
-         smallest depth with 95 % of the highest throughput."
+         throughput stopped growing while latency rose, and once more to a depth between; they were then measured at the \
+         operating point, the smallest depth with 95 % of the highest throughput."
             .to_owned(),
         "Log writes are sequential, one at a time, each on stable media before it completes (O_DSYNC).".to_owned(),
         "The kernel's own counters of the device were read at both ends of every window and compared with the \
          tool's."
             .to_owned(),
     ]
+}
+
+fn length(what: &str, timing: &lab::Timing) -> String {
+    let Some(precision) = timing.precision else { return String::new() };
+    format!(
+        "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for {} to {} s after {} s \
+         of warm-up.",
+        precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
+    )
 }
 
 #[cfg(test)]

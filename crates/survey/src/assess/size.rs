@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use engine::{Action, Event, PrepareError};
 use workload::{Bytes, Stream, Target, show_number};
 
-use super::{AssessOptions, Timing, base};
+use super::{AssessOptions, Timing};
 use crate::measure::Site;
 
 /// The speed of writing is learnt on a file of this size.
@@ -38,7 +38,7 @@ pub(super) fn choose(
         return Ok(Size { bytes, reason: "asked for".to_owned(), warning });
     }
     let target = Target { path: options.target.clone(), size_bytes: None };
-    let workload = base(options, target, super::plan::preparing_stream());
+    let workload = options.workload(target, super::plan::preparing_stream());
     let plan = engine::plan(&workload, &options.permissions)?;
     let plan = &plan[0];
     let has = plan.size_bytes;
@@ -77,7 +77,7 @@ fn probe(
 ) -> Result<f64, PrepareError> {
     let size_bytes = Some(Bytes(PROBE_BYTES.min(space) >> 12 << 12));
     let target = Target { path: options.target.clone(), size_bytes };
-    let workload = base(options, target, Stream { write_percent: 100, ..Stream::default() });
+    let workload = options.workload(target, Stream { write_percent: 100, ..Stream::default() });
     let mut permissions = options.permissions.clone();
     permissions.keep = false;
     let mut speed = 0.0;
