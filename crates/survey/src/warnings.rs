@@ -46,7 +46,9 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
         // What never returned has a warning of its own.
         Status::Complete | Status::Failed => {}
     }
-    if measurement.status == Status::Complete && measurement.seconds < SHORT_SECONDS {
+    let settled = measurement.workload.precision.is_some()
+        && measurement.steady.as_ref().is_some_and(|steady| steady.settled);
+    if measurement.status == Status::Complete && measurement.seconds < SHORT_SECONDS && !settled {
         found.push(format!("{seconds} s are too short for more than a first impression"));
     }
 }
