@@ -116,6 +116,19 @@ fn targets_share_a_device_or_have_their_own() {
     }
 }
 
+/// What is chance in one is no copy of what it is in the other.
+#[test]
+fn devices_of_their_own_have_chance_of_their_own() {
+    let service = SimService::Exponential;
+    let model = SimDevice { separate: true, service, ..millisecond() };
+    let mut device = Device::new(&model, &[1 << 30, 1 << 30], 1);
+    let mut time = |target| {
+        let reads = [0; 4].map(|_| Request { target, ..request(Op::Read) });
+        reads.map(|r| device.serve(&r, 0).done_ns)
+    };
+    assert_ne!(time(0), time(1));
+}
+
 #[test]
 fn a_link_is_that_of_all_targets_or_of_each() {
     for (separate, share) in [(false, 1.0), (true, 2.0)] {
