@@ -18,7 +18,7 @@
 //! | [`verdict`] | is it fast enough for this part of a database? |
 //! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`phases`] | did throughput change from one level to another on the way? |
-//! | [`noise`] | did it hold still while it was measured? |
+//! | [`noise`] | did it hold still, does it repeat, and was the storage the test's alone? |
 //! | [`numbers`] | mean, spread, median, percent |
 
 pub mod agreement;

@@ -1,9 +1,12 @@
-//! Whether a figure held still over the window in which it was measured.
+//! Whether a figure held still over the window in which it was measured, whether it repeats, and whether the storage
+//! was the test's alone: what decides whether to trust it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers;
+use crate::steady::interval;
+use crate::words::number;
 
 /// Parts into which the window is cut, as the five rounds of the SNIA rule.
 const ROUNDS: usize = 5;
@@ -65,6 +68,109 @@ pub fn stability(series: &[f64]) -> Stability {
         settled: values.len() >= ROUNDS
             && range_percent.is_some_and(|range| range <= RANGE_LIMIT_PERCENT)
             && slope_percent.is_some_and(|slope| slope.abs() <= SLOPE_LIMIT_PERCENT),
+    }
+}
+
+/// The same rule on true rounds, one value for each (the specification's last a minute): the last five decide, and
+/// fewer are never settled.
+#[must_use]
+pub fn rounds(rounds: &[f64]) -> Stability {
+    stability(&rounds[rounds.len().saturating_sub(ROUNDS)..])
+}
+
+/// The I/O of a test or of a device over the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Traffic {
+    /// Reads and writes, flushes left out.
+    pub ios: f64,
+    /// Their bytes.
+    pub bytes: f64,
+}
+
+/// The share of a device's I/O that was not the test's own, in percent: of its I/Os or of its bytes, whichever is
+/// more. 0 where the device did no more than the test.
+///
+/// More I/Os for the same bytes are pieces of the test's own, and more bytes in no more I/Os its own made larger:
+/// only what has both, at a sector or more for each additional I/O, comes from elsewhere. That may be another
+/// program, or the file system itself (journal, copy-on-write).
+///
+/// `None` where a number is negative or not finite, or the device did nothing.
+#[must_use]
+pub fn foreign_percent(device: Traffic, own: Traffic) -> Option<f64> {
+    const SECTOR_BYTES: f64 = 512.0;
+    let all = [device.ios, device.bytes, own.ios, own.bytes];
+    if !all.iter().all(|value| value.is_finite() && *value >= 0.0) {
+        return None;
+    }
+    if device.ios <= 0.0 || device.bytes <= 0.0 {
+        return None;
+    }
+    let more = Traffic { ios: device.ios - own.ios, bytes: device.bytes - own.bytes };
+    if more.ios <= 0.0 || more.bytes < SECTOR_BYTES * more.ios {
+        return Some(0.0);
+    }
+    Some(100.0 * (more.ios / device.ios).max(more.bytes / device.bytes))
+}
+
+/// Largest coefficient of variation of repeated runs that passes for the same figure.
+const CV_LIMIT_PERCENT: f64 = 5.0;
+/// Largest share of foreign I/O, the tolerance in which tool and kernel agree.
+const FOREIGN_LIMIT_PERCENT: f64 = 2.0;
+
+/// What speaks for and against a figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trust {
+    /// Runs that gave a usable figure.
+    pub runs: usize,
+    /// Mean of the runs; 0 where there are none.
+    pub mean: f64,
+    /// Coefficient of variation of the runs; absent of fewer than two.
+    pub cv_percent: Option<f64>,
+    /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean; absent of fewer
+    /// than two.
+    pub half_width_percent: Option<f64>,
+    /// Share of the device's I/O that was not the test's; absent where the device's counters were not read.
+    pub foreign_percent: Option<f64>,
+    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O of more than 2 %.
+    pub noisy: bool,
+    /// What was found, in one sentence.
+    pub explanation: String,
+}
+
+/// Judges a figure by its repetitions, each a run of its own, and by the I/O of others meanwhile.
+///
+/// What varies most in benchmarks varies from run to run and is not seen within one (T. Kalibera, R. Jones,
+/// "Rigorous Benchmarking in Reasonable Time", 2013). A noisy figure is to be marked, not hidden.
+#[must_use]
+pub fn trust(runs: &[f64], foreign_percent: Option<f64>) -> Trust {
+    let runs: Vec<f64> = runs.iter().copied().filter(|run| run.is_finite()).collect();
+    let foreign_percent = foreign_percent.filter(|percent| percent.is_finite());
+    let cv_percent = numbers::cv_percent(&runs);
+    let half_width_percent = cv_percent.and_then(|cv| {
+        let count = runs.len() as f64;
+        Some(interval::t_975(count - 1.0)? * cv / count.sqrt()).filter(|width| width.is_finite())
+    });
+    let varies = cv_percent.is_some_and(|cv| cv > CV_LIMIT_PERCENT);
+    let shared = foreign_percent.is_some_and(|percent| percent > FOREIGN_LIMIT_PERCENT);
+    let noisy = varies || shared;
+    let repeated = match (runs.len(), cv_percent) {
+        (0, _) => "nothing was measured".to_owned(),
+        (1, _) => "one run, so how well it repeats is not known".to_owned(),
+        (count, Some(cv)) => format!("{count} runs vary by {} %", number(cv)),
+        (count, None) => format!("{count} runs have no mean to vary about"),
+    };
+    let foreign = foreign_percent.map_or(String::new(), |percent| {
+        format!("; {} % of the device's I/O was not this test's", number(percent))
+    });
+    let word = if noisy { "noisy: " } else { "" };
+    Trust {
+        runs: runs.len(),
+        mean: numbers::mean(&runs).unwrap_or(0.0),
+        cv_percent,
+        half_width_percent,
+        foreign_percent,
+        noisy,
+        explanation: format!("{word}{repeated}{foreign}"),
     }
 }
 

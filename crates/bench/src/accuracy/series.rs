@@ -84,7 +84,7 @@ fn snia(series: &[f64], guard_s: f64) -> Answer {
     let rounds: Vec<f64> =
         series.chunks_exact(60 * BUCKETS_PER_S).filter_map(analysis::numbers::mean).collect();
     let window = rounds.windows(5).enumerate().find(|(index, window)| {
-        (index + 5) as f64 * 60.0 >= guard_s && noise::stability(window).settled
+        (index + 5) as f64 * 60.0 >= guard_s && noise::rounds(window).settled
     });
     let (seconds, kept) = match window {
         Some((index, window)) => ((index + 5) as f64 * 60.0, window),
