@@ -173,6 +173,8 @@ pub(crate) fn measurement(
         series,
         warmup_series,
         steady: None,
+        phases: None,
+        rounds: None,
         cpu,
         kernel: None,
         errors: errors(prepared, workers, places),

@@ -57,6 +57,8 @@ fn empty() -> Measurement {
         series: Vec::new(),
         warmup_series: Vec::new(),
         steady: None,
+        phases: None,
+        rounds: None,
         cpu: Cpu::default(),
         kernel: None,
         errors: Vec::new(),

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use analysis::agreement::Agreement;
+use analysis::noise::Stability;
+use analysis::phases::WriteCache;
 use analysis::steady::Steady;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +69,13 @@ pub struct Measurement {
     /// How well the mean throughput is known; none where the series is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
+    /// What came first and what was left, where throughput fell for good on the way: a write cache that was full, or burst
+    /// credits that were used up. Seconds are counted from the beginning of `warmup_series`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<WriteCache>,
+    /// Of a workload that writes: steady state by the five rounds of the SNIA specification, as parts of the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Stability>,
     /// What the run cost the host.
     pub cpu: Cpu,
     /// What the kernel counted on the device meanwhile; none where there is no device to ask.

@@ -1,17 +1,23 @@
 //! Whether a measurement held still, and what it says about that.
 
-use analysis::noise;
 use analysis::steady::{self, Rule, Steady};
+use analysis::{noise, phases};
 use results::{Measurement, Point};
 
 /// A series with fewer points says nothing.
 const POINTS_MIN: usize = 10;
 
-/// Adds how well the mean is known and, of writes, the phases before and after a cache was full.
+/// Adds how well the mean is known, the phases before and after a cache was full or credits were used up, and of writes the steady state
+/// by the rule of the field.
 ///
 /// `watched` is what the rule found that may have ended the run; it knows the warm-up that was cut.
 pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
     let bucket_s = measurement.workload.interval_ns.0 as f64 / 1e9;
+    if !is_paced(measurement) {
+        let whole: Vec<f64> =
+            measurement.warmup_series.iter().chain(&measurement.series).map(iops).collect();
+        measurement.phases = phases::write_cache(&whole, bucket_s);
+    }
     if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
         return;
     }
@@ -25,12 +31,17 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
     // What the watch knows holds where the window begins at its cut, but for the rounding of that.
     let fits = |found: &Steady| cut_s >= found.cut_s && cut_s < 1.1 * found.cut_s + 2.0 * bucket_s;
     let steady = watched.filter(fits).unwrap_or_else(kept);
+    if measurement.write.ios > 0 {
+        let series: Vec<f64> = measurement.series.iter().map(iops).collect();
+        measurement.rounds = Some(noise::stability(&series));
+    }
     measurement.steady = Some(steady);
 }
 
 /// What gives reason to doubt that the storage will do tomorrow what it did in this window.
 pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
     let mut found = Vec::new();
+    found.extend(measurement.phases.as_ref().map(|phases| phases.explanation.clone()));
     if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
         return found;
     }

@@ -1,5 +1,6 @@
 //! What looks at a run while it goes on: the kernel's counters at the edges of the window, and the rule that ends it.
 
+use analysis::phases;
 use analysis::steady::{Rule, Steady, Watch};
 use counters::{Sample, Sampler};
 use engine::{Event, Go, Observer};
@@ -27,6 +28,8 @@ struct Ending {
     precision: Precision,
     watch: Watch,
     writes: bool,
+    series: Vec<f64>,
+    bucket_s: f64,
     written_mib: f64,
 }
 
@@ -46,7 +49,7 @@ impl<'a> Watching<'a> {
             };
             let writes = workload.streams.iter().any(workload::Stream::writes);
             let watch = Watch::new(rule, bucket_s);
-            Ending { precision, watch, writes, written_mib: 0.0 }
+            Ending { precision, watch, writes, series: Vec::new(), bucket_s, written_mib: 0.0 }
         });
         Self { pass_on, sampler, samples: Vec::new(), end: None, every: 1, intervals: 0, rule }
     }
@@ -93,6 +96,7 @@ impl<'a> Watching<'a> {
 impl Ending {
     fn interval(&mut self, point: &Point) -> Go {
         let iops = point.read_iops + point.write_iops;
+        self.series.push(iops);
         self.written_mib += point.write_mib_per_s * point.seconds;
         let enough_written = self.written_mib * 1_048_576.0
             >= self.precision.written_bytes.0 as f64
@@ -101,9 +105,11 @@ impl Ending {
         if self.watch.push(iops, may_stop) { Go::Enough } else { Go::On }
     }
 
-    /// What comes before the figures that count.
+    /// What comes before the figures that count: the warm-up, or all that a cache took in or credits paid for.
     fn warm_up_s(&self) -> f64 {
-        self.watch.conclude().cut_s
+        let cut_s = self.watch.conclude().cut_s;
+        let burst = phases::write_cache(&self.series, self.bucket_s);
+        burst.map_or(cut_s, |burst| cut_s.max(burst.at_s))
     }
 }
 

@@ -7,7 +7,8 @@ use engine::Permissions;
 use results::Measurement;
 use survey::{Lab, Setup, Timing};
 use workload::{
-    Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimDevice, SimService, Stream, Target,
+    Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimDevice, SimService, SimWriteCache,
+    Stream, Target,
 };
 
 fn setup(sim: SimDevice, precision: Precision, seconds: f64) -> Setup {
@@ -66,4 +67,26 @@ fn writes_go_on_until_enough_is_written_to_fill_a_cache() {
     let by_bytes = Precision { written_bytes: Bytes(800 * 8192 * 20), ..Precision::default() };
     let m = measure(setup(constant(), by_bytes, 60.0), stream);
     assert!((20.0..24.0).contains(&m.seconds), "{}", m.seconds);
+}
+
+/// The sustained rate is the headline; what the cache did is beside it, not in it.
+#[test]
+fn a_write_cache_is_told_apart_from_what_is_behind_it() {
+    let cache = SimWriteCache {
+        size_bytes: Bytes(640 << 20),
+        drain_bytes_per_s: Bytes(2 << 20),
+        hit_ns: Nanoseconds(2_000_000),
+    };
+    let sim = SimDevice { write_cache: Some(cache), ..device(SimService::Constant) };
+    let stream = Stream { depth: 8, write_percent: 100, ..Stream::default() };
+    let m = measure(setup(sim, Precision::default(), 60.0), stream);
+    let phases = m.phases.as_ref().unwrap();
+    let sustained = 256.0;
+    assert!((m.total.iops / sustained - 1.0).abs() < 0.02, "{} IOPS", m.total.iops);
+    assert!((phases.cached.mean / 4000.0 - 1.0).abs() < 0.05, "{phases:?}");
+    let full_s = f64::from(640 << 20) / (4000.0 * 8192.0 - f64::from(2 << 20));
+    assert!((phases.at_s + 1.0 - full_s).abs() < 1.0, "{} of {full_s}", phases.at_s);
+    assert!(m.checks.warnings.contains(&phases.explanation));
+    assert!(m.warmup_series.last().unwrap().t.abs() < 1e-9);
+    assert!(m.rounds.unwrap().settled);
 }

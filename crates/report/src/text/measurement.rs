@@ -111,23 +111,30 @@ fn throughput(m: &Measurement) -> String {
 
 /// How well the mean is known. What is not settled stands among the warnings, where it was asked for.
 fn steadiness(m: &Measurement) -> String {
-    let Some(steady) = &m.steady else { return String::new() };
-    if m.workload.precision.is_some() && !steady.settled {
-        return String::new();
+    let mut out = String::new();
+    let known = m.steady.as_ref().filter(|s| s.settled || m.workload.precision.is_none());
+    if let Some((steady, width)) = known.and_then(|s| Some((s, s.half_width_percent?))) {
+        let (mean, width) = (show_number(steady.mean), show_number(width));
+        let over = words::seconds(steady.seconds);
+        out.push_str(&format!(
+            "  mean {mean} IOPS ± {width} % (95 % interval of the mean over {over})\n"
+        ));
     }
-    match steady.half_width_percent {
-        Some(width) => wrap(
-            "  mean ",
-            &format!(
-                "{} IOPS ± {} % (95 % interval of the mean over {})",
-                show_number(steady.mean),
-                show_number(width),
-                words::seconds(steady.seconds)
-            ),
-            WIDTH,
-        ),
-        None => String::new(),
+    if let Some(phases) = &m.phases {
+        for (name, plateau) in [("first", &phases.cached), ("then", &phases.sustained)] {
+            let (from, mean) = (words::seconds(plateau.from_s), show_number(plateau.mean));
+            let seconds = words::seconds(plateau.seconds);
+            out.push_str(&format!("  {name:<5} {mean} IOPS for {seconds}, from {from} on\n"));
+        }
     }
+    if let Some(rounds) = &m.rounds {
+        let (range, slope) = (rounds.range_percent, rounds.slope_percent);
+        let steady = if rounds.settled { "steady" } else { "not steady" };
+        out.push_str(&format!(
+            "  five rounds: range {range:.0} %, slope {slope:.0} % of the mean: {steady} (SNIA: 20 %, 10 %)\n"
+        ));
+    }
+    out
 }
 
 /// The distributions of one kind of I/O: latency, and in an open loop its two parts.

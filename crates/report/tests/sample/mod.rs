@@ -213,6 +213,8 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         series,
         warmup_series: Vec::new(),
         steady: None,
+        phases: None,
+        rounds: None,
         cpu: Cpu {
             user_s: 4.1,
             system_s: 8.9,
