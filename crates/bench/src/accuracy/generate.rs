@@ -24,19 +24,19 @@ pub(super) struct Noise(Xoshiro256PlusPlus);
 
 impl Noise {
     /// Uniform in (0, 1].
-    pub(super) fn uniform(&mut self) -> f64 {
+    fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Standard normal, by the method of G. Box and M. Muller.
-    pub(super) fn normal(&mut self) -> f64 {
+    fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
 /// A series from its level at each moment, under independent noise of 3 %.
-pub(super) fn noisy(noise: &mut Noise, mut level: impl FnMut(f64, &mut Noise) -> f64) -> Vec<f64> {
+fn noisy(noise: &mut Noise, mut level: impl FnMut(f64, &mut Noise) -> f64) -> Vec<f64> {
     let value = |index| {
         let level = level(index as f64 * BUCKET_S, noise);
         level * (1.0 + 0.03 * noise.normal())
@@ -58,12 +58,21 @@ pub(super) fn autoregressive(noise: &mut Noise) -> Vec<f64> {
     (0..LONGEST).map(|_| next()).collect()
 }
 
+/// An exponential rise from a share of the level, in percent.
+fn warm_up(noise: &mut Noise, from_percent: f64, constant_s: f64) -> Vec<f64> {
+    noisy(noise, |seconds, _| 100.0 - (100.0 - from_percent) * (-seconds / constant_s).exp())
+}
+
 pub(super) fn warm_up_8(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |seconds, _| 100.0 * (1.0 - 0.5 * (-seconds / 8.0).exp()))
+    warm_up(noise, 50.0, 8.0)
 }
 
 pub(super) fn warm_up_30(noise: &mut Noise) -> Vec<f64> {
-    noisy(noise, |seconds, _| 100.0 * (1.0 - 0.6 * (-seconds / 30.0).exp()))
+    warm_up(noise, 40.0, 30.0)
+}
+
+pub(super) fn slight_warm_up(noise: &mut Noise) -> Vec<f64> {
+    warm_up(noise, 90.0, 30.0)
 }
 
 /// Everything stops for three values in forty, from a random moment on.

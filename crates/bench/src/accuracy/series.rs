@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use analysis::noise;
+use analysis::numbers;
 use analysis::steady::{Rule, Watch};
 
 use super::generate::{self, BUCKET_S, BUCKETS_PER_S, LONGEST_S, Make};
@@ -10,34 +11,31 @@ use super::table;
 use crate::linux::Error;
 
 const SEEDS: u64 = 1000;
-/// In place of the rule's own limit, so that the table shows how long the precision takes.
+/// In place of the rule's own limit, so that the tables show how long a precision takes.
 const AT_MOST_S: f64 = 600.0;
 
 /// A kind of series. Its true mean is 100.
 struct Kind {
     name: &'static str,
-    /// Share of the true mean at `t` seconds, and whether noise is laid over it.
     make: Make,
     /// Seconds during which the volume of writes forbids an end.
     guard_s: f64,
 }
 
-const KINDS: [Kind; 8] = [
-    Kind { name: "independent noise of 3 %", make: generate::independent, guard_s: 0.0 },
-    Kind {
-        name: "AR(1) noise of 5 %, coefficient 0.9",
-        make: generate::autoregressive,
-        guard_s: 0.0,
-    },
-    Kind { name: "warm-up from 50 %, time constant 8 s", make: generate::warm_up_8, guard_s: 0.0 },
-    Kind {
-        name: "warm-up from 40 %, time constant 30 s",
-        make: generate::warm_up_30,
-        guard_s: 0.0,
-    },
-    Kind { name: "a stall of 0.75 s every 10 s", make: generate::stalls, guard_s: 0.0 },
-    Kind { name: "one value in 20 falls by 65 %", make: generate::dips, guard_s: 0.0 },
-    Kind { name: "write cliff at 25 s, from 250 %", make: generate::cliff, guard_s: 0.0 },
+/// A kind in which nothing forbids an end.
+const fn kind(name: &'static str, make: Make) -> Kind {
+    Kind { name, make, guard_s: 0.0 }
+}
+
+const KINDS: [Kind; 9] = [
+    kind("independent noise of 3 %", generate::independent),
+    kind("AR(1) noise of 5 %, coefficient 0.9", generate::autoregressive),
+    kind("warm-up from 50 %, time constant 8 s", generate::warm_up_8),
+    kind("warm-up from 40 %, time constant 30 s", generate::warm_up_30),
+    kind("warm-up from 90 %, time constant 30 s", generate::slight_warm_up),
+    kind("a stall of 0.75 s every 10 s", generate::stalls),
+    kind("one value in 20 falls by 65 %", generate::dips),
+    kind("write cliff at 25 s, from 250 %", generate::cliff),
     Kind { name: "the same, no end before 40 s", make: generate::cliff, guard_s: 40.0 },
 ];
 
@@ -50,8 +48,7 @@ struct Answer {
 }
 
 /// The rule of `analysis::steady`.
-fn watched(series: &[f64], precision_percent: f64, guard_s: f64) -> Answer {
-    let rule = Rule { precision_percent, at_most_s: AT_MOST_S, ..Rule::default() };
+fn watched(series: &[f64], rule: Rule, guard_s: f64) -> Answer {
     let mut watch = Watch::new(rule, BUCKET_S);
     let mut seconds = 0.0;
     for value in series {
@@ -73,8 +70,8 @@ fn watched(series: &[f64], precision_percent: f64, guard_s: f64) -> Answer {
 fn fixed(series: &[f64], _: f64) -> Answer {
     let counted = &series[5 * BUCKETS_PER_S..65 * BUCKETS_PER_S];
     let count = counted.len() as f64;
-    let mean = analysis::numbers::mean(counted).unwrap_or(0.0);
-    let spread = analysis::numbers::cv_percent(counted);
+    let mean = numbers::mean(counted).unwrap_or(0.0);
+    let spread = numbers::cv_percent(counted);
     let half_width_percent = spread.map(|spread| 1.96 * spread / count.sqrt());
     Answer { seconds: 65.0, mean, half_width_percent, settled: true }
 }
@@ -82,7 +79,7 @@ fn fixed(series: &[f64], _: f64) -> Answer {
 /// Rounds of a minute until five in a row pass the rule of SNIA.
 fn snia(series: &[f64], guard_s: f64) -> Answer {
     let rounds: Vec<f64> =
-        series.chunks_exact(60 * BUCKETS_PER_S).filter_map(analysis::numbers::mean).collect();
+        series.chunks_exact(60 * BUCKETS_PER_S).filter_map(numbers::mean).collect();
     let window = rounds.windows(5).enumerate().find(|(index, window)| {
         (index + 5) as f64 * 60.0 >= guard_s && noise::rounds(window).settled
     });
@@ -90,7 +87,7 @@ fn snia(series: &[f64], guard_s: f64) -> Answer {
         Some((index, window)) => ((index + 5) as f64 * 60.0, window),
         None => (f64::from(LONGEST_S), &rounds[rounds.len() - 5..]),
     };
-    let mean = analysis::numbers::mean(kept).unwrap_or(0.0);
+    let mean = numbers::mean(kept).unwrap_or(0.0);
     Answer { seconds, mean, half_width_percent: None, settled: window.is_some() }
 }
 
@@ -105,8 +102,8 @@ struct Record {
     rmse: f64,
     /// Percent of the runs whose error is within the precision.
     within: f64,
-    /// Percent of the runs whose interval holds the truth.
-    covered: f64,
+    /// Percent of the runs whose interval holds the truth; absent of a rule that has none.
+    covered: Option<f64>,
     /// Percent of the runs that ended as settled.
     settled: f64,
 }
@@ -123,15 +120,16 @@ fn record(kind: &Kind, seeds: u64, precision: f64, rule: impl Fn(&[f64]) -> Answ
         record.bias += error;
         record.rmse += error * error;
         record.within += percent_if(error.abs() <= precision);
-        record.covered += percent_if(width.is_some_and(|width| error.abs() <= width));
+        if let Some(width) = width {
+            *record.covered.get_or_insert(0.0) += percent_if(error.abs() <= width) / seeds as f64;
+        }
         record.settled += percent_if(answer.settled);
     }
     let count = seeds as f64;
-    record.seconds = analysis::numbers::median(&lengths).unwrap_or(0.0);
+    record.seconds = numbers::median(&lengths).unwrap_or(0.0);
     record.bias /= count;
     record.rmse = (record.rmse / count).sqrt();
     record.within /= count;
-    record.covered /= count;
     record.settled /= count;
     record
 }
@@ -150,45 +148,60 @@ const HEAD: [&str; 7] = [
     "settled %",
 ];
 
+const INTRODUCTION: &str = "\
+The rule of `analysis::steady` and two others on series whose true mean is 100; one value for each 0.25 s, noise of 3 %
+where nothing else is said. *Seconds*: median length of the run. *Within precision*: share of the runs whose mean is no
+farther from the truth than was asked. *Interval holds*: share of the runs whose 95 % interval holds the truth. That is
+less than 95 % where a run ends because its noise happens to look small: with strong autocorrelation and with rare
+events. A slight and slow warm-up is hidden in the noise at first, and nothing foresees the cliff of a write cache but the
+volume that was written.
+";
+
+/// The rule that is asked for here: as long as the precision takes.
+fn unlimited(precision_percent: f64) -> Rule {
+    Rule { precision_percent, at_most_s: AT_MOST_S, ..Rule::default() }
+}
+
 /// The section.
 pub(super) fn run() -> Result<String, Error> {
-    let mut text = String::new();
+    let mut text = INTRODUCTION.to_owned();
+    let default = Rule::default();
+    let limits = format!("at least {} s, at most {} s", default.at_least_s, default.at_most_s);
+    let mut rules =
+        vec![(format!("The default: {} %, {limits}", default.precision_percent), default)];
     for precision in [2.0, 2.5, 5.0] {
-        let rows: Vec<Vec<String>> = KINDS
-            .iter()
-            .map(|kind| {
-                let record = record(kind, SEEDS, precision, |series| {
-                    watched(series, precision, kind.guard_s)
-                });
-                cells(kind, &record, true)
-            })
-            .collect();
-        write!(text, "### Precision of {precision} %\n\n{}\n", table(&HEAD, &rows))?;
+        rules.push((format!("{precision} %, at most {AT_MOST_S} s"), unlimited(precision)));
     }
-    for (name, rule) in [
-        ("A minute after 5 s of warm-up", fixed as fn(&[f64], f64) -> Answer),
-        ("SNIA, rounds of a minute", snia),
-    ] {
-        let rows: Vec<Vec<String>> = KINDS
-            .iter()
-            .map(|kind| {
-                let record = record(kind, SEEDS, 2.0, |series| rule(series, kind.guard_s));
-                cells(kind, &record, name.starts_with('A'))
-            })
-            .collect();
-        write!(text, "### {name}\n\n{}\n", table(&HEAD, &rows))?;
+    for (title, rule) in rules {
+        let end = |series: &[f64], guard_s| watched(series, rule, guard_s);
+        write!(text, "\n### {title}\n\n{}", rows(rule.precision_percent, end))?;
     }
+    let precision = default.precision_percent;
+    let fixed_title =
+        "For comparison: 5 s not counted, then a minute; interval as if values were independent";
+    write!(text, "\n### {fixed_title}\n\n{}", rows(precision, fixed))?;
+    let snia_title = "For comparison: SNIA's rule on rounds of a minute; it has no interval";
+    write!(text, "\n### {snia_title}\n\n{}", rows(precision, snia))?;
     Ok(text)
 }
 
-fn cells(kind: &Kind, record: &Record, interval: bool) -> Vec<String> {
+/// A table of one rule on all kinds.
+fn rows(precision: f64, end: impl Fn(&[f64], f64) -> Answer) -> String {
+    let row = |kind: &Kind| {
+        let record = record(kind, SEEDS, precision, |series| end(series, kind.guard_s));
+        cells(kind, &record)
+    };
+    table(&HEAD, &KINDS.iter().map(row).collect::<Vec<_>>())
+}
+
+fn cells(kind: &Kind, record: &Record) -> Vec<String> {
     vec![
         kind.name.to_owned(),
         format!("{:.0}", record.seconds),
         format!("{:.2}", record.rmse),
         format!("{:+.2}", record.bias),
         format!("{:.0}", record.within),
-        if interval { format!("{:.0}", record.covered) } else { "–".to_owned() },
+        record.covered.map_or("–".to_owned(), |share| format!("{share:.0}")),
         format!("{:.0}", record.settled),
     ]
 }
@@ -197,7 +210,13 @@ fn cells(kind: &Kind, record: &Record, interval: bool) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const FEW: u64 = 40;
+    const FEW: u64 = 100;
+
+    fn recorded(name: &str, precision: f64) -> Record {
+        let kind = KINDS.iter().find(|kind| kind.name.starts_with(name)).unwrap();
+        let rule = unlimited(precision);
+        record(kind, FEW, precision, |series| watched(series, rule, kind.guard_s))
+    }
 
     #[test]
     fn the_true_mean_of_every_series_is_100() {
@@ -205,18 +224,43 @@ mod tests {
             let mut means = Vec::new();
             for seed in 0..10 {
                 let series = generate::series(kind.make, seed);
-                means.extend(analysis::numbers::mean(&series[series.len() / 2..]));
+                means.extend(numbers::mean(&series[series.len() / 2..]));
             }
-            let mean = analysis::numbers::mean(&means).unwrap();
+            let mean = numbers::mean(&means).unwrap();
             assert!((mean - 100.0).abs() < 0.5, "{}: {mean}", kind.name);
         }
     }
 
+    /// The figures that the rule has to reach: longest run, largest bias, share within the precision, share of intervals
+    /// that hold the truth. They are held on few seeds, so a little below what the page shows of many.
     #[test]
-    fn a_warm_up_is_not_in_the_mean() {
-        for kind in &KINDS[2..4] {
-            let record = record(kind, FEW, 2.0, |series| watched(series, 2.0, kind.guard_s));
-            assert!(record.bias.abs() < 1.0 && record.within > 90.0, "{}: {record:?}", kind.name);
+    fn the_rule_is_short_right_and_knows_how_right() {
+        for (name, precision, seconds, bias, within, covered) in [
+            ("independent", 2.5, 18.0, 0.15, 100.0, 95.0),
+            ("AR(1)", 2.5, 118.0, 0.6, 82.0, 80.0),
+            ("warm-up from 50 %", 2.5, 63.0, 0.8, 96.0, 85.0),
+            ("warm-up from 40 %", 2.5, 234.0, 0.7, 100.0, 85.0),
+            ("a stall", 2.5, 175.0, 0.2, 100.0, 95.0),
+            ("one value in 20", 2.5, 75.0, 1.1, 75.0, 72.0),
+            ("the same", 2.5, 68.0, 0.2, 100.0, 93.0),
+            ("independent", 5.0, 18.0, 0.15, 100.0, 95.0),
+            ("AR(1)", 5.0, 38.0, 1.0, 93.0, 80.0),
+            ("warm-up from 50 %", 5.0, 50.0, 1.3, 100.0, 85.0),
+            ("warm-up from 40 %", 5.0, 203.0, 1.0, 100.0, 85.0),
+            ("one value in 20", 5.0, 23.0, 1.1, 95.0, 78.0),
+        ] {
+            let record = recorded(name, precision);
+            let what = format!("{name}, {precision} %: {record:?}");
+            assert!(record.seconds <= seconds, "too long: {what}");
+            assert!(record.bias.abs() <= bias, "biased: {what}");
+            assert!(record.within >= within, "too far off: {what}");
+            assert!(record.covered.unwrap() >= covered, "too sure: {what}");
         }
+    }
+
+    #[test]
+    fn nothing_but_the_volume_foresees_a_cliff() {
+        assert!(recorded("write cliff", 2.0).bias > 50.0);
+        assert!(recorded("the same", 2.0).bias.abs() < 0.5);
     }
 }
