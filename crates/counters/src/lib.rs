@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 mod sample;
 mod window;
+mod write_back;
 
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -22,6 +23,7 @@ mod platform;
 
 pub use sample::{CoreTicks, CpuCounters, CpuTicks, DiskCounters, Sample};
 pub use window::{CpuWindow, DiskWindow, Window};
+pub use write_back::WriteBack;
 
 /// Why the counters could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -47,6 +47,7 @@ pub use clock::Clock;
 pub use error::EngineError;
 pub use event::{Event, Go, Observer};
 pub use mark::{MARK_BYTES, Mark};
+pub use memory::check as check_memory;
 pub use outcome::new_id;
 pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};
 pub use prepared::{

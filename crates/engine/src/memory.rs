@@ -13,7 +13,7 @@ use crate::run::buffer_plan;
 const SHARE: u64 = 4;
 
 /// Refuses a workload whose buffers would take more than a quarter of the memory that is free.
-pub(crate) fn check(workload: &Workload) -> Result<(), EngineError> {
+pub fn check(workload: &Workload) -> Result<(), EngineError> {
     // A simulated device moves no bytes, and its buffers are never touched.
     if workload.engine == EngineChoice::Sim {
         return Ok(());

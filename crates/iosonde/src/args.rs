@@ -9,6 +9,7 @@ use workload::{
     parse_distribution,
 };
 
+use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
 
 /// Finds out what a storage system can do before a database has to live on it.
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Assess(Box<AssessArgs>),
     /// Run one workload
     Run(Box<RunArgs>),
+    /// Measure every combination of lists of patterns, sizes, threads and depths
+    Sweep(Box<SweepArgs>),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document
@@ -44,6 +47,8 @@ pub(crate) enum Document {
     Measurement,
     /// The result of `iosonde assess --json`
     Assessment,
+    /// The result of `iosonde sweep --json`
+    Sweep,
 }
 
 /// `iosonde assess`

@@ -8,6 +8,7 @@ mod exit;
 mod experiment;
 mod run;
 mod signals;
+mod sweep;
 mod targets;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         signals::install().map_err(Failure::from).and_then(|stop| match arguments.command {
             Command::Run(run) => run::run(&run, &stop),
             Command::Assess(assess) => assess::assess(&assess, &stop),
+            Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

@@ -30,7 +30,7 @@ fn assert_keeps(document: &str, instance: &Value) {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in ["measurement", "assessment"] {
+    for document in ["measurement", "assessment", "sweep"] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());
         let path = published(document);
@@ -73,6 +73,18 @@ fn assessments_keep_their_schema() {
     assert!(std::fs::read_to_string(report).unwrap().starts_with("<!DOCTYPE html>"));
     let left = std::fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(left, 1, "the journal is gone when the report is there");
+}
+
+#[test]
+fn sweeps_keep_their_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let history = directory.path().join("h.db");
+    let history = history.to_str().unwrap();
+    let lists = ["--depths", "1,8,16", "--writes", "0,100", "--blocks", "8K,64K"];
+    let short = ["--seconds", "0.1", "--warmup", "0", "--json", "--quiet", "--history", history];
+    let output = iosonde(&[&["sweep", "--engine", "sim"], &lists[..], &short[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("sweep", &serde_json::from_slice(&output.stdout).unwrap());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod assessment;
 mod experiment;
 mod histogram;
 mod measurement;
+mod sweep;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp};
 pub use experiment::{Conclusion, Experiment};
@@ -15,6 +16,7 @@ pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
+pub use sweep::{Source, Sweep, SweptCell, SweptCurve};
 
 /// The JSON Schema of one of the documents.
 #[must_use]

@@ -9,6 +9,7 @@ mod lab;
 mod limits;
 mod measure;
 mod steadiness;
+mod sweep;
 mod warnings;
 mod watching;
 
@@ -16,3 +17,4 @@ pub use assess::{AssessOptions, assess};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};
 pub use measure::{Site, measure};
+pub use sweep::{Keep, SweepOptions, plan_sweep_targets, sweep};

@@ -19,5 +19,5 @@ pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,
     SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,
 };
-pub use units::{Bytes, Nanoseconds, UnitError, show_ns, show_number};
+pub use units::{Bytes, Nanoseconds, UnitError, show_duration, show_ns, show_number};
 pub use validate::{TargetFacts, Violation};

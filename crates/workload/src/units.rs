@@ -186,6 +186,32 @@ pub fn show_ns(ns: f64) -> String {
     format!("{} {unit}", show_number(value))
 }
 
+/// A length of time as people read it: `45 s`, `3 min 20 s`, `2 h 5 min`, `2 d 9 h 36 min`. Not-a-number is a dash.
+#[must_use]
+pub fn show_duration(seconds: f64) -> String {
+    if !(0.0..1e15).contains(&seconds) {
+        return "–".to_owned();
+    }
+    let parts = |unit: f64| ((seconds / unit).floor(), (seconds % unit).floor());
+    if seconds < 60.0 {
+        return format!("{} s", show_number(seconds));
+    }
+    if seconds < 3600.0 {
+        let (minutes, rest) = parts(60.0);
+        return if rest < 1.0 {
+            format!("{minutes} min")
+        } else {
+            format!("{minutes} min {rest} s")
+        };
+    }
+    let minutes = (seconds % 3600.0 / 60.0).floor();
+    let days = (seconds / 86_400.0).floor();
+    let hours = (seconds % 86_400.0 / 3600.0).floor();
+    let shown = [(days, "d"), (hours, "h"), (minutes, "min")];
+    let kept = shown.iter().filter(|(value, _)| *value > 0.0);
+    kept.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
 /// A number with three significant digits, and thousands set apart by a thin space when it is large.
 #[must_use]
 pub fn show_number(value: f64) -> String {
@@ -300,6 +326,16 @@ impl JsonSchema for Nanoseconds {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn long_times_are_in_the_units_that_people_use() {
+        let shown = |s: f64| show_duration(s);
+        assert_eq!(shown(45.26), "45.3 s");
+        assert_eq!((shown(60.0), shown(200.0)), ("1 min".to_owned(), "3 min 20 s".to_owned()));
+        assert_eq!((shown(7500.0), shown(3600.0)), ("2 h 5 min".to_owned(), "1 h".to_owned()));
+        assert_eq!(shown(57.6 * 3600.0), "2 d 9 h 36 min");
+        assert_eq!((shown(f64::NAN), shown(-1.0)), ("–".to_owned(), "–".to_owned()));
+    }
 
     #[test]
     fn sizes_are_powers_of_1024() {

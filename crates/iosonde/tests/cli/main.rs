@@ -9,5 +9,6 @@ mod interruption;
 mod output;
 mod program;
 mod reports;
+mod sweep;
 mod test_files;
 mod usage;

@@ -4,6 +4,8 @@ mod assessment;
 mod kernel;
 mod layout;
 mod measurement;
+mod sweep;
 
 pub use assessment::assessment;
 pub use measurement::measurement;
+pub use sweep::{sweep, sweep_csv};

@@ -45,7 +45,7 @@ impl Plan {
     /// Every cell is a workload that keeps the rules; what several break in the same way is said once.
     fn check_cells(&self, found: &mut Vec<Violation>) {
         for cell in self.cells() {
-            for violation in self.workload(&cell).violations() {
+            for violation in self.workload(&cell, 0).violations() {
                 if !found.contains(&violation) {
                     found.push(violation);
                 }

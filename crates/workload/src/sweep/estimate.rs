@@ -47,13 +47,17 @@ impl Speed {
 }
 
 impl Plan {
-    /// How long these cells of the plan take at most.
+    /// How long these cells of the plan take at most. A device that is none needs no pauses.
     #[must_use]
     pub fn times(&self, cells: &[Cell]) -> Times {
         Times {
             measured_s: cells.iter().map(|c| c.seconds).sum(),
             warmup_s: cells.iter().map(|c| c.warmup_seconds).sum(),
-            settle_s: self.settle_seconds * cells.len() as f64,
+            settle_s: if self.engine.is_artificial() {
+                0.0
+            } else {
+                self.settle_seconds * cells.len() as f64
+            },
         }
     }
 

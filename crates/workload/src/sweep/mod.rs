@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Block, EngineChoice, Mode, Pattern, Stream, SyncPolicy, Target, Workload, default_seconds,
-    default_seed, default_warmup,
+    Block, EngineChoice, Mode, Pattern, Precision, Stream, SyncPolicy, Target, Workload,
+    default_seconds, default_seed, default_warmup,
 };
 use crate::parse::ParseError;
 use crate::sim::SimDevice;
@@ -40,9 +40,15 @@ pub struct Plan {
     /// Longest pause before each cell, in seconds: the storage works off what the cell before has left.
     #[serde(default = "default_settle")]
     pub settle_seconds: f64,
-    /// The cells come in an order that the seed decides.
+    /// The cells of each group of targets come in an order that the seed decides.
     #[serde(default)]
     pub shuffle: bool,
+    /// Only those cells are measured that the others can be inferred from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adaptive: bool,
+    /// When the window of a cell may end before its length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Where every random choice starts.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -174,6 +180,23 @@ impl Cell {
     }
 }
 
+impl Cell {
+    /// The stream that makes the cell's I/O.
+    #[must_use]
+    pub fn stream(&self) -> Stream {
+        Stream {
+            threads: self.threads,
+            depth: self.depth,
+            blocks: vec![Block { bytes: self.block_bytes, weight: 1 }],
+            pattern: self.pattern,
+            write_percent: self.write_percent,
+            durable: self.durable,
+            sync: self.sync,
+            ..Stream::default()
+        }
+    }
+}
+
 impl Plan {
     /// A plan of these matrices, everything else by default.
     #[must_use]
@@ -185,6 +208,8 @@ impl Plan {
             together: false,
             settle_seconds: default_settle(),
             shuffle: false,
+            adaptive: false,
+            precision: None,
             seed: default_seed(),
             engine: EngineChoice::default(),
             mode: Mode::default(),
@@ -235,51 +260,50 @@ impl Plan {
         cells
     }
 
-    /// Every cell in the order in which they are measured: shuffled by the seed where that is asked for.
+    /// Every cell in the order in which they are measured: each group of targets shuffled by the seed, where that is
+    /// asked for.
     #[must_use]
     pub fn sequence(&self) -> Vec<Cell> {
         let mut cells = self.cells();
         if self.shuffle {
-            // Fisher and Yates, from the end; the rest of a division by a small number is even enough here.
-            for (step, last) in (1..cells.len()).rev().enumerate() {
-                let drawn = mix(self.seed, u64::MAX - step as u64) % (last as u64 + 1);
-                cells.swap(last, usize::try_from(drawn).unwrap_or(0));
+            let each = cells.len() / self.groups().len();
+            for (group, cells) in cells.chunks_mut(each.max(1)).enumerate() {
+                shuffle(cells, mix(self.seed, u64::MAX - group as u64));
             }
         }
         cells
     }
 
-    /// The workload of a cell. Each has a seed of its own, so that none is answered from what the one before has left in
-    /// a cache; the same cell of the same plan always has the same.
+    /// The targets of a group, each with its size.
     #[must_use]
-    pub fn workload(&self, cell: &Cell) -> Workload {
-        let targets: Vec<Target> = cell
-            .targets
-            .iter()
-            .filter_map(|t| self.targets.get(*t))
-            .map(|t| Target { size_bytes: t.size_bytes.or(self.size_bytes), ..t.clone() })
-            .collect();
-        let stream = Stream {
-            threads: cell.threads,
-            depth: cell.depth,
-            blocks: vec![Block { bytes: cell.block_bytes, weight: 1 }],
-            pattern: cell.pattern,
-            write_percent: cell.write_percent,
-            durable: cell.durable,
-            sync: cell.sync,
-            ..Stream::default()
-        };
+    pub fn sized_targets(&self, group: &[usize]) -> Vec<Target> {
+        let sized =
+            |t: &Target| Target { size_bytes: t.size_bytes.or(self.size_bytes), ..t.clone() };
+        group.iter().filter_map(|t| self.targets.get(*t)).map(sized).collect()
+    }
+
+    /// The workload of a cell, and of its repetitions: round 0 is the first.
+    #[must_use]
+    pub fn workload(&self, cell: &Cell, round: u32) -> Workload {
         let nowhere = Target { path: "sim".into(), size_bytes: None };
         Workload {
-            targets,
+            targets: self.sized_targets(&cell.targets),
             seconds: cell.seconds,
             warmup_seconds: cell.warmup_seconds,
+            precision: self.precision,
             engine: self.engine,
             mode: self.mode,
-            seed: mix(self.seed, cell.number.into()),
+            seed: self.seed_of(cell, round),
             sim: self.sim.clone(),
-            ..Workload::single(nowhere, stream)
+            ..Workload::single(nowhere, cell.stream())
         }
+    }
+
+    /// The seed of a cell. Each has one of its own, so that none is answered from what the one before has left in a cache;
+    /// the same round of the same cell of the same plan always has the same.
+    #[must_use]
+    pub fn seed_of(&self, cell: &Cell, round: u32) -> u64 {
+        mix(self.seed, u64::from(round) << 32 | u64::from(cell.number))
     }
 
     /// The plan's name: the same for the same plan, another for any other (FNV-1a, 64 bits, over its JSON form).
@@ -332,6 +356,15 @@ impl Matrix {
                 }
             }
         }
+    }
+}
+
+/// Puts them in an order that the seed decides (Fisher and Yates).
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    for last in (1..items.len()).rev() {
+        // The rest of a division of so large a number by so small a one is even enough.
+        let drawn = mix(seed, last as u64) % (last as u64 + 1);
+        items.swap(last, usize::try_from(drawn).unwrap_or(0));
     }
 }
 

@@ -91,7 +91,7 @@ fn a_target_without_a_size_has_that_of_the_plan() {
         ..plan
     };
     let sizes: Vec<_> =
-        plan.cells().iter().map(|c| plan.workload(c).targets[0].size_bytes.unwrap().0).collect();
+        plan.cells().iter().map(|c| plan.workload(c, 0).targets[0].size_bytes.unwrap().0).collect();
     assert_eq!((sizes[0], sizes[4]), (1 << 30, 1 << 20));
 }
 
@@ -144,12 +144,23 @@ fn a_plan_file_may_say_everything_a_device_needs() {
     assert_eq!(plan.violations(), []);
     assert_eq!(plan.count(), 16);
     let last = plan.cells().pop().unwrap();
-    let workload = plan.workload(&last);
+    let workload = plan.workload(&last, 0);
     assert_eq!(workload.targets[0].path.to_str(), Some("/b"));
     assert_eq!(workload.sim.unwrap().read_ns, Nanoseconds(5_000_000));
     assert_eq!(last.title(), "128 KiB stride 1 MiB read, 1 thread x depth 8");
     let error = Plan::from_toml("[[matrix]]\ncolour = 3\n").unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("colour"), "{error}");
+}
+
+#[test]
+fn every_round_of_every_cell_has_a_seed_of_its_own() {
+    let plan = named("baseline-192");
+    let mut seeds: Vec<u64> =
+        plan.cells().iter().flat_map(|c| (0..3).map(|round| plan.seed_of(c, round))).collect();
+    assert_eq!(plan.workload(&plan.cells()[1], 2).seed, seeds[5]);
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 3 * 192);
 }
 
 fn some_plan() -> impl Strategy<Value = Plan> {
@@ -201,4 +212,7 @@ fn a_shuffled_plan_is_in_another_order_for_another_seed() {
     let numbers = |plan: &Plan| -> Vec<u32> { plan.sequence().iter().map(|c| c.number).collect() };
     assert_ne!(numbers(&plan), (0..192).collect::<Vec<_>>());
     assert_ne!(numbers(&plan), numbers(&Plan { seed: 7, ..plan.clone() }));
+    let two = on(&["/a", "/b"], plan);
+    let groups: Vec<usize> = two.sequence().iter().map(|c| c.targets[0]).collect();
+    assert!(groups.is_sorted(), "one target is done before the next is made ready");
 }

@@ -1,0 +1,99 @@
+//! The document of a sweep, `iosonde.sweep/1`: what every cell of a plan gave, and the best of each load.
+
+use analysis::knee::Knee;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::sweep::{Cell, Plan};
+
+use crate::experiment::Conclusion;
+
+/// What a sweep found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sweep {
+    /// What was to be done.
+    pub plan: Plan,
+    /// Name of the plan; the same plan has the same.
+    pub plan_id: String,
+    /// Every cell of the plan in the order of its lists, whether or not it was measured.
+    pub cells: Vec<SweptCell>,
+    /// The best of each load, over all of its threads and depths.
+    pub curves: Vec<SweptCurve>,
+    /// What the measurements took of the storage's time: warm-ups, windows and pauses, in seconds.
+    pub device_seconds: f64,
+    /// What the whole matrix takes at the lengths of the plan, in seconds.
+    pub matrix_seconds: f64,
+}
+
+impl Conclusion for Sweep {
+    const SCHEMA: &'static str = "iosonde.sweep/1";
+}
+
+/// One cell of the plan and its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweptCell {
+    /// What it does.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// I/Os in flight in all.
+    pub in_flight: u64,
+    /// Where the figures come from.
+    pub source: Source,
+    /// Why there are none.
+    pub reason: Option<String>,
+    /// Its places among the measurements of the document.
+    pub measurements: Vec<usize>,
+    /// I/Os for each second.
+    pub iops: Option<f64>,
+    /// MiB for each second.
+    pub mib_per_s: Option<f64>,
+    /// Mean latency.
+    pub latency_ns: Option<f64>,
+    /// 99th percentile of the latency; none where it was inferred.
+    pub p99_ns: Option<u64>,
+    /// Half of the width of the 95 % interval of the throughput, in percent of it.
+    pub error_percent: Option<f64>,
+}
+
+/// Where figures come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// They were measured.
+    Measured,
+    /// They follow from what was measured at other threads, depths or block sizes.
+    Inferred,
+    /// The cell cannot be done on these targets.
+    LeftOut,
+    /// The sweep ended before it.
+    Missing,
+}
+
+/// One load over all of its threads and depths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweptCurve {
+    /// The load in words, for example `8 KiB random read`.
+    pub title: String,
+    /// What a database does this for.
+    pub operation: Option<String>,
+    /// Indexes into the plan's targets.
+    pub targets: Vec<usize>,
+    /// Numbers of its cells.
+    pub cells: Vec<u32>,
+    /// Whether the best was measured at cells of this load, or inferred from others too.
+    pub source: Source,
+    /// The highest throughput, I/Os for each second.
+    pub best_iops: f64,
+    /// The same in MiB for each second.
+    pub best_mib_per_s: f64,
+    /// Half of the width of the 95 % interval of the highest throughput, in percent of it.
+    pub error_percent: Option<f64>,
+    /// The least load with at least 95 % of the highest throughput, I/Os in flight in all.
+    pub operating_in_flight: Option<f64>,
+    /// Mean latency there.
+    pub operating_latency_ns: Option<f64>,
+    /// The saturation of the measured points, those of the same total in flight taken together.
+    pub knee: Option<Knee>,
+    /// The largest difference in throughput between cells of the same total in flight and another split into threads
+    /// and depth, in percent of their mean; none where there are no two such cells.
+    pub split_difference_percent: Option<f64>,
+}

@@ -1,0 +1,171 @@
+//! What a sweep found: the figures of every cell, and the best of each load.
+
+use std::collections::BTreeMap;
+
+use analysis::knee::{LoadPoint, find_knee};
+use results::{Measurement, Source, SweptCell, SweptCurve};
+use workload::sweep::Cell;
+
+const MIB: f64 = 1_048_576.0;
+
+/// The figures of a cell, over all of its rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Figures {
+    pub(super) iops: f64,
+    pub(super) latency_ns: Option<f64>,
+    pub(super) p99_ns: Option<u64>,
+    pub(super) error_percent: Option<f64>,
+}
+
+/// The figures of the measurements of one cell; none where nothing was done in any of them.
+pub(super) fn figures(rounds: &[&Measurement]) -> Option<Figures> {
+    let seconds: f64 = rounds.iter().map(|m| m.seconds).sum();
+    let ios: u64 = rounds.iter().map(|m| m.total.ios).sum();
+    if ios == 0 || seconds <= 0.0 {
+        return None;
+    }
+    let latencies =
+        || rounds.iter().filter_map(|m| Some((m.total.latency_ns?, m.total.ios as f64)));
+    let known: f64 = latencies().map(|(_, ios)| ios).sum();
+    let sum: f64 = latencies().map(|(latency, ios)| latency.mean * ios).sum();
+    let p99 = |m: &&Measurement| m.total.latency_ns.and_then(|l| l.p99);
+    let own = |m: &&Measurement| m.steady.as_ref().and_then(|s| s.half_width_percent);
+    let errors: Vec<f64> = rounds.iter().filter_map(own).collect();
+    Some(Figures {
+        iops: ios as f64 / seconds,
+        latency_ns: (known > 0.0).then(|| sum / known),
+        // Percentiles of several rounds cannot be added; the highest is the careful one.
+        p99_ns: rounds.iter().filter_map(p99).max(),
+        error_percent: (errors.len() == rounds.len()).then(|| of_mean(&errors)),
+    })
+}
+
+/// The half width of a mean from those of its parts, which do not depend on each other.
+fn of_mean(half_widths: &[f64]) -> f64 {
+    half_widths.iter().map(|e| e * e).sum::<f64>().sqrt() / half_widths.len() as f64
+}
+
+/// Every cell with its figures. `measured` holds, for each cell, the places of its measurements in `measurements`.
+pub(super) fn cells(
+    cells: &[Cell],
+    measurements: &[Measurement],
+    measured: &BTreeMap<u32, Vec<usize>>,
+    left_out: &BTreeMap<u32, String>,
+) -> Vec<SweptCell> {
+    let swept = |cell: &Cell| {
+        let places = measured.get(&cell.number).cloned().unwrap_or_default();
+        let rounds: Vec<&Measurement> = places.iter().map(|p| &measurements[*p]).collect();
+        let found = figures(&rounds);
+        let reason = left_out.get(&cell.number).cloned();
+        let source = match (rounds.is_empty(), &reason) {
+            (false, _) => Source::Measured,
+            (true, Some(_)) => Source::LeftOut,
+            (true, None) => Source::Missing,
+        };
+        SweptCell {
+            in_flight: cell.in_flight(),
+            source,
+            reason,
+            measurements: places,
+            iops: found.map(|f| f.iops),
+            mib_per_s: found.map(|f| mib_per_s(cell, f.iops)),
+            latency_ns: found.and_then(|f| f.latency_ns),
+            p99_ns: found.and_then(|f| f.p99_ns),
+            error_percent: found.and_then(|f| f.error_percent),
+            cell: cell.clone(),
+        }
+    };
+    cells.iter().map(swept).collect()
+}
+
+pub(super) fn mib_per_s(cell: &Cell, iops: f64) -> f64 {
+    iops * cell.block_bytes.0 as f64 / MIB
+}
+
+/// The cells of each load, in the order of the plan.
+pub(super) fn loads(cells: &[SweptCell]) -> Vec<Vec<&SweptCell>> {
+    let mut loads: Vec<Vec<&SweptCell>> = Vec::new();
+    for cell in cells {
+        match loads.iter_mut().find(|load| same_load(&load[0].cell, &cell.cell)) {
+            Some(load) => load.push(cell),
+            None => loads.push(vec![cell]),
+        }
+    }
+    loads
+}
+
+/// Whether two cells differ in nothing but threads, depth and length.
+fn same_load(a: &Cell, b: &Cell) -> bool {
+    let key = |c: &Cell| (c.write_percent, c.pattern, c.block_bytes, c.durable, c.sync);
+    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation
+}
+
+/// The best of each load that was measured at all.
+pub(super) fn curves(cells: &[SweptCell]) -> Vec<SweptCurve> {
+    loads(cells).iter().filter_map(|load| curve(load)).collect()
+}
+
+fn curve(load: &[&SweptCell]) -> Option<SweptCurve> {
+    let first = &load[0].cell;
+    let points = points(load);
+    let best = load
+        .iter()
+        .filter(|c| c.iops.is_some())
+        .max_by(|a, b| a.iops.unwrap_or(0.0).total_cmp(&b.iops.unwrap_or(0.0)))?;
+    let best_iops = best.iops?;
+    // Two points are a line, and a line has no knee.
+    let knee = (points.len() > 2).then(|| find_knee(&points)).flatten();
+    let operating = knee.as_ref().map(|k| k.operating_point);
+    Some(SweptCurve {
+        title: first.load_title(),
+        operation: first.operation.clone(),
+        targets: first.targets.clone(),
+        cells: load.iter().map(|c| c.cell.number).collect(),
+        source: Source::Measured,
+        best_iops,
+        best_mib_per_s: mib_per_s(first, best_iops),
+        error_percent: best.error_percent,
+        operating_in_flight: operating.map(|o| o.in_flight),
+        operating_latency_ns: operating.map(|o| o.latency_ns),
+        knee,
+        split_difference_percent: split_difference_percent(load),
+    })
+}
+
+/// The cells of the same total in flight as one point each, in rising order.
+fn points(load: &[&SweptCell]) -> Vec<LoadPoint> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let point = |(in_flight, cells): (u64, Vec<&SweptCell>)| {
+        let iops: Vec<f64> = cells.iter().filter_map(|c| c.iops).collect();
+        let latencies: Vec<f64> = cells.iter().filter_map(|c| c.latency_ns).collect();
+        let errors: Vec<f64> = cells.iter().filter_map(|c| c.error_percent).collect();
+        (!latencies.is_empty()).then(|| LoadPoint {
+            in_flight: in_flight as f64,
+            throughput: mean(&iops),
+            latency_ns: mean(&latencies),
+            half_width_percent: (errors.len() == cells.len()).then(|| of_mean(&errors)),
+        })
+    };
+    by_total(load).into_iter().filter_map(point).collect()
+}
+
+/// Cells with figures by their total in flight.
+fn by_total<'a>(load: &[&'a SweptCell]) -> BTreeMap<u64, Vec<&'a SweptCell>> {
+    let mut totals: BTreeMap<u64, Vec<&SweptCell>> = BTreeMap::new();
+    for &cell in load.iter().filter(|c| c.iops.is_some()) {
+        totals.entry(cell.in_flight).or_default().push(cell);
+    }
+    totals
+}
+
+/// How far cells of the same total in flight are apart, in percent of their mean: the largest of all totals.
+fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
+    let difference = |cells: Vec<&SweptCell>| {
+        let iops: Vec<f64> = cells.iter().filter_map(|c| c.iops).collect();
+        let (least, most) =
+            iops.iter().fold((f64::INFINITY, 0.0f64), |(l, m), x| (l.min(*x), m.max(*x)));
+        let mean = iops.iter().sum::<f64>() / iops.len() as f64;
+        (iops.len() > 1 && mean > 0.0).then(|| 100.0 * (most - least) / mean)
+    };
+    by_total(load).into_values().filter_map(difference).reduce(f64::max)
+}

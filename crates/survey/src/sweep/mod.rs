@@ -1,0 +1,54 @@
+//! A sweep: every cell of a plan, one after the other, each given away as soon as it is finished.
+//!
+//! What to measure next follows from the plan and from what was measured, and from nothing else. A sweep that was
+//! interrupted, in whatever way, is therefore continued by giving it what was kept.
+
+mod conclude;
+mod rest;
+mod session;
+
+use std::sync::atomic::AtomicBool;
+
+use engine::{Permissions, PrepareError, TargetPlan};
+use results::{Experiment, Measurement, Sweep};
+use workload::sweep::Plan;
+
+use crate::lab::Progress;
+
+/// What to sweep, and what is there of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepOptions {
+    /// The cells.
+    pub plan: Plan,
+    /// What may be done to the targets.
+    pub permissions: Permissions,
+    /// Unique name of the sweep, the same after an interruption.
+    pub id: String,
+    /// When it began, UTC, RFC 3339.
+    pub started: String,
+    /// The measurements that were kept before an interruption, by the names they were kept under.
+    pub kept: Vec<(u32, Measurement)>,
+}
+
+/// Keeps a finished measurement under a name, before the next begins. An error ends the sweep.
+pub type Keep<'a> = dyn FnMut(u32, &Measurement) -> Result<(), String> + 'a;
+
+/// Measures what is missing of a plan.
+///
+/// `stop` ends it early: the result then has what was measured until then, and the status says so.
+pub fn sweep(
+    options: SweepOptions,
+    stop: &AtomicBool,
+    keep: &mut Keep<'_>,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Sweep>, PrepareError> {
+    session::Session::new(options).run(stop, keep, observe)
+}
+
+/// What a sweep would do to its targets; touches nothing.
+pub fn plan_sweep_targets(
+    plan: &Plan,
+    permissions: &Permissions,
+) -> Result<Vec<TargetPlan>, PrepareError> {
+    session::plan_targets(plan, permissions)
+}

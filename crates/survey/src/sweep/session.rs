@@ -1,0 +1,418 @@
+//! One session of a sweep: from what was kept to the end of the plan, or to an interruption.
+
+use std::cell::Cell as Shared;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use engine::{Permissions, PrepareError, TargetPlan};
+use jiff::Timestamp;
+use results::{Conclusion, Environment, Experiment, Measurement, Status, Sweep};
+use workload::sweep::{Cell, Plan};
+use workload::{Bytes, Pattern, Stream, Violation, show_duration};
+
+use super::rest::rest;
+use super::{Keep, SweepOptions, conclude};
+use crate::doubts;
+use crate::lab::{Lab, Progress, Setup, Timing};
+
+/// A sweep under way.
+pub(super) struct Session {
+    options: SweepOptions,
+    cells: Vec<Cell>,
+    sequence: Vec<Cell>,
+    /// What was measured, by the name under which it is kept.
+    done: BTreeMap<u32, Measurement>,
+    left_out: BTreeMap<u32, String>,
+    status: Status,
+    error: Option<String>,
+    environment: Environment,
+    targets: Vec<PathBuf>,
+    file_bytes: u64,
+    method: Vec<String>,
+    rested_s: f64,
+}
+
+/// What is measured next.
+struct Step {
+    cell: Cell,
+    /// How often the cell was measured before.
+    round: u32,
+}
+
+impl Session {
+    pub(super) fn new(mut options: SweepOptions) -> Self {
+        let kept = std::mem::take(&mut options.kept);
+        let done = kept.into_iter().map(|(name, measurement)| (name, slim(measurement))).collect();
+        let (cells, sequence) = (options.plan.cells(), options.plan.sequence());
+        Self {
+            options,
+            cells,
+            sequence,
+            done,
+            left_out: BTreeMap::new(),
+            status: Status::Complete,
+            error: None,
+            environment: Environment { host: None, storage: Vec::new() },
+            targets: Vec::new(),
+            file_bytes: 0,
+            method: Vec::new(),
+            rested_s: 0.0,
+        }
+    }
+
+    /// Measures everything that is missing.
+    pub(super) fn run(
+        mut self,
+        stop: &AtomicBool,
+        keep: &mut Keep<'_>,
+        observe: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Experiment<Sweep>, PrepareError> {
+        for group in self.options.plan.groups() {
+            if self.status != Status::Complete {
+                break;
+            }
+            if let Err(error) = self.group(&group, stop, keep, observe) {
+                if self.done.is_empty() {
+                    return Err(error);
+                }
+                self.status = match error {
+                    PrepareError::Interrupted => Status::Interrupted,
+                    _ => Status::Failed,
+                };
+                self.error = Some(format!("the sweep ended early: {error}"));
+            }
+        }
+        Ok(self.document())
+    }
+
+    /// The cells of one group of targets.
+    fn group(
+        &mut self,
+        group: &[usize],
+        stop: &AtomicBool,
+        keep: &mut Keep<'_>,
+        observe: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), PrepareError> {
+        let kept_bytes = self.kept_bytes(group);
+        if self.next(group).is_none() {
+            self.targets.extend(self.options.plan.sized_targets(group).into_iter().map(|t| t.path));
+            self.file_bytes += kept_bytes.iter().flatten().sum::<u64>();
+            return Ok(());
+        }
+        let stream = preparing_stream(self.here(group));
+        let setup = self.setup(group, &stream, kept_bytes.as_deref())?;
+        // The lab counts its own steps; people count cells.
+        let number = Shared::new(self.done.len());
+        let of = self.sequence.len();
+        let mut counted = |progress: Progress<'_>| match progress {
+            Progress::Step { title, .. } => {
+                observe(Progress::Step { number: (number.get() + 1).min(of), of, title });
+            }
+            other => observe(other),
+        };
+        let mut lab = Lab::open(setup, &stream, stop, &mut counted)?;
+        self.look_around(&lab, kept_bytes.as_deref())?;
+        let mut wrote = true;
+        while let Some(step) = self.next(group) {
+            if let Some(reason) = self.unfit(&step.cell, &lab) {
+                self.left_out.insert(step.cell.number, reason);
+                continue;
+            }
+            self.rested_s += self.rest(&lab, wrote, stop);
+            lab.begin(&self.title(&step.cell, group));
+            let Some(measurement) = self.measure(&step, &mut lab) else { break };
+            wrote = step.cell.write_percent > 0;
+            let name = self.name_of(&step);
+            if measurement.status == Status::Complete
+                && let Err(error) = keep(name, &measurement)
+            {
+                self.error = Some(format!("the sweep ended early: {error}"));
+                self.status = Status::Failed;
+                return Ok(());
+            }
+            if measurement.status != Status::Interrupted {
+                self.done.insert(name, slim(measurement));
+                number.set(self.done.len());
+            }
+            if lab.is_over() {
+                break;
+            }
+        }
+        self.status = lab.status();
+        self.error = lab.error().map(str::to_owned);
+        Ok(())
+    }
+
+    /// What to measure next on a group of targets; none when all is there.
+    fn next(&self, group: &[usize]) -> Option<Step> {
+        let missing = |c: &&Cell| {
+            !self.done.contains_key(&c.number) && !self.left_out.contains_key(&c.number)
+        };
+        let cell = self.here(group).find(missing)?.clone();
+        Some(Step { cell, round: 0 })
+    }
+
+    fn here<'s>(&'s self, group: &'s [usize]) -> impl Iterator<Item = &'s Cell> {
+        self.sequence.iter().filter(move |c| c.targets == group)
+    }
+
+    /// The name under which the round of a cell is kept.
+    fn name_of(&self, step: &Step) -> u32 {
+        let cells = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
+        step.cell.number.saturating_add(step.round.saturating_mul(cells))
+    }
+
+    /// Bytes of each target of a group that the cells kept so far were measured on.
+    fn kept_bytes(&self, group: &[usize]) -> Option<Vec<u64>> {
+        let kept = self.here(group).find_map(|c| self.done.get(&c.number))?;
+        Some(kept.targets.iter().map(|t| t.file_bytes).collect())
+    }
+
+    /// The group with the sizes that its targets have, or had when the cells kept so far were measured.
+    fn setup(
+        &mut self,
+        group: &[usize],
+        stream: &Stream,
+        kept_bytes: Option<&[u64]>,
+    ) -> Result<Setup, PrepareError> {
+        let mut setup = setup_of(&self.options.plan, group, &self.options.permissions);
+        for (target, bytes) in setup.targets.iter_mut().zip(kept_bytes.unwrap_or_default()) {
+            target.size_bytes = Some(Bytes(*bytes));
+        }
+        let plans = engine::plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
+        for (target, plan) in setup.targets.iter_mut().zip(&plans) {
+            target.size_bytes = Some(Bytes(plan.size_bytes));
+        }
+        if kept_bytes.is_some() {
+            self.note_resumption(group, &plans);
+        }
+        Ok(setup)
+    }
+
+    /// Says what becomes of the test files of an earlier session.
+    fn note_resumption(&mut self, group: &[usize], plans: &[TargetPlan]) {
+        let kept = self.here(group).filter(|c| self.done.contains_key(&c.number)).count();
+        for plan in plans {
+            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+            let action = plan.action.describe();
+            self.method.push(format!(
+                "The sweep was interrupted when {kept} cells on these targets were measured, and went on with the others. \
+                 The target was made ready again at the same size, {path} ({size}): {action}."
+            ));
+        }
+    }
+
+    /// Notes where the lab is; refuses targets of another size than that of the cells kept so far.
+    fn look_around(&mut self, lab: &Lab<'_>, kept: Option<&[u64]>) -> Result<(), PrepareError> {
+        let facts = lab.prepared().facts();
+        let sizes: Vec<u64> = facts.iter().map(|f| f.size_bytes).collect();
+        if let Some(kept) = kept
+            && kept != sizes
+        {
+            let rule = format!(
+                "the cells kept so far were measured on {kept:?} bytes; give back a target of that size, or begin a new sweep"
+            );
+            let (field, value) = ("size".to_owned(), format!("{sizes:?} bytes"));
+            return Err(PrepareError::Invalid(vec![Violation { field, value, rule }]));
+        }
+        self.file_bytes += sizes.iter().sum::<u64>();
+        let site = lab.environment();
+        self.environment.host = self.environment.host.take().or_else(|| site.host.clone());
+        self.environment.storage.extend(site.storage.iter().cloned());
+        let artificial = self.options.plan.engine.is_artificial();
+        for target in lab.prepared().targets().iter().filter(|_| !artificial) {
+            let path = std::path::absolute(target.path());
+            let path = path.unwrap_or_else(|_| target.path().to_owned());
+            self.method.push(format!("I/O went to {}: {}.", path.display(), target.content()));
+        }
+        self.targets.extend(lab.targets());
+        Ok(())
+    }
+
+    /// Why a cell cannot be done on these targets.
+    fn unfit(&self, cell: &Cell, lab: &Lab<'_>) -> Option<String> {
+        let workload = self.options.plan.workload(cell, 0);
+        let violations = workload.violations_on(&lab.prepared().facts());
+        if let Some(violation) = violations.first() {
+            return Some(violation.to_string());
+        }
+        engine::check_memory(&workload).err().map(|e| e.to_string())
+    }
+
+    fn rest(&self, lab: &Lab<'_>, wrote: bool, stop: &AtomicBool) -> f64 {
+        if self.options.plan.engine.is_artificial() {
+            return 0.0;
+        }
+        let storage = &lab.environment().storage;
+        let devices: Vec<String> =
+            storage.iter().filter_map(|s| s.counted_device.clone()).collect();
+        rest(&devices, self.options.plan.settle_seconds, wrote, stop)
+    }
+
+    /// What is measured, and how long the rest takes at most.
+    fn title(&self, cell: &Cell, group: &[usize]) -> String {
+        let plan = &self.options.plan;
+        let mut title = cell.title();
+        if plan.groups().len() > 1 {
+            let path = &plan.targets.get(group[0]).map(|t| t.path.display().to_string());
+            title = format!("{}: {title}", path.as_deref().unwrap_or_default());
+        }
+        if plan.engine.is_artificial() {
+            return title;
+        }
+        let missing: Vec<Cell> =
+            self.sequence.iter().filter(|c| !self.done.contains_key(&c.number)).cloned().collect();
+        let left = plan.times(&missing).total_s();
+        format!("{title} (at most {} left)", show_duration(left))
+    }
+
+    fn measure(&self, step: &Step, lab: &mut Lab<'_>) -> Option<Measurement> {
+        let Step { cell, round } = step;
+        let plan = &self.options.plan;
+        let timing = Timing {
+            seconds: cell.seconds,
+            warmup_seconds: cell.warmup_seconds,
+            precision: plan.precision,
+            settle_seconds: 0.0,
+        };
+        let mut stream = cell.stream();
+        let sizes: Vec<u64> = lab.prepared().facts().iter().map(|f| f.size_bytes).collect();
+        // With its length known, a sequential read begins at a place of its own.
+        let alike = sizes.iter().all(|s| s == &sizes[0]);
+        if cell.pattern == Pattern::Sequential && cell.write_percent == 0 && alike {
+            stream.span_bytes = sizes.first().map(|s| Bytes(*s));
+        }
+        lab.measure_seeded(vec![stream], timing, plan.seed_of(cell, *round))
+    }
+
+    fn document(self) -> Experiment<Sweep> {
+        let plan = &self.options.plan;
+        let (names, measurements): (Vec<u32>, Vec<Measurement>) = self.done.into_iter().unzip();
+        let mut measured: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let count = u32::try_from(self.cells.len().max(1)).unwrap_or(u32::MAX);
+        for (place, name) in names.iter().enumerate() {
+            measured.entry(name % count).or_default().push(place);
+        }
+        let cells = conclude::cells(&self.cells, &measurements, &measured, &self.left_out);
+        let windows: f64 = measurements.iter().map(|m| m.seconds + m.workload.warmup_seconds).sum();
+        let mut warnings = doubts::each_once(measurements.iter().map(|m| ("", m)));
+        warnings.splice(0..0, self.error);
+        let mut method = self.method;
+        method.extend(method_of(plan));
+        Experiment {
+            schema: Sweep::SCHEMA.to_owned(),
+            id: self.options.id.clone(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: self.options.started.clone(),
+            finished: Timestamp::now().to_string(),
+            status: self.status,
+            targets: self.targets,
+            file_bytes: self.file_bytes,
+            environment: self.environment,
+            conclusion: Sweep {
+                plan_id: plan.id(),
+                curves: conclude::curves(&cells),
+                cells,
+                device_seconds: windows + self.rested_s,
+                matrix_seconds: plan.times(&self.cells).total_s(),
+                plan: self.options.plan,
+            },
+            measurements,
+            method,
+            warnings,
+        }
+    }
+}
+
+/// What would be done to the targets of a plan.
+pub(super) fn plan_targets(
+    plan: &Plan,
+    permissions: &Permissions,
+) -> Result<Vec<TargetPlan>, PrepareError> {
+    let cells = plan.cells();
+    let mut plans = Vec::new();
+    for group in plan.groups() {
+        let stream = preparing_stream(cells.iter().filter(|c| c.targets == group));
+        let setup = setup_of(plan, &group, permissions);
+        plans.extend(engine::plan(&setup.workload(vec![stream]), permissions)?);
+    }
+    Ok(plans)
+}
+
+fn setup_of(plan: &Plan, group: &[usize], permissions: &Permissions) -> Setup {
+    Setup {
+        targets: plan.sized_targets(group),
+        permissions: permissions.clone(),
+        engine: plan.engine,
+        sim: plan.sim.clone(),
+        mode: plan.mode,
+        seed: plan.seed,
+        timing: Timing { precision: plan.precision, ..Timing::default() },
+    }
+}
+
+/// A stream that reads and writes if any of the cells does, and fits where any of them fits.
+fn preparing_stream<'c>(cells: impl Iterator<Item = &'c Cell>) -> Stream {
+    let cells: Vec<&Cell> = cells.collect();
+    let smallest = cells.iter().min_by_key(|c| c.block_bytes);
+    let mut stream = smallest.map_or_else(Stream::default, |c| c.stream());
+    let reads = cells.iter().any(|c| c.write_percent < 100);
+    let writes = cells.iter().any(|c| c.write_percent > 0);
+    stream.write_percent = match (reads, writes) {
+        (true, true) => 50,
+        (false, true) => 100,
+        _ => 0,
+    };
+    (stream.threads, stream.depth, stream.durable, stream.sync) = (1, 1, false, None);
+    stream
+}
+
+/// What hundreds of measurements need not repeat: the figures of each thread, and of one stream and one target what is
+/// in the total. What is kept has all of it.
+fn slim(mut measurement: Measurement) -> Measurement {
+    measurement.threads_detail.clear();
+    for stream in &mut measurement.streams {
+        for part in [&mut stream.total, &mut stream.read, &mut stream.write, &mut stream.sync] {
+            part.histogram = None;
+        }
+    }
+    for target in &mut measurement.targets {
+        for part in [&mut target.total, &mut target.read, &mut target.write, &mut target.sync] {
+            part.histogram = None;
+        }
+    }
+    measurement
+}
+
+/// How the cells were measured, sentence by sentence.
+fn method_of(plan: &Plan) -> Vec<String> {
+    let order = if plan.shuffle {
+        "The cells of each group of targets were measured in an order drawn from the seed."
+    } else {
+        "The cells were measured in the order of the lists."
+    };
+    let mut method = vec![format!(
+        "{order} Test files are wholly written before the first cell, so that reads find data whatever the order. Every \
+         cell has random offsets of its own, which follow from the seed and the number of the cell."
+    )];
+    if plan.engine.is_artificial() {
+        method.push(
+            "There were no pauses: every run of this engine begins with an idle device.".to_owned(),
+        );
+    } else {
+        method.push(format!(
+            "Before each cell there was a pause of at most {} s, which ended when the device had done no I/O and the operating \
+             system had nothing to write back for a second and a half; after writes it had at least 15 s, because what a \
+             device writes from a cache of its own is in no counter.",
+            plan.settle_seconds
+        ));
+    }
+    if let Some(precision) = plan.precision {
+        method.push(format!(
+            "A cell ended before its time when the 95 % interval of its mean was within ±{} %.",
+            precision.percent
+        ));
+    }
+    method
+}
