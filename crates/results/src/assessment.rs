@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::knee::Knee;
+use analysis::noise::Trust;
 use analysis::verdict::{Database, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct Assessment {
     pub patterns: Vec<PatternResult>,
     /// The same load at rising depth.
     pub ramps: Vec<Ramp>,
+    /// The first pattern once more at the end, twice: how well figures repeat here; none where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
     /// What this program reaches on this host without any I/O, I/Os for each second.
     pub tool_ceiling_iops: Option<f64>,
     /// The largest measured IOPS as percent of the ceiling.
@@ -80,6 +84,19 @@ pub struct PatternResult {
     pub operation: String,
     /// The figures.
     pub measurement: Measurement,
+}
+
+/// A pattern that was measured several times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Repeats {
+    /// Name of the pattern.
+    pub name: String,
+    /// The load in words.
+    pub title: String,
+    /// What the repetitions say, the first measurement among them.
+    pub trust: Trust,
+    /// The repetitions, without the first measurement.
+    pub measurements: Vec<Measurement>,
 }
 
 /// The same load at rising depth.

@@ -9,7 +9,7 @@ mod histogram;
 mod measurement;
 mod sweep;
 
-pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp};
+pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
 pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
 pub use measurement::{

@@ -316,6 +316,10 @@ pub struct Kernel {
     pub device: String,
     /// Length of the kernel's window in seconds.
     pub seconds: f64,
+    /// Share of the device's I/O that was not this measurement's, percent; none where the tool's I/O cannot be expected at
+    /// the device.
+    #[serde(default)]
+    pub foreign_percent: Option<f64>,
     /// Reads the device completed for each second.
     pub read_iops: f64,
     /// Writes the device completed for each second.

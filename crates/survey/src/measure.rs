@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use analysis::agreement::{self, Agreement, DEFAULT_TOLERANCE_PERCENT, Flow, Observed};
+use analysis::noise::{self, Traffic};
 use counters::{DiskWindow, Sampler, Window};
 use engine::{EngineError, Event, Prepared};
 use inspect::{Inspector, Storage};
@@ -140,6 +141,7 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
     Kernel {
         device: names.join("+"),
         seconds: window.seconds,
+        foreign_percent: comparable.then(|| foreign_percent(measurement, window)).flatten(),
         read_iops: sum(|d| d.read_iops),
         write_iops: sum(|d| d.write_iops),
         read_bytes_per_s: sum(|d| d.read_bytes_per_s),
@@ -168,6 +170,22 @@ fn own_flushes_per_s(measurement: &Measurement, kernel_write_iops: f64) -> f64 {
     let durable = streams.filter(|(s, _)| s.durable).map(|(_, r)| r.write.iops).sum::<f64>();
     let asked = durable + measurement.sync.iops;
     (kernel_write_iops - measurement.write.iops).clamp(0.0, asked)
+}
+
+/// The share of the devices' I/O that was not this measurement's.
+fn foreign_percent(measurement: &Measurement, window: &Window) -> Option<f64> {
+    let disks = &window.disks;
+    let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
+    let write_iops = sum(|d| d.write_iops);
+    let device = Traffic {
+        ios: sum(|d| d.read_iops) + write_iops - own_flushes_per_s(measurement, write_iops),
+        bytes: sum(|d| d.read_bytes_per_s) + sum(|d| d.write_bytes_per_s),
+    };
+    let total = &measurement.total;
+    noise::foreign_percent(
+        device,
+        Traffic { ios: total.iops, bytes: total.mib_per_s * 1_048_576.0 },
+    )
 }
 
 /// The tool's figures beside the kernel's.

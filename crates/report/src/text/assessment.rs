@@ -23,6 +23,7 @@ pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     out.push_str(&knees(a));
     out.push_str(&best(a));
     out.push_str(&headroom(a));
+    out.push_str(&repeats(a));
     out.push_str(&warnings(a));
     if let Some(path) = report_path {
         out.push_str(&format!("\nReport: {}\n", words::path(path)));
@@ -81,6 +82,13 @@ fn headroom(a: &Assessment) -> String {
     };
     let (ceiling, used) = (show_number(ceiling), words::percent(Some(used)));
     format!("  the tool's own ceiling on this host: {ceiling} IOPS, {used} used\n")
+}
+
+/// How well the figures repeat.
+fn repeats(a: &Assessment) -> String {
+    let Some(repeats) = &a.repeats else { return String::new() };
+    let (title, found) = (words::clean(&repeats.title), words::clean(&repeats.trust.explanation));
+    wrap("  ", &format!("{title}: {found}"), SCREEN)
 }
 
 fn knees(a: &Assessment) -> String {

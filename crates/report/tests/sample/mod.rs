@@ -122,6 +122,7 @@ fn kernel(m: &Measurement) -> Kernel {
     Kernel {
         device: "nvme0n1".to_owned(),
         seconds: 30.004,
+        foreign_percent: Some(0.1),
         read_iops: window.kernel.read.iops,
         write_iops: window.kernel.write.iops,
         read_bytes_per_s: window.kernel.read.bytes_per_s,
@@ -344,6 +345,7 @@ pub(crate) fn assessment() -> Assessment {
         verdicts,
         patterns,
         ramps,
+        repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),
         method: [
@@ -368,6 +370,7 @@ pub(crate) fn empty() -> Assessment {
         verdicts: Vec::new(),
         patterns: Vec::new(),
         ramps: Vec::new(),
+        repeats: None,
         tool_ceiling_iops: None,
         tool_ceiling_used_percent: None,
         method: Vec::new(),

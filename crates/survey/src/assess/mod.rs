@@ -76,6 +76,8 @@ pub fn assess(
     let found = Session::new(&mut lab, timing, stop).measure_all(&loads);
     let (ramps, patterns) = (found.ramps, found.patterns);
     let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
+    let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
+    warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
     // The error that ended the assessment explains what is missing.
     warnings.splice(0..0, lab.error().map(str::to_owned));
     let used = conclude::largest_iops(&ramps, &patterns);
@@ -99,6 +101,7 @@ pub fn assess(
         method: plan::method(options, &timing, &lab.prepared().targets()[0]),
         patterns,
         ramps,
+        repeats: found.repeats,
         warnings,
     })
 }

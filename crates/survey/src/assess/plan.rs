@@ -12,6 +12,8 @@ use crate::lab;
 
 /// The least and the most depth at which the saturation of a load is looked for.
 pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
+/// How often the first pattern is measured again at the end.
+pub(super) const REPEATS: usize = 2;
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
 /// The least by which I/O is shifted off the boundaries.
@@ -274,7 +276,7 @@ pub(super) fn preparing_stream() -> Stream {
 /// Steps of a whole assessment, if every ramp goes to its deepest point.
 pub(super) fn steps(loads: &[Load]) -> usize {
     let ramps = loads.iter().filter(|l| l.ramp).count();
-    1 + loads.len() + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
+    1 + loads.len() + REPEATS + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
 }
 
 /// How it was measured, sentence by sentence.

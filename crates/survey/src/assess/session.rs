@@ -3,8 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use analysis::knee::{LoadPoint, Search, find_knee};
+use analysis::noise;
 use engine::Permissions;
-use results::{Measurement, PatternResult, Ramp, Status};
+use results::{Measurement, PatternResult, Ramp, Repeats, Status};
 use workload::{EngineChoice, Stream, Target, Workload};
 
 use super::conclude;
@@ -17,6 +18,7 @@ use crate::measure::{Site, measure};
 pub(super) struct Found {
     pub(super) ramps: Vec<Ramp>,
     pub(super) patterns: Vec<PatternResult>,
+    pub(super) repeats: Option<Repeats>,
     pub(super) tool_ceiling_iops: Option<f64>,
 }
 
@@ -42,6 +44,7 @@ impl<'a, 'l> Session<'a, 'l> {
         for load in loads {
             self.load(load);
         }
+        self.repeat(loads);
         self.found
     }
 
@@ -67,6 +70,32 @@ impl<'a, 'l> Session<'a, 'l> {
         });
         let complete = measured.filter(|m| m.status == Status::Complete);
         self.found.tool_ceiling_iops = complete.map(|m| m.total.iops);
+    }
+
+    /// The first pattern again, when everything else has been done: what varies from run to run is not seen within one.
+    fn repeat(&mut self, loads: &[Load]) {
+        let Some(first) = self.found.patterns.first() else { return };
+        let Some(load) = loads.iter().find(|load| load.name == first.name) else { return };
+        let depth = first.measurement.depth.unwrap_or(load.stream.depth);
+        let mut runs = vec![first.measurement.total.iops];
+        let mut foreign: Vec<f64> = foreign_percent(&first.measurement).into_iter().collect();
+        let mut measurements = Vec::new();
+        for number in 1..=plan::REPEATS {
+            if self.lab.is_over() {
+                break;
+            }
+            self.lab.begin(&format!("{}, repetition {number}", load.title));
+            let stream = Stream { depth, ..load.stream.clone() };
+            let Some(measurement) = self.measure(stream, self.timing.pattern) else { break };
+            runs.push(measurement.total.iops);
+            foreign.extend(foreign_percent(&measurement));
+            measurements.push(measurement);
+        }
+        if !measurements.is_empty() {
+            let trust = noise::trust(&runs, foreign.into_iter().reduce(f64::max));
+            let (name, title) = (load.name.clone(), load.title.clone());
+            self.found.repeats = Some(Repeats { name, title, trust, measurements });
+        }
     }
 
     /// One load: its ramp, if it has one, and its pattern at the depth to judge.
@@ -138,4 +167,9 @@ fn load_point(measurement: &Measurement) -> LoadPoint {
         latency_ns: measurement.total.latency_ns.map_or(0.0, |l| l.mean),
         half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
     }
+}
+
+/// The share of the device's I/O that was not this measurement's.
+fn foreign_percent(measurement: &Measurement) -> Option<f64> {
+    measurement.kernel.as_ref()?.foreign_percent
 }
