@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::{number, percent};
+use crate::words::{grouped, percent};
 
 /// A step that reaches this share of the sum, in percent, scales linearly: measurements repeat no better.
 const LINEAR_PERCENT: f64 = 95.0;
@@ -183,8 +183,10 @@ struct Findings<'a> {
 impl Findings<'_> {
     fn all(&self) -> Vec<String> {
         let mut findings = vec![self.linearity()];
-        findings.extend(self.steps.iter().find(|s| s.like_one).map(|s| self.like_one(s)));
-        findings.extend(self.shared.iter().map(|group| {
+        let like_one = self.steps.iter().find(|s| s.like_one);
+        findings.extend(like_one.map(|s| self.like_one(s)));
+        let said = |group: &&Vec<usize>| like_one.is_some_and(|s| s.targets == **group);
+        findings.extend(self.shared.iter().filter(|group| !said(group)).map(|group| {
             format!("{} share a bottleneck: in pairs they do not give their sum.", self.list(group))
         }));
         findings.extend(self.unequal());
@@ -192,7 +194,7 @@ impl Findings<'_> {
             findings.push(format!(
                 "Together they end at {} a second whatever is added: a limit in what all share (adapter, path, \
                  controller or pool).",
-                number(ceiling)
+                grouped(ceiling)
             ));
         }
         findings

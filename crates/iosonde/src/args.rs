@@ -9,6 +9,8 @@ use workload::{
     parse_distribution,
 };
 
+use crate::scale::ScaleArgs;
+use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
 
@@ -33,6 +35,10 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Measure every combination of lists of patterns, sizes, threads and depths
     Sweep(Box<SweepArgs>),
+    /// Run the same load over growing parts of a file and find the size of the cache
+    Sizes(Box<SizesArgs>),
+    /// Run the same load on each target alone, then on several together
+    Scale(Box<ScaleArgs>),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document
@@ -49,6 +55,10 @@ pub(crate) enum Document {
     Assessment,
     /// The result of `iosonde sweep --json`
     Sweep,
+    /// The result of `iosonde sizes --json`
+    Sizes,
+    /// The result of `iosonde scale --json`
+    Scale,
 }
 
 /// `iosonde assess`

@@ -13,6 +13,7 @@ use workload::{Mode, Stream, Target, Workload};
 use crate::args::{AssessArgs, PaceArg};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
+use crate::experiment::read;
 use crate::run::{apply_targets, describe, json};
 
 /// Runs the command.
@@ -79,8 +80,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         None => database.limits(),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
-            let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-            survey::parse_limits(&text, database).map_err(|e| wrong(e.to_string()))?
+            survey::parse_limits(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
         }
     };
     let pace = match args.pace {

@@ -4,10 +4,11 @@ mod args;
 mod assess;
 mod display;
 mod exit;
-#[allow(dead_code, reason = "used by the experiments that come next")]
 mod experiment;
 mod run;
+mod scale;
 mod signals;
+mod sizes;
 mod sweep;
 mod targets;
 
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
             Command::Run(run) => run::run(&run, &stop),
             Command::Assess(assess) => assess::assess(&assess, &stop),
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
+            Command::Sizes(args) => sizes::sizes(&args, &stop),
+            Command::Scale(args) => scale::scale(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

@@ -30,7 +30,7 @@ fn assert_keeps(document: &str, instance: &Value) {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in ["measurement", "assessment", "sweep"] {
+    for document in ["measurement", "assessment", "sweep", "sizes", "scale"] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());
         let path = published(document);
@@ -94,4 +94,17 @@ fn a_measurement_reads_back_as_it_was_written() {
     let read: results::Measurement = serde_json::from_slice(&output.stdout).unwrap();
     let again = serde_json::to_value(&read).unwrap();
     assert_eq!(again, serde_json::from_slice::<Value>(&output.stdout).unwrap());
+}
+
+#[test]
+fn experiments_over_sizes_and_targets_keep_their_schemas() {
+    let sim = ["--engine", "sim", "--json", "--quiet", "--seconds", "4", "--at-least", "2"];
+    let cache = ["--sim", r#"cache = { size_bytes = "1G", hit_ns = "10us" }"#];
+    let output = iosonde(&[&["sizes", "--sizes", "512M,2G,4G"], &sim[..], &cache[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("sizes", &serde_json::from_slice(&output.stdout).unwrap());
+    let output =
+        iosonde(&[&["scale", "a", "b", "--size", "1G", "--depth", "4"], &sim[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("scale", &serde_json::from_slice(&output.stdout).unwrap());
 }

@@ -7,6 +7,8 @@ mod assessment;
 mod experiment;
 mod histogram;
 mod measurement;
+mod scale;
+mod sizes;
 mod sweep;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
@@ -16,6 +18,8 @@ pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
+pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
+pub use sizes::{SizeResult, Sizes, Warmed};
 pub use sweep::{Source, Sweep, SweptCell, SweptCurve};
 
 /// The JSON Schema of one of the documents.

@@ -9,6 +9,8 @@ mod interruption;
 mod output;
 mod program;
 mod reports;
+mod scale;
+mod sizes;
 mod sweep;
 mod test_files;
 mod usage;

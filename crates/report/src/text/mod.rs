@@ -1,11 +1,16 @@
 //! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is longer.
 
 mod assessment;
+mod experiment;
 mod kernel;
 mod layout;
 mod measurement;
+mod scale;
+mod sizes;
 mod sweep;
 
 pub use assessment::assessment;
 pub use measurement::measurement;
+pub use scale::scale;
+pub use sizes::sizes;
 pub use sweep::{sweep, sweep_csv};

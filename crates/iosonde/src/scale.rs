@@ -1,0 +1,53 @@
+//! `iosonde scale`: each target alone, then more and more of them together.
+
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use survey::ScaleOptions;
+use workload::Stream;
+
+use crate::args::StreamArgs;
+use crate::exit::{Failure, Outcome, print};
+use crate::experiment::{ExperimentArgs, conduct, dry_run, stream};
+use crate::targets::TargetArgs;
+
+/// Enough that a target shows what it can do, where nothing else is asked for.
+const DEPTH: u32 = 32;
+
+/// `iosonde scale`
+#[derive(Debug, Args)]
+pub(crate) struct ScaleArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    #[command(flatten)]
+    pub stream: StreamArgs,
+
+    /// Measure every pair of targets as well, to learn which share something
+    #[arg(long)]
+    pub pairs: bool,
+
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+}
+
+/// Runs the command.
+pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let options = ScaleOptions {
+        setup: args.experiment.setup(&args.target)?,
+        stream: stream(Stream { depth: DEPTH, ..Stream::default() }, &args.stream)?,
+        pairs: args.pairs,
+    };
+    if args.target.dry_run {
+        print(&dry_run(&options.setup, &options.stream)?)?;
+        return Ok(Outcome::Done);
+    }
+    let (_, outcome) = conduct(
+        &args.target,
+        args.experiment.json,
+        stop,
+        |stop, observe| survey::scale(&options, stop, observe),
+        report::text::scale,
+    )?;
+    Ok(outcome)
+}

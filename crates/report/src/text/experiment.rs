@@ -1,0 +1,63 @@
+//! What the texts of all experiments begin and end with.
+
+use results::{Experiment, Status};
+
+use super::layout::{WIDTH, wrap};
+use crate::words;
+
+/// On what, with which load, and how it ended; the file size is in the first line.
+pub(crate) fn head<C>(experiment: &Experiment<C>) -> String {
+    let size = words::size(experiment.file_bytes);
+    let names: Vec<String> = experiment.targets.iter().map(|t| words::path(t)).collect();
+    let mut out = match names.as_slice() {
+        [one] => format!("{one}, file size {size}\n"),
+        many => format!("{} targets, file size {size} in all\n", many.len()),
+    };
+    let mut line = |label: &str, text: &str| {
+        out.push_str(&wrap(&format!("  {label:<10} "), text, WIDTH));
+    };
+    let storage: Vec<String> = experiment.environment.storage.iter().map(words::storage).collect();
+    if !storage.is_empty() {
+        line("storage", &storage.join("; "));
+    }
+    if let Some(first) = experiment.measurements.first() {
+        line("load", &words::loads(first));
+        line("mode", &words::mode(&first.workload));
+    }
+    line(
+        "measured",
+        &format!(
+            "{} measurements from {}",
+            experiment.measurements.len(),
+            words::moment(&experiment.started)
+        ),
+    );
+    match experiment.status {
+        Status::Complete => {}
+        Status::Interrupted => {
+            line("STATUS", "INTERRUPTED: the figures are of the part that was measured.");
+        }
+        Status::Failed => {
+            line("STATUS", "FAILED on an I/O error: the figures are of the part before it.");
+        }
+    }
+    out
+}
+
+/// How it was measured, and every reason to doubt.
+pub(crate) fn foot<C>(experiment: &Experiment<C>) -> String {
+    let mut out = String::new();
+    if !experiment.method.is_empty() {
+        out.push_str("\nMethod\n");
+    }
+    for sentence in &experiment.method {
+        out.push_str(&wrap("  - ", &words::clean(sentence), WIDTH));
+    }
+    if !experiment.warnings.is_empty() {
+        out.push_str("\nWarnings\n");
+    }
+    for warning in &experiment.warnings {
+        out.push_str(&wrap("  ! ", &words::clean(warning), WIDTH));
+    }
+    out
+}

@@ -1,0 +1,70 @@
+//! What an experiment over several targets concludes, `iosonde.scale/1`.
+
+use std::path::PathBuf;
+
+use analysis::scaling::Scaling;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Conclusion;
+
+/// The same load on each target alone, then on several together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scale {
+    /// What is added up: I/Os a second for random loads, MiB a second for sequential ones.
+    pub unit: ScaleUnit,
+    /// Each target alone, in the order in which they were named.
+    pub alone: Vec<TargetAlone>,
+    /// Several together, in the order in which they were measured.
+    pub together: Vec<TargetsTogether>,
+    /// What follows; none before several targets were measured together.
+    pub scaling: Option<Scaling>,
+}
+
+impl Conclusion for Scale {
+    const SCHEMA: &'static str = "iosonde.scale/1";
+}
+
+/// What is added up over targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScaleUnit {
+    /// I/Os a second.
+    Iops,
+    /// MiB a second.
+    MibPerS,
+}
+
+/// One target alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetAlone {
+    /// The target.
+    pub target: PathBuf,
+    /// Size of its test file.
+    pub file_bytes: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// MiB a second.
+    pub mib_per_s: f64,
+    /// Half width of the 95 % interval of the throughput in percent, where known.
+    pub half_width_percent: Option<f64>,
+    /// Mean latency.
+    pub mean_latency_ns: Option<f64>,
+}
+
+/// Several targets at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetsTogether {
+    /// Which targets, by their place in `alone`.
+    pub targets: Vec<usize>,
+    /// I/Os a second, of all of them.
+    pub iops: f64,
+    /// MiB a second, of all of them.
+    pub mib_per_s: f64,
+    /// Half width of the 95 % interval of the throughput in percent, where known.
+    pub half_width_percent: Option<f64>,
+    /// Mean latency.
+    pub mean_latency_ns: Option<f64>,
+    /// What each gave of it, in the unit that is added up.
+    pub each: Vec<f64>,
+}

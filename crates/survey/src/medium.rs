@@ -1,0 +1,23 @@
+//! What is known of the medium under a target.
+
+use inspect::Device;
+use results::Environment;
+
+/// Ways to a device on which the device itself says whether it turns. A hypervisor says that its disks turn, whatever
+/// they are.
+const OWN_WORD: [&str; 6] = ["sata", "sas", "usb", "fc", "iscsi", "nvme"];
+
+/// Whether the medium turns; none where it is not known, or where the devices under the targets differ.
+pub(crate) fn rotational(environment: &Environment) -> Option<bool> {
+    agreed(environment, |device| {
+        let known = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));
+        device.rotational.filter(|_| known)
+    })
+}
+
+/// What all devices under the targets say.
+fn agreed(environment: &Environment, of: impl Fn(&Device) -> Option<bool>) -> Option<bool> {
+    let mut all = environment.storage.iter().flat_map(|s| &s.devices).map(of);
+    let first = all.next()??;
+    all.all(|one| one == Some(first)).then_some(first)
+}

@@ -1,0 +1,187 @@
+//! The same load on each target alone, then on 1, 2, 4, 8 … together: do they add up, and what do they share?
+
+use std::sync::atomic::AtomicBool;
+
+use analysis::scaling::{Rate, Together, scaling};
+use engine::PrepareError;
+use results::{Experiment, Measurement, Scale, ScaleUnit, TargetAlone, TargetsTogether};
+use workload::{Pattern, Stream, Violation};
+
+use crate::lab::{Lab, Progress, Setup};
+
+/// What to measure on which targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScaleOptions {
+    /// On what, and how.
+    pub setup: Setup,
+    /// The load on each target.
+    pub stream: Stream,
+    /// Whether every pair is measured, to learn which targets share something.
+    pub pairs: bool,
+}
+
+/// Measures each target alone, then more and more of them together.
+pub fn scale(
+    options: &ScaleOptions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Scale>, PrepareError> {
+    let count = options.setup.targets.len();
+    if count < 2 {
+        let rule = "scale compares targets with each other; name two or more".to_owned();
+        let violation = Violation { field: "targets".to_owned(), value: count.to_string(), rule };
+        return Err(PrepareError::Invalid(vec![violation]));
+    }
+    let mut lab = Lab::open(options.setup.clone(), &options.stream, stop, observe)?;
+    let sets = sets(count, options.pairs);
+    lab.expect_steps(sets.len());
+    let unit = unit(&options.stream);
+    let mut measurements = Vec::new();
+    let (mut alone, mut together) = (Vec::new(), Vec::new());
+    for set in sets {
+        lab.begin(&title(&set));
+        let stream = Stream { targets: set.clone(), ..options.stream.clone() };
+        let Some(measurement) = lab.measure(vec![stream]) else { break };
+        lab.keep(&measurement);
+        match set.as_slice() {
+            [one] => alone.push(target_alone(&measurement, *one)),
+            _ => together.push(targets_together(&measurement, set, unit)),
+        }
+        measurements.push(measurement);
+        if lab.is_over() {
+            break;
+        }
+    }
+    let scaling = conclude(unit, &alone, &together);
+    let method = method(options, &lab, unit);
+    Ok(lab.document(Scale { unit, alone, together, scaling }, measurements, method))
+}
+
+/// Each target, then the first 2, 4, 8 … and all of them; pairs last.
+fn sets(count: usize, pairs: bool) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = (0..count).map(|t| vec![t]).collect();
+    let doublings = std::iter::successors(Some(2), |n| Some(n * 2)).take_while(|n| *n < count);
+    sets.extend(doublings.chain([count]).map(|n| (0..n).collect()));
+    if pairs {
+        let all = (0..count).flat_map(|a| (a + 1..count).map(move |b| vec![a, b]));
+        // The first pair is among the doublings.
+        sets.extend(all.skip(1));
+    }
+    sets
+}
+
+fn title(set: &[usize]) -> String {
+    match set {
+        [one] => format!("target {} alone", one + 1),
+        [a, b] => format!("targets {} and {} together", a + 1, b + 1),
+        many => format!("{} targets together", many.len()),
+    }
+}
+
+/// Random I/O is judged by its number, sequential I/O by its bytes.
+fn unit(stream: &Stream) -> ScaleUnit {
+    if stream.pattern == Pattern::Random { ScaleUnit::Iops } else { ScaleUnit::MibPerS }
+}
+
+fn in_unit(unit: ScaleUnit, iops: f64, mib_per_s: f64) -> f64 {
+    match unit {
+        ScaleUnit::Iops => iops,
+        ScaleUnit::MibPerS => mib_per_s,
+    }
+}
+
+fn half_width(measurement: &Measurement) -> Option<f64> {
+    measurement.steady.as_ref().and_then(|s| s.half_width_percent)
+}
+
+fn target_alone(measurement: &Measurement, target: usize) -> TargetAlone {
+    let place = measurement.targets.get(target);
+    TargetAlone {
+        target: place.map(|t| t.path.clone()).unwrap_or_default(),
+        file_bytes: place.map_or(0, |t| t.file_bytes),
+        iops: measurement.total.iops,
+        mib_per_s: measurement.total.mib_per_s,
+        half_width_percent: half_width(measurement),
+        mean_latency_ns: measurement.total.latency_ns.map(|l| l.mean),
+    }
+}
+
+fn targets_together(
+    measurement: &Measurement,
+    targets: Vec<usize>,
+    unit: ScaleUnit,
+) -> TargetsTogether {
+    let of = |target: &usize| {
+        let result = measurement.targets.get(*target);
+        result.map_or(0.0, |t| in_unit(unit, t.total.iops, t.total.mib_per_s))
+    };
+    TargetsTogether {
+        each: targets.iter().map(of).collect(),
+        targets,
+        iops: measurement.total.iops,
+        mib_per_s: measurement.total.mib_per_s,
+        half_width_percent: half_width(measurement),
+        mean_latency_ns: measurement.total.latency_ns.map(|l| l.mean),
+    }
+}
+
+fn conclude(
+    unit: ScaleUnit,
+    alone: &[TargetAlone],
+    together: &[TargetsTogether],
+) -> Option<analysis::scaling::Scaling> {
+    let names: Vec<String> = alone.iter().map(|t| t.target.display().to_string()).collect();
+    let rates: Vec<Rate> = alone
+        .iter()
+        .map(|t| Rate {
+            per_s: in_unit(unit, t.iops, t.mib_per_s),
+            half_width_percent: t.half_width_percent,
+        })
+        .collect();
+    let sets: Vec<Together> = together
+        .iter()
+        .map(|t| Together {
+            targets: t.targets.clone(),
+            total: Rate {
+                per_s: in_unit(unit, t.iops, t.mib_per_s),
+                half_width_percent: t.half_width_percent,
+            },
+            each: t.each.clone(),
+        })
+        .collect();
+    scaling(&names, &rates, &sets)
+}
+
+fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String> {
+    let stream = &options.stream;
+    let added = match unit {
+        ScaleUnit::Iops => "I/Os",
+        ScaleUnit::MibPerS => "MiB",
+    };
+    vec![
+        format!(
+            "The same load ran on each target alone and then on several at once, with {} I/Os in flight on each target \
+             throughout (threads x depth: {} x {}); {added} a second were added up.",
+            u64::from(stream.threads) * u64::from(stream.depth),
+            stream.threads,
+            stream.depth
+        ),
+        lab.setup().timing_sentence(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_double_and_end_with_all() {
+        let sizes =
+            |count, pairs| -> Vec<usize> { sets(count, pairs).iter().map(Vec::len).collect() };
+        assert_eq!(sizes(2, false), [1, 1, 2]);
+        assert_eq!(sizes(4, false), [1, 1, 1, 1, 2, 4]);
+        assert_eq!(sizes(5, false), [1, 1, 1, 1, 1, 2, 4, 5]);
+        assert_eq!(sets(3, true)[3..], [vec![0, 1], vec![0, 1, 2], vec![0, 2], vec![1, 2]]);
+        assert_eq!(sets(2, true).len(), 3, "the only pair is measured once");
+    }
+}
