@@ -61,6 +61,8 @@ const DRIFT: f64 = 0.5;
 /// The same where the drift continues a warm-up that was cut. Of an exponential tail, the mean of T is off by 0.7
 /// of the drift where T is four time constants, by 1.1 where it is two, by 2 where it is one.
 const TAIL_DRIFT: f64 = 1.5;
+/// The share of the interval of that drift that is added to it, or a run would end where noise hides the tail.
+const TAIL_NOISE: f64 = 0.2;
 /// Thirty years: what is longer is no length of time.
 const LONGEST_BUCKET_S: f64 = 1e9;
 
@@ -84,8 +86,12 @@ pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     let before = numbers::mean(&values[..cut.values]);
     let half_width_percent = estimate.and_then(|estimate| {
         let goes_on = before.is_some_and(|before| (mean - before) * estimate.drift > 0.0);
-        let share = if goes_on { TAIL_DRIFT } else { DRIFT };
-        percent(estimate.noise.hypot(share * estimate.drift))
+        let drift = if goes_on {
+            TAIL_DRIFT * (estimate.drift.abs() + TAIL_NOISE * estimate.drift_noise)
+        } else {
+            DRIFT * estimate.drift
+        };
+        percent(estimate.noise.hypot(drift))
     });
     let drift_percent = estimate.and_then(|estimate| percent(estimate.drift)).unwrap_or(0.0);
     let mut steady = Steady {
