@@ -30,7 +30,7 @@ impl Watch {
     /// Takes the next value (completions per second). True when the series was settled at two looks in a row and
     /// nothing forbids an end; the caller ends the run then, and at `at_most_s` in any case.
     ///
-    /// `may_stop` is false while something else forbids an end, as long as writes may still fit in a cache: no
+    /// `may_stop` is false while something else forbids an end, as long as a write has not exceeded the caches that may be there: no
     /// statistic foresees a cliff. A value that is not finite counts as time that passed without one.
     pub fn push(&mut self, value: f64, may_stop: bool) -> bool {
         self.series.push(value);

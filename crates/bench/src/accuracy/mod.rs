@@ -5,6 +5,7 @@
 mod generate;
 mod phases;
 mod series;
+mod truth;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -28,6 +29,7 @@ struct Section {
 const SECTIONS: &[Section] = &[
     Section { name: "series", title: "When a figure is settled", run: series::run },
     Section { name: "phases", title: "When throughput falls on the way", run: phases::run },
+    Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 
 const PAGE: &str = include_str!("accuracy.md");

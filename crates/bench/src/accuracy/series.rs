@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use analysis::noise;
 use analysis::numbers;
-use analysis::steady::{Rule, Steady, Watch, judge};
+use analysis::steady::{Rule, Watch};
 
 use super::generate::{self, BUCKET_S, BUCKETS_PER_S, LONGEST_S, Make};
 use super::table;
@@ -57,16 +57,7 @@ fn watched(series: &[f64], rule: Rule, guard_s: f64) -> Answer {
             break;
         }
     }
-    answer(seconds, &watch.conclude())
-}
-
-/// A run of a minute whatever happens, judged by the same interval.
-fn minute(series: &[f64], _: f64) -> Answer {
-    let run = &series[..60 * BUCKETS_PER_S];
-    answer(60.0, &judge(run, BUCKET_S, Rule::default().precision_percent))
-}
-
-fn answer(seconds: f64, steady: &Steady) -> Answer {
+    let steady = watch.conclude();
     Answer {
         seconds,
         mean: steady.mean,
@@ -186,9 +177,6 @@ pub(super) fn run() -> Result<String, Error> {
         write!(text, "\n### {title}\n\n{}", rows(rule.precision_percent, end))?;
     }
     let precision = default.precision_percent;
-    let minute_title =
-        format!("A run of 60 s whatever happens, and what is said of it ({precision} %)");
-    write!(text, "\n### {minute_title}\n\n{}", rows(precision, minute))?;
     let fixed_title =
         "For comparison: 5 s not counted, then a minute; interval as if values were independent";
     write!(text, "\n### {fixed_title}\n\n{}", rows(precision, fixed))?;

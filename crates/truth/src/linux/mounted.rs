@@ -1,6 +1,8 @@
 //! The device as others see it: a mounted file system.
 
+use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -57,6 +59,11 @@ impl Truth {
         truth.session = Some(session.map_err(Unavailable::because(what))?);
         let answering = truth.server.start_answering();
         truth.answering = answering.map_err(Unavailable::because("threads of the device"))?;
+        if !sizes.is_empty() {
+            let file = File::open(truth.path(0)).map_err(Unavailable::because(what))?;
+            let read = || file.read_at(&mut [0; 512], 0);
+            truth.server.find_lead(read).map_err(Unavailable::because("I/O on the device"))?;
+        }
         Ok(truth)
     }
 

@@ -5,20 +5,24 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use device::{Device, Op, Outcome, Request};
-use workload::SimDevice;
+use workload::{Nanoseconds, SimDevice};
 
 use super::delivered::{Delivered, Served};
 use super::priority;
 
-/// So much earlier than due is an answer begun: about what a timer and the way back through the kernel take.
-const LEAD_NS: u64 = 50_000;
+/// What the lead is found with: so many I/Os, one after the other, of so long.
+const PROBES: usize = 16;
+const PROBE_NS: u64 = 2_000_000;
+/// More than this is a busy host, and not what the way to the device takes.
+const LEAD_MOST_NS: u64 = 300_000;
 /// Threads that answer, so that those due at the same moment do not wait for each other.
 const ANSWERING: usize = 2;
 const SEED: u64 = 42;
@@ -36,6 +40,8 @@ pub(super) struct Server {
     sooner: Condvar,
     /// Answers come at once and are not counted.
     instant: AtomicBool,
+    /// So much earlier than due is an answer begun.
+    lead_ns: AtomicU64,
 }
 
 struct State {
@@ -76,7 +82,26 @@ impl Server {
             state: Mutex::new(state),
             sooner: Condvar::new(),
             instant: AtomicBool::new(false),
+            lead_ns: AtomicU64::new(0),
         }
+    }
+
+    /// Finds out what the way from a program to the device, the timer and the way back take together, and answers that
+    /// much earlier from now on: so that programs see the model's times. `read` makes one I/O.
+    pub(super) fn find_lead(&self, read: impl Fn() -> io::Result<usize>) -> io::Result<()> {
+        let model =
+            SimDevice { servers: 1, read_ns: Nanoseconds(PROBE_NS), ..SimDevice::default() };
+        self.lock().device = Device::new(&model, &self.target_bytes, SEED);
+        let mut over_ns = Vec::new();
+        for _ in 0..PROBES {
+            let begin_ns = self.now_ns();
+            read()?;
+            over_ns.push((self.now_ns() - begin_ns).saturating_sub(PROBE_NS));
+        }
+        over_ns.sort_unstable();
+        self.lead_ns.store(over_ns[PROBES / 2].min(LEAD_MOST_NS), Ordering::Relaxed);
+        self.instantly(|| ());
+        Ok(())
     }
 
     /// Nanoseconds on the server's clock.
@@ -119,7 +144,7 @@ impl Server {
     }
 
     /// Starts the threads that answer; they end with [`Server::end`].
-    pub(super) fn start_answering(self: &Arc<Self>) -> std::io::Result<Vec<JoinHandle<()>>> {
+    pub(super) fn start_answering(self: &Arc<Self>) -> io::Result<Vec<JoinHandle<()>>> {
         let answer = |number| {
             let server = Arc::clone(self);
             let name = format!("truth-answer-{number}");
@@ -137,9 +162,9 @@ impl Server {
     fn next_due(&self) -> Option<Pending> {
         let mut state = self.lock();
         loop {
-            let now_ns = self.now_ns();
+            let (now_ns, lead_ns) = (self.now_ns(), self.lead_ns.load(Ordering::Relaxed));
             let wait_ns = match state.pending.peek() {
-                Some(Reverse(p)) => p.due_ns.saturating_sub(LEAD_NS).saturating_sub(now_ns),
+                Some(Reverse(p)) => p.due_ns.saturating_sub(lead_ns).saturating_sub(now_ns),
                 None if state.ended => return None,
                 None => u64::MAX,
             };
