@@ -8,6 +8,7 @@
 //! | module | question |
 //! |---|---|
 //! | [`knee`] | up to which load does throughput grow? |
+//! | [`cause`] | and what keeps it from growing? |
 //! | [`usl`] | how does it fall beyond its peak? |
 //! | [`agreement`] | did the operating system see the same I/O as the tool? |
 //! | [`edge`] | how large a cache answers in place of the storage? |
@@ -23,6 +24,7 @@
 
 pub mod agreement;
 pub mod alignment;
+pub mod cause;
 pub mod claims;
 pub mod edge;
 pub mod honesty;

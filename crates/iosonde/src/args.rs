@@ -9,6 +9,7 @@ use workload::{
     parse_distribution,
 };
 
+use crate::knee::KneeArgs;
 use crate::scale::ScaleArgs;
 use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
@@ -31,6 +32,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure the patterns that matter for a database, judge them, write a report
     Assess(Box<AssessArgs>),
+    /// Find where one load saturates, and what limits it there
+    Knee(Box<KneeArgs>),
     /// Run one workload
     Run(Box<RunArgs>),
     /// Measure every combination of lists of patterns, sizes, threads and depths
@@ -53,6 +56,8 @@ pub(crate) enum Document {
     Measurement,
     /// The result of `iosonde assess --json`
     Assessment,
+    /// The result of `iosonde knee --json`
+    Knee,
     /// The result of `iosonde sweep --json`
     Sweep,
     /// The result of `iosonde sizes --json`

@@ -13,7 +13,6 @@ pub(crate) enum Outcome {
     /// It ran, but I/O failed; what was measured was shown.
     IoFailed,
     /// It ran, and the storage does not reach what was expected of it.
-    #[allow(dead_code, reason = "expectations come next")]
     NotMet,
     /// A signal ended it; what was measured was shown.
     Interrupted,

@@ -5,6 +5,7 @@ mod assess;
 mod display;
 mod exit;
 mod experiment;
+mod knee;
 mod run;
 mod scale;
 mod signals;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         signals::install().map_err(Failure::from).and_then(|stop| match arguments.command {
             Command::Run(run) => run::run(&run, &stop),
             Command::Assess(assess) => assess::assess(&assess, &stop),
+            Command::Knee(knee) => knee::knee(&knee, &stop),
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::TargetPlan;
-use results::{Assessment, Experiment, Measurement, Scale, Sizes, Status, Sweep};
+use results::{Assessment, Experiment, Measurement, Saturation, Scale, Sizes, Status, Sweep};
 use survey::Site;
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
@@ -74,6 +74,7 @@ pub(crate) fn print_schema(document: Document) -> Result<Outcome, Failure> {
     let schema = match document {
         Document::Measurement => results::schema_of::<Measurement>(),
         Document::Assessment => results::schema_of::<Assessment>(),
+        Document::Knee => results::schema_of::<Experiment<Saturation>>(),
         Document::Sweep => results::schema_of::<Experiment<Sweep>>(),
         Document::Sizes => results::schema_of::<Experiment<Sizes>>(),
         Document::Scale => results::schema_of::<Experiment<Scale>>(),

@@ -30,7 +30,7 @@ fn assert_keeps(document: &str, instance: &Value) {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in ["measurement", "assessment", "sweep", "sizes", "scale"] {
+    for document in ["measurement", "assessment", "knee", "sweep", "sizes", "scale"] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());
         let path = published(document);
@@ -85,6 +85,15 @@ fn sweeps_keep_their_schema() {
     let output = iosonde(&[&["sweep", "--engine", "sim"], &lists[..], &short[..]].concat());
     assert_eq!(output.status.code(), Some(0));
     assert_keeps("sweep", &serde_json::from_slice(&output.stdout).unwrap());
+}
+
+#[test]
+fn knees_keep_their_schema() {
+    let sim = ["--sim", "servers = 4", "--latency-target", "1ms@p99", "--link", "PCIe3x4"];
+    let short = ["--seconds", "1", "--precision", "0", "--quiet"];
+    let output = iosonde(&[&["knee", "--engine", "sim", "--json"], &sim[..], &short[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("knee", &serde_json::from_slice(&output.stdout).unwrap());
 }
 
 #[test]

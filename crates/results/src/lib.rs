@@ -7,6 +7,7 @@ mod assessment;
 mod experiment;
 mod histogram;
 mod measurement;
+mod saturation;
 mod scale;
 mod sizes;
 mod sweep;
@@ -18,6 +19,7 @@ pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
+pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};
 pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
 pub use sizes::{SizeResult, Sizes, Warmed};
 pub use sweep::{Source, Sweep, SweptCell, SweptCurve};

@@ -4,7 +4,9 @@
 //! experiments are made: lists of such measurements and what follows from them. [`assess`] is the main job.
 
 mod assess;
+mod ceiling;
 mod doubts;
+mod knee;
 mod lab;
 mod limits;
 mod measure;
@@ -17,6 +19,7 @@ mod warnings;
 mod watching;
 
 pub use assess::{AssessOptions, assess};
+pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};
 pub use measure::{Site, measure};

@@ -6,6 +6,7 @@ mod devices;
 mod file_systems;
 mod foreign_files;
 mod interruption;
+mod knee;
 mod output;
 mod program;
 mod reports;

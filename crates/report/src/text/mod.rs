@@ -3,6 +3,7 @@
 mod assessment;
 mod experiment;
 mod kernel;
+mod knee;
 mod layout;
 mod measurement;
 mod scale;
@@ -10,6 +11,7 @@ mod sizes;
 mod sweep;
 
 pub use assessment::assessment;
+pub use knee::knee;
 pub use measurement::measurement;
 pub use scale::scale;
 pub use sizes::sizes;

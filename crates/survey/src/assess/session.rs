@@ -4,14 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
-use engine::Permissions;
-use results::{Measurement, PatternResult, Ramp, Repeats, Status};
-use workload::{EngineChoice, Stream, Target, Workload};
+use results::{Measurement, PatternResult, Ramp, Repeats};
+use workload::Stream;
 
 use super::conclude;
 use super::plan::{self, Load, Timing};
+use crate::ceiling::tool_ceiling;
+use crate::knee::load_point;
 use crate::lab::{self, Lab};
-use crate::measure::{Site, measure};
 
 /// Everything that was measured, however it ended.
 #[derive(Default)]
@@ -54,22 +54,7 @@ impl<'a, 'l> Session<'a, 'l> {
             return;
         }
         self.lab.begin("measuring the tool's own ceiling");
-        let target = Target { path: "null".into(), size_bytes: None };
-        let stream = Stream { depth: 32, ..Stream::default() };
-        let workload = Workload {
-            engine: EngineChoice::Null,
-            seconds: 0.3,
-            warmup_seconds: 0.1,
-            ..Workload::single(target, stream)
-        };
-        // It opens nothing, so there is nothing that could go wrong but threads, which would fail what follows, too.
-        let nothing = Permissions::default();
-        let prepared = engine::prepare(&workload, &nothing, self.stop, &mut |_| ());
-        let measured = prepared.ok().and_then(|prepared| {
-            measure(&workload, &prepared, &Site::of(&workload), self.stop, &mut |_| ()).ok()
-        });
-        let complete = measured.filter(|m| m.status == Status::Complete);
-        self.found.tool_ceiling_iops = complete.map(|m| m.total.iops);
+        self.found.tool_ceiling_iops = tool_ceiling(self.stop);
     }
 
     /// The first pattern again, when everything else has been done: what varies from run to run is not seen within one.
@@ -156,16 +141,6 @@ impl<'a, 'l> Session<'a, 'l> {
         measurement.checks.tool_ceiling_iops = self.found.tool_ceiling_iops;
         self.lab.keep(&measurement);
         Some(measurement)
-    }
-}
-
-/// A measurement as a point of a saturation curve.
-fn load_point(measurement: &Measurement) -> LoadPoint {
-    LoadPoint {
-        in_flight: measurement.in_flight as f64,
-        throughput: measurement.total.iops,
-        latency_ns: measurement.total.latency_ns.map_or(0.0, |l| l.mean),
-        half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
     }
 }
 

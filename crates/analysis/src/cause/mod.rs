@@ -1,0 +1,207 @@
+//! Why throughput stops growing: what speaks for the storage, the path to it, a queue, a throttle, and this program.
+//!
+//! Each possible cause collects what speaks for it and against it, every observation with a weight; the sum ranks
+//! them. No weight is more than a rule of thumb, and so the observations are given with the answer.
+
+mod evidence;
+mod link;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::knee::{Knee, Reached};
+
+pub use link::{Link, LinkError};
+
+/// Below this weight nothing has been found.
+const WEIGHT_MIN: f64 = 1.0;
+/// The next cause must be lighter by so much for the first to be certain, or likely.
+const CERTAIN: f64 = 3.0;
+const LIKELY: f64 = 1.0;
+
+/// What keeps throughput from growing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The storage itself: all that it can work on at once is at work.
+    Device,
+    /// The bandwidth of the path to it, or its own.
+    Link,
+    /// A queue on the way takes no more I/Os at once.
+    Queue,
+    /// A set rate, as volumes in clouds have.
+    Throttle,
+    /// This program or its CPU.
+    Tool,
+    /// Nothing did: it was still growing.
+    NotReached,
+    /// Nothing is known that explains it.
+    Unknown,
+}
+
+impl Cause {
+    /// In a few words.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Device => "the storage itself",
+            Self::Link => "the bandwidth of the path",
+            Self::Queue => "a queue on the way",
+            Self::Throttle => "a set rate (throttle)",
+            Self::Tool => "the tool or its CPU",
+            Self::NotReached => "no limit was reached",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// How far ahead of the next a cause is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// Nothing else comes near.
+    Certain,
+    /// More speaks for it than for anything else.
+    Likely,
+    /// It is one of several that what was seen allows.
+    Possible,
+}
+
+/// A possible cause with its observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Likely {
+    /// Which.
+    pub cause: Cause,
+    /// How far ahead of the next it is.
+    pub certainty: Certainty,
+    /// What it means, in one sentence.
+    pub sentence: String,
+    /// What speaks for it.
+    pub evidence: Vec<String>,
+    /// What speaks against it.
+    pub against: Vec<String>,
+}
+
+/// One measured load, as far as it is evidence. In the order of the points that the knee was found from.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Observed {
+    /// I/Os in flight as asked, over all threads.
+    pub in_flight: f64,
+    /// And as they were, averaged.
+    pub achieved_in_flight: f64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Mean latency.
+    pub mean_ns: f64,
+    /// Median latency, where known.
+    pub p50_ns: Option<f64>,
+    /// 99th percentile, where known.
+    pub p99_ns: Option<f64>,
+    /// Highest throughput of the first moments by that of the rest; None where the series does not tell.
+    pub burst_ratio: Option<f64>,
+    /// I/Os in flight at the device as the kernel counted them.
+    pub device_in_flight: Option<f64>,
+    /// CPU of the busiest submitting thread, percent.
+    pub thread_percent: Option<f64>,
+}
+
+/// A limit on I/Os at once that the operating system shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueLimit {
+    /// Its name, such as `nr_requests of vda`.
+    pub name: String,
+    /// I/Os.
+    pub ios: f64,
+}
+
+/// The same load with another block size, beyond saturation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherBlock {
+    /// Its size.
+    pub block_bytes: f64,
+    /// I/Os a second.
+    pub iops: f64,
+}
+
+/// Everything that is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence<'a> {
+    /// The saturation point.
+    pub knee: &'a Knee,
+    /// Every measured load, in rising order.
+    pub points: &'a [Observed],
+    /// Mean size of an I/O.
+    pub block_bytes: f64,
+    /// Whether any of it writes.
+    pub writes: bool,
+    /// The path, where the user has named it.
+    pub link: Option<&'a Link>,
+    /// Limits of queues under the targets.
+    pub queues: &'a [QueueLimit],
+    /// What this program reaches without I/O, I/Os a second.
+    pub tool_ceiling_iops: Option<f64>,
+    /// Throughput with more threads by that with fewer, at the same number in flight beyond saturation.
+    pub more_threads_ratio: Option<f64>,
+    /// A measurement with larger blocks.
+    pub larger_block: Option<OtherBlock>,
+}
+
+/// A cause under examination.
+pub(crate) struct Case {
+    cause: Cause,
+    weight: f64,
+    sentence: String,
+    evidence: Vec<String>,
+    against: Vec<String>,
+}
+
+impl Case {
+    fn new(cause: Cause, sentence: impl Into<String>) -> Self {
+        let sentence = sentence.into();
+        Self { cause, weight: 0.0, sentence, evidence: Vec::new(), against: Vec::new() }
+    }
+
+    /// An observation; a negative weight speaks against the cause.
+    fn note(&mut self, weight: f64, text: String) {
+        self.weight += weight;
+        if weight >= 0.0 { self.evidence.push(text) } else { self.against.push(text) }
+    }
+}
+
+/// Every cause that something speaks for, the likeliest first; never empty.
+#[must_use]
+pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
+    let mut cases = vec![evidence::tool(evidence)];
+    if evidence.knee.reached == Reached::NotReached {
+        cases.push(evidence::not_reached(evidence));
+    } else {
+        cases.extend([
+            evidence::device(evidence),
+            evidence::link(evidence),
+            evidence::queue(evidence),
+            evidence::throttle(evidence),
+        ]);
+    }
+    cases.retain(|case| case.weight >= WEIGHT_MIN);
+    cases.sort_by(|left, right| right.weight.total_cmp(&left.weight));
+    if cases.is_empty() {
+        cases.push(Case::new(Cause::Unknown, "Nothing that was seen explains the limit."));
+    }
+    let weights: Vec<f64> = cases.iter().map(|case| case.weight).collect();
+    let ranked = cases.into_iter().enumerate();
+    ranked.map(|(place, case)| case.rank(place, &weights)).collect()
+}
+
+impl Case {
+    fn rank(self, place: usize, weights: &[f64]) -> Likely {
+        let next = weights.get(1).copied().unwrap_or(0.0);
+        let certainty = match weights[0] - next {
+            _ if place > 0 || self.cause == Cause::Unknown => Certainty::Possible,
+            ahead if ahead >= CERTAIN => Certainty::Certain,
+            ahead if ahead >= LIKELY => Certainty::Likely,
+            _ => Certainty::Possible,
+        };
+        let Self { cause, sentence, evidence, against, .. } = self;
+        Likely { cause, certainty, sentence, evidence, against }
+    }
+}

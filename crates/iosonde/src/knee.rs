@@ -1,0 +1,103 @@
+//! `iosonde knee`: where one load saturates, and why.
+
+use std::sync::atomic::AtomicBool;
+
+use analysis::cause::Link;
+use clap::Args;
+use survey::{KneeOptions, LatencyTarget};
+use workload::Stream;
+
+use crate::args::StreamArgs;
+use crate::exit::{Failure, Outcome, print};
+use crate::experiment::{self, ExperimentArgs};
+use crate::targets::TargetArgs;
+
+/// `iosonde knee`
+#[derive(Debug, Args)]
+pub(crate) struct KneeArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    #[command(flatten)]
+    pub stream: StreamArgs,
+
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+
+    /// The least I/Os in flight, over all threads and targets
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub from: u32,
+
+    /// The most I/Os in flight, over all threads and targets
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub to: u32,
+
+    /// The path to the storage: 2GFC, 10GbE, PCIe3x4, SATA3, … or its bandwidth, such as 400MiB/s
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<Link>,
+
+    /// Also find the most IOPS within a latency: 5ms@p99; mean, p50, p90, p95, p99 or p99.9
+    #[arg(long, value_name = "TIME@STATISTIC")]
+    pub latency_target: Option<LatencyTarget>,
+
+    /// End with exit code 4 unless that many IOPS are reached within the latency target
+    #[arg(long, value_name = "N", requires = "latency_target")]
+    pub iops: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let options = options_of(args)?;
+    if args.target.dry_run {
+        let deepest = Stream { depth: args.to, ..options.stream.clone() };
+        print(&format!(
+            "{}from {} to {} I/Os in flight, at most {} s each\n",
+            experiment::dry_run(&options.setup, &deepest)?,
+            args.from,
+            args.to,
+            options.setup.timing.seconds
+        ))?;
+        return Ok(Outcome::Done);
+    }
+    let (experiment, outcome) = experiment::conduct(
+        &args.target,
+        args.experiment.json,
+        stop,
+        |stop, observe| survey::knee(&options, stop, observe),
+        report::text::knee,
+    )?;
+    let within = experiment.conclusion.latency_target.as_ref();
+    let unmet = within.is_some_and(|within| within.met == Some(false));
+    Ok(if unmet && outcome == Outcome::Done { Outcome::NotMet } else { outcome })
+}
+
+fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {
+    let wrong = |text: &str| Err(Failure::WrongUsage(text.to_owned()));
+    if args.stream.depth.is_some() {
+        return wrong("the depth is what `knee` searches: say how far with --from and --to");
+    }
+    if args.stream.rate.or(args.stream.rate_mib).is_some() {
+        return wrong(
+            "with a set rate the storage does not saturate: `knee` takes no --rate and no --rate-mib",
+        );
+    }
+    if args.from == 0 || args.from > args.to {
+        let text = format!(
+            "--from {} --to {}: the range begins at 1 and does not end before that",
+            args.from, args.to
+        );
+        return Err(Failure::WrongUsage(text));
+    }
+    if args.iops.is_some_and(|iops| !(iops > 0.0 && iops.is_finite())) {
+        return wrong("--iops: write a number above 0");
+    }
+    let latency_target = args.latency_target.clone();
+    Ok(KneeOptions {
+        setup: args.experiment.setup(&args.target)?,
+        stream: experiment::stream(Stream::default(), &args.stream)?,
+        in_flight: (args.from, args.to),
+        link: args.link.clone(),
+        latency_target: latency_target
+            .map(|target| LatencyTarget { expected_iops: args.iops, ..target }),
+    })
+}

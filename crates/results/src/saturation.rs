@@ -1,0 +1,127 @@
+//! What `iosonde knee` concludes, `iosonde.knee/1`.
+
+use analysis::cause::{Likely, Link};
+use analysis::knee::Knee;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Conclusion;
+
+/// Where one load saturates, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Saturation {
+    /// The load in words, for example `8 KiB random read`.
+    pub title: String,
+    /// The saturation point in I/Os in flight and I/Os a second; none where fewer than two loads could be measured.
+    /// Places in it are those among the points of `curve`.
+    pub knee: Option<Knee>,
+    /// The loads of the search, in rising order.
+    pub curve: Vec<CurveLoad>,
+    /// Loads beside the curve: other splits over threads, larger blocks, the search for a latency.
+    pub controls: Vec<CurveLoad>,
+    /// Why throughput stops growing, the likeliest cause first.
+    pub causes: Vec<Likely>,
+    /// Whether all I/Os in flight count, or those of each thread; none where that was not measured.
+    pub split: Option<Split>,
+    /// The path, as it was named.
+    pub link: Option<Link>,
+    /// The most that fits within a latency, where that was asked for.
+    pub latency_target: Option<WithinLatency>,
+}
+
+impl Conclusion for Saturation {
+    const SCHEMA: &'static str = "iosonde.knee/1";
+}
+
+/// One load, in short. The whole of it is the measurement of that place in the document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveLoad {
+    /// Place of its measurement in the document.
+    pub measurement: usize,
+    /// What it was measured for.
+    pub purpose: Purpose,
+    /// Threads in all.
+    pub threads: u64,
+    /// Outstanding I/Os of each.
+    pub depth: u32,
+    /// I/Os in flight, as asked.
+    pub in_flight: u64,
+    /// I/Os in flight, averaged.
+    pub achieved_in_flight: f64,
+    /// Mean size of an I/O.
+    pub block_bytes: f64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// MiB a second.
+    pub mib_per_s: f64,
+    /// How well the throughput is known, percent either way; none where the series does not tell.
+    pub half_width_percent: Option<f64>,
+    /// Mean latency; none where nothing completed.
+    pub mean_ns: Option<f64>,
+    /// 99th percentile; none below 1 000 I/Os.
+    pub p99_ns: Option<u64>,
+    /// IOPS x mean service time against what was in flight (Little's law), percent.
+    pub littles_law_percent: Option<f64>,
+    /// I/Os in flight at the device, as the kernel counted them.
+    pub device_in_flight: Option<f64>,
+}
+
+/// Why a load was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To find the saturation point.
+    Curve,
+    /// The same number in flight over more threads.
+    Split,
+    /// Larger blocks.
+    LargerBlock,
+    /// The most within a latency.
+    LatencyTarget,
+}
+
+/// Which number decides where it saturates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Split {
+    /// The answer.
+    pub decides: Decides,
+    /// Throughput with more threads by that with fewer, at the same number in flight beyond saturation.
+    pub more_threads_ratio: f64,
+    /// The answer in a sentence, with its figures.
+    pub explanation: String,
+}
+
+/// Which number of I/Os decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decides {
+    /// All I/Os in flight, however they are spread over threads.
+    TotalInFlight,
+    /// The I/Os of each thread: more threads get more.
+    DepthOfEachThread,
+}
+
+/// The most I/Os a second within a latency.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WithinLatency {
+    /// The latency, as it was asked for: `5ms@p99`.
+    pub target: String,
+    /// In nanoseconds.
+    pub latency_ns: u64,
+    /// `mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`.
+    pub statistic: String,
+    /// Place among the measurements of the load that gave the most; none where no load was within it.
+    pub measurement: Option<usize>,
+    /// I/Os in flight there.
+    pub in_flight: Option<u64>,
+    /// I/Os a second there.
+    pub iops: Option<f64>,
+    /// The latency there.
+    pub reached_ns: Option<f64>,
+    /// I/Os a second that were expected.
+    pub expected_iops: Option<f64>,
+    /// Whether the expectation is met; none where there is none.
+    pub met: Option<bool>,
+    /// The outcome in a sentence.
+    pub explanation: String,
+}

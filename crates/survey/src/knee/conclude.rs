@@ -1,0 +1,238 @@
+//! What follows from the measured loads.
+
+use analysis::cause::{self, Evidence, Observed, OtherBlock, QueueLimit};
+use analysis::knee::Knee;
+use analysis::numbers;
+use engine::Prepared;
+use results::{
+    CurveLoad, Decides, Environment, Measurement, Purpose, Saturation, Split, WithinLatency,
+};
+use workload::{EngineChoice, show_number};
+
+use super::{Found, KneeOptions};
+
+/// More threads that bring this much more at the same number in flight have queues of their own.
+const MORE: f64 = 1.15;
+/// The first moments of a measurement: this share of it.
+const FIRST_SHARE: f64 = 0.05;
+
+/// A load in short.
+pub(super) fn load(
+    place: usize,
+    purpose: Purpose,
+    depth: u32,
+    measurement: &Measurement,
+) -> CurveLoad {
+    let total = &measurement.total;
+    CurveLoad {
+        measurement: place,
+        purpose,
+        threads: measurement.threads,
+        depth,
+        in_flight: measurement.in_flight,
+        achieved_in_flight: measurement.achieved_in_flight,
+        block_bytes: if total.ios > 0 { total.bytes as f64 / total.ios as f64 } else { 0.0 },
+        iops: total.iops,
+        mib_per_s: total.mib_per_s,
+        half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
+        mean_ns: total.latency_ns.map(|l| l.mean),
+        p99_ns: total.latency_ns.and_then(|l| l.p99),
+        littles_law_percent: measurement.checks.littles_law_percent,
+        device_in_flight: measurement.kernel.as_ref().map(|k| k.average_queue),
+    }
+}
+
+/// The loads of the curve, in rising order.
+pub(super) fn curve(loads: &[CurveLoad]) -> Vec<CurveLoad> {
+    let mut curve: Vec<CurveLoad> =
+        loads.iter().filter(|load| load.purpose == Purpose::Curve).cloned().collect();
+    curve.sort_by_key(|load| load.in_flight);
+    curve
+}
+
+/// The whole conclusion.
+pub(super) fn saturation(
+    found: &Found<'_>,
+    knee: Option<Knee>,
+    latency_target: Option<WithinLatency>,
+) -> Saturation {
+    let curve = curve(&found.loads);
+    let split = knee.as_ref().and_then(|knee| split(found, &curve, knee));
+    let causes = knee.as_ref().map(|knee| causes(found, &curve, knee, split.as_ref()));
+    let controls = found.loads.iter().filter(|load| load.purpose != Purpose::Curve);
+    Saturation {
+        title: title(found.options),
+        causes: causes.unwrap_or_default(),
+        controls: controls.cloned().collect(),
+        knee,
+        curve,
+        split,
+        link: found.options.link.clone(),
+        latency_target,
+    }
+}
+
+/// The load in words.
+fn title(options: &KneeOptions) -> String {
+    let stream = &options.stream;
+    let blocks: Vec<String> = stream.blocks.iter().map(|block| block.bytes.to_string()).collect();
+    let direction = match stream.write_percent {
+        0 => "read".to_owned(),
+        100 => "write".to_owned(),
+        percent => format!("{percent} % write"),
+    };
+    let durable = if stream.durable && stream.writes() { ", durable" } else { "" };
+    let pattern = match stream.pattern {
+        workload::Pattern::Random => "random",
+        workload::Pattern::Sequential | workload::Pattern::SequentialShared => "sequential",
+        workload::Pattern::Stride { .. } => "stride",
+    };
+    format!("{} {pattern} {direction}{durable}", blocks.join(" + "))
+}
+
+fn split(found: &Found<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
+    let deepest = curve.last()?;
+    let others = found.loads.iter().filter(|load| load.purpose == Purpose::Split);
+    let others: Vec<&CurveLoad> = others.collect();
+    let most = others.iter().map(|load| load.threads).max()?;
+    let more = numbers::mean(&others.iter().map(|load| load.iops).collect::<Vec<_>>())?;
+    // One point scatters; all beyond saturation have the same throughput.
+    let beyond = curve.iter().filter(|load| load.in_flight as f64 >= 1.3 * knee.operating_load);
+    let beyond = numbers::mean(&beyond.map(|load| load.iops).collect::<Vec<_>>());
+    let ratio = more / beyond.filter(|iops| *iops > 0.0)?;
+    let figures = format!(
+        "{} in flight on {} to {most} threads in place of {} have {} % of the throughput",
+        deepest.in_flight,
+        others.iter().map(|load| load.threads).min()?,
+        deepest.threads,
+        show_number(100.0 * ratio)
+    );
+    let (decides, explanation) = if ratio >= MORE {
+        let load = show_number(knee.operating_load / deepest.threads as f64);
+        let text = format!(
+            "What saturates is each thread, at a depth of about {load}: {figures}, so that the number of threads counts, too."
+        );
+        (Decides::DepthOfEachThread, text)
+    } else {
+        let load = show_number(knee.operating_load);
+        let text = format!(
+            "What saturates is the total, at about {load} in flight, however it is spread over threads: {figures}."
+        );
+        (Decides::TotalInFlight, text)
+    };
+    Some(Split { decides, more_threads_ratio: ratio, explanation })
+}
+
+fn causes(
+    found: &Found<'_>,
+    curve: &[CurveLoad],
+    knee: &Knee,
+    split: Option<&Split>,
+) -> Vec<cause::Likely> {
+    let observed = |load: &CurveLoad| observed(load, &found.measurements[load.measurement]);
+    let points: Vec<Observed> = curve.iter().map(observed).collect();
+    let larger = found.loads.iter().find(|load| load.purpose == Purpose::LargerBlock);
+    let blocks: Vec<f64> = curve.iter().map(|load| load.block_bytes).collect();
+    cause::causes(&Evidence {
+        knee,
+        points: &points,
+        block_bytes: numbers::median(&blocks).unwrap_or(0.0),
+        writes: found.options.stream.writes(),
+        link: found.options.link.as_ref(),
+        queues: &queues(found),
+        tool_ceiling_iops: found.ceiling_iops,
+        more_threads_ratio: split.map(|split| split.more_threads_ratio),
+        larger_block: larger.map(|l| OtherBlock { block_bytes: l.block_bytes, iops: l.iops }),
+    })
+}
+
+fn observed(load: &CurveLoad, measurement: &Measurement) -> Observed {
+    let latency = measurement.total.latency_ns;
+    Observed {
+        in_flight: load.in_flight as f64,
+        achieved_in_flight: load.achieved_in_flight,
+        iops: load.iops,
+        mean_ns: latency.map_or(0.0, |l| l.mean),
+        p50_ns: latency.and_then(|l| l.p50).map(|ns| ns as f64),
+        p99_ns: latency.and_then(|l| l.p99).map(|ns| ns as f64),
+        burst_ratio: burst_ratio(measurement),
+        device_in_flight: load.device_in_flight,
+        thread_percent: measurement.cpu.busiest_thread_percent,
+    }
+}
+
+/// Throughput of the first moments, those that were cut as warm-up included, by that of the whole.
+fn burst_ratio(measurement: &Measurement) -> Option<f64> {
+    let points = || measurement.warmup_series.iter().chain(&measurement.series);
+    let whole_s: f64 = points().map(|point| point.seconds).sum();
+    let mut until_s = 0.0;
+    let first: Vec<f64> = points()
+        .take_while(|point| {
+            let begins_s = until_s;
+            until_s += point.seconds;
+            begins_s <= FIRST_SHARE * whole_s
+        })
+        .map(|point| point.read_iops + point.write_iops)
+        .collect();
+    let enough = measurement.total.iops > 0.0 && points().count() >= 10;
+    let highest = first.into_iter().fold(0.0, f64::max);
+    enough.then(|| highest / measurement.total.iops)
+}
+
+/// What the operating system shows of queues on the way, and what the simulated device has.
+fn queues(found: &Found<'_>) -> Vec<QueueLimit> {
+    let setup = &found.options.setup;
+    if setup.engine == EngineChoice::Sim {
+        let limit = setup.sim.as_ref().and_then(|sim| sim.queue_limit);
+        let name = "queue_limit of the simulated device".to_owned();
+        return limit.map(|ios| QueueLimit { name, ios: ios.into() }).into_iter().collect();
+    }
+    let Environment { storage, .. } = found.lab.environment();
+    let mut devices: Vec<&inspect::Device> = storage.iter().flat_map(|s| &s.devices).collect();
+    devices.sort_by(|a, b| a.name.cmp(&b.name));
+    devices.dedup_by(|a, b| a.name == b.name);
+    let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+    let names = names.join(" + ");
+    let sum = |name: &str, of: fn(&inspect::Device) -> Option<u64>| {
+        let limits: Option<Vec<u64>> = devices.iter().map(|device| of(device)).collect();
+        let ios = limits.filter(|limits| !limits.is_empty())?.iter().sum::<u64>() as f64;
+        Some(QueueLimit { name: format!("{name} of {names}"), ios })
+    };
+    let both = [sum("nr_requests", |d| d.nr_requests), sum("queue_depth", |d| d.queue_depth)];
+    both.into_iter().flatten().collect()
+}
+
+/// How it was measured.
+pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> {
+    let (from, to) = options.in_flight;
+    let contents: Vec<&str> =
+        prepared.targets().iter().map(engine::PreparedTarget::content).collect();
+    let mut method = vec![
+        format!("Content of the targets: {}.", contents.join("; ")),
+        format!(
+            "The depth of {} was doubled, from {from} up to {to} in flight in all, until two doublings gained less than \
+             5 % each and the fitted curve gained none; one more depth was measured where 95 % of the highest throughput \
+             is reached.",
+            show_threads(options)
+        ),
+        options.setup.timing_sentence(),
+        "Beyond saturation, as many I/Os in flight were spread over twice and four times as many threads, and blocks \
+         four times as large were used (up to 1 MiB), where that could be done: what they change tells causes apart."
+            .to_owned(),
+        "Every measurement had random offsets of its own.".to_owned(),
+    ];
+    if let Some(target) = &options.latency_target {
+        method.push(format!(
+            "Depths between the last within {target} and the first beyond it were measured until they were within 6 % \
+             of each other."
+        ));
+    }
+    method
+}
+
+fn show_threads(options: &KneeOptions) -> String {
+    match options.workers() {
+        1 => "one thread".to_owned(),
+        many => format!("each of {many} threads"),
+    }
+}
