@@ -18,10 +18,8 @@ use crate::targets::TargetArgs;
 /// Finds out what a storage system can do before a database has to live on it.
 #[derive(Debug, Parser)]
 #[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit codes: 0 done; 1 could not run or I/O failed; 2 wrong usage; 130 interrupted \
-                        (what was measured is shown)."
-)]
+#[command(after_help = "Exit codes: 0 done; 1 could not run or I/O failed; 2 wrong usage; 4 an \
+                        expectation was not met; 130 interrupted (what was measured is shown).")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -83,6 +81,10 @@ pub(crate) struct AssessArgs {
     /// Where the report goes; by default iosonde-DATE.html in the current directory
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    /// What is expected of the storage, a TOML file; see METHODS.md. Exit code 4 when it does not do that
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
 
     /// Limits of the roles, a TOML file; see METHODS.md
     #[arg(long, value_name = "FILE")]

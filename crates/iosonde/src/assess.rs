@@ -54,7 +54,9 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     print(&text)?;
     written?;
     journal.remove();
+    let met = assessment.claims.iter().all(|c| c.outcome == analysis::claims::Outcome::Met);
     Ok(match assessment.status {
+        Status::Complete if !met => Outcome::NotMet,
         Status::Complete => Outcome::Done,
         Status::Interrupted => Outcome::Interrupted,
         Status::Failed => Outcome::IoFailed,
@@ -83,6 +85,13 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
             survey::parse_limits(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
         }
     };
+    let claims = match &args.expect {
+        None => Vec::new(),
+        Some(path) => {
+            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
+            survey::parse_claims(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
+        }
+    };
     let pace = match args.pace {
         PaceArg::Quick => Pace::Quick,
         PaceArg::Normal => Pace::Normal,
@@ -94,6 +103,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         database,
         pace,
         limits,
+        claims,
         permissions: args.target.permissions(),
         engine: workload.engine,
         sim: workload.sim.clone(),

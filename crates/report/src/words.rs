@@ -93,6 +93,15 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
+/// How a claim came out.
+pub(crate) fn claim(outcome: analysis::claims::Outcome) -> &'static str {
+    match outcome {
+        analysis::claims::Outcome::Met => "met",
+        analysis::claims::Outcome::NotMet => "not met",
+        analysis::claims::Outcome::NotMeasured => "not measured",
+    }
+}
+
 /// A noun with its number: `1 thread`, `4 threads`.
 pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })

@@ -68,6 +68,22 @@ fn the_whole_assessment_is_in_the_page() {
 }
 
 #[test]
+fn claims_and_probes_stand_under_the_verdicts() {
+    let text = text_of(&html::assessment(&sample::assessment_with_findings()).unwrap());
+    for part in [
+        "What was expected",
+        "the vendor: claimed 200 000 IOPS",
+        "Durable writes and alignment",
+        "From outside both look the same",
+        "alignment matters here",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing");
+    }
+    let plain = text_of(&html::assessment(&sample::assessment()).unwrap());
+    assert!(!plain.contains("What was expected"), "no heading without anything under it");
+}
+
+#[test]
 fn the_page_asks_nothing_of_a_network() {
     let page = html::assessment(&sample::assessment()).unwrap();
     let inert = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
@@ -96,6 +112,9 @@ fn made_hostile(mut a: Assessment) -> Assessment {
     a.target = PathBuf::from(HOSTILE);
     a.warnings = vec![hostile()];
     a.method = vec![hostile()];
+    a.claims.iter_mut().for_each(|c| c.sentence = hostile());
+    a.honesty.iter_mut().for_each(|h| h.statement = hostile());
+    a.alignment.iter_mut().for_each(|l| l.statement = hostile());
     if let Some(host) = &mut a.environment.host {
         (host.hostname, host.os, host.cpu_model) = (hostile(), hostile(), hostile());
     }
@@ -120,7 +139,7 @@ fn made_hostile(mut a: Assessment) -> Assessment {
 #[test]
 fn nothing_in_a_document_becomes_markup() {
     let plain = html::assessment(&sample::assessment()).unwrap();
-    let hostile = made_hostile(sample::assessment());
+    let hostile = made_hostile(sample::assessment_with_findings());
     let page = html::assessment(&hostile).unwrap();
     let count = |page: &str, name: &str| {
         parsed(page).descendants().filter(|n| n.has_tag_name(name)).count()

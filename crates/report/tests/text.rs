@@ -128,6 +128,20 @@ fn an_assessment_fits_one_screen() {
 }
 
 #[test]
+fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
+    let text = text::assessment(&sample::assessment_with_findings(), None);
+    for part in [
+        "  NOT MET      the vendor: claimed 200 000 IOPS, the only setting 98 000 (49 %)",
+        "  ? A durable log write took 0.02 ms",
+        "  ? 8 KiB random write, shifted by 512 bytes, gives 51 ± 5 %",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    let plain = text::assessment(&sample::assessment(), None);
+    assert!(!plain.contains("  ? "), "nothing where nothing was found");
+}
+
+#[test]
 fn an_assessment_without_figures_is_short() {
     let text = text::assessment(&sample::empty(), None);
     assert!(

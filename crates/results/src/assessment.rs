@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use analysis::alignment::Alignment;
+use analysis::claims::JudgedClaim;
+use analysis::honesty::Honesty;
 use analysis::knee::Knee;
 use analysis::noise::Trust;
 use analysis::verdict::{Database, Verdict};
@@ -43,6 +46,15 @@ pub struct Assessment {
     pub environment: Environment,
     /// One verdict for each role, in the order of the report.
     pub verdicts: Vec<Verdict>,
+    /// What was expected of it, and whether it does that; empty where nothing was expected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<JudgedClaim>,
+    /// Whether durable writes can be where they claim to be; none where they were not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub honesty: Option<Honesty>,
+    /// What I/O off the boundaries costs; none where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alignment: Option<Alignment>,
     /// The patterns that matter for a database, each at its own depth.
     pub patterns: Vec<PatternResult>,
     /// The same load at rising depth.

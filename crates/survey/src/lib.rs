@@ -5,6 +5,7 @@
 
 mod assess;
 mod ceiling;
+mod claims;
 mod doubts;
 mod knee;
 mod lab;
@@ -19,6 +20,7 @@ mod warnings;
 mod watching;
 
 pub use assess::{AssessOptions, assess};
+pub use claims::{ClaimsError, parse_claims};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};

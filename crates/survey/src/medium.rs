@@ -15,6 +15,11 @@ pub(crate) fn rotational(environment: &Environment) -> Option<bool> {
     })
 }
 
+/// Whether the system sees a volatile write cache that it must flush.
+pub(crate) fn write_back(environment: &Environment) -> Option<bool> {
+    agreed(environment, |device| Some(device.write_cache.as_deref()? == "write back"))
+}
+
 /// What all devices under the targets say.
 fn agreed(environment: &Environment, of: impl Fn(&Device) -> Option<bool>) -> Option<bool> {
     let mut all = environment.storage.iter().flat_map(|s| &s.devices).map(of);

@@ -17,6 +17,7 @@ fn options(sim: SimDevice) -> AssessOptions {
         pace: Pace::Quick,
         database: Database::Generic,
         limits: Database::Generic.limits(),
+        claims: Vec::new(),
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,
         sim: Some(sim),

@@ -40,6 +40,8 @@ struct Page {
     broken: Option<&'static str>,
     summary: Vec<Fact>,
     verdicts: Vec<verdicts::Card>,
+    claims: Vec<(&'static str, String)>,
+    probes: Vec<String>,
     ramps: Vec<ramps::RampView>,
     patterns: patterns::Patterns,
     agreements: Vec<agreement::Row>,
@@ -65,6 +67,8 @@ pub fn assessment(a: &Assessment) -> Result<String, ReportError> {
         broken: broken(a.status),
         summary: summary(a),
         verdicts: verdicts::cards(a),
+        claims: claims(a),
+        probes: probes(a),
         ramps: ramps::views(a)?,
         patterns: patterns::Patterns::of(a),
         agreements: agreement::rows(a),
@@ -81,6 +85,17 @@ pub fn assessment(a: &Assessment) -> Result<String, ReportError> {
         json: island(a)?,
     };
     Ok(page.render()?)
+}
+
+/// What was expected: how it came out, and the sentence.
+fn claims(a: &Assessment) -> Vec<(&'static str, String)> {
+    a.claims.iter().map(|c| (words::claim(c.outcome), words::clean(&c.sentence))).collect()
+}
+
+/// What was seen beside the roles: durable writes and alignment.
+fn probes(a: &Assessment) -> Vec<String> {
+    let honesty = a.honesty.iter().map(|h| words::clean(&h.statement));
+    honesty.chain(a.alignment.iter().map(|l| words::clean(&l.statement))).collect()
 }
 
 fn subtitle(a: &Assessment) -> Vec<String> {

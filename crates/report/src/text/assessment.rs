@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use analysis::claims::JudgedClaim;
+use analysis::honesty::{Honesty, Sign};
 use analysis::knee::Reached;
 use analysis::verdict::Database;
 use results::{Assessment, Measurement, Ramp, Status};
@@ -20,6 +22,8 @@ const RAMPS: usize = 5;
 pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     let mut out = head(a);
     out.push_str(&verdicts(a));
+    out.push_str(&claims(a));
+    out.push_str(&probes(a));
     out.push_str(&knees(a));
     out.push_str(&best(a));
     out.push_str(&headroom(a));
@@ -73,6 +77,26 @@ fn verdicts(a: &Assessment) -> String {
         out.push_str(&wrap(&format!("  {grade:<10} "), &format!("{title}. {sentence}"), SCREEN));
     }
     out
+}
+
+/// What was expected, and whether it was met.
+fn claims(a: &Assessment) -> String {
+    let line = |claim: &JudgedClaim| {
+        let outcome = words::claim(claim.outcome).to_uppercase();
+        wrap(&format!("  {outcome:<12} "), &words::clean(&claim.sentence), SCREEN)
+    };
+    let lines: String = a.claims.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// Durable writes that are too fast, and a cost of misalignment; nothing where all is well.
+fn probes(a: &Assessment) -> String {
+    let doubtful =
+        |h: &&Honesty| matches!(h.sign, Sign::FasterThanMedium | Sign::NoSlowerThanCached);
+    let honesty = a.honesty.as_ref().filter(doubtful).map(|h| h.statement.as_str());
+    let alignment = a.alignment.as_ref().filter(|l| l.matters).map(|l| l.statement.as_str());
+    let found = honesty.into_iter().chain(alignment);
+    found.map(|text| wrap("  ? ", &words::clean(text), SCREEN)).collect()
 }
 
 /// How far the tool itself was from its own limit on this host.

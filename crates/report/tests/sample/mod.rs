@@ -345,6 +345,9 @@ pub(crate) fn assessment() -> Assessment {
         verdicts,
         patterns,
         ramps,
+        claims: Vec::new(),
+        honesty: None,
+        alignment: None,
         repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),
@@ -370,6 +373,9 @@ pub(crate) fn empty() -> Assessment {
         verdicts: Vec::new(),
         patterns: Vec::new(),
         ramps: Vec::new(),
+        claims: Vec::new(),
+        honesty: None,
+        alignment: None,
         repeats: None,
         tool_ceiling_iops: None,
         tool_ceiling_used_percent: None,
@@ -377,4 +383,42 @@ pub(crate) fn empty() -> Assessment {
         warnings: Vec::new(),
         ..assessment()
     }
+}
+
+/// The assessment with a claim that was not met, log flushes that are too fast and a cost of misalignment.
+pub(crate) fn assessment_with_findings() -> Assessment {
+    let mut assessment = assessment();
+    let claim = analysis::claims::Claim {
+        name: Some("the vendor".to_owned()),
+        of: analysis::claims::Selector::default(),
+        expect: vec![analysis::claims::Expectation {
+            figure: analysis::claims::Figure::Iops,
+            limit: 200_000.0,
+        }],
+    };
+    let setting = analysis::claims::Setting {
+        load: "random_read_8k".to_owned(),
+        title: "8 KiB random read".to_owned(),
+        block_bytes: Some(8192),
+        random: true,
+        write_percent: 0,
+        durable: false,
+        in_flight: 16,
+        file_bytes: FILE_BYTES,
+        figures: vec![(analysis::claims::Figure::Iops, 98_000.0)],
+        half_width_percent: None,
+    };
+    assessment.claims = vec![analysis::claims::judge(&claim, &[setting])];
+    assessment.honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
+        durable_ns: 2e4,
+        plain_ns: Some(1.8e4),
+        read_ns: Some(9e4),
+        rotational: Some(false),
+        write_back: Some(true),
+    });
+    let run = |iops| analysis::alignment::Run { iops, half_width_percent: Some(1.0) };
+    let (aligned, shifted) = (run(80_000.0), run(41_000.0));
+    assessment.alignment =
+        analysis::alignment::compare("8 KiB random write", 512, &aligned, &shifted);
+    assessment
 }

@@ -1,10 +1,12 @@
 //! What follows from the measurements.
 
+use analysis::alignment::{self, Alignment};
+use analysis::honesty::{self, Honesty};
 use analysis::verdict::{Evidence, Limits, Verdict, judge};
-use results::{Measurement, PatternResult, Ramp, Status};
+use results::{Environment, Measurement, PatternResult, Ramp, Status};
 
-use super::plan::Load;
-use crate::doubts;
+use super::plan::{Load, PLAIN_WRITE};
+use crate::{doubts, medium};
 
 /// One verdict for each role, from the patterns that were measured.
 ///
@@ -52,6 +54,53 @@ fn evidence_of(pattern: &PatternResult) -> Option<Evidence> {
         file_bytes: measurement.file_bytes,
         seconds: measurement.seconds,
     })
+}
+
+/// Whether durable writes can be where they claim to be: the log beside the same writes without durability.
+pub(super) fn honesty(
+    loads: &[Load],
+    patterns: &[PatternResult],
+    ramps: &[Ramp],
+    environment: &Environment,
+) -> Option<Honesty> {
+    let plain = loads.iter().find(|l| l.name.starts_with(PLAIN_WRITE))?;
+    let block = plain.stream.largest_block();
+    let log = loads.iter().find(|l| l.stream.durable && l.stream.largest_block() == block)?;
+    let mean = |load: &Load| {
+        let pattern = complete(patterns, &load.name)?;
+        Some(pattern.measurement.total.latency_ns?.mean)
+    };
+    // The first point of the first ramp reads single blocks at random places.
+    let first = ramps.first().and_then(|r| r.points.first());
+    let alone = first.filter(|m| m.in_flight == 1 && m.status == Status::Complete);
+    honesty::judge(&honesty::Evidence {
+        durable_ns: mean(log)?,
+        plain_ns: mean(plain),
+        read_ns: alone.and_then(|m| m.read.latency_ns).map(|l| l.mean),
+        rotational: medium::rotational(environment),
+        write_back: medium::write_back(environment),
+    })
+}
+
+/// What I/O off the boundaries costs.
+pub(super) fn alignment(loads: &[Load], patterns: &[PatternResult]) -> Option<Alignment> {
+    let load = loads.iter().find(|l| l.like.is_some())?;
+    let aligned = loads.iter().find(|l| Some(&l.name) == load.like.as_ref())?;
+    let run = |load: &Load| {
+        let measurement = &complete(patterns, &load.name)?.measurement;
+        let half_width_percent = measurement.steady.as_ref().and_then(|s| s.half_width_percent);
+        Some(alignment::Run { iops: measurement.total.iops, half_width_percent })
+    };
+    let shift = load.stream.offset_bytes.0 - aligned.stream.offset_bytes.0;
+    alignment::compare(&aligned.title, shift, &run(aligned)?, &run(load)?)
+}
+
+/// A pattern that was measured to its end without an error.
+fn complete<'a>(patterns: &'a [PatternResult], name: &str) -> Option<&'a PatternResult> {
+    let complete = |p: &&PatternResult| {
+        p.measurement.status == Status::Complete && p.measurement.errors.is_empty()
+    };
+    patterns.iter().find(|p| p.name == name).filter(complete)
 }
 
 /// The measured depth at which a ramp gives nearly all it can.

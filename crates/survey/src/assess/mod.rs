@@ -4,6 +4,7 @@
 //! measures every pattern that matters for a database, and judges them by role. Every measurement that was finished is
 //! in the result, however the assessment ended.
 
+mod claims;
 mod conclude;
 mod databases;
 mod plan;
@@ -13,6 +14,7 @@ mod size;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use analysis::claims::Claim;
 use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
@@ -21,6 +23,7 @@ use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
 use crate::lab::{self, Lab, Progress, Setup};
 use crate::measure::Site;
+pub(crate) use claims::named_loads;
 use plan::Timing;
 use session::Session;
 
@@ -37,6 +40,8 @@ pub struct AssessOptions {
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
     pub limits: Vec<Limits>,
+    /// What is expected of it.
+    pub claims: Vec<Claim>,
     /// What may be done to the target.
     pub permissions: Permissions,
     /// Which backend makes the I/O.
@@ -73,7 +78,7 @@ pub fn assess(
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, started, stop, observe);
-    let found = Session::new(&mut lab, timing, stop).measure_all(&loads);
+    let found = Session::new(&mut lab, timing, stop).measure_all(&loads, &options.claims);
     let (ramps, patterns) = (found.ramps, found.patterns);
     let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
     let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
@@ -96,9 +101,12 @@ pub fn assess(
         file_size_reason: chosen.reason,
         environment: lab.environment().clone(),
         verdicts: conclude::verdicts(&options.limits, &loads, &patterns),
+        claims: claims::judge(&options.claims, &ramps, &patterns),
+        honesty: conclude::honesty(&loads, &patterns, &ramps, lab.environment()),
+        alignment: conclude::alignment(&loads, &patterns),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: plan::method(options, &timing, &lab.prepared().targets()[0]),
+        method: plan::method(options, &timing, &loads, &lab.prepared().targets()[0]),
         patterns,
         ramps,
         repeats: found.repeats,

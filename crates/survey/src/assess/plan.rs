@@ -283,6 +283,7 @@ pub(super) fn steps(loads: &[Load]) -> usize {
 pub(super) fn method(
     options: &AssessOptions,
     timing: &Timing,
+    loads: &[Load],
     target: &PreparedTarget,
 ) -> Vec<String> {
     let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
@@ -308,15 +309,26 @@ pub(super) fn method(
         "Latency is from the call that submits an I/O to the moment its completion is seen, of every single I/O. \
          An I/O counts when it completes inside the measured window."
             .to_owned(),
-        "The depth of 8 KiB random reads and writes and of 64 KiB sequential reads was raised 1, 2, 4 … until \
-         throughput stopped growing while latency rose, and once more to a depth between; they were then measured at the \
-         operating point, the smallest depth with 95 % of the highest throughput."
+        format!(
+            "The loads are shaped like the I/O of {}; they are not the database itself. The depth of {} was raised 1, 2, \
+             4 … until throughput stopped growing while latency rose, and once more to a depth between; they were then \
+             measured at the operating point, the smallest depth with 95 % of the highest throughput.",
+            options.database.title(),
+            ramped(loads)
+        ),
+        "Log writes are sequential, one at a time, each on stable media before it completes (O_DSYNC); once more \
+         without that, to see what it costs."
             .to_owned(),
-        "Log writes are sequential, one at a time, each on stable media before it completes (O_DSYNC).".to_owned(),
         "The kernel's own counters of the device were read at both ends of every window and compared with the \
          tool's."
             .to_owned(),
     ]
+}
+
+/// The loads whose depth is raised: `8 KiB random read, 64 KiB sequential read`.
+fn ramped(loads: &[Load]) -> String {
+    let titles: Vec<&str> = loads.iter().filter(|l| l.ramp).map(|l| l.title.as_str()).collect();
+    titles.join(", ")
 }
 
 fn length(what: &str, timing: &lab::Timing) -> String {

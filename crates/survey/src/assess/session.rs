@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 
+use analysis::claims::Claim;
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
 use results::{Measurement, PatternResult, Ramp, Repeats};
 use workload::Stream;
 
-use super::conclude;
 use super::plan::{self, Load, Timing};
+use super::{claims, conclude};
 use crate::ceiling::tool_ceiling;
 use crate::knee::load_point;
 use crate::lab::{self, Lab};
@@ -38,14 +39,38 @@ impl<'a, 'l> Session<'a, 'l> {
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
     ///
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went wrong.
-    pub(super) fn measure_all(mut self, loads: &[Load]) -> Found {
+    pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Found {
         self.lab.expect_steps(plan::steps(loads));
         self.tool_ceiling();
         for load in loads {
             self.load(load);
         }
+        self.claimed(loads, claims);
         self.repeat(loads);
         self.found
+    }
+
+    /// Loads at the depths that claims name, as far as they were not measured yet.
+    fn claimed(&mut self, loads: &[Load], claims: &[Claim]) {
+        let wanted = claims::wanted(claims, loads, &self.found.ramps, &self.found.patterns);
+        let wanted: Vec<(Load, u32)> = wanted.into_iter().map(|(l, d)| (l.clone(), d)).collect();
+        for (load, depth) in wanted {
+            if self.lab.is_over() {
+                return;
+            }
+            self.lab.begin(&format!("{}, depth {depth}, as is claimed", load.title));
+            let stream = Stream { depth, ..load.stream };
+            if let Some(measurement) = self.measure(stream, self.timing.pattern) {
+                let name = format!("{}_at_{depth}", load.name);
+                let operation = "what is claimed at this depth".to_owned();
+                self.found.patterns.push(PatternResult {
+                    name,
+                    title: load.title,
+                    operation,
+                    measurement,
+                });
+            }
+        }
     }
 
     /// What this program reaches on this host when there is no I/O to do.

@@ -1,0 +1,64 @@
+//! `iosonde assess --expect` and `--for` on a simulated device: exit codes, and the sentences in every output.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use analysis::claims::Outcome;
+use results::Assessment;
+
+use crate::program::{code, command, fails, names, stderr};
+
+/// Eight servers of 2 ms: 4 000 IOPS.
+const SIM: &str = r#"servers = 8, read_ns = "2ms", write_ns = "2ms""#;
+
+fn assess(directory: &Path, expectations: &str, more: &[&str]) -> Output {
+    let file = directory.join("expect.toml");
+    fs::write(&file, expectations).unwrap();
+    let (file, report) = (file.to_str().unwrap(), directory.join("r.html"));
+    let sim = ["assess", "--engine", "sim", "--sim", SIM, "--size", "1G", "--pace", "quick"];
+    let files = ["--quiet", "--expect", file, "--report", report.to_str().unwrap()];
+    command(&[&sim[..], &files[..], more].concat()).output().unwrap()
+}
+
+const VENDOR: &str =
+    "[[claim]]\nname = \"vendor\"\nload = \"random_read_8k\"\nexpect = \"iops >= 8000\"\n";
+
+#[test]
+fn a_claim_that_is_not_met_ends_in_4_with_the_sentence_in_text_and_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = assess(directory.path(), VENDOR, &[]);
+    assert_eq!(code(&output), 4, "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("NOT MET") && text.contains("vendor: claimed 8 000 IOPS"), "{text}");
+    let report = fs::read_to_string(directory.path().join("r.html")).unwrap();
+    assert!(report.contains("vendor: claimed 8 000 IOPS, best of"));
+    assert!(report.contains("What was expected") && report.contains("<strong>not met</strong>"));
+}
+
+#[test]
+fn a_claim_that_is_met_ends_in_0_and_the_document_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let met =
+        "[[claim]]\nblock = \"8K\"\npattern = \"random\"\nwrite = 0\nexpect = \"iops >= 3900\"\n";
+    let output = assess(directory.path(), met, &["--json", "--for", "postgres"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let assessment: Assessment = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(assessment.claims[0].outcome, Outcome::Met);
+    assert!(assessment.claims[0].sentence.contains("claimed 3 900 IOPS"));
+    assert!(assessment.patterns.iter().any(|p| p.name == "log_write_8k"), "a page of the WAL");
+}
+
+#[test]
+fn what_no_load_can_answer_is_refused_before_anything_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let other = "[[claim]]\nload = \"random_read_16k\"\nexpect = \"iops >= 1\"\n";
+    let output = assess(directory.path(), other, &[]);
+    fails(&output, 2, "there are random_read_8k");
+    assert_eq!(names(directory.path()), ["expect.toml"]);
+    let typing = assess(directory.path(), "[[claim]]\nexpect = \"iops = 8000\"\n", &[]);
+    fails(&typing, 2, "as in `iops >= 8000`");
+    let missing =
+        command(&["assess", "--engine", "sim", "--expect", "/nowhere.toml", "-q"]).output();
+    fails(&missing.unwrap(), 2, "/nowhere.toml");
+}

@@ -1,0 +1,106 @@
+//! Claims, held against what an assessment measured.
+
+use analysis::claims::{self, Claim, Figure, JudgedClaim, Setting};
+use analysis::verdict::Database;
+use results::{Measurement, PatternResult, Ramp, Status};
+use workload::{Pattern, Stream};
+
+use super::plan::{self, Load};
+
+/// A file of this size has every load.
+const ANY_SIZE: u64 = 1 << 30;
+
+/// Every load of an assessment, as a claim would find it.
+pub(crate) fn named_loads(database: Database) -> Vec<Setting> {
+    let loads = plan::loads(database, ANY_SIZE, 512);
+    loads.iter().map(|load| setting(&load.title, &load.stream, Vec::new())).collect()
+}
+
+/// What the claims ask for that the plan leaves out: a load at a depth of their own.
+pub(super) fn wanted<'a>(
+    claims: &'a [Claim],
+    loads: &'a [Load],
+    ramps: &'a [Ramp],
+    patterns: &'a [PatternResult],
+) -> Vec<(&'a Load, u32)> {
+    let settings = settings(ramps, patterns);
+    let mut wanted: Vec<(&Load, u32)> = Vec::new();
+    for claim in claims {
+        let Some(depth) = claim.of.in_flight.and_then(|n| u32::try_from(n).ok()) else { continue };
+        if settings.iter().any(|s| claims::matches(&claim.of, s)) {
+            continue;
+        }
+        let at = |load: &Load| {
+            let stream = Stream { depth, ..load.stream.clone() };
+            claims::matches(&claim.of, &setting(&load.title, &stream, Vec::new()))
+        };
+        for load in loads.iter().filter(|load| at(load)) {
+            if !wanted.iter().any(|(other, d)| other.name == load.name && *d == depth) {
+                wanted.push((load, depth));
+            }
+        }
+    }
+    wanted
+}
+
+/// Every claim, held against every setting that was measured to its end.
+pub(super) fn judge(
+    claims: &[Claim],
+    ramps: &[Ramp],
+    patterns: &[PatternResult],
+) -> Vec<JudgedClaim> {
+    let settings = settings(ramps, patterns);
+    claims.iter().map(|claim| claims::judge(claim, &settings)).collect()
+}
+
+fn settings(ramps: &[Ramp], patterns: &[PatternResult]) -> Vec<Setting> {
+    let points = ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.title.as_str(), m)));
+    let all = points.chain(patterns.iter().map(|p| (p.title.as_str(), &p.measurement)));
+    all.filter(|(_, m)| m.status == Status::Complete && m.errors.is_empty())
+        .filter_map(|(title, m)| measured(title, m))
+        .collect()
+}
+
+fn measured(title: &str, m: &Measurement) -> Option<Setting> {
+    let stream = m.workload.streams.first()?;
+    let mut figures = vec![(Figure::Iops, m.total.iops), (Figure::MibPerS, m.total.mib_per_s)];
+    if let Some(latency) = &m.total.latency_ns {
+        figures.extend([
+            (Figure::LatencyMean, latency.mean),
+            (Figure::LatencyMax, latency.max as f64),
+        ]);
+        let percentiles = [
+            (Figure::LatencyP50, latency.p50),
+            (Figure::LatencyP90, latency.p90),
+            (Figure::LatencyP95, latency.p95),
+            (Figure::LatencyP99, latency.p99),
+            (Figure::LatencyP999, latency.p99_9),
+        ];
+        figures.extend(percentiles.iter().filter_map(|(f, ns)| Some((*f, (*ns)? as f64))));
+    }
+    Some(Setting {
+        file_bytes: m.file_bytes,
+        in_flight: m.in_flight,
+        half_width_percent: m.steady.as_ref().and_then(|s| s.half_width_percent),
+        ..setting(title, stream, figures)
+    })
+}
+
+fn setting(title: &str, stream: &Stream, figures: Vec<(Figure, f64)>) -> Setting {
+    let only = match stream.blocks.as_slice() {
+        [block] => Some(block.bytes.0),
+        _ => None,
+    };
+    Setting {
+        load: stream.name.clone(),
+        title: title.to_owned(),
+        block_bytes: only,
+        random: stream.pattern == Pattern::Random,
+        write_percent: stream.write_percent,
+        durable: stream.durable,
+        in_flight: u64::from(stream.threads) * u64::from(stream.depth),
+        file_bytes: 0,
+        figures,
+        half_width_percent: None,
+    }
+}

@@ -1,0 +1,116 @@
+//! What an assessment sees beside its roles: log flushes that cost nothing, misalignment, claims, and what each database
+//! asks. On simulated devices whose truth is known.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::atomic::AtomicBool;
+
+use analysis::claims::Outcome;
+use analysis::honesty::Sign;
+use analysis::verdict::{Database, Grade};
+use engine::Permissions;
+use results::{Assessment, Pace};
+use survey::{AssessOptions, assess, parse_claims};
+use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimMisaligned};
+
+fn options(database: Database, sim: SimDevice) -> AssessOptions {
+    AssessOptions {
+        target: "sim".into(),
+        size: Some(Bytes(1 << 30)),
+        database,
+        pace: Pace::Quick,
+        limits: database.limits(),
+        claims: Vec::new(),
+        permissions: Permissions::default(),
+        engine: EngineChoice::Sim,
+        sim: Some(sim),
+        mode: Mode::Direct,
+        seed: 1,
+    }
+}
+
+fn of(options: &AssessOptions) -> Assessment {
+    assess(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
+}
+
+fn device() -> SimDevice {
+    let ns = Nanoseconds(2_000_000);
+    SimDevice { servers: 8, read_ns: ns, write_ns: ns, ..SimDevice::default() }
+}
+
+#[test]
+fn every_role_of_every_database_is_judged() {
+    for database in Database::ALL {
+        let assessment = of(&options(database, device()));
+        assert_eq!(assessment.database, database);
+        let roles: Vec<_> = assessment.verdicts.iter().map(|v| v.role).collect();
+        assert_eq!(roles, database.roles());
+        for verdict in &assessment.verdicts {
+            assert_ne!(verdict.grade, Grade::NotJudged, "{}", verdict.headline);
+        }
+        assert!(assessment.method.iter().any(|s| s.contains(database.title())));
+        assert!(assessment.alignment.is_some(), "{}", database.title());
+        assert!(assessment.honesty.is_some(), "{}", database.title());
+    }
+}
+
+#[test]
+fn durability_that_is_paid_for_is_plausible_and_one_that_is_not_is_not_called_safe() {
+    let honest = SimDevice { durable_ns: Some(Nanoseconds(6_000_000)), ..device() };
+    let found = of(&options(Database::Generic, honest)).honesty.unwrap();
+    assert_eq!(found.sign, Sign::Plausible, "{}", found.statement);
+    assert!(found.statement.contains("4 times the 2 ms of a plain one"), "{}", found.statement);
+    // Nothing is known of a simulated medium, so that nothing can be said against it.
+    let lying = of(&options(Database::Generic, device())).honesty.unwrap();
+    assert_eq!(lying.sign, Sign::Unknown, "{}", lying.statement);
+}
+
+#[test]
+fn misalignment_that_costs_is_seen_and_one_that_does_not_is_not() {
+    let misaligned = Some(SimMisaligned { align_bytes: Bytes(4096), factor: 2.0 });
+    let sim = SimDevice { misaligned, ..device() };
+    let found = of(&options(Database::Postgres, sim)).alignment.unwrap();
+    assert!(found.matters, "{}", found.statement);
+    assert!((found.kept_percent - 50.0).abs() < 2.0, "{}", found.statement);
+    assert_eq!(found.shift_bytes, 512);
+    let found = of(&options(Database::Postgres, device())).alignment.unwrap();
+    assert!(!found.matters && (found.kept_percent - 100.0).abs() < 1.0, "{}", found.statement);
+}
+
+/// Eight servers of 2 ms give 4 000 IOPS, whatever the vendor says.
+#[test]
+fn claims_are_held_against_every_setting_and_measured_at_the_depths_they_name() {
+    let mut options = options(Database::Generic, device());
+    let text = r#"
+        [[claim]]
+        name = "vendor"
+        load = "random_read_8k"
+        expect = "iops >= 8000"
+
+        [[claim]]
+        load = "random_read_8k"
+        expect = ["iops >= 3900", "latency_mean <= 2.1ms"]
+
+        [[claim]]
+        load = "random_read_8k"
+        in_flight = 24
+        expect = "latency_mean <= 5ms"
+
+        [[claim]]
+        load = "log_write_4k"
+        in_flight = 1
+        expect = "latency_p99 <= 2.1ms"
+    "#;
+    options.claims = parse_claims(text, Database::Generic).unwrap();
+    let assessment = of(&options);
+    let outcomes: Vec<Outcome> = assessment.claims.iter().map(|c| c.outcome).collect();
+    assert_eq!(outcomes, [Outcome::NotMet, Outcome::Met, Outcome::NotMet, Outcome::Met]);
+    let vendor = &assessment.claims[0];
+    let ramp = assessment.ramps.iter().find(|r| r.name == "random_read_8k").unwrap();
+    assert_eq!(vendor.settings, ramp.points.len() + 2, "the ramp, its pattern, and 24 in flight");
+    let begin = format!("vendor: claimed 8 000 IOPS, best of {} settings 4 0", vendor.settings);
+    assert!(vendor.sentence.starts_with(&begin), "{}", vendor.sentence);
+    assert!(vendor.sentence.contains("(50 %)"), "{}", vendor.sentence);
+    let at = &assessment.claims[2];
+    assert!(at.sentence.contains("the only setting 6 ms (120 %)"), "{}", at.sentence);
+    assert!(assessment.patterns.iter().any(|p| p.name == "random_read_8k_at_24"));
+}
