@@ -1,6 +1,6 @@
 //! What follows from the measured loads.
 
-use analysis::cause::{self, Evidence, Observed, OtherBlock, QueueLimit};
+use analysis::cause::{self, Evidence, Link, Observed, OtherBlock, QueueLimit};
 use analysis::knee::Knee;
 use analysis::numbers;
 use engine::Prepared;
@@ -10,6 +10,7 @@ use results::{
 use workload::{EngineChoice, show_number};
 
 use super::{Found, KneeOptions};
+use crate::lab::Lab;
 
 /// More threads that bring this much more at the same number in flight have queues of their own.
 const MORE: f64 = 1.15;
@@ -31,7 +32,7 @@ pub(super) fn load(
         depth,
         in_flight: measurement.in_flight,
         achieved_in_flight: measurement.achieved_in_flight,
-        block_bytes: if total.ios > 0 { total.bytes as f64 / total.ios as f64 } else { 0.0 },
+        block_bytes: block_bytes(measurement),
         iops: total.iops,
         mib_per_s: total.mib_per_s,
         half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
@@ -129,8 +130,8 @@ fn causes(
     knee: &Knee,
     split: Option<&Split>,
 ) -> Vec<cause::Likely> {
-    let observed = |load: &CurveLoad| observed(load, &found.measurements[load.measurement]);
-    let points: Vec<Observed> = curve.iter().map(observed).collect();
+    let points: Vec<Observed> =
+        curve.iter().map(|load| observed(&found.measurements[load.measurement])).collect();
     let larger = found.loads.iter().find(|load| load.purpose == Purpose::LargerBlock);
     let blocks: Vec<f64> = curve.iter().map(|load| load.block_bytes).collect();
     cause::causes(&Evidence {
@@ -139,24 +140,52 @@ fn causes(
         block_bytes: numbers::median(&blocks).unwrap_or(0.0),
         writes: found.options.stream.writes(),
         link: found.options.link.as_ref(),
-        queues: &queues(found),
+        queues: &queues(&found.lab),
         tool_ceiling_iops: found.ceiling_iops,
         more_threads_ratio: split.map(|split| split.more_threads_ratio),
         larger_block: larger.map(|l| OtherBlock { block_bytes: l.block_bytes, iops: l.iops }),
     })
 }
 
-fn observed(load: &CurveLoad, measurement: &Measurement) -> Observed {
+/// Why a curve ends, from its points alone; the likeliest cause first.
+pub(crate) fn causes_of(
+    points: &[Measurement],
+    knee: &Knee,
+    link: Option<&Link>,
+    tool_ceiling_iops: Option<f64>,
+    lab: &Lab<'_>,
+) -> Vec<cause::Likely> {
+    let blocks: Vec<f64> = points.iter().map(block_bytes).collect();
+    cause::causes(&Evidence {
+        knee,
+        points: &points.iter().map(observed).collect::<Vec<_>>(),
+        block_bytes: numbers::median(&blocks).unwrap_or(0.0),
+        writes: points.iter().any(|m| m.write.ios > 0),
+        link,
+        queues: &queues(lab),
+        tool_ceiling_iops,
+        more_threads_ratio: None,
+        larger_block: None,
+    })
+}
+
+/// Mean size of an I/O.
+fn block_bytes(measurement: &Measurement) -> f64 {
+    let total = &measurement.total;
+    if total.ios > 0 { total.bytes as f64 / total.ios as f64 } else { 0.0 }
+}
+
+fn observed(measurement: &Measurement) -> Observed {
     let latency = measurement.total.latency_ns;
     Observed {
-        in_flight: load.in_flight as f64,
-        achieved_in_flight: load.achieved_in_flight,
-        iops: load.iops,
+        in_flight: measurement.in_flight as f64,
+        achieved_in_flight: measurement.achieved_in_flight,
+        iops: measurement.total.iops,
         mean_ns: latency.map_or(0.0, |l| l.mean),
         p50_ns: latency.and_then(|l| l.p50).map(|ns| ns as f64),
         p99_ns: latency.and_then(|l| l.p99).map(|ns| ns as f64),
         burst_ratio: burst_ratio(measurement),
-        device_in_flight: load.device_in_flight,
+        device_in_flight: measurement.kernel.as_ref().map(|k| k.average_queue),
         thread_percent: measurement.cpu.busiest_thread_percent,
     }
 }
@@ -180,14 +209,14 @@ fn burst_ratio(measurement: &Measurement) -> Option<f64> {
 }
 
 /// What the operating system shows of queues on the way, and what the simulated device has.
-fn queues(found: &Found<'_>) -> Vec<QueueLimit> {
-    let setup = &found.options.setup;
+fn queues(lab: &Lab<'_>) -> Vec<QueueLimit> {
+    let setup = lab.setup();
     if setup.engine == EngineChoice::Sim {
         let limit = setup.sim.as_ref().and_then(|sim| sim.queue_limit);
         let name = "queue_limit of the simulated device".to_owned();
         return limit.map(|ios| QueueLimit { name, ios: ios.into() }).into_iter().collect();
     }
-    let Environment { storage, .. } = found.lab.environment();
+    let Environment { storage, .. } = lab.environment();
     let mut devices: Vec<&inspect::Device> = storage.iter().flat_map(|s| &s.devices).collect();
     devices.sort_by(|a, b| a.name.cmp(&b.name));
     devices.dedup_by(|a, b| a.name == b.name);

@@ -4,7 +4,7 @@
 //! `analysis::cause`, with a few loads beside the curve that tell causes apart: as many I/Os in flight on more threads,
 //! and larger blocks.
 
-mod conclude;
+pub(crate) mod conclude;
 mod latency;
 
 use std::sync::atomic::AtomicBool;
