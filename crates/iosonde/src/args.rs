@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use analysis::cause::Link;
 use analysis::verdict::Database;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workload::{
@@ -89,6 +90,10 @@ pub(crate) struct AssessArgs {
     /// Limits of the roles, a TOML file; see METHODS.md
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
+
+    /// The path to the storage: 8GFC, 10GbE, SATA3, PCIe3x4, USB3, …, or MiB a second; it may be what limits
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<Link>,
 
     /// Go through the operating system's cache
     #[arg(long)]

@@ -104,6 +104,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         pace,
         limits,
         claims,
+        link: args.link.clone(),
         permissions: args.target.permissions(),
         engine: workload.engine,
         sim: workload.sim.clone(),

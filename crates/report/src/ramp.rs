@@ -1,5 +1,6 @@
 //! A ramp as both reports show it: its knee, and the unit its throughput is said in.
 
+use analysis::cause::Certainty;
 use analysis::knee::{CurvePoint, Knee, Reached};
 use results::{Measurement, Ramp};
 use workload::{show_ns, show_number};
@@ -34,6 +35,17 @@ pub(crate) fn ending(knee: &Knee) -> &'static str {
         Reached::NotReached => "still rising, limit not reached",
         Reached::Retrograde => "falls beyond its peak",
     }
+}
+
+/// Why throughput stops growing, in a few words; nothing where nothing is known.
+pub(crate) fn limit(ramp: &Ramp) -> Option<String> {
+    let first = ramp.causes.first()?;
+    let title = first.cause.title();
+    Some(match first.certainty {
+        Certainty::Certain => title.to_owned(),
+        Certainty::Likely => format!("probably {title}"),
+        Certainty::Possible => format!("possibly {title}"),
+    })
 }
 
 /// The operating point in figures: `32 in flight, 41 200 IOPS, 0.78 ms`.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::alignment::Alignment;
+use analysis::cause::Likely;
 use analysis::claims::JudgedClaim;
 use analysis::honesty::Honesty;
 use analysis::knee::Knee;
@@ -122,4 +123,7 @@ pub struct Ramp {
     pub points: Vec<Measurement>,
     /// Where it saturates; none where too few depths were measured.
     pub knee: Option<Knee>,
+    /// Why throughput stops growing there, the likeliest cause first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Likely>,
 }

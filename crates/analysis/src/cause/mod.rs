@@ -40,6 +40,20 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// In one word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Device => "storage",
+            Self::Link => "path",
+            Self::Queue => "queue",
+            Self::Throttle => "throttle",
+            Self::Tool => "tool",
+            Self::NotReached => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// In a few words.
     #[must_use]
     pub fn title(self) -> &'static str {

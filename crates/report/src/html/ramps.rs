@@ -1,5 +1,6 @@
 //! Each ramp with its chart, its knee and all of its points.
 
+use analysis::cause::Likely;
 use results::{Assessment, Measurement, Ramp};
 use workload::{show_ns, show_number};
 
@@ -13,6 +14,8 @@ pub(crate) struct RampView {
     pub(crate) svg: Option<String>,
     pub(crate) explanation: String,
     pub(crate) rule: String,
+    /// What speaks for and against each possible limit.
+    pub(crate) limits: Vec<String>,
     pub(crate) knee: Vec<Fact>,
     pub(crate) points: Vec<PointView>,
 }
@@ -46,9 +49,22 @@ fn view(one: &Ramp) -> Result<RampView, ReportError> {
         svg: chart::saturation(one)?,
         explanation,
         rule: one.knee.as_ref().map(|k| words::clean(&k.rule)).unwrap_or_default(),
+        limits: one.causes.iter().map(reasons).collect(),
         knee: facts(one),
         points: one.points.iter().map(|m| point(one, m)).collect(),
     })
+}
+
+/// A possible limit with all that was observed of it.
+fn reasons(likely: &Likely) -> String {
+    let mut text = format!("{}: {}", likely.cause.title(), words::clean(&likely.sentence));
+    for (lead, observations) in [("For it: ", &likely.evidence), ("Against it: ", &likely.against)]
+    {
+        if !observations.is_empty() {
+            text.push_str(&format!(" {lead}{}.", words::clean(&observations.join("; "))));
+        }
+    }
+    text
 }
 
 /// File size, block, pattern, threads and the range of depths.
@@ -97,6 +113,7 @@ fn facts(one: &Ramp) -> Vec<Fact> {
         Fact::new("Operating point", ramp::operating_point(one, knee)),
         Fact::new("Highest throughput", peak.unwrap_or_else(none)),
         Fact::new("Curve", ramp::ending(knee)),
+        Fact::new("What limits", ramp::limit(one).unwrap_or_else(none)),
         Fact::new("Unloaded latency", show_ns(knee.unloaded_latency_ns)),
         Fact::new("Little knee N*", little.unwrap_or_else(none)),
         Fact::new("Distance of points from the fit", fit.unwrap_or_else(none)),

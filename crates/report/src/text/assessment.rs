@@ -120,7 +120,8 @@ fn knees(a: &Assessment) -> String {
     if !a.ramps.iter().any(|r| known(&r)) {
         return String::new();
     }
-    let mut table = Table::new(1, &["saturation", "in flight", "throughput", "latency", ""]);
+    let mut table =
+        Table::new(1, &["saturation", "in flight", "throughput", "latency", "limit", ""]);
     for one in a.ramps.iter().filter(known).take(RAMPS) {
         let Some(knee) = &one.knee else { continue };
         let measured = ramp::named(one, &knee.operating_point);
@@ -133,6 +134,9 @@ fn knees(a: &Assessment) -> String {
             show_number(knee.operating_point.in_flight),
             throughput,
             show_ns(knee.operating_point.latency_ns),
+            one.causes
+                .first()
+                .map_or_else(|| words::NONE.to_owned(), |c| c.cause.word().to_owned()),
             if knee.reached == Reached::Saturated { "" } else { "*" }.to_owned(),
         ]);
     }

@@ -266,7 +266,13 @@ fn ramp(name: &str, title: &str, base: &Load) -> Ramp {
             half_width_percent: None,
         })
         .collect();
-    Ramp { name: name.to_owned(), title: title.to_owned(), knee: find_knee(&curve), points }
+    Ramp {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        knee: find_knee(&curve),
+        causes: Vec::new(),
+        points,
+    }
 }
 
 fn load(block: u64, pattern: Pattern, write: u8, alone_us: f64, most_iops: f64) -> Load {

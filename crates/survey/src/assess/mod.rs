@@ -14,6 +14,7 @@ mod size;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use analysis::cause::Link;
 use analysis::claims::Claim;
 use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
@@ -42,6 +43,8 @@ pub struct AssessOptions {
     pub limits: Vec<Limits>,
     /// What is expected of it.
     pub claims: Vec<Claim>,
+    /// The path to the storage, where it is known: it may be what limits.
+    pub link: Option<Link>,
     /// What may be done to the target.
     pub permissions: Permissions,
     /// Which backend makes the I/O.
@@ -78,7 +81,8 @@ pub fn assess(
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, started, stop, observe);
-    let found = Session::new(&mut lab, timing, stop).measure_all(&loads, &options.claims);
+    let session = Session::new(&mut lab, timing, options.link.clone(), stop);
+    let found = session.measure_all(&loads, &options.claims);
     let (ramps, patterns) = (found.ramps, found.patterns);
     let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
     let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use analysis::cause::Link;
 use analysis::claims::Claim;
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
@@ -11,6 +12,7 @@ use workload::Stream;
 use super::plan::{self, Load, Timing};
 use super::{claims, conclude};
 use crate::ceiling::tool_ceiling;
+use crate::knee::conclude::causes_of;
 use crate::knee::load_point;
 use crate::lab::{self, Lab};
 
@@ -27,13 +29,20 @@ pub(super) struct Found {
 pub(super) struct Session<'a, 'l> {
     lab: &'l mut Lab<'a>,
     timing: Timing,
+    /// The path to the storage, where it is known.
+    link: Option<Link>,
     stop: &'a AtomicBool,
     found: Found,
 }
 
 impl<'a, 'l> Session<'a, 'l> {
-    pub(super) fn new(lab: &'l mut Lab<'a>, timing: Timing, stop: &'a AtomicBool) -> Self {
-        Self { lab, timing, stop, found: Found::default() }
+    pub(super) fn new(
+        lab: &'l mut Lab<'a>,
+        timing: Timing,
+        link: Option<Link>,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self { lab, timing, link, stop, found: Found::default() }
     }
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
@@ -157,7 +166,10 @@ impl<'a, 'l> Session<'a, 'l> {
         points.sort_by_key(|m| m.in_flight);
         curve.sort_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
         let (name, title) = (load.name.clone(), load.title.clone());
-        Ramp { name, title, knee: find_knee(&curve), points }
+        let knee = find_knee(&curve);
+        let (link, ceiling) = (self.link.as_ref(), self.found.tool_ceiling_iops);
+        let causes = knee.as_ref().map(|knee| causes_of(&points, knee, link, ceiling, self.lab));
+        Ramp { name, title, knee, causes: causes.unwrap_or_default(), points }
     }
 
     /// One measurement; none if it was ended before its window began.
