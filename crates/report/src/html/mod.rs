@@ -130,14 +130,19 @@ fn summary(a: &Assessment) -> Vec<Fact> {
     let doubts = words::plural(a.warnings.len() as u64, "warning", "warnings");
     let findings = words::plural(findings as u64, "finding", "findings");
     let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
-    vec![
+    let mut facts = vec![
         Fact::new("File size", size),
         Fact::new("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
         Fact::new(
             "To consider",
             format!("{doubts} about the figures, {findings} about the set-up"),
         ),
-    ]
+    ];
+    if let Some(repeats) = &a.repeats {
+        let found = words::clean(&repeats.trust.explanation);
+        facts.push(Fact::new("Repeated", format!("{}: {found}", words::clean(&repeats.title))));
+    }
+    facts
 }
 
 /// How far the tool itself was from its limit.
@@ -163,6 +168,7 @@ fn island(a: &Assessment) -> Result<String, ReportError> {
     // A path that is not UTF-8 has no place in JSON; it is written with replacement characters.
     document.target = words::path_lossy(&document.target);
     document.patterns.iter_mut().for_each(|p| name_in_utf8(&mut p.measurement));
+    document.repeats.iter_mut().flat_map(|r| &mut r.measurements).for_each(name_in_utf8);
     document.ramps.iter_mut().flat_map(|r| &mut r.points).for_each(name_in_utf8);
     let json = serde_json::to_string(&document)?;
     Ok(json

@@ -39,6 +39,14 @@ impl Cell {
         Self { bar, ..Self::number(value) }
     }
 
+    /// With half of the width of its interval behind it, in percent.
+    fn within(mut self, half_width_percent: Option<f64>) -> Self {
+        if let Some(percent) = half_width_percent {
+            self.text.push_str(&format!(" ± {} %", show_number(percent)));
+        }
+        self
+    }
+
     fn time(ns: Option<f64>) -> Self {
         Self::new(words::mean_time(ns), ns.unwrap_or(f64::NAN))
     }
@@ -116,6 +124,7 @@ fn row(p: &PatternResult, most_iops: f64, most_mib: f64, scale: Option<&Scale>) 
         results::Status::Complete => "",
         other => words::status(other),
     };
+    let known = m.steady.as_ref().and_then(|s| s.half_width_percent);
     Row {
         operation: words::clean(&p.operation),
         title: words::clean(&p.title),
@@ -123,7 +132,7 @@ fn row(p: &PatternResult, most_iops: f64, most_mib: f64, scale: Option<&Scale>) 
         load: words::caption(m),
         in_flight: Cell::new(words::count(m.in_flight), m.in_flight as f64),
         split: m.depth.map(|d| format!("{} × {d} =", words::count(m.threads))).unwrap_or_default(),
-        iops: Cell::barred(m.total.iops, most_iops),
+        iops: Cell::barred(m.total.iops, most_iops).within(known),
         mib: Cell::barred(m.total.mib_per_s, most_mib),
         latencies: cells,
         errors: Cell::new(words::count(m.total.errors), m.total.errors as f64),

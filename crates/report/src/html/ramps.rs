@@ -1,6 +1,7 @@
 //! Each ramp with its chart, its knee and all of its points.
 
 use analysis::cause::Likely;
+use analysis::knee::Interval;
 use results::{Assessment, Measurement, Ramp};
 use workload::{show_ns, show_number};
 
@@ -95,8 +96,25 @@ fn caption(one: &Ramp) -> String {
         words::loads(first),
         words::count(first.in_flight),
         words::count(last.in_flight),
-        words::seconds(first.seconds),
+        lengths(&one.points),
     )
+}
+
+/// `10 s`, or `5–12.5 s` where measurements ended when their mean was known.
+fn lengths(points: &[Measurement]) -> String {
+    let seconds = || points.iter().map(|m| m.seconds);
+    let (shortest, longest) =
+        (seconds().fold(f64::INFINITY, f64::min), seconds().fold(0.0, f64::max));
+    let (low, high) = (show_number(shortest), words::seconds(longest));
+    if low == show_number(longest) { high } else { format!("{low}–{high}") }
+}
+
+/// A figure with its interval behind it.
+fn with_interval(value: f64, interval: Option<Interval>) -> String {
+    let value = show_number(value);
+    interval.map_or(value.clone(), |i| {
+        format!("{value} ({}–{})", show_number(i.low), show_number(i.high))
+    })
 }
 
 fn facts(one: &Ramp) -> Vec<Fact> {
@@ -106,11 +124,15 @@ fn facts(one: &Ramp) -> Vec<Fact> {
         let value = show_number(ramp::throughput(one, m));
         format!("{value} {unit} at {} in flight", show_number(knee.peak.in_flight))
     });
-    let little = knee.little_knee.map(|n| format!("{} in flight", show_number(n)));
+    let little = knee
+        .little_knee
+        .map(|n| format!("{} in flight", with_interval(n, knee.little_knee_interval)));
+    let operating = with_interval(knee.operating_load, knee.operating_load_interval);
     let fit = knee.fit_error_percent.map(|e| words::percent(Some(e)));
     let none = || words::NONE.to_owned();
     vec![
         Fact::new("Operating point", ramp::operating_point(one, knee)),
+        Fact::new("95 % of the highest (N95)", format!("{operating} in flight")),
         Fact::new("Highest throughput", peak.unwrap_or_else(none)),
         Fact::new("Curve", ramp::ending(knee)),
         Fact::new("What limits", ramp::limit(one).unwrap_or_else(none)),
