@@ -330,7 +330,7 @@ impl Queue for Broken {
 #[test]
 fn a_broken_queue_fails_the_run_and_says_why() {
     for in_wait in [true, false] {
-        let mut queue =
+        let queue =
             Broken { queue: NullQueue::new(plan(DEPTH)).unwrap(), steps_left: 100, in_wait };
         let stream = Stream { depth: DEPTH, ..Stream::default() };
         let start_ns = queue.now();
@@ -357,7 +357,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             thread_cpu_ns: || None,
         });
         worker.start_at(timeline);
-        drive::drive(worker, &mut queue);
+        drive::drive(worker, queue);
         assert!(ending.has_failed() && ending.ns() < start_ns + 20_000_000_000);
         let last = messages.try_iter().last();
         let Some(Message::Done(end)) = last else { panic!("{last:?}") };

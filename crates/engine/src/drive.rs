@@ -27,9 +27,9 @@ pub(crate) fn sleep_until(clock: Clock, until_ns: u64) {
 }
 
 /// Runs a worker on a queue to its end.
-pub(crate) fn drive<Q: Queue>(mut worker: Worker, queue: &mut Q) {
+pub(crate) fn drive<Q: Queue>(mut worker: Worker, mut queue: Q) {
     let error = loop {
-        match worker.step(queue) {
+        match worker.step(&mut queue) {
             Next::Done => break None,
             Next::Wait(until) => {
                 if let Err(error) = queue.wait(until) {
@@ -38,7 +38,10 @@ pub(crate) fn drive<Q: Queue>(mut worker: Worker, queue: &mut Q) {
             }
         }
     };
-    worker.finish(queue.now(), error);
+    let now = queue.now();
+    // Closes the target, which is not done with before: whoever prepares it again finds it in use until then.
+    drop(queue);
+    worker.finish(now, error);
 }
 
 /// Runs all workers of a simulated run to their end, always the one whose next event is first.

@@ -32,7 +32,7 @@ impl Job {
         let Ok(timeline) = self.go.recv() else { return };
         worker.start_at(timeline);
         drive::sleep_until(Clock::get(), timeline.start_ns);
-        drive::drive(worker, &mut queue);
+        drive::drive(worker, queue);
     }
 
     /// Reports that the queue cannot be opened.

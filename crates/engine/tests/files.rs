@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::Permissions;
-use workload::{Bytes, Mode, Stream, Target, Workload};
+use engine::{EngineError, Event, Permissions, PrepareError};
+use workload::{Bytes, EngineChoice, Mode, Stream, Target, Workload};
 
 /// Makes two test files with one seed and gives all of their blocks.
 fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
@@ -37,5 +37,36 @@ fn no_two_test_files_have_a_block_in_common() {
         let blocks = blocks_of_two_files(directory.path());
         assert_eq!(blocks.len(), 128);
         assert!(blocks.into_iter().all(|block| seen.insert(block)));
+    }
+}
+
+/// A run ended before its threads had closed the target: whoever prepared it again at once was told that some other
+/// program had it open.
+#[test]
+fn a_target_can_be_used_again_as_soon_as_a_run_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("foreign.dat");
+    std::fs::write(&path, vec![1; 1 << 20]).unwrap();
+    let permissions = Permissions { destroy: vec![path.clone()], ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    for engine in [EngineChoice::Uring, EngineChoice::Aio, EngineChoice::Sync] {
+        let depth = if engine == EngineChoice::Sync { 1 } else { 4 };
+        let stream = Stream { depth, write_percent: 100, ..Stream::default() };
+        let target = Target { path: path.clone(), size_bytes: None };
+        let mut workload = Workload::single(target, stream);
+        (workload.engine, workload.mode) = (engine, Mode::Buffered);
+        (workload.seconds, workload.warmup_seconds) = (0.02, 0.0);
+        for turn in 0..8 {
+            let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ());
+            let prepared = match prepared {
+                Err(PrepareError::Engine(EngineError::Unavailable { .. })) => break,
+                prepared => prepared.unwrap_or_else(|e| panic!("{engine:?}, turn {turn}: {e}")),
+            };
+            match engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()) {
+                // Not every machine has every engine.
+                Err(EngineError::Unavailable { .. }) => break,
+                measurement => assert!(measurement.unwrap().write.ios > 0, "{engine:?}"),
+            }
+        }
     }
 }

@@ -45,8 +45,10 @@ const DATABASE_NAMES: [&str; 6] =
 /// A file with this name lies in every directory of a PostgreSQL database; its data files have bare numbers.
 const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
 
-/// Whoever has a device open for longer than this uses it.
+/// Whoever has a device or a file open for longer than this uses it.
 const GLANCE: Duration = Duration::from_millis(300);
+/// How often is looked at it meanwhile.
+const STEP: Duration = Duration::from_millis(10);
 
 /// By what a file is known to be a database's, if it is.
 pub(super) fn database_sign(path: &Path) -> Option<String> {
@@ -110,6 +112,13 @@ const F_SETSIG: libc::c_int = 10;
 /// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none for other reasons
 /// (another owner, a network file system), nothing is known.
 pub(super) fn is_open_elsewhere(file: &File) -> bool {
+    // The kernel closes the files of a ring, or of a program that has ended, some milliseconds later.
+    let steps = GLANCE.as_millis() / STEP.as_millis();
+    let waits = || (0..steps).map(|_| std::thread::sleep(STEP));
+    has_another_user(file) && waits().all(|()| has_another_user(file))
+}
+
+fn has_another_user(file: &File) -> bool {
     let control = |command: libc::c_int, value: libc::c_int| {
         // SAFETY: the descriptor is open, and these commands take plain numbers.
         unsafe { libc::fcntl(file.as_raw_fd(), command, value) }
