@@ -18,7 +18,7 @@ use fuser::{
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, WriteFlags,
 };
-use rustix::fs::{MemfdFlags, OFlags};
+use rustix::fs::MemfdFlags;
 
 use super::server::Server;
 
@@ -311,7 +311,7 @@ impl Filesystem for Files {
         if let Err(error) = content.write_all_at(data, offset) {
             return reply.error(errno(&error));
         }
-        let durable = OFlags::from_bits_retain(flags.0.cast_unsigned()).contains(OFlags::DSYNC);
+        let durable = flags.0 & libc::O_DSYNC != 0;
         let bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
         let io = Io { target, op: Op::Write, offset, bytes, durable };
         let answer = move |outcome| match outcome {

@@ -1,9 +1,9 @@
 //! The files are files: what is written is read, and names come and go.
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 
-use workload::SimDevice;
+use workload::{Nanoseconds, SimDevice};
 
 use crate::load::{Block, open};
 use crate::{SERVICE_NS, SIZE, device, mounted};
@@ -57,6 +57,30 @@ fn the_device_counts_what_it_delivers() {
         delivered.latency_mean_ns().unwrap() >= least_ns,
         "no sooner than the model, but for the lead"
     );
+}
+
+#[test]
+fn durable_writes_reach_the_device_as_such() {
+    let name = "durable_writes_reach_the_device_as_such";
+    let model = SimDevice { durable_ns: Some(Nanoseconds(4 * SERVICE_NS)), ..device(1) };
+    let Some(truth) = mounted(name, model, &[SIZE]) else { return };
+    let mut durable = OpenOptions::new();
+    durable.write(true).custom_flags(libc::O_DIRECT | libc::O_DSYNC);
+    let durable = durable.open(truth.path(0)).unwrap();
+    let latency_ns = |file: &File| {
+        let begin = truth.now_ns();
+        file.write_at(Block::new(7).get(), 0).unwrap();
+        loop {
+            let write = truth.delivered(begin..truth.now_ns()).write;
+            if let Some(latency_ns) = write.latency_mean_ns() {
+                return latency_ns;
+            }
+            std::thread::yield_now();
+        }
+    };
+    let least_ns = (SERVICE_NS - LEAD_MOST_NS) as f64;
+    assert!(latency_ns(&open(&truth.path(0))) >= least_ns);
+    assert!(latency_ns(&durable) >= least_ns + 4.0 * SERVICE_NS as f64);
 }
 
 #[test]

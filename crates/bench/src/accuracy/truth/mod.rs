@@ -3,6 +3,7 @@
 //! Needs root and FUSE. A run during which the device or the host was late is made again, up to three times.
 
 mod closed;
+mod kinds;
 mod open;
 mod run;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub(super) fn run() -> Result<String, Error> {
     let parts = [
         ("Parallel servers, closed loop", closed::depths as fn() -> Result<String, Error>),
         ("The same through other engines, with writes, and as a block device", closed::paths),
+        ("Links, buckets, caches, stalls, two volumes", kinds::kinds),
         ("A device that stalls for 1 s in 5 s, open loop", open::stalls),
         ("The kernel's throttle", throttled::limits),
     ];

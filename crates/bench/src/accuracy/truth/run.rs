@@ -38,6 +38,7 @@ pub(super) struct Load {
     pub(super) threads: u32,
     pub(super) depth: u32,
     pub(super) write_percent: u8,
+    pub(super) durable: bool,
     pub(super) block_bytes: u64,
     pub(super) warmup_seconds: f64,
     pub(super) seconds: f64,
@@ -51,6 +52,7 @@ impl Default for Load {
             threads: 1,
             depth: 1,
             write_percent: 0,
+            durable: false,
             block_bytes: 4096,
             warmup_seconds: 1.0,
             seconds: 10.0,
@@ -66,6 +68,7 @@ impl Load {
             threads: self.threads,
             depth: self.depth,
             write_percent: self.write_percent,
+            durable: self.durable,
             blocks: vec![Block { bytes: Bytes(self.block_bytes), weight: 1 }],
             ..Stream::default()
         };
