@@ -42,6 +42,7 @@ fn evidence<'a>(knee: &'a Knee, points: &'a [Observed]) -> Evidence<'a> {
     Evidence {
         knee,
         points,
+        beside_iops: &[],
         block_bytes: 8192.0,
         writes: false,
         link: None,

@@ -1,6 +1,6 @@
 //! What speaks for each cause and against it.
 
-use super::{Case, Cause, Evidence, Link, Observed};
+use super::{Case, Cause, Evidence, Link, Observed, OtherBlock};
 use crate::numbers;
 use crate::words::{milliseconds, number, size};
 
@@ -180,45 +180,14 @@ pub(super) fn throttle(e: &Evidence<'_>) -> Case {
         "The volume gives that and no more, whatever the storage behind it can do.",
     );
     let plateau: Vec<&Observed> = plateau(e).collect();
-    let iops: Vec<f64> = plateau.iter().map(|point| point.iops).collect();
-    if let Some(percent) = numbers::cv_percent(&iops) {
-        let exact = if percent <= EXACT_PERCENT {
-            2.0
-        } else if percent <= NEARLY_EXACT_PERCENT && iops.len() >= 3 {
-            1.0
-        } else if percent > SCATTERS_PERCENT {
-            -2.0
-        } else {
-            0.0
-        };
-        if exact != 0.0 {
-            let text = format!(
-                "beyond saturation, throughput at {} loads scatters by {} %",
-                iops.len(),
-                number(percent)
-            );
-            case.note(exact, text);
-        }
-        if exact > 0.0 {
-            exactness(e, &mut case, percent, &iops);
-        }
-    }
+    let exact = exactness(e, &mut case, &plateau);
     if bytes_ratio(e).is_some_and(|ratio| (ratio - 1.0).abs() <= SAME) {
         let text = "with larger blocks it moves as many bytes, as over a path that is full";
         case.note(-2.0, text.to_owned());
     }
-    let bursts: Vec<f64> = plateau.iter().filter_map(|point| point.burst_ratio).collect();
-    let burst = numbers::median(&bursts).unwrap_or(1.0);
-    if burst >= BURST {
-        let text = format!("each measurement began {} times as fast as it went on", number(burst));
-        if e.writes {
-            case.note(1.0, format!("{text}, which a write cache does, too"));
-        } else {
-            case.note(4.0, text);
-        }
-    }
+    burst(e, &mut case, &plateau, exact);
     let two_humped = |point: &&&Observed| point.p50_ns.is_some_and(|p50| p50 < 0.5 * point.mean_ns);
-    if plateau.iter().filter(two_humped).count() * 2 > plateau.len() {
+    if exact && plateau.iter().filter(two_humped).count() * 2 > plateau.len() {
         let text =
             "most I/Os are fast and some wait long: half take less than half of the mean latency";
         case.note(1.5, text.to_owned());
@@ -226,28 +195,71 @@ pub(super) fn throttle(e: &Evidence<'_>) -> Case {
     case
 }
 
-/// What a rate that is exact says beyond its exactness.
-fn exactness(e: &Evidence<'_>, case: &mut Case, percent: f64, iops: &[f64]) {
+/// What came before the rate that lasts. Deep loads use up a burst before they are measured; one of them may be enough.
+fn burst(e: &Evidence<'_>, case: &mut Case, plateau: &[&Observed], exact: bool) {
+    let began = plateau.iter().filter_map(|point| point.burst_ratio);
+    let bursts: Vec<f64> = began.filter(|ratio| *ratio >= BURST && ratio.is_finite()).collect();
+    if bursts.is_empty() || (bursts.len() == 1 && !exact) {
+        return;
+    }
+    let highest = number(bursts.iter().copied().fold(0.0, f64::max));
+    let text = format!(
+        "{} of {} measurements beyond saturation began up to {highest} times as fast as they went on",
+        bursts.len(),
+        plateau.len()
+    );
+    if e.writes {
+        case.note(1.0, format!("{text}, which a write cache does, too"));
+    } else {
+        case.note(if bursts.len() > 1 { 4.0 } else { 3.0 }, text);
+    }
+}
+
+/// Whether the rate beyond saturation is exact though the storage is not, and what that says.
+fn exactness(e: &Evidence<'_>, case: &mut Case, plateau: &[&Observed]) -> bool {
+    let of_curve = plateau.iter().map(|point| point.iops);
+    let iops: Vec<f64> = of_curve.chain(e.beside_iops.iter().copied()).collect();
+    let Some(percent) = numbers::cv_percent(&iops).filter(|_| iops.len() >= 3) else {
+        return false;
+    };
+    let text = format!(
+        "beyond saturation, throughput at {} loads scatters by {} %",
+        iops.len(),
+        number(percent)
+    );
+    if percent > SCATTERS_PERCENT {
+        case.note(-2.0, text);
+        return false;
+    }
     // Below saturation each I/O in flight has the same share of the throughput.
     let below = e.points.iter().filter(|point| point.in_flight <= BELOW * e.knee.operating_load);
     let shares: Vec<f64> = below.map(|point| point.iops / point.in_flight).collect();
-    let rising = numbers::cv_percent(&shares).unwrap_or(0.0);
-    if rising >= UNLIKE * percent.max(EXACT_PERCENT) {
+    let rising = numbers::cv_percent(&shares);
+    let like = |rising: f64| rising < UNLIKE * percent.max(EXACT_PERCENT);
+    if percent > NEARLY_EXACT_PERCENT || rising.is_some_and(like) {
+        return false;
+    }
+    case.note(if percent <= EXACT_PERCENT { 2.0 } else { 1.0 }, text);
+    if let Some(rising) = rising {
         case.note(2.5, format!("while it grew it scattered by {} %", number(rising)));
     }
-    let rate = numbers::mean(iops).unwrap_or(0.0);
+    let rate = numbers::mean(&iops).unwrap_or(0.0);
+    let same = |other: &OtherBlock| (other.iops / rate - 1.0).abs() <= NEARLY_EXACT_PERCENT / 100.0;
+    if let Some(other) = e.larger_block.filter(same) {
+        let bytes = size(whole(other.block_bytes));
+        case.note(2.0, format!("it is the same with blocks of {bytes}"));
+    }
     let round = |value: f64, unit: f64| {
         value >= unit && (value / unit - (value / unit).round()).abs() * unit <= 0.002 * value
     };
     let mib = rate * e.block_bytes / 1_048_576.0;
     if round(rate, 100.0) {
-        case.note(
-            0.5,
-            format!("the rate is round: {} IOPS", number((rate / 100.0).round() * 100.0)),
-        );
+        let rate = number((rate / 100.0).round() * 100.0);
+        case.note(0.5, format!("the rate is round: {rate} IOPS"));
     } else if round(mib, 5.0) {
         case.note(0.5, format!("the rate is round: {} MiB/s", number(mib.round())));
     }
+    true
 }
 
 /// The measured loads beyond saturation.

@@ -144,6 +144,8 @@ pub struct Evidence<'a> {
     pub knee: &'a Knee,
     /// Every measured load, in rising order.
     pub points: &'a [Observed],
+    /// I/Os a second at loads beyond saturation that are beside the curve, with the same blocks.
+    pub beside_iops: &'a [f64],
     /// Mean size of an I/O.
     pub block_bytes: f64,
     /// Whether any of it writes.

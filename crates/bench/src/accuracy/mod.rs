@@ -2,7 +2,9 @@
 //!
 //! A section is a module with one function that gives its Markdown, and one line in [`SECTIONS`].
 
+mod cause;
 mod generate;
+mod knee;
 mod phases;
 mod series;
 mod truth;
@@ -29,6 +31,8 @@ struct Section {
 const SECTIONS: &[Section] = &[
     Section { name: "series", title: "When a figure is settled", run: series::run },
     Section { name: "phases", title: "When throughput falls on the way", run: phases::run },
+    Section { name: "knee", title: "Where a load saturates", run: knee::run },
+    Section { name: "cause", title: "What limits it", run: cause::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 

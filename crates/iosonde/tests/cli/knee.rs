@@ -20,7 +20,7 @@ fn the_report_names_the_saturation_point_and_its_cause() {
         "1 × 16  operating point",
         "operating load N95",
         "95 % interval",
-        "Probably the storage itself",
+        "Certainly the storage itself",
         "What saturates is the total",
     ] {
         assert!(text.contains(words), "`{words}` is not in: {text}");

@@ -134,9 +134,12 @@ fn causes(
         curve.iter().map(|load| observed(&found.measurements[load.measurement])).collect();
     let larger = found.loads.iter().find(|load| load.purpose == Purpose::LargerBlock);
     let blocks: Vec<f64> = curve.iter().map(|load| load.block_bytes).collect();
+    let splits = found.loads.iter().filter(|load| load.purpose == Purpose::Split);
+    let beside_iops: Vec<f64> = splits.map(|load| load.iops).collect();
     cause::causes(&Evidence {
         knee,
         points: &points,
+        beside_iops: &beside_iops,
         block_bytes: numbers::median(&blocks).unwrap_or(0.0),
         writes: found.options.stream.writes(),
         link: found.options.link.as_ref(),
@@ -159,6 +162,7 @@ pub(crate) fn causes_of(
     cause::causes(&Evidence {
         knee,
         points: &points.iter().map(observed).collect::<Vec<_>>(),
+        beside_iops: &[],
         block_bytes: numbers::median(&blocks).unwrap_or(0.0),
         writes: points.iter().any(|m| m.write.ios > 0),
         link,
