@@ -9,8 +9,8 @@ const SCATTER_MIN: f64 = 0.01;
 /// The interval holds every size whose loss is at most this many squared standard errors above the least; about 95 % for
 /// the few sizes of a sweep.
 const ERRORS: f64 = 3.0;
-/// A miss takes at least this many times as long as a hit.
-const RISE_MIN: f64 = 1.15;
+/// A miss takes at least this many times as long as a hit; less is within what runs differ by.
+const RISE_MIN: f64 = 1.3;
 /// The points may scatter around the curve by this share of its rise.
 const SCATTER_MAX: f64 = 0.25;
 

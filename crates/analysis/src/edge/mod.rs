@@ -26,7 +26,7 @@ const ERROR_MIN: f64 = 0.01;
 /// A share that still is this part of what it was at a quarter of the size does not fall as a cache's does.
 const STANDS: f64 = 0.7;
 /// Means that differ by no more than this factor over all sizes are the same.
-const SAME: f64 = 1.15;
+const SAME: f64 = 1.3;
 /// Half a turn of the fastest disks (15 000 a minute): no read of a random place is faster on average.
 const ROTATING_READ_NS: f64 = 2e6;
 /// A file of this many times the cache: the usual advice, and what leaves one read in twenty to the cache.

@@ -7,6 +7,7 @@ mod generate;
 mod knee;
 mod phases;
 mod series;
+mod sizes;
 mod truth;
 
 use std::io::Write as _;
@@ -33,6 +34,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "phases", title: "When throughput falls on the way", run: phases::run },
     Section { name: "knee", title: "Where a load saturates", run: knee::run },
     Section { name: "cause", title: "What limits it", run: cause::run },
+    Section { name: "sizes", title: "The size of a cache", run: sizes::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 
