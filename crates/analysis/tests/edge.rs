@@ -151,6 +151,30 @@ fn seeks_that_grow_with_the_file_are_not_taken_for_a_cache_by_their_humps() {
     assert!(edge.cache.is_none_or(|c| c.method == Method::MeanLatency), "{edge:?}");
 }
 
+/// A busy host: stalls raised the mean of the larger sizes, and a cache was seen where there is none.
+#[test]
+fn means_that_stalls_raised_are_no_edge() {
+    let mut random = Random(11);
+    let stalled = [0.0, 0.0, 0.06, 0.1];
+    let points: Vec<SizePoint> = stalled
+        .iter()
+        .enumerate()
+        .map(|(i, stalls)| {
+            let mut point = size(&mut random, GIB << i, 1.0 - stalls, (1.2e5, 3e5), 4000);
+            point.latencies.push((3_000_000, whole(4000.0 * stalls * 0.2)));
+            let (sum, ios) = point
+                .latencies
+                .iter()
+                .fold((0.0, 0.0), |(s, k), (ns, n)| (s + (*ns * *n) as f64, k + *n as f64));
+            point.mean_latency_ns = sum / ios;
+            point
+        })
+        .collect();
+    assert!(points[3].mean_latency_ns > 1.4 * points[0].mean_latency_ns, "the means rise");
+    let edge = edge(&points);
+    assert_eq!((edge.outcome, edge.cache), (Outcome::Flat, None), "{edge:?}");
+}
+
 proptest! {
     #[test]
     fn no_input_panics_and_every_figure_is_finite(

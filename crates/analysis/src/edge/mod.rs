@@ -25,7 +25,9 @@ const LAW_ERRORS: f64 = 4.0;
 const ERROR_MIN: f64 = 0.01;
 /// A share that still is this part of what it was at a quarter of the size does not fall as a cache's does.
 const STANDS: f64 = 0.7;
-/// Means that differ by no more than this factor over all sizes are the same.
+/// Where the means tell of a cache, the median rises by this part of what the mean does at least.
+const MEDIAN_FOLLOWS: f64 = 0.5;
+/// Medians that differ by no more than this factor over all sizes are the same.
 const SAME: f64 = 1.3;
 /// Half a turn of the fastest disks (15 000 a minute): no read of a random place is faster on average.
 const ROTATING_READ_NS: f64 = 2e6;
@@ -41,6 +43,22 @@ pub struct SizePoint {
     pub mean_latency_ns: f64,
     /// Latencies in ns and how many I/Os had each.
     pub latencies: Vec<(u64, u64)>,
+}
+
+impl SizePoint {
+    /// The median latency, which a few stalls do not move; without single latencies, the mean.
+    fn typical_ns(&self) -> f64 {
+        let mut sorted = self.latencies.clone();
+        sorted.sort_unstable();
+        let ios = sorted.iter().map(|(_, n)| *n).fold(0, u64::saturating_add);
+        let mut left = ios / 2;
+        let middle = sorted.iter().find(|(_, n)| {
+            let here = *n > left;
+            left = left.saturating_sub(*n);
+            here
+        });
+        middle.map_or(self.mean_latency_ns, |(ns, _)| *ns as f64)
+    }
 }
 
 /// What the sizes say about a cache.
@@ -288,8 +306,14 @@ fn stands(shares: &[Share]) -> bool {
     last.size >= 4.0 * first.size && last.fast >= STANDS * first.fast
 }
 
+/// None where a few slow I/Os raised the means, and the median did not follow: that is no cache but disturbance.
 fn from_means(points: &[SizePoint]) -> Option<Edge> {
     let hinge = hinge::fit(points)?;
+    let (first, last) = (points.first()?, points.last()?);
+    let rise = |of: fn(&SizePoint) -> f64| of(last) / of(first) - 1.0;
+    if rise(SizePoint::typical_ns) < MEDIAN_FOLLOWS * rise(|p| p.mean_latency_ns) {
+        return None;
+    }
     let cache = CacheSize {
         bytes: bytes(hinge.cache_bytes),
         low_bytes: bytes(hinge.low_bytes),
@@ -306,8 +330,8 @@ fn from_means(points: &[SizePoint]) -> Option<Edge> {
 }
 
 fn without_edge(points: &[SizePoint], rotational: Option<bool>) -> Outcome {
-    let means = || points.iter().map(|p| p.mean_latency_ns);
-    let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
+    let typical = || points.iter().map(SizePoint::typical_ns);
+    let (least, most) = (typical().fold(f64::INFINITY, f64::min), typical().fold(0.0, f64::max));
     if rotational == Some(true) && most < ROTATING_READ_NS {
         Outcome::AllFits
     } else if rotational == Some(true) && least >= ROTATING_READ_NS {

@@ -51,20 +51,19 @@ pub(super) fn explanation(edge: &Edge, points: &[SizePoint]) -> String {
             "No cache was seen: at {range} random reads take as long as a turning disk does."
         ),
         (Outcome::Flat, _) => format!(
-            "No edge was seen: random reads take about the same time at {range}. Either no cache helps them, or one \
+            "No edge was seen: random reads take about the same time (median) at {range}. Either no cache helps them, or one \
              holds even the largest size; only a larger file could tell."
         ),
         _ => format!(
-            "Latency changes with the size ({range}), but not as a cache makes it change. Longer seeks, or sizes that \
-             were not warm, may be the cause; no size of a cache is given."
+            "Latency changes with the size ({range}), but not as a cache makes it change. Longer seeks, sizes that \
+             were not warm, or other load may be the cause; no size of a cache is given."
         ),
     }
 }
 
-/// `256 MiB (0.11 ms) to 8 GiB (4.2 ms)`.
+/// `256 MiB (0.11 ms) to 8 GiB (4.2 ms)`, with the medians.
 fn range(points: &[SizePoint]) -> String {
-    let at =
-        |p: &SizePoint| format!("{} ({})", size(p.file_bytes), milliseconds(p.mean_latency_ns));
+    let at = |p: &SizePoint| format!("{} ({})", size(p.file_bytes), milliseconds(p.typical_ns()));
     match (points.first(), points.last()) {
         (Some(first), Some(last)) if points.len() > 1 => format!("{} to {}", at(first), at(last)),
         (Some(only), _) => at(only),
