@@ -49,7 +49,9 @@ fn throughput_and_latency_are_those_of_parallel_servers() {
         let Some(delivered) = on_a_quiet_host(name, attempt) else { return };
         let (n, servers) = (in_flight as f64, f64::from(SERVERS));
         let latency_ns = n.max(servers) / servers * service_ns;
-        assert_close(delivered.iops(), n.min(servers) / service_ns * 1e9, 5.0, "IOPS");
+        // Below saturation, a busy host makes the load slower, and nothing makes it faster.
+        let percent = if in_flight > u64::from(SERVERS) { 5.0 } else { 15.0 };
+        assert_close(delivered.iops(), n.min(servers) / service_ns * 1e9, percent, "IOPS");
         assert_close(delivered.latency_mean_ns().unwrap(), latency_ns, 3.0, "latency");
     }
 }

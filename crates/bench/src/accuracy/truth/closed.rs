@@ -97,7 +97,7 @@ impl Row {
             format!("{:.3}", self.outcome.latency_ns().0 / 1e6),
             format!("{:+.0}", self.path_ns() / 1e3),
             format!("{:+.2}", self.latency_off_model()),
-            if self.outcome.quiet { "quiet" } else { "late" }.to_owned(),
+            self.outcome.host(),
         ]
     }
 }

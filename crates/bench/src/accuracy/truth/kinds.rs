@@ -117,7 +117,7 @@ pub(super) fn kinds() -> Result<String, Error> {
             format!("{:+.2}", off_percent(tool, device)),
             format!("{:.1}", kind.iops),
             format!("{:+.2}", off_percent(tool, kind.iops)),
-            if outcome.quiet { "quiet" } else { "late" }.to_owned(),
+            outcome.host(),
         ]);
     }
     let head =

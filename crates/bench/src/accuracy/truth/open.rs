@@ -94,7 +94,7 @@ pub(super) fn stalls() -> Result<String, Error> {
                 format!("{:.2}", *tool as f64 / 1e6),
                 format!("{:.2}", *truth as f64 / 1e6),
                 format!("{:+.1}", off_percent(*tool as f64, *truth as f64)),
-                if compared.outcome.quiet { "quiet" } else { "late" }.to_owned(),
+                compared.outcome.host(),
             ]);
         }
     }

@@ -86,11 +86,19 @@ impl Load {
 pub(super) struct Outcome {
     pub(super) measurement: Measurement,
     pub(super) delivered: Delivered,
+    /// How late ordinary threads of the host woke, on average.
+    pub(super) host_ns: f64,
     /// Neither the device nor the host was late.
     pub(super) quiet: bool,
 }
 
 impl Outcome {
+    /// The last cell of a row: whether its figures of time mean anything.
+    pub(super) fn host(&self) -> String {
+        let word = if self.quiet { "quiet" } else { "late" };
+        format!("{word}, {:.0} µs", self.host_ns / 1e3)
+    }
+
     /// IOPS of iosonde, and of the device.
     pub(super) fn iops(&self) -> (f64, f64) {
         (self.measurement.total.iops, self.delivered.iops())
@@ -146,5 +154,5 @@ fn once(
         delivered.lateness_p99_ns as f64 / 1e3,
         host_ns / 1e3
     );
-    Ok(Outcome { measurement, delivered, quiet })
+    Ok(Outcome { measurement, delivered, host_ns, quiet })
 }

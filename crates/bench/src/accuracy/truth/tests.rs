@@ -48,14 +48,19 @@ fn iosonde_reports_what_the_device_delivered() {
             busy += 1;
             continue;
         }
+        // An I/O passes through several threads, each of which may wake late.
+        let most_percent = 2.5 + 10.0 * 100.0 * outcome.host_ns / servers.service_ns as f64;
         let model = servers.iops(depth);
         assert!(
-            (tool - model).abs() <= 0.025 * model + ends,
+            (tool - model).abs() <= most_percent / 100.0 * model + ends,
             "depth {depth}: {tool}, model {model}"
         );
         let (tool, device) = outcome.latency_ns();
         let path = off_percent(tool, device);
-        assert!((0.0..2.5).contains(&path), "depth {depth}: {tool} ns, the device says {device}");
+        assert!(
+            (0.0..most_percent).contains(&path),
+            "depth {depth}: {tool} ns, the device says {device}"
+        );
     }
     if busy > 0 {
         skip(name, &format!("latency at {busy} of 3 depths: the host was too busy, three times"));
