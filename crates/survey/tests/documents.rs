@@ -7,6 +7,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use analysis::cause::Link;
 use analysis::verdict::{Evidence, Grade, Limits, Role, judge};
 use engine::Permissions;
 use results::Measurement;
@@ -147,4 +148,8 @@ fn a_path_of_200_mb_per_s_is_full_with_two_outstanding() {
     near(mb_per_s(&two), 200.0, 0.1);
     near(mb_per_s(&many), 200.0, 0.1);
     assert!(mean_ms(&two) < 3.0, "{} ms is a low latency", mean_ms(&two));
+    let link: Link = "2GFC".parse().unwrap();
+    assert!(link.holds(mb_per_s(&two) * 1e6), "the adapter of the document");
+    assert!([180e6, 190e6].into_iter().all(|practical| link.holds(practical)));
+    assert!(!link.holds(mb_per_s(&one) * 1e6));
 }
