@@ -34,6 +34,7 @@ pub mod numbers;
 pub mod phases;
 pub mod scaling;
 pub mod steady;
+pub mod surface;
 pub mod usl;
 pub mod verdict;
 mod words;

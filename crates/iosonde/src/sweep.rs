@@ -9,13 +9,16 @@ use history::{History, NewExperiment};
 use results::{Conclusion, Measurement, Sweep};
 use survey::{Site, SweepOptions};
 use workload::sweep::{Cell, Matrix, PRESETS, Plan, Preset, Speed, Times, preset};
-use workload::{Bytes, Mode, Pattern, Stream, Target, Workload, show_duration};
+use workload::{Bytes, Mode, Pattern, Precision, Stream, Target, Workload, show_duration};
 
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::{conduct, read};
 use crate::run::{apply_targets, describe};
 use crate::targets::TargetArgs;
+
+/// Of many cells, each need not be known as well as a single one.
+const ADAPTIVE_PERCENT: f64 = 5.0;
 
 /// `iosonde sweep`
 #[derive(Debug, Args)]
@@ -54,6 +57,14 @@ pub(crate) struct SweepArgs {
     /// Measure the cells of each target in an order drawn from the seed
     #[arg(long)]
     pub shuffle: bool,
+
+    /// Measure only the cells that the others can be inferred from, each as long as its precision needs
+    #[arg(long)]
+    pub adaptive: bool,
+
+    /// A window ends when the 95 % interval of its mean is within this many percent [default: 5 with `--adaptive`]
+    #[arg(long, value_name = "PERCENT")]
+    pub precision: Option<f64>,
 
     /// Go through the operating system's cache
     #[arg(long)]
@@ -326,6 +337,12 @@ fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     plan.settle_seconds = args.settle.unwrap_or(plan.settle_seconds);
     plan.together |= args.together;
     plan.shuffle |= args.shuffle;
+    plan.adaptive |= args.adaptive;
+    if let Some(percent) = args.precision {
+        plan.precision = Some(Precision { percent, ..plan.precision.unwrap_or_default() });
+    } else if plan.adaptive && plan.precision.is_none() {
+        plan.precision = Some(Precision { percent: ADAPTIVE_PERCENT, ..Precision::default() });
+    }
     if args.buffered {
         plan.mode = Mode::Buffered;
     }
@@ -392,6 +409,14 @@ fn duration(plan: &Plan, kept: &[u32]) -> String {
     let cells = missing(plan, kept);
     let times = plan.times(&cells);
     let Times { measured_s, warmup_s, settle_s } = times;
+    if plan.adaptive {
+        return format!(
+            "{} cells, of which few are measured: about {} instead of {}",
+            cells.len(),
+            show_duration(0.02 * times.total_s()),
+            show_duration(times.total_s())
+        );
+    }
     let mut parts = vec![format!(
         "{} cells: {} measured, {} of warm-up, pauses of at most {}",
         cells.len(),

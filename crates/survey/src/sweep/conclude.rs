@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use analysis::knee::{LoadPoint, find_knee};
+use analysis::knee::{LoadPoint, Reached, find_knee};
 use results::{Measurement, Source, SweptCell, SweptCurve};
 use workload::sweep::Cell;
+
+use super::adaptive::Design;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -168,4 +170,43 @@ fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
         (iops.len() > 1 && mean > 0.0).then(|| 100.0 * (most - least) / mean)
     };
     by_total(load).into_values().filter_map(difference).reduce(f64::max)
+}
+
+/// Adds what follows for the cells of a group of targets that were not measured, and the best of each of its loads.
+pub(super) fn infer(
+    design: &Design<'_>,
+    group: &[usize],
+    cells: &mut [SweptCell],
+    curves: &mut [SweptCurve],
+) {
+    for curve in curves.iter_mut().filter(|curve| curve.targets == group) {
+        let numbers = curve.cells.iter().filter_map(|n| usize::try_from(*n).ok());
+        let here: Vec<&Cell> = numbers.filter_map(|n| Some(&cells.get(n)?.cell)).collect();
+        let falls = curve.knee.as_ref().is_some_and(|k| k.reached == Reached::Retrograde);
+        if let (Some(best), Some(first), false) = (design.best(&here), here.first(), falls) {
+            curve.source = if best.own { Source::Measured } else { Source::Inferred };
+            curve.best_iops = best.figures.iops;
+            curve.best_mib_per_s = mib_per_s(first, best.figures.iops);
+            curve.error_percent = Some(best.figures.error_percent);
+            curve.operating_in_flight = Some(best.operating_in_flight);
+            curve.operating_latency_ns = Some(best.operating_latency_ns);
+        }
+    }
+    let falling: Vec<u32> = curves
+        .iter()
+        .filter(|c| c.knee.as_ref().is_some_and(|k| k.reached == Reached::Retrograde))
+        .flat_map(|c| c.cells.iter().copied())
+        .collect();
+    let missing = |c: &&mut SweptCell| c.source == Source::Missing && c.cell.targets == group;
+    for cell in cells.iter_mut().filter(missing) {
+        if falling.contains(&cell.cell.number) {
+            cell.reason = Some("throughput falls past a peak, which is not inferred".to_owned());
+        } else if let Some(found) = design.inferred(&cell.cell) {
+            cell.source = Source::Inferred;
+            cell.iops = Some(found.iops);
+            cell.mib_per_s = Some(mib_per_s(&cell.cell, found.iops));
+            cell.latency_ns = Some(found.latency_ns);
+            cell.error_percent = Some(found.error_percent);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! What to measure next follows from the plan and from what was measured, and from nothing else. A sweep that was
 //! interrupted, in whatever way, is therefore continued by giving it what was kept.
 
+mod adaptive;
 mod conclude;
 mod rest;
 mod session;

@@ -7,10 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Permissions, PrepareError, TargetPlan};
 use jiff::Timestamp;
-use results::{Conclusion, Environment, Experiment, Measurement, Status, Sweep};
+use results::{
+    Conclusion, Environment, Experiment, Measurement, Status, Sweep, SweptCell, SweptCurve,
+};
 use workload::sweep::{Cell, Plan};
-use workload::{Bytes, Pattern, Stream, Violation, show_duration};
+use workload::{Bytes, Pattern, Precision, Stream, Violation, show_duration};
 
+use super::adaptive::{BUDGET_SHARE, Design, Fitted, Next, Round, Rounds};
 use super::rest::rest;
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
@@ -31,6 +34,7 @@ pub(super) struct Session {
     file_bytes: u64,
     method: Vec<String>,
     rested_s: f64,
+    fitted: Fitted,
 }
 
 /// What is measured next.
@@ -38,6 +42,8 @@ struct Step {
     cell: Cell,
     /// How often the cell was measured before.
     round: u32,
+    /// The storage is given a pause, and writes have to fill its cache.
+    afresh: bool,
 }
 
 impl Session {
@@ -58,6 +64,7 @@ impl Session {
             file_bytes: 0,
             method: Vec::new(),
             rested_s: 0.0,
+            fitted: Fitted::new(),
         }
     }
 
@@ -119,12 +126,18 @@ impl Session {
                 self.left_out.insert(step.cell.number, reason);
                 continue;
             }
-            self.rested_s += self.rest(&lab, wrote, stop);
+            if step.afresh {
+                self.rested_s += self.rest(&lab, wrote, stop);
+            }
             lab.begin(&self.title(&step.cell, group));
             let Some(measurement) = self.measure(&step, &mut lab) else { break };
             wrote = step.cell.write_percent > 0;
             let name = self.name_of(&step);
-            if measurement.status == Status::Complete
+            let slow = is_slow(&measurement);
+            if slow {
+                lab.go_on();
+            }
+            if (slow || measurement.status == Status::Complete)
                 && let Err(error) = keep(name, &measurement)
             {
                 self.error = Some(format!("the sweep ended early: {error}"));
@@ -145,12 +158,52 @@ impl Session {
     }
 
     /// What to measure next on a group of targets; none when all is there.
-    fn next(&self, group: &[usize]) -> Option<Step> {
+    fn next(&mut self, group: &[usize]) -> Option<Step> {
+        if self.options.plan.adaptive {
+            return self.next_adaptive(group);
+        }
         let missing = |c: &&Cell| {
             !self.done.contains_key(&c.number) && !self.left_out.contains_key(&c.number)
         };
         let cell = self.here(group).find(missing)?.clone();
-        Some(Step { cell, round: 0 })
+        Some(Step { cell, round: 0, afresh: true })
+    }
+
+    fn next_adaptive(&mut self, group: &[usize]) -> Option<Step> {
+        let plan = &self.options.plan;
+        let budget_s =
+            BUDGET_SHARE * plan.times(&self.cells).total_s() / plan.groups().len() as f64;
+        let cells: Vec<&Cell> = self.cells.iter().filter(|c| self.can_be_done(c, group)).collect();
+        let rounds = self.rounds(&cells);
+        let design = Design::new(&cells, &rounds, &mut self.fitted);
+        let Next { cell, first } = design.next(budget_s)?;
+        let round = u32::try_from(rounds.get(&cell.number).map_or(0, Vec::len)).unwrap_or(u32::MAX);
+        Some(Step { cell: cell.clone(), round, afresh: first })
+    }
+
+    fn can_be_done(&self, cell: &Cell, group: &[usize]) -> bool {
+        cell.targets == group && !self.left_out.contains_key(&cell.number)
+    }
+
+    /// What was measured of these cells.
+    fn rounds(&self, cells: &[&Cell]) -> Rounds {
+        let count = self.count();
+        let mut rounds = Rounds::new();
+        for (name, m) in &self.done {
+            let number = name % count;
+            let latency_ns = m.total.latency_ns.map_or(0.0, |l| l.mean);
+            if cells.iter().any(|c| c.number == number) {
+                let seconds = device_seconds(m);
+                let round = Round { iops: m.total.iops, latency_ns, seconds };
+                rounds.entry(number).or_default().push(round);
+            }
+        }
+        rounds
+    }
+
+    /// Names of the first round; those of the next follow them.
+    fn count(&self) -> u32 {
+        u32::try_from(self.cells.len().max(1)).unwrap_or(u32::MAX)
     }
 
     fn here<'s>(&'s self, group: &'s [usize]) -> impl Iterator<Item = &'s Cell> {
@@ -159,8 +212,7 @@ impl Session {
 
     /// The name under which the round of a cell is kept.
     fn name_of(&self, step: &Step) -> u32 {
-        let cells = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
-        step.cell.number.saturating_add(step.round.saturating_mul(cells))
+        step.cell.number.saturating_add(step.round.saturating_mul(self.count()))
     }
 
     /// Bytes of each target of a group that the cells kept so far were measured on.
@@ -263,17 +315,29 @@ impl Session {
         }
         let missing: Vec<Cell> =
             self.sequence.iter().filter(|c| !self.done.contains_key(&c.number)).cloned().collect();
-        let left = plan.times(&missing).total_s();
+        let left = if plan.adaptive {
+            let used: f64 = self.done.values().map(device_seconds).sum();
+            (BUDGET_SHARE * plan.times(&self.cells).total_s() - used).max(0.0)
+        } else {
+            plan.times(&missing).total_s()
+        };
         format!("{title} (at most {} left)", show_duration(left))
     }
 
     fn measure(&self, step: &Step, lab: &mut Lab<'_>) -> Option<Measurement> {
-        let Step { cell, round } = step;
+        let Step { cell, round, afresh } = step;
         let plan = &self.options.plan;
+        let precision = plan.precision.map(|precision| {
+            let at_least_seconds = precision.at_least_seconds.min(cell.seconds);
+            // Once the cache of the device is full, it stays so from one cell to the next: there is no pause.
+            let full = plan.adaptive && !afresh;
+            let written_seconds = if full { at_least_seconds } else { precision.written_seconds };
+            Precision { at_least_seconds, written_seconds, ..precision }
+        });
         let timing = Timing {
             seconds: cell.seconds,
             warmup_seconds: cell.warmup_seconds,
-            precision: plan.precision,
+            precision,
             settle_seconds: 0.0,
         };
         let mut stream = cell.stream();
@@ -286,16 +350,31 @@ impl Session {
         lab.measure_seeded(vec![stream], timing, plan.seed_of(cell, *round))
     }
 
-    fn document(self) -> Experiment<Sweep> {
-        let plan = &self.options.plan;
-        let (names, measurements): (Vec<u32>, Vec<Measurement>) = self.done.into_iter().unzip();
+    /// What follows for the cells that were not measured, and the best of each load.
+    fn infer(&mut self, cells: &mut [SweptCell], curves: &mut [SweptCurve]) {
+        for group in self.options.plan.groups() {
+            let here: Vec<&Cell> =
+                self.cells.iter().filter(|c| self.can_be_done(c, &group)).collect();
+            let rounds = self.rounds(&here);
+            let design = Design::new(&here, &rounds, &mut self.fitted);
+            conclude::infer(&design, &group, cells, curves);
+        }
+    }
+
+    fn document(mut self) -> Experiment<Sweep> {
+        let count = self.count();
+        let measurements: Vec<Measurement> = self.done.values().cloned().collect();
         let mut measured: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        let count = u32::try_from(self.cells.len().max(1)).unwrap_or(u32::MAX);
-        for (place, name) in names.iter().enumerate() {
+        for (place, name) in self.done.keys().enumerate() {
             measured.entry(name % count).or_default().push(place);
         }
-        let cells = conclude::cells(&self.cells, &measurements, &measured, &self.left_out);
-        let windows: f64 = measurements.iter().map(|m| m.seconds + m.workload.warmup_seconds).sum();
+        let mut cells = conclude::cells(&self.cells, &measurements, &measured, &self.left_out);
+        let mut curves = conclude::curves(&cells);
+        if self.options.plan.adaptive {
+            self.infer(&mut cells, &mut curves);
+        }
+        let plan = &self.options.plan;
+        let windows: f64 = measurements.iter().map(device_seconds).sum();
         let mut warnings = doubts::each_once(measurements.iter().map(|m| ("", m)));
         warnings.splice(0..0, self.error);
         let mut method = self.method;
@@ -312,7 +391,7 @@ impl Session {
             environment: self.environment,
             conclusion: Sweep {
                 plan_id: plan.id(),
-                curves: conclude::curves(&cells),
+                curves,
                 cells,
                 device_seconds: windows + self.rested_s,
                 matrix_seconds: plan.times(&self.cells).total_s(),
@@ -323,6 +402,25 @@ impl Session {
             warnings,
         }
     }
+}
+
+/// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a thousand large ones before a
+/// slow link do. That is no reason to end a sweep.
+fn is_slow(m: &Measurement) -> bool {
+    m.status == Status::Failed
+        && m.errors.is_empty()
+        && m.stalls.unfinished > 0
+        && m.stalls.oldest_unfinished_ns < HUNG_NS
+        && m.total.ios > 0
+}
+
+/// An I/O under way for this long does not come back.
+const HUNG_NS: u64 = 30_000_000_000;
+
+/// What a measurement took of the storage's time.
+fn device_seconds(m: &Measurement) -> f64 {
+    let cut: f64 = m.warmup_series.iter().map(|p| p.seconds).sum();
+    m.workload.warmup_seconds + cut + m.seconds
 }
 
 /// What would be done to the targets of a plan.
@@ -408,6 +506,9 @@ fn method_of(plan: &Plan) -> Vec<String> {
             plan.settle_seconds
         ));
     }
+    if plan.adaptive {
+        method.push(ADAPTIVE.to_owned());
+    }
     if let Some(precision) = plan.precision {
         method.push(format!(
             "A cell ended before its time when the 95 % interval of its mean was within ±{} %.",
@@ -416,3 +517,10 @@ fn method_of(plan: &Plan) -> Vec<String> {
     }
     method
 }
+
+const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only were measured as one kind of I/O: the largest \
+    and the smallest block at rising loads until they were saturated, the blocks between at the least load and at twice the \
+    knee, and the same load split into few and into many threads. A surface through these (throughput depends on the total \
+    in flight; a time for each I/O and a time for each byte; a link) gives the other cells, with its 95 % interval. Saturated \
+    cells were measured again until the best of every load was known to ±3 %, or 2 % of the time of the whole matrix was \
+    used. There were pauses between kinds of I/O only, so that the cache of a device that was written stays full.";

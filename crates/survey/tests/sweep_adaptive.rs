@@ -1,0 +1,133 @@
+//! An adaptive sweep answers what the full matrix answers, in a fiftieth of its time. On simulated devices, in virtual
+//! time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::sync::atomic::AtomicBool;
+
+use engine::Permissions;
+use results::{Experiment, Measurement, Source, Sweep};
+use survey::{SweepOptions, sweep};
+use workload::sweep::{Matrix, Plan, preset};
+use workload::{
+    Bytes, EngineChoice, Nanoseconds, Precision, SimDevice, SimNoise, SimService, Target,
+};
+
+/// An array of 24 spindles' worth of servers behind a link of 200 MB/s.
+fn array(run_percent: f64) -> SimDevice {
+    SimDevice {
+        servers: 24,
+        read_ns: Nanoseconds(5_000_000),
+        write_ns: Nanoseconds(6_000_000),
+        service: SimService::Constant,
+        bytes_per_s: Some(Bytes(100_000_000)),
+        link_bytes_per_s: Some(Bytes(200_000_000)),
+        noise: (run_percent > 0.0).then(|| SimNoise { run_percent, ..SimNoise::default() }),
+        ..SimDevice::default()
+    }
+}
+
+/// What that array gives in saturation.
+fn truth(write_percent: u8, block_bytes: f64) -> f64 {
+    let base_s = if write_percent == 0 { 5e-3 } else { 6e-3 };
+    let service_s = base_s + block_bytes / 100e6;
+    (24.0 / service_s).min(200e6 / block_bytes)
+}
+
+fn plan(sim: SimDevice, seed: u64, plan: Plan) -> Plan {
+    Plan {
+        targets: vec![Target { path: "sim".into(), size_bytes: Some(Bytes(64 << 30)) }],
+        engine: EngineChoice::Sim,
+        adaptive: true,
+        precision: Some(Precision { percent: 5.0, ..Precision::default() }),
+        sim: Some(sim),
+        seed,
+        ..plan
+    }
+}
+
+type Kept = Vec<(u32, Measurement)>;
+
+/// Sweeps until so many cells are kept in all.
+fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept) {
+    let stop = AtomicBool::new(false);
+    let mut all = kept.clone();
+    let (id, started) = ("id".to_owned(), "2026-11-21T12:00:00Z".to_owned());
+    let permissions = Permissions::default();
+    let options = SweepOptions { plan: plan.clone(), permissions, id, started, kept };
+    let mut keep = |name: u32, measurement: &Measurement| {
+        all.push((name, measurement.clone()));
+        if all.len() < until { Ok(()) } else { Err("that is enough".to_owned()) }
+    };
+    let experiment = sweep(options, &stop, &mut keep, &mut |_| ()).unwrap();
+    (experiment, all)
+}
+
+fn errors_percent(experiment: &Experiment<Sweep>) -> Vec<f64> {
+    let sweep = &experiment.conclusion;
+    let of_curve = |curve: &results::SweptCurve| {
+        let cell = &sweep.cells[curve.cells[0] as usize].cell;
+        let truth = truth(cell.write_percent, cell.block_bytes.0 as f64);
+        100.0 * (curve.best_iops / truth - 1.0)
+    };
+    sweep.curves.iter().map(of_curve).collect()
+}
+
+#[test]
+fn the_best_of_every_load_is_within_three_percent_in_two_percent_of_the_time() {
+    let plan = plan(array(5.0), 11, preset("grove-rasmussen").unwrap().plan());
+    let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
+    let sweep = &experiment.conclusion;
+    // 57.6 hours with the pauses, which simulated devices do not need.
+    assert!((sweep.matrix_seconds - 48.0 * 3600.0).abs() < 1.0);
+    let share = sweep.device_seconds / sweep.matrix_seconds;
+    assert!(share <= 0.02, "{share}");
+    let errors = errors_percent(&experiment);
+    assert_eq!(errors.len(), 24);
+    let within = errors.iter().filter(|e| e.abs() <= 3.0).count();
+    assert!(within >= 22, "{within} of 24: {errors:?}");
+    let worst = errors.iter().map(|e| e.abs()).fold(0.0, f64::max);
+    assert!(worst < 5.0, "{errors:?}");
+    assert!(sweep.cells.iter().all(|c| c.iops.is_some() && c.error_percent.is_some()));
+    let inferred = sweep.cells.iter().filter(|c| c.source == Source::Inferred).count();
+    assert!(inferred > 300, "{inferred}");
+}
+
+fn small() -> Plan {
+    let matrix = Matrix {
+        writes: vec![0, 100],
+        blocks: vec![Bytes(8192), Bytes(65536), Bytes(262_144), Bytes(1 << 20)],
+        threads: vec![1, 2, 4],
+        depths: vec![1, 2, 4, 8, 16, 32],
+        seconds: 300.0,
+        warmup_seconds: 0.0,
+        ..Matrix::default()
+    };
+    Plan::new("small", vec![matrix])
+}
+
+#[test]
+fn what_comes_next_does_not_depend_on_an_interruption() {
+    let plan = plan(array(3.0), 5, small());
+    let (whole, all) = sweep_from(&plan, Vec::new(), usize::MAX);
+    let (broken, first) = sweep_from(&plan, Vec::new(), all.len() / 2);
+    assert!(broken.warnings[0].contains("that is enough"), "{:?}", broken.warnings);
+    let (resumed, rest) = sweep_from(&plan, first, usize::MAX);
+    let names = |kept: &Kept| -> Vec<u32> { kept.iter().map(|(name, _)| *name).collect() };
+    assert_eq!(names(&rest), names(&all));
+    assert_eq!(resumed.conclusion, whole.conclusion);
+}
+
+#[test]
+fn a_quiet_device_needs_no_repetitions() {
+    let plan = plan(array(0.0), 5, small());
+    let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
+    // One device, whatever the split: no more than the ramps, the points between and two controls for each kind.
+    let measured = experiment.measurements.len();
+    assert!(measured <= 2 * (8 + 8 + 4 + 4 + 1), "{measured}");
+    for curve in &experiment.conclusion.curves {
+        let cells = || curve.cells.iter().map(|n| &experiment.conclusion.cells[*n as usize]);
+        assert!(cells().all(|c| c.iops.is_some()));
+    }
+    let errors = errors_percent(&experiment);
+    assert!(errors.iter().all(|e| e.abs() < 1.5), "{errors:?}");
+}
