@@ -114,9 +114,9 @@ fn noise_is_met_with_repetitions_until_the_budget_is_used() {
         let x = (u64::from(c.number) * 1000 + round as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         ((x >> 11) as f64 / (1u64 << 52) as f64) - 1.0
     };
-    let noisy = |c: &Cell, round: usize| plain(c) * (0.15 * noise(c, round)).exp();
-    let (few, _) = measure(&cells, 0.0, noisy);
-    let (_, order) = measure(&cells, 900.0, noisy);
+    let measured = |c: &Cell, round: usize| plain(c) * (0.15 * noise(c, round)).exp();
+    let (few, _) = measure(&cells, 0.0, measured);
+    let (_, order) = measure(&cells, 900.0, measured);
     assert!(few.values().all(|r| r.len() == 1));
     assert!(order.len() > few.len() && order.len() <= 60, "{} and {}", few.len(), order.len());
 }
