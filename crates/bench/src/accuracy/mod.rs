@@ -8,6 +8,7 @@ mod knee;
 mod phases;
 mod series;
 mod sizes;
+mod sweep;
 mod truth;
 
 use std::io::Write as _;
@@ -35,6 +36,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "knee", title: "Where a load saturates", run: knee::run },
     Section { name: "cause", title: "What limits it", run: cause::run },
     Section { name: "sizes", title: "The size of a cache", run: sizes::run },
+    Section { name: "sweep", title: "Sweeps", run: sweep::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 
