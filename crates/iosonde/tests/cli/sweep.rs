@@ -259,3 +259,26 @@ fn the_table_has_the_columns_that_scripts_know() {
     let latency: f64 = lines[2][10].parse().unwrap();
     assert!((latency - 0.2).abs() < 0.004, "{latency} ms");
 }
+
+#[test]
+fn an_adaptive_sweep_says_what_it_measured_and_what_it_inferred() {
+    let place = Place::new();
+    let sim = "read_ns='2ms', write_ns='2ms', bytes_per_s='200M'";
+    let lists = ["--blocks", "4K,64K,256K,1M", "--depths", "1,2,4,8,16,32,64", "--seconds", "20"];
+    let flags = ["--engine", "sim", "--sim", sim, "--adaptive", "--quiet", "--warmup", "0"];
+    let output = place.run(&[&flags[..], &lists[..], &["--json"]].concat());
+    succeeds(&output);
+    let document = document(&output);
+    let cells = &document.conclusion.cells;
+    let of = |source| cells.iter().filter(|c| c.source == source).count();
+    assert_eq!(of(Source::Measured) + of(Source::Inferred), 28);
+    assert!(of(Source::Inferred) >= 8, "{}", of(Source::Inferred));
+    assert_eq!(of(Source::Measured), document.measurements.len());
+    // Eight servers of 2 ms and 64 KiB / 200 MiB/s.
+    let inferred = document.conclusion.curves.iter().find(|c| c.title.starts_with("64 KiB"));
+    let truth = 8.0 / (2e-3 + 65536.0 / (200.0 * 1_048_576.0));
+    let error = inferred.unwrap().best_iops / truth - 1.0;
+    assert!(error.abs() < 0.02, "{error}");
+    let text = place.run(&[&flags[..], &lists[..]].concat());
+    assert!(String::from_utf8_lossy(&text.stdout).contains("inferred"));
+}
