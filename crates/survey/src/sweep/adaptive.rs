@@ -167,6 +167,13 @@ impl<'a> Design<'a> {
             .reduce(|a, b| if b.figures.iops > a.figures.iops { b } else { a })
     }
 
+    /// Whether the throughput of a load falls past a peak, as far as it was measured at rising loads: of three points,
+    /// noise alone makes a peak.
+    pub(super) fn has_peak(&self, cells: &[&Cell]) -> bool {
+        let ramp = |cell: &&Cell| self.place(cell)?.1.ramp(self.rounds).ok();
+        cells.iter().filter_map(ramp).any(|points| is_retrograde(&points))
+    }
+
     fn place(&self, cell: &Cell) -> Option<(&Family<'a>, &Size<'a>)> {
         let sizes = self.families.iter().flat_map(|f| f.sizes.iter().map(move |s| (f, s)));
         sizes.into_iter().find(|(_, s)| {

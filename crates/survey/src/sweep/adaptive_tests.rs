@@ -106,6 +106,25 @@ fn past_a_peak_every_block_size_is_measured_at_rising_loads() {
     }
 }
 
+/// A block between the others, measured at its least load and twice in saturation, once 16 % too high, was taken for one
+/// that falls past a peak: nothing was inferred for it, and its noise was its best.
+#[test]
+fn a_peak_is_seen_at_rising_loads_only() {
+    let cells = cells(&BLOCKS);
+    let of =
+        |bytes: u64| -> Vec<&Cell> { cells.iter().filter(|c| c.block_bytes.0 == bytes).collect() };
+    let high = |c: &Cell, round: usize| {
+        let first = c.block_bytes.0 == 8192 && (20..=40).contains(&c.in_flight()) && round == 0;
+        plain(c) * if first { 1.16 } else { 1.0 }
+    };
+    let all: Vec<&Cell> = cells.iter().collect();
+    let (rounds, _) = measure(&cells, 0.0, high);
+    assert!(!Design::new(&all, &rounds, &mut Fitted::new()).has_peak(&of(8192)));
+    let falling = |c: &Cell| plain(c) / (1.0 + (c.in_flight() as f64 / 64.0).powi(2));
+    let (rounds, _) = measure(&cells, 0.0, |c, _| falling(c));
+    assert!(Design::new(&all, &rounds, &mut Fitted::new()).has_peak(&of(8192)));
+}
+
 #[test]
 fn noise_is_met_with_repetitions_until_the_budget_is_used() {
     let cells = cells(&BLOCKS);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::knee::{LoadPoint, Reached, find_knee};
+use analysis::knee::{LoadPoint, find_knee};
 use results::{Measurement, Source, SweptCell, SweptCurve};
 use workload::sweep::Cell;
 
@@ -179,11 +179,13 @@ pub(super) fn infer(
     cells: &mut [SweptCell],
     curves: &mut [SweptCurve],
 ) {
+    let mut falling: Vec<u32> = Vec::new();
     for curve in curves.iter_mut().filter(|curve| curve.targets == group) {
         let numbers = curve.cells.iter().filter_map(|n| usize::try_from(*n).ok());
         let here: Vec<&Cell> = numbers.filter_map(|n| Some(&cells.get(n)?.cell)).collect();
-        let falls = curve.knee.as_ref().is_some_and(|k| k.reached == Reached::Retrograde);
-        if let (Some(best), Some(first), false) = (design.best(&here), here.first(), falls) {
+        if design.has_peak(&here) {
+            falling.extend(&curve.cells);
+        } else if let (Some(best), Some(first)) = (design.best(&here), here.first()) {
             curve.source = if best.own { Source::Measured } else { Source::Inferred };
             curve.best_iops = best.figures.iops;
             curve.best_mib_per_s = mib_per_s(first, best.figures.iops);
@@ -192,11 +194,6 @@ pub(super) fn infer(
             curve.operating_latency_ns = Some(best.operating_latency_ns);
         }
     }
-    let falling: Vec<u32> = curves
-        .iter()
-        .filter(|c| c.knee.as_ref().is_some_and(|k| k.reached == Reached::Retrograde))
-        .flat_map(|c| c.cells.iter().copied())
-        .collect();
     let missing = |c: &&mut SweptCell| c.source == Source::Missing && c.cell.targets == group;
     for cell in cells.iter_mut().filter(missing) {
         if falling.contains(&cell.cell.number) {
