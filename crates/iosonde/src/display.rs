@@ -29,7 +29,10 @@ impl Display {
 
     /// Names what is done from now on.
     pub(crate) fn title(&mut self, title: &str) {
-        if !self.terminal {
+        if self.terminal {
+            // What the title says may go on for a while before there is a figure, as a pause does.
+            self.line(title, false);
+        } else {
             self.message(title);
             self.last_plain = Some(Instant::now());
         }
@@ -51,8 +54,10 @@ impl Display {
                 self.line(&text, done_bytes == total_bytes);
             }
             Event::WarmingUp { seconds } if *seconds > 0.0 => {
-                // A new phase is worth a line, however short the one before it was.
-                self.last_plain = None;
+                // A new phase is worth a line, however short the one before it was, if it has none in its title.
+                if self.title.is_empty() {
+                    self.last_plain = None;
+                }
                 let text = format!("{}warming up for {seconds} s", self.title);
                 self.line(&text, false);
             }

@@ -155,7 +155,10 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
     workload.seed = args.seed.unwrap_or(workload.seed);
     for destroy in &args.destroy {
         if !workload.targets.iter().any(|t| &t.path == destroy) {
-            let text = format!("--destroy {} names no target", destroy.display());
+            let text = format!(
+                "--destroy {} names no target: it must repeat one exactly",
+                destroy.display()
+            );
             return Err(Failure::WrongUsage(text));
         }
     }

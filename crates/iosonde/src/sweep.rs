@@ -9,7 +9,9 @@ use history::{History, NewExperiment};
 use results::{Conclusion, Measurement, Sweep};
 use survey::{Site, SweepOptions};
 use workload::sweep::{Cell, Matrix, PRESETS, Plan, Preset, Speed, Times, preset};
-use workload::{Bytes, Mode, Pattern, Precision, Stream, Target, Workload, show_duration};
+use workload::{
+    Bytes, EngineChoice, Mode, Pattern, Precision, Stream, Target, Workload, show_duration,
+};
 
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
@@ -146,6 +148,9 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         print(&plan.to_toml().map_err(|e| Failure::CannotRun(e.to_string()))?)?;
         return Ok(Outcome::Done);
     }
+    if args.resume && asked.is_none() {
+        nothing_left_aside(args)?;
+    }
     let permissions = args.target.permissions();
     if args.target.dry_run && !args.resume {
         print(&forecast(&checked(asked.ok_or_else(nothing_asked)?)?, &[], &permissions)?)?;
@@ -171,9 +176,19 @@ fn conduct_sweep(
     options: SweepOptions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.csv {
+        // Not after two days that there is no such directory.
+        let part = part_of(path);
+        std::fs::write(&part, "")
+            .and_then(|()| std::fs::remove_file(&part))
+            .map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
+    }
     announce(args, store, &options)?;
     let (plan, id, started) = (options.plan.clone(), options.id.clone(), options.started.clone());
-    let mut begun = !options.kept.is_empty();
+    let mut begun = args.resume;
+    if args.resume {
+        store.history.go_on(&id).map_err(cannot)?;
+    }
     let mut keep = |name: u32, measurement: &Measurement| -> Result<(), String> {
         if !begun {
             store.note(&plan, &id, &started).map_err(|e| e.to_string())?;
@@ -197,8 +212,9 @@ fn conduct_sweep(
     }
     if outcome != Outcome::Done && begun && !args.target.quiet {
         Display::new(false).message(&format!(
-            "what was measured is kept in {}; go on with `iosonde sweep --resume`",
-            store.history.path().display()
+            "what was measured is kept in {}; go on with `{}`",
+            store.history.path().display(),
+            resumption(args)
         ));
     }
     Ok(outcome)
@@ -234,6 +250,10 @@ struct Store {
 impl Store {
     fn open(args: &SweepArgs) -> Result<Self, Failure> {
         let path = history::place(args.history.clone()).map_err(cannot)?;
+        // What is not there has nothing to go on with, and is not made for that.
+        if args.resume && !path.exists() {
+            return Err(nothing_unfinished("", &path));
+        }
         Ok(Self { history: History::open(&path).map_err(cannot)? })
     }
 
@@ -245,13 +265,12 @@ impl Store {
     ) -> Result<SweepOptions, Failure> {
         let plan_id = asked.map(Plan::id);
         let found = self.history.unfinished("sweep", plan_id.as_deref()).map_err(cannot)?;
-        let path = self.history.path().display();
+        let path = self.history.path();
         let Some(experiment) = found.into_iter().next() else {
             let which = if asked.is_some() { "of this plan " } else { "" };
-            return Err(Failure::WrongUsage(format!(
-                "no unfinished sweep {which}is in {path}; leave `--resume` out to begin one"
-            )));
+            return Err(nothing_unfinished(which, path));
         };
+        let path = path.display();
         let plan = Plan::from_json(&experiment.plan).map_err(|e| {
             Failure::CannotRun(format!("the plan of `{}` in {path}: {e}", experiment.id))
         })?;
@@ -259,11 +278,13 @@ impl Store {
         if let Some(stray) =
             permissions.destroy.iter().find(|d| !plan.targets.iter().any(|t| &t.path == *d))
         {
-            let text = format!("--destroy {} names no target", stray.display());
+            let text = format!(
+                "--destroy {} names no target: it must repeat one exactly",
+                stray.display()
+            );
             return Err(Failure::WrongUsage(text));
         }
         let kept = self.history.measurements(&experiment.id).map_err(cannot)?;
-        self.history.go_on(&experiment.id).map_err(cannot)?;
         Ok(SweepOptions {
             plan,
             permissions,
@@ -296,6 +317,52 @@ fn begin(plan: Plan, permissions: Permissions) -> SweepOptions {
 #[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
 fn cannot(error: history::HistoryError) -> Failure {
     Failure::CannotRun(error.to_string())
+}
+
+fn nothing_unfinished(which: &str, path: &Path) -> Failure {
+    let path = path.display();
+    let text =
+        format!("no unfinished sweep {which}is in {path}; leave `--resume` out to begin one");
+    Failure::WrongUsage(text)
+}
+
+/// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left aside is refused.
+fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
+    let (target, lists) = (&args.target, &args.lists);
+    let given = [
+        (!target.targets.is_empty(), "TARGET"),
+        (target.size.is_some(), "--size"),
+        (target.engine.is_some(), "--engine"),
+        (target.sim.is_some(), "--sim"),
+        (target.seed.is_some(), "--seed"),
+        (lists.seconds.is_some(), "--seconds"),
+        (lists.warmup.is_some(), "--warmup"),
+        (lists.durable, "--durable"),
+        (args.settle.is_some(), "--settle"),
+        (args.together, "--together"),
+        (args.shuffle, "--shuffle"),
+        (args.adaptive, "--adaptive"),
+        (args.precision.is_some(), "--precision"),
+        (args.buffered, "--buffered"),
+    ];
+    let names: Vec<&str> = given.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::WrongUsage(format!(
+        "`--resume` alone goes on with the newest sweep as it was begun: leave out {}, or repeat the whole command of the \
+         sweep that is meant, with its preset, plan or lists",
+        names.join(", ")
+    )))
+}
+
+/// The command that goes on with an interrupted sweep.
+fn resumption(args: &SweepArgs) -> String {
+    let mut command = "iosonde sweep --resume".to_owned();
+    let history = args.history.iter().map(|path| format!(" --history {}", path.display()));
+    let destroy = args.target.destroy.iter().map(|path| format!(" --destroy {}", path.display()));
+    command.extend(history.chain(destroy));
+    command
 }
 
 fn nothing_asked() -> Failure {
@@ -399,7 +466,8 @@ fn presets() -> String {
         let plan = one.plan();
         let time = show_duration(plan.times(&plan.cells()).total_s());
         let (name, count, title) = (one.name, plan.count(), plan.title);
-        format!("{name:<19} {count:>4} cells, {time:<15} {title}\n")
+        let cells = format!("{},", counted(count));
+        format!("{name:<19} {cells:>10} {time:<15} {title}\n")
     };
     PRESETS.iter().map(line).collect()
 }
@@ -410,27 +478,34 @@ fn duration(plan: &Plan, kept: &[u32]) -> String {
     let times = plan.times(&cells);
     let Times { measured_s, warmup_s, settle_s } = times;
     if plan.adaptive {
-        return format!(
-            "{} cells, of which few are measured: about {} instead of {}",
-            cells.len(),
-            show_duration(0.02 * times.total_s()),
-            show_duration(times.total_s())
+        let survey::Forecast { measurements, seconds } = survey::forecast(plan);
+        let text = format!(
+            "{}, of which about {measurements} are measured: about {} instead of {}",
+            counted(plan.count()),
+            show_duration(seconds),
+            show_duration(plan.times(&plan.cells()).total_s())
         );
+        return match kept.len() {
+            0 => text,
+            there => format!("{text}; {there} of the measurements are there already"),
+        };
     }
     let mut parts = vec![format!(
-        "{} cells: {} measured, {} of warm-up, pauses of at most {}",
-        cells.len(),
+        "{}: {} measured, {} of warm-up, pauses of at most {}",
+        counted(cells.len() as u64),
         show_duration(measured_s),
         show_duration(warmup_s),
         show_duration(settle_s)
     )];
     if !kept.is_empty() {
-        parts.push(format!("{} are there already", kept.len()));
+        parts.push(format!("{} there already", counted(kept.len() as u64)));
     }
     let span = jiff::SignedDuration::try_from_secs_f64(times.total_s());
     let end = span.ok().and_then(|span| jiff::Zoned::now().checked_add(span).ok());
     match end {
-        _ if plan.engine.is_artificial() => parts.push("no I/O is made".to_owned()),
+        _ if plan.engine == EngineChoice::Sim => {
+            parts.push("of a simulated device, which needs none of this time".to_owned());
+        }
         // How fast they can be written is not known yet.
         Some(end) => parts.push(format!(
             "ends {} at the latest, once the test files are written",
@@ -439,6 +514,11 @@ fn duration(plan: &Plan, kept: &[u32]) -> String {
         None => {}
     }
     parts.join("; ")
+}
+
+/// `1 cell`, `2 cells`.
+fn counted(cells: u64) -> String {
+    format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
 }
 
 fn missing(plan: &Plan, kept: &[u32]) -> Vec<Cell> {
@@ -470,14 +550,20 @@ fn forecast(plan: &Plan, kept: &[u32], permissions: &Permissions) -> Result<Stri
 
 /// Writes a file whole or not at all.
 fn write_csv(path: &Path, text: &str) -> Result<(), Failure> {
-    let cannot = |e: std::io::Error| {
-        Failure::CannotRun(format!(
-            "cannot write `{}`: {e}; the measurements are kept",
-            path.display()
-        ))
-    };
+    let part = part_of(path);
+    std::fs::write(&part, text)
+        .and_then(|()| std::fs::rename(&part, path))
+        .map_err(|e| csv_failure(path, &e, "the measurements are kept"))
+}
+
+/// Under this name a file is written before it is whole.
+fn part_of(path: &Path) -> PathBuf {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    std::fs::write(&part, text).map_err(cannot)?;
-    std::fs::rename(&part, path).map_err(cannot)
+    part.into()
+}
+
+fn csv_failure(path: &Path, error: &std::io::Error, state: &str) -> Failure {
+    let path = path.display();
+    Failure::CannotRun(format!("cannot write `{path}`: {error}; {state}"))
 }

@@ -27,4 +27,4 @@ pub use limits::{LimitsError, parse_limits};
 pub use measure::{Site, measure};
 pub use scale::{ScaleOptions, scale};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
-pub use sweep::{Keep, SweepOptions, plan_sweep_targets, sweep};
+pub use sweep::{Forecast, Keep, SweepOptions, forecast, plan_sweep_targets, sweep};

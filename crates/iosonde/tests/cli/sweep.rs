@@ -282,3 +282,55 @@ fn an_adaptive_sweep_says_what_it_measured_and_what_it_inferred() {
     let text = place.run(&[&flags[..], &lists[..]].concat());
     assert!(String::from_utf8_lossy(&text.stdout).contains("inferred"));
 }
+
+#[test]
+fn a_dry_run_of_a_resumption_leaves_the_history_as_it_is() {
+    let place = Place::new();
+    // Said before: the history was made, or the sweep in it was noted as going on.
+    fails(&place.run(&["--resume", "--dry-run"]), 2, "no unfinished sweep");
+    assert!(!place.history().exists(), "nothing to go on with, nothing made");
+    let mut child = place.command(&[&MANY[..], &["--quiet"]].concat()).spawn().unwrap();
+    wait_for_cells(&place, 1, &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let unfinished = place.open().unfinished("sweep", None).unwrap();
+    place.open().finish(&unfinished[0].id, Status::Interrupted, "2026-01-01T00:00:00Z").unwrap();
+    let before = place.open().unfinished("sweep", None).unwrap();
+    succeeds(&place.run(&["--resume", "--dry-run"]));
+    assert_eq!(place.open().unfinished("sweep", None).unwrap(), before);
+}
+
+#[test]
+fn a_resumption_without_a_plan_takes_no_flag_that_it_would_leave_aside() {
+    let place = Place::new();
+    for flag in [&["--settle", "5"][..], &["--adaptive"], &["--size", "1G"], &["/tmp"]] {
+        let name = if flag[0] == "/tmp" { "TARGET" } else { flag[0] };
+        let words = format!("leave out {name}, or repeat");
+        fails(&place.run(&[&["--resume"], flag].concat()), 2, &words);
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_written_is_said_before_anything_is_measured() {
+    let place = Place::new();
+    let csv = place.path().join("nowhere/cells.csv");
+    let args = ["--engine", "sim", "--blocks", "8K", "--csv", csv.to_str().unwrap()];
+    fails(&place.run(&args), 1, "nothing was measured");
+    assert!(place.open().unfinished("sweep", None).unwrap().is_empty());
+}
+
+#[test]
+fn progress_says_how_long_the_whole_sweep_takes_and_when_it_pauses() {
+    let place = Place::new();
+    let target = place.path().to_str().unwrap();
+    let args = [target, "--size", "1M", "--buffered", "--blocks", "4K,8K", "--seconds", "0.1"];
+    let output = place.run(&[&args[..], &["--warmup", "0", "--settle", "0.1"]].concat());
+    succeeds(&output);
+    let text = stderr(&output);
+    let title = "8 KiB random read, 1 thread x depth 1 (sweep: ≤ 1 s left)";
+    assert!(text.contains(&format!("\n[2/2] pause of at most 0.1 s, then {title}\n")), "{text}");
+    assert!(text.contains(&format!("\n[2/2] {title}\n")), "{text}");
+    let null = ["--engine", "null", "--blocks", "8K", "--seconds", "0.1", "--warmup", "0"];
+    let text = stderr(&place.run(&null));
+    assert!(text.contains("(sweep: ≤ 1 s left)"), "null takes its time: {text}");
+}

@@ -185,7 +185,8 @@ impl Found<'_> {
 }
 
 fn title(purpose: Purpose, stream: &Stream) -> String {
-    let load = format!("{} threads, depth {}", stream.threads, stream.depth);
+    let plural = if stream.threads == 1 { "" } else { "s" };
+    let load = format!("{} thread{plural} x depth {}", stream.threads, stream.depth);
     match purpose {
         Purpose::Curve => format!("saturation: {load}"),
         Purpose::Split => format!("other threads: {load}"),

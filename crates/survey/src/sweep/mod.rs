@@ -5,6 +5,7 @@
 
 mod adaptive;
 mod conclude;
+mod forecast;
 mod rest;
 mod session;
 
@@ -15,6 +16,8 @@ use results::{Experiment, Measurement, Sweep};
 use workload::sweep::Plan;
 
 use crate::lab::Progress;
+
+pub use forecast::{Forecast, forecast};
 
 /// What to sweep, and what is there of it.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,10 +11,11 @@ use results::{
     Conclusion, Environment, Experiment, Measurement, Status, Sweep, SweptCell, SweptCurve,
 };
 use workload::sweep::{Cell, Plan};
-use workload::{Bytes, Pattern, Precision, Stream, Violation, show_duration};
+use workload::{Bytes, EngineChoice, Pattern, Precision, Stream, Violation, show_duration};
 
 use super::adaptive::{BUDGET_SHARE, Design, Fitted, Next, Round, Rounds};
-use super::rest::rest;
+use super::forecast::forecast;
+use super::rest::{AFTER_WRITES_S, rest};
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{Lab, Progress, Setup, Timing};
@@ -111,10 +112,11 @@ impl Session {
         let setup = self.setup(group, &stream, kept_bytes.as_deref())?;
         // The lab counts its own steps; people count cells.
         let number = Shared::new(self.done.len());
-        let of = self.sequence.len();
+        let of = self.expected();
         let mut counted = |progress: Progress<'_>| match progress {
             Progress::Step { title, .. } => {
-                observe(Progress::Step { number: (number.get() + 1).min(of), of, title });
+                let number = number.get() + 1;
+                observe(Progress::Step { number, of: of.max(number), title });
             }
             other => observe(other),
         };
@@ -126,10 +128,15 @@ impl Session {
                 self.left_out.insert(step.cell.number, reason);
                 continue;
             }
-            if step.afresh {
+            let title = self.title(&step.cell, group);
+            if step.afresh && self.pause_s() > 0.0 {
+                lab.begin(&format!(
+                    "pause of at most {}, then {title}",
+                    show_duration(self.pause_s())
+                ));
                 self.rested_s += self.rest(&lab, wrote, stop);
             }
-            lab.begin(&self.title(&step.cell, group));
+            lab.begin(&title);
             let Some(measurement) = self.measure(&step, &mut lab) else { break };
             wrote = step.cell.write_percent > 0;
             let name = self.name_of(&step);
@@ -292,17 +299,30 @@ impl Session {
         engine::check_memory(&workload).err().map(|e| e.to_string())
     }
 
+    /// The longest pause before a cell, in seconds.
+    fn pause_s(&self) -> f64 {
+        let plan = &self.options.plan;
+        if plan.engine.is_artificial() { 0.0 } else { plan.settle_seconds }
+    }
+
     fn rest(&self, lab: &Lab<'_>, wrote: bool, stop: &AtomicBool) -> f64 {
-        if self.options.plan.engine.is_artificial() {
-            return 0.0;
-        }
         let storage = &lab.environment().storage;
         let devices: Vec<String> =
             storage.iter().filter_map(|s| s.counted_device.clone()).collect();
-        rest(&devices, self.options.plan.settle_seconds, wrote, stop)
+        rest(&devices, self.pause_s(), wrote, stop)
     }
 
-    /// What is measured, and how long the rest takes at most.
+    /// How many measurements there will be, as far as is known.
+    fn expected(&self) -> usize {
+        let plan = &self.options.plan;
+        if plan.adaptive {
+            forecast(plan).measurements
+        } else {
+            self.sequence.len() - self.left_out.len()
+        }
+    }
+
+    /// What is measured, and how long the whole sweep still takes. Simulated time is not waited for.
     fn title(&self, cell: &Cell, group: &[usize]) -> String {
         let plan = &self.options.plan;
         let mut title = cell.title();
@@ -310,18 +330,24 @@ impl Session {
             let path = &plan.targets.get(group[0]).map(|t| t.path.display().to_string());
             title = format!("{}: {title}", path.as_deref().unwrap_or_default());
         }
-        if plan.engine.is_artificial() {
+        if plan.engine == EngineChoice::Sim {
             return title;
         }
-        let missing: Vec<Cell> =
-            self.sequence.iter().filter(|c| !self.done.contains_key(&c.number)).cloned().collect();
-        let left = if plan.adaptive {
+        if plan.adaptive {
             let used: f64 = self.done.values().map(device_seconds).sum();
-            (BUDGET_SHARE * plan.times(&self.cells).total_s() - used).max(0.0)
-        } else {
-            plan.times(&missing).total_s()
-        };
-        format!("{title} (at most {} left)", show_duration(left))
+            let left = forecast(plan).seconds - used - self.rested_s;
+            // Longer than was foreseen, it goes on until everything can be inferred.
+            return if left > 0.0 {
+                format!("{title} (sweep: about {} left)", show_duration(left.ceil()))
+            } else {
+                format!("{title} (sweep: soon done)")
+            };
+        }
+        let there =
+            |c: &Cell| self.done.contains_key(&c.number) || self.left_out.contains_key(&c.number);
+        let missing: Vec<Cell> = self.sequence.iter().filter(|c| !there(c)).cloned().collect();
+        let left = show_duration(plan.times(&missing).total_s().ceil());
+        format!("{title} (sweep: ≤ {left} left)")
     }
 
     fn measure(&self, step: &Step, lab: &mut Lab<'_>) -> Option<Measurement> {
@@ -499,12 +525,7 @@ fn method_of(plan: &Plan) -> Vec<String> {
             "There were no pauses: every run of this engine begins with an idle device.".to_owned(),
         );
     } else {
-        method.push(format!(
-            "Before each cell there was a pause of at most {} s, which ended when the device had done no I/O and the operating \
-             system had nothing to write back for a second and a half; after writes it had at least 15 s, because what a \
-             device writes from a cache of its own is in no counter.",
-            plan.settle_seconds
-        ));
+        method.push(pauses(plan.settle_seconds));
     }
     if plan.adaptive {
         method.push(ADAPTIVE.to_owned());
@@ -516,6 +537,24 @@ fn method_of(plan: &Plan) -> Vec<String> {
         ));
     }
     method
+}
+
+/// The pauses before the cells, in a sentence.
+fn pauses(longest_s: f64) -> String {
+    if longest_s <= 0.0 {
+        return "There were no pauses between the cells.".to_owned();
+    }
+    let text = format!(
+        "Before each cell there was a pause of at most {longest_s} s, which ended when the device had done no I/O and the \
+         operating system had nothing to write back for a second and a half"
+    );
+    if longest_s <= AFTER_WRITES_S {
+        return format!("{text}; after writes all of it was kept.");
+    }
+    format!(
+        "{text}; after writes it had at least {AFTER_WRITES_S} s, because what a device writes from a cache of its own is in \
+         no counter."
+    )
 }
 
 const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only were measured as one kind of I/O: the largest \
