@@ -116,7 +116,12 @@ fn figures(knee: &Knee) -> String {
     line(n95, Some(knee.operating_load), " in flight", knee.operating_load_interval);
     line("Little knee N*", knee.little_knee, " in flight", knee.little_knee_interval);
     let (most, interval) = (knee.saturated_throughput, knee.saturated_throughput_interval);
-    let name = if rising { "throughput seen" } else { "saturated throughput" };
+    let name = match (rising, knee.little_knee) {
+        (false, _) => "saturated throughput",
+        // Above all that was measured: where the fitted curve ends.
+        (true, Some(_)) => "the curve's ceiling",
+        (true, None) => "throughput seen",
+    };
     line(name, Some(most), " IOPS", interval);
     out.push_str(&table.show());
     out.push_str(&format!("  unloaded latency {}\n", show_ns(knee.unloaded_latency_ns)));
