@@ -8,7 +8,7 @@ use engine::PrepareError;
 use results::{Conclusion, Experiment, Status};
 use serde::Serialize;
 use survey::{Progress, Setup, Timing};
-use workload::{Mode, Precision, Stream, Target, Workload};
+use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_duration};
 
 use crate::args::StreamArgs;
 use crate::display::Display;
@@ -101,6 +101,25 @@ pub(crate) fn stream(start: Stream, args: &StreamArgs) -> Result<Stream, Failure
 pub(crate) fn dry_run(setup: &Setup, stream: &Stream) -> Result<String, Failure> {
     let plans = engine::plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
     Ok(describe(&plans))
+}
+
+/// How long so many measurements of a stream take, without making test files; `more_s` for each on top.
+pub(crate) fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f64) -> String {
+    let settle_s = if stream.writes() { timing.settle_seconds } else { 0.0 };
+    let all_s = count as f64 * (timing.seconds + timing.warmup_seconds + settle_s + more_s);
+    let (most, whole) = (show_duration(timing.seconds), show_duration(all_s.ceil()));
+    let each = timing.precision.map_or_else(
+        || format!("{most} each"),
+        |p| format!("{} to {most} each", show_duration(p.at_least_seconds)),
+    );
+    format!("{count} measurements of {each}: at most {whole}, once the test file is written\n")
+}
+
+/// Says how long it takes, before it begins. Simulated time is not waited for.
+pub(crate) fn announce(target: &TargetArgs, setup: &Setup, duration: &str) {
+    if !target.quiet && setup.engine != EngineChoice::Sim {
+        Display::new(false).message(duration.trim_end());
+    }
 }
 
 /// Makes an experiment and shows its result.

@@ -48,17 +48,19 @@ pub(crate) struct KneeArgs {
 /// Runs the command.
 pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let options = options_of(args)?;
+    let (timing, stream) = (&options.setup.timing, &options.stream);
+    let duration = experiment::duration(longest_search(args), timing, stream, 0.0);
     if args.target.dry_run {
         let deepest = Stream { depth: args.to, ..options.stream.clone() };
         print(&format!(
-            "{}from {} to {} I/Os in flight, at most {} s each\n",
+            "{}from {} to {} I/Os in flight, about {duration}",
             experiment::dry_run(&options.setup, &deepest)?,
             args.from,
-            args.to,
-            options.setup.timing.seconds
+            args.to
         ))?;
         return Ok(Outcome::Done);
     }
+    experiment::announce(&args.target, &options.setup, &format!("about {duration}"));
     let (experiment, outcome) = experiment::conduct(
         &args.target,
         args.experiment.json,
@@ -69,6 +71,13 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
     let within = experiment.conclusion.latency_target.as_ref();
     let unmet = within.is_some_and(|within| within.met == Some(false));
     Ok(if unmet && outcome == Outcome::Done { Outcome::NotMet } else { outcome })
+}
+
+/// About how many loads are measured where throughput rises to the end: the doublings, one between two of them, and others
+/// with more threads and larger blocks.
+fn longest_search(args: &KneeArgs) -> usize {
+    let doublings = (args.to / args.from).checked_ilog2().unwrap_or(0) as usize;
+    doublings + 5
 }
 
 fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {

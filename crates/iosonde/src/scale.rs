@@ -8,7 +8,7 @@ use workload::Stream;
 
 use crate::args::StreamArgs;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, conduct, dry_run, stream};
+use crate::experiment::{ExperimentArgs, announce, conduct, dry_run, duration, stream};
 use crate::targets::TargetArgs;
 
 /// Enough that a target shows what it can do, where nothing else is asked for.
@@ -38,10 +38,13 @@ pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         stream: stream(Stream { depth: DEPTH, ..Stream::default() }, &args.stream)?,
         pairs: args.pairs,
     };
+    let count = survey::scale_measurements(&options)?;
+    let duration = duration(count, &options.setup.timing, &options.stream, 0.0);
     if args.target.dry_run {
-        print(&dry_run(&options.setup, &options.stream)?)?;
+        print(&format!("{}{duration}", dry_run(&options.setup, &options.stream)?))?;
         return Ok(Outcome::Done);
     }
+    announce(&args.target, &options.setup, &duration);
     let (_, outcome) = conduct(
         &args.target,
         args.experiment.json,

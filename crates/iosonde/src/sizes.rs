@@ -8,7 +8,7 @@ use workload::{Bytes, Stream};
 
 use crate::args::StreamArgs;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, conduct, dry_run, stream};
+use crate::experiment::{ExperimentArgs, announce, conduct, dry_run, duration, stream};
 use crate::targets::TargetArgs;
 
 /// Few enough in flight that hits do not wait behind misses.
@@ -44,9 +44,16 @@ pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let options = options_of(args)?;
     if args.target.dry_run {
         let setup = survey::sizes_setup(&options)?;
-        print(&dry_run(&setup, &options.stream)?)?;
+        let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
+        let count = options.sizes.iter().filter(|size| **size <= largest).count();
+        // Before each size is measured it is read once.
+        let duration = duration(count, &setup.timing, &options.stream, options.pass_seconds);
+        print(&format!("{}{duration}", dry_run(&setup, &options.stream)?))?;
         return Ok(Outcome::Done);
     }
+    let count = options.sizes.len();
+    let longest = duration(count, &options.setup.timing, &options.stream, options.pass_seconds);
+    announce(&args.target, &options.setup, &longest);
     let (_, outcome) = conduct(
         &args.target,
         args.experiment.json,

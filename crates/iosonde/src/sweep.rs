@@ -540,8 +540,11 @@ fn forecast(plan: &Plan, kept: &[u32], permissions: &Permissions) -> Result<Stri
     } else {
         (Speed::SOLID, "a solid state drive")
     };
+    // Of an adaptive sweep, few cells write.
+    let whole_s = plan.times(&plan.cells()).total_s();
+    let share = if plan.adaptive { survey::forecast(plan).seconds / whole_s } else { 1.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let bytes = Bytes(plan.written_bytes(&missing(plan, kept), &speed) as u64);
+    let bytes = Bytes((share * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
     let (iops, mb) = (speed.random_iops, speed.bytes_per_s / 1e6);
     Ok(format!(
         "{text}written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS and {mb} MB/s\n"

@@ -25,6 +25,6 @@ pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};
 pub use measure::{Site, measure};
-pub use scale::{ScaleOptions, scale};
+pub use scale::{ScaleOptions, scale, scale_measurements};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
 pub use sweep::{Forecast, Keep, SweepOptions, forecast, plan_sweep_targets, sweep};

@@ -20,20 +20,32 @@ pub struct ScaleOptions {
     pub pairs: bool,
 }
 
-/// Measures each target alone, then more and more of them together.
-pub fn scale(
-    options: &ScaleOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
-) -> Result<Experiment<Scale>, PrepareError> {
+/// How many measurements [`scale`] makes.
+///
+/// # Errors
+/// There is only one target, or none.
+pub fn scale_measurements(options: &ScaleOptions) -> Result<usize, PrepareError> {
+    Ok(sets_of(options)?.len())
+}
+
+fn sets_of(options: &ScaleOptions) -> Result<Vec<Vec<usize>>, PrepareError> {
     let count = options.setup.targets.len();
     if count < 2 {
         let rule = "scale compares targets with each other; name two or more".to_owned();
         let violation = Violation { field: "targets".to_owned(), value: count.to_string(), rule };
         return Err(PrepareError::Invalid(vec![violation]));
     }
+    Ok(sets(count, options.pairs))
+}
+
+/// Measures each target alone, then more and more of them together.
+pub fn scale(
+    options: &ScaleOptions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Scale>, PrepareError> {
+    let sets = sets_of(options)?;
     let mut lab = Lab::open(options.setup.clone(), &options.stream, stop, observe)?;
-    let sets = sets(count, options.pairs);
     lab.expect_steps(sets.len());
     let unit = unit(&options.stream);
     let mut measurements = Vec::new();
