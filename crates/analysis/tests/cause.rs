@@ -68,6 +68,19 @@ fn a_flat_curve_with_rising_latency_is_the_storage() {
 }
 
 #[test]
+fn a_curve_that_falls_past_its_peak_is_not_called_flat() {
+    // Seen on a loop device: `throughput is flat from 2 in flight on`, where it had lost 85 %.
+    let mut falling = points(16.0);
+    for (place, p) in falling.iter_mut().enumerate().skip(5) {
+        p.iops *= 0.8_f64.powi(i32::try_from(place).unwrap() - 4);
+        p.mean_ns = p.in_flight / p.iops * 1e9;
+    }
+    let said = |points: &[Observed]| first(points, |_| ()).evidence.join("\n");
+    assert!(said(&falling).contains("throughput falls from 16 in flight on"), "{}", said(&falling));
+    assert!(said(&points(16.0)).contains("throughput is flat from 16 in flight on"));
+}
+
+#[test]
 fn a_busy_thread_is_the_tool_whatever_the_curve() {
     let mut busy = points(16.0);
     for p in &mut busy {

@@ -31,8 +31,10 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
         let plans = engine::plan(&workload, &permissions)?;
         let (threads, in_flight) = (workload.threads(), workload.in_flight());
         let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
+        let plural = if threads == 1 { "" } else { "s" };
+        let most = if workload.precision.is_some() { "at most " } else { "" };
         print(&format!(
-            "{}{threads} threads, {in_flight} I/Os in flight\n{warmup} s of warm-up, {seconds} s measured\n",
+            "{}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured\n",
             describe(&plans)
         ))?;
         return Ok(Outcome::Done);

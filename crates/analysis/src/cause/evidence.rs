@@ -30,6 +30,8 @@ const SAME: f64 = 0.08;
 /// Saturation at so few in flight, in less time, is that of a path.
 const PATH_IN_FLIGHT: f64 = 8.0;
 const PATH_LATENCY_NS: f64 = 5e6;
+/// Below this share of its throughput at saturation, the deepest load is on no plateau.
+const FLAT: f64 = 0.85;
 
 pub(super) fn tool(e: &Evidence<'_>) -> Case {
     let mut case =
@@ -86,8 +88,9 @@ pub(super) fn device(e: &Evidence<'_>) -> Case {
         "What it can work on at once is at work, and more in flight waits.",
     );
     if let Some((knee, deepest)) = knee_and_deepest(e) {
+        let course = if deepest.iops < FLAT * knee.iops { "falls" } else { "is flat" };
         let text = format!(
-            "throughput is flat from {} in flight on, while latency rises from {} to {}",
+            "throughput {course} from {} in flight on, while latency rises from {} to {}",
             number(knee.in_flight),
             milliseconds(knee.mean_ns),
             milliseconds(deepest.mean_ns)

@@ -146,7 +146,8 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
 }
 
 fn gib(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+    let gib = bytes as f64 / f64::from(1 << 30);
+    if gib < 1.0 { format!("{:.0} MiB", 1024.0 * gib) } else { format!("{gib:.1} GiB") }
 }
 
 fn compression(file_system: &FileSystem) -> Option<Finding> {
