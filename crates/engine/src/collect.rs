@@ -240,8 +240,11 @@ impl Collector {
             }
             if let Some((_, interval)) = self.open.pop_first() {
                 let at = usize::try_from(index).unwrap_or(usize::MAX);
-                // Intervals in which nobody counted anything are zero, not absent.
-                self.closed.resize(at.max(self.closed.len()), Closed::default());
+                // Intervals that every worker was held up over are zero, not absent: whoever counts points counts time.
+                for held_up in self.closed.len()..at {
+                    self.closed.push(Closed::default());
+                    points.push(self.point(held_up, self.interval_ns));
+                }
                 self.closed.push(Closed::of(&interval));
                 points.push(self.point(at, self.interval_ns));
             }
@@ -312,5 +315,28 @@ impl Closed {
             self.errors += tally.errors;
             self.max_ns = self.max_ns.max(tally.latency.max());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    /// A thread that hangs in a system call over several points sends nothing for them. They were left out of what is
+    /// shown and watched, so that a stall raised the mean that ends a run, and warm-up was cut at the wrong place.
+    #[test]
+    fn points_that_every_worker_slept_through_are_shown_as_zeros() {
+        let mut collector = Collector::new(vec![sync_channel(4).0], 100, true);
+        for (interval, until_ns) in [(0, 100), (1, 200), (5, 600)] {
+            let mut snapshot = Box::new(Snapshot::new(0, false));
+            snapshot.span = Span::Interval(interval);
+            snapshot.until_ns = until_ns;
+            snapshot.tallies[0].record(512, 0, 0, 50);
+            collector.take(snapshot);
+        }
+        let shown: Vec<bool> =
+            collector.close_intervals().iter().map(|p| p.read_iops > 0.0).collect();
+        assert_eq!(shown, [true, true, false, false, false, true]);
     }
 }
