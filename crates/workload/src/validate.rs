@@ -111,6 +111,10 @@ impl Workload {
         found.check(ok, "warmup_seconds", self.warmup_seconds, "it must be 0 to 31 days");
         if let Some(precision) = &self.precision {
             check_precision(found, precision, day);
+            let paced = self.streams.iter().any(|s| s.rate.is_some());
+            let rule = "with a set rate the workload sets the pace, and no throughput settles; leave out the rate or the \
+                        precision (0 in experiments)";
+            found.check(!paced, "precision.percent", precision.percent, rule);
         }
         let ok = (10_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
         found.check(ok, "interval_ns", self.interval_ns, "it must be 10 ms to 1 h");

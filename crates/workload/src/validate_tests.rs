@@ -1,7 +1,7 @@
 //! Tests of the rules a workload must keep.
 
 use super::*;
-use crate::model::{Block, Target};
+use crate::model::{Arrival, Block, Rate, Target};
 use crate::sim::{
     SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
     SimWarmup, SimWriteCache,
@@ -190,4 +190,15 @@ proptest! {
         let _ = workload.violations();
         let _ = workload.violations_on(&[TargetFacts { size_bytes: size, direct_align_bytes: align }]);
     }
+}
+
+/// A run with a rate that the storage kept after a while was cut there, and ended early: a precision is of throughput that
+/// the storage decides.
+#[test]
+fn a_precision_and_a_set_rate_are_refused_together() {
+    let rate = Some(Rate { limit: RateLimit::Iops(100.0), arrival: Arrival::Even });
+    let paced = workload(Stream { rate, ..Stream::default() });
+    assert_eq!(paced.violations(), []);
+    let both = Workload { precision: Some(Precision::default()), ..paced }.violations();
+    assert_eq!(fields(&both), ["precision.percent"]);
 }
