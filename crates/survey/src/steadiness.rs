@@ -25,7 +25,8 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
         measurement.workload.precision.map_or(Rule::default().precision_percent, |p| p.percent);
     let kept = || {
         let series: Vec<f64> = measurement.series.iter().map(iops).collect();
-        steady::judge(&series, bucket_s, asked)
+        // The figures are means over all of it, and so is what is said of them.
+        steady::judge_whole(&series, bucket_s, asked)
     };
     let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
     // What the watch knows holds where the window begins at its cut, but for the rounding of that.

@@ -72,10 +72,24 @@ const LONGEST_BUCKET_S: f64 = 1e9;
 /// time, or of a series in which nothing completed, nothing is ever settled.
 #[must_use]
 pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
-    let values: Vec<f64> = series.iter().copied().filter(|value| value.is_finite()).collect();
+    let values = finite(series);
+    conclude(&values, truncate::warm_up(&values), bucket_s, precision_percent)
+}
+
+/// The same of a series whose mean is taken over all of it: nothing is cut, and what is still warm-up is drift.
+#[must_use]
+pub fn judge_whole(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
+    let whole = truncate::Cut { values: 0, still_going: false };
+    conclude(&finite(series), whole, bucket_s, precision_percent)
+}
+
+fn finite(series: &[f64]) -> Vec<f64> {
+    series.iter().copied().filter(|value| value.is_finite()).collect()
+}
+
+fn conclude(values: &[f64], cut: truncate::Cut, bucket_s: f64, precision_percent: f64) -> Steady {
     let bucket_s = if (0.0..=LONGEST_BUCKET_S).contains(&bucket_s) { bucket_s } else { 0.0 };
     let precision_percent = if precision_percent.is_finite() { precision_percent } else { 0.0 };
-    let cut = truncate::warm_up(&values);
     let kept = &values[cut.values..];
     let mean = numbers::mean(kept).unwrap_or(0.0);
     let percent = |value: f64| {
