@@ -101,6 +101,8 @@ pub struct Lab<'a> {
     step: usize,
     steps: usize,
     wrote: bool,
+    /// Sequential reads begin at the beginning of their span and cover all of it.
+    in_place: bool,
 }
 
 impl<'a> Lab<'a> {
@@ -145,7 +147,23 @@ impl<'a> Lab<'a> {
             steps: 1,
             // What the fill has left in caches is worked off first.
             wrote: true,
+            in_place: false,
         }
+    }
+
+    /// Sequential reads cover all of their span in every measurement, from its beginning.
+    pub fn stay_in_place(&mut self) {
+        self.in_place = true;
+    }
+
+    /// Why these streams cannot be measured here, where they cannot. To measure them all the same ends the experiment.
+    #[must_use]
+    pub fn unfit(&self, streams: &[Stream]) -> Option<String> {
+        let workload = self.setup.workload(streams.to_vec());
+        let mut violations = workload.violations();
+        violations.extend(workload.violations_on(&self.prepared.facts()));
+        let violation = violations.first().map(ToString::to_string);
+        violation.or_else(|| engine::check_memory(&workload).err().map(|e| e.to_string()))
     }
 
     /// On what it works, and how.
@@ -228,7 +246,8 @@ impl<'a> Lab<'a> {
         if self.is_over() {
             return None;
         }
-        let streams = streams.into_iter().map(|stream| elsewhere(stream, seed)).collect();
+        let place = |stream| if self.in_place { stream } else { self.elsewhere(stream, seed) };
+        let streams = streams.into_iter().map(place).collect();
         let workload = Workload { seed, ..self.setup.timed(streams, timing) };
         let observe = &mut *self.observe;
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
@@ -244,6 +263,26 @@ impl<'a> Lab<'a> {
                 }
                 (measurement.seconds > 0.0).then_some(measurement)
             }
+        }
+    }
+
+    /// A sequential read, from a place that the seed decides. To its end is its length, where that is the same on all of
+    /// its targets.
+    fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
+        let facts = self.prepared.facts();
+        let targets = stream.target_indexes(facts.len()).into_iter();
+        let mut sizes: Vec<u64> =
+            targets.filter_map(|t| facts.get(t)).map(|f| f.size_bytes).collect();
+        sizes.dedup();
+        let span_bytes = stream.span_bytes.or(match sizes.as_slice() {
+            [size] => size.checked_sub(stream.offset_bytes.0).map(Bytes),
+            _ => None,
+        });
+        match stream.pattern {
+            Pattern::Sequential if !stream.writes() => {
+                elsewhere(Stream { span_bytes, ..stream }, seed)
+            }
+            _ => stream,
         }
     }
 
@@ -377,7 +416,7 @@ pub(crate) fn mix(seed: u64, number: u64) -> u64 {
 }
 
 /// A sequential read of half of its span, from a place that the seed decides.
-pub(crate) fn elsewhere(stream: Stream, seed: u64) -> Stream {
+fn elsewhere(stream: Stream, seed: u64) -> Stream {
     let (Pattern::Sequential, Some(span), false) =
         (stream.pattern, stream.span_bytes, stream.writes())
     else {

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::cause::Cause;
 use analysis::knee::Reached;
 use engine::{Permissions, PrepareError};
-use results::{Decides, Experiment, Purpose, Saturation, Status};
+use results::{Decides, Experiment, Measurement, Purpose, Saturation, Status};
 use survey::{KneeOptions, Progress, Setup, Timing, knee};
 use workload::{
-    Block, Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimAssignment, SimBucket, SimDevice,
-    SimNoise, SimService, Stream, Target,
+    Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimAssignment, SimBucket,
+    SimDevice, SimNoise, SimService, Stream, Target,
 };
 
 fn device(servers: u32, noise_percent: f64) -> SimDevice {
@@ -207,4 +207,35 @@ fn an_interrupted_search_keeps_what_was_measured() {
     .unwrap();
     assert_eq!((found.status, found.measurements.len()), (Status::Interrupted, 3));
     assert_eq!(found.conclusion.knee.unwrap().reached, Reached::NotReached);
+}
+
+/// Sequential reads began at the same place at every depth: a cache below the operating system had what was asked for.
+#[test]
+fn sequential_reads_begin_at_another_place_at_every_depth() {
+    let mut options = options(device(8, 0.0), 1);
+    options.stream.pattern = Pattern::Sequential;
+    let found = of(&options);
+    let offset = |m: &Measurement| m.workload.streams[0].offset_bytes;
+    let mut places: Vec<Bytes> = found.measurements.iter().map(offset).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert!(places.len() + 1 >= found.measurements.len(), "{places:?}");
+}
+
+/// The first moments of a measurement that Ctrl-C ended were a point of the curve.
+#[test]
+fn a_measurement_that_was_cut_short_is_kept_and_is_no_point_of_the_curve() {
+    let stop = AtomicBool::new(false);
+    let mut kept = 0;
+    let found = knee(&options(device(8, 0.0), 1), &stop, &mut |progress| match progress {
+        Progress::Measured(_) => kept += 1,
+        Progress::Engine(engine::Event::Interval { .. }) if kept == 3 => {
+            stop.store(true, Ordering::Relaxed);
+        }
+        _ => {}
+    })
+    .unwrap();
+    assert_eq!((found.status, found.measurements.len()), (Status::Interrupted, 4));
+    assert_eq!(found.conclusion.curve.len(), 3);
+    assert_eq!(found.measurements[3].status, Status::Interrupted);
 }

@@ -8,7 +8,7 @@ use analysis::claims::Outcome;
 use analysis::honesty::Sign;
 use analysis::verdict::{Database, Grade};
 use engine::Permissions;
-use results::{Assessment, Pace};
+use results::{Assessment, Pace, Status};
 use survey::{AssessOptions, assess, parse_claims};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimMisaligned};
 
@@ -114,4 +114,16 @@ fn claims_are_held_against_every_setting_and_measured_at_the_depths_they_name() 
     let at = &assessment.claims[2];
     assert!(at.sentence.contains("the only setting 6 ms (120 %)"), "{}", at.sentence);
     assert!(assessment.patterns.iter().any(|p| p.name == "random_read_8k_at_24"));
+}
+
+/// A claim at more in flight than any thread may have ended the assessment as failed, before its repetitions.
+#[test]
+fn a_claim_that_nobody_can_measure_is_not_measured_and_ends_nothing() {
+    let text =
+        "[[claim]]\nload = \"random_read_8k\"\nin_flight = 100000\nexpect = \"iops >= 8000\"\n";
+    let claims = parse_claims(text, Database::Generic).unwrap();
+    let found = of(&AssessOptions { claims, ..options(Database::Generic, device()) });
+    assert_eq!(found.status, Status::Complete, "{:?}", found.warnings);
+    assert_eq!(found.claims[0].outcome, Outcome::NotMeasured);
+    assert!(found.repeats.is_some());
 }

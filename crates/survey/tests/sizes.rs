@@ -8,8 +8,8 @@ use engine::Permissions;
 use results::{Experiment, Sizes, Status};
 use survey::{Progress, STANDARD_SIZES, Setup, SizesOptions, Timing, sizes};
 use workload::{
-    Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimCache, SimCacheKind, SimDevice, SimNoise,
-    Stream, Target,
+    Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimCache, SimCacheKind, SimDevice,
+    SimNoise, Stream, Target,
 };
 
 const GIB: u64 = 1 << 30;
@@ -129,4 +129,31 @@ fn real_files_are_read_before_they_are_measured() {
     assert_eq!(warmed.iter().map(|w| w.bytes).collect::<Vec<_>>(), [8 * MIB, 32 * MIB]);
     assert_eq!(experiment.file_bytes, 32 * MIB);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file is removed");
+}
+
+/// Sequential reads covered half of each size only, since the lab let them begin elsewhere each time.
+#[test]
+fn a_sequential_load_covers_each_size_to_its_end() {
+    let mut options = options(SimDevice::default(), &[GIB, 2 * GIB]);
+    options.stream.pattern = Pattern::Sequential;
+    let experiment = run(&options);
+    let streams = experiment.measurements.iter().map(|m| &m.workload.streams[0]);
+    let covered: Vec<_> = streams.map(|s| (s.offset_bytes.0, s.span_bytes.unwrap().0)).collect();
+    assert_eq!(covered, [(0, GIB), (0, 2 * GIB)]);
+}
+
+/// The pass before a size had eight I/Os in flight, which the engine `sync` refuses: the experiment ended there.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_pass_before_a_size_works_with_every_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = options(SimDevice::default(), &[MIB, 2 * MIB]);
+    (options.setup.engine, options.setup.sim) = (EngineChoice::Sync, None);
+    options.setup.mode = Mode::Buffered;
+    options.stream.depth = 1;
+    options.setup.targets[0].path = directory.path().to_owned();
+    options.setup.timing =
+        Timing { seconds: 0.1, warmup_seconds: 0.0, precision: None, settle_seconds: 0.0 };
+    let experiment = run(&options);
+    assert_eq!((experiment.status, experiment.conclusion.curve.len()), (Status::Complete, 2));
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::cause::Link;
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use engine::PrepareError;
-use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation};
+use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation, Status};
 use workload::{Block, Bytes, Stream, Violation};
 
 use crate::ceiling::tool_ceiling;
@@ -104,7 +104,7 @@ struct Found<'a> {
     /// What this program reaches on this host without any I/O.
     ceiling_iops: Option<f64>,
     measurements: Vec<Measurement>,
-    /// One for each measurement.
+    /// One for each measurement that came to its end.
     loads: Vec<CurveLoad>,
 }
 
@@ -147,7 +147,7 @@ impl Found<'_> {
         for times in SPLITS.into_iter().filter(|times| depth >= *times) {
             let threads = self.options.stream.threads.saturating_mul(times);
             let stream = Stream { threads, ..self.at(depth / times) };
-            self.measure(Purpose::Split, stream);
+            self.measure_if_it_fits(Purpose::Split, stream);
         }
     }
 
@@ -163,7 +163,14 @@ impl Found<'_> {
         let smallest = sizes.min().unwrap_or(0).min(stream.span_bytes.map_or(u64::MAX, |s| s.0));
         let fits = bytes.0 <= smallest / 4 && bytes.0 * at.in_flight <= LARGER_MEMORY;
         if bytes.0 <= LARGER_MAX && fits && stream.align_bytes.is_none() {
-            self.measure(Purpose::LargerBlock, stream);
+            self.measure_if_it_fits(Purpose::LargerBlock, stream);
+        }
+    }
+
+    /// A load beside the curve: without it, less is known of the cause, and that is all.
+    fn measure_if_it_fits(&mut self, purpose: Purpose, stream: Stream) {
+        if self.lab.unfit(std::slice::from_ref(&stream)).is_none() {
+            self.measure(purpose, stream);
         }
     }
 
@@ -178,9 +185,13 @@ impl Found<'_> {
         measurement.checks.tool_ceiling_iops = self.ceiling_iops;
         self.lab.keep(&measurement);
         let place = self.measurements.len();
-        self.loads.push(conclude::load(place, purpose, depth, &measurement));
+        // What a signal or an error cut short is no point of a curve, be it ever so short.
+        let whole = measurement.status == Status::Complete;
+        if whole {
+            self.loads.push(conclude::load(place, purpose, depth, &measurement));
+        }
         self.measurements.push(measurement);
-        Some(place)
+        whole.then_some(place)
     }
 }
 

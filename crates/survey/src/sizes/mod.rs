@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::edge::{Edge, SizePoint, find_edge};
 use engine::PrepareError;
 use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Warmed};
-use workload::{Block, Bytes, Distribution, Mode, Pattern, Stream};
+use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, Stream};
 
 use crate::lab::{Lab, Progress, Setup, Timing};
 use crate::medium;
@@ -65,6 +65,7 @@ pub fn sizes(
     let largest = chosen.sizes.last().copied().unwrap_or_default();
     let whole = sized(&options.stream, largest);
     let mut lab = Lab::open(chosen.setup, &whole, stop, observe)?;
+    lab.stay_in_place();
     lab.expect_steps(chosen.sizes.len());
     let (mut curve, mut measurements) = (Vec::new(), Vec::new());
     for size in chosen.sizes {
@@ -97,6 +98,9 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
     if lab.setup().engine.is_artificial() || options.pass_seconds <= 0.0 {
         return None;
     }
+    let align = lab.prepared().facts().first().map_or(1, |f| f.direct_align_bytes);
+    // One thread that waits for each I/O has one in flight.
+    let depth = if lab.setup().engine == EngineChoice::Sync { 1 } else { PASS_DEPTH };
     let mut warmed = Warmed { bytes: 0, seconds: 0.0, whole: false };
     while warmed.bytes < size.0 {
         let left_s = options.pass_seconds - warmed.seconds;
@@ -112,7 +116,7 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
             precision: None,
             settle_seconds: 0.0,
         };
-        let measurement = lab.measure_for(vec![pass(warmed.bytes, size)], timing)?;
+        let measurement = lab.measure_for(vec![pass(warmed.bytes, size, align, depth)], timing)?;
         if measurement.total.bytes == 0 {
             return Some(warmed);
         }
@@ -123,16 +127,16 @@ fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed
 }
 
 /// A read of the rest of a size, in order.
-fn pass(from: u64, size: Bytes) -> Stream {
+fn pass(from: u64, size: Bytes, align: u64, depth: u32) -> Stream {
     // Blocks end where the size ends, and begin where the last part ended.
+    let align = align.max(1);
+    let block = (PASS_BLOCK.min(size.0) / align * align).max(align);
     let from = from / PASS_BLOCK * PASS_BLOCK;
-    let block = PASS_BLOCK.min(size.0);
-    let offset = from.min(size.0 - block);
+    let offset = from.min(size.0.saturating_sub(block)) / align * align;
     Stream {
         name: "pass".to_owned(),
-        // One cursor, so that the lab does not let it begin elsewhere.
-        pattern: Pattern::SequentialShared,
-        depth: PASS_DEPTH,
+        pattern: Pattern::Sequential,
+        depth,
         blocks: vec![Block { bytes: Bytes(block), weight: 1 }],
         offset_bytes: Bytes(offset),
         span_bytes: Some(Bytes(size.0 - offset)),
@@ -218,4 +222,23 @@ fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<St
         );
     }
     method
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pass over 300 000 bytes read a block of 300 000, which direct I/O refuses: the experiment failed.
+    #[test]
+    fn a_pass_over_any_size_has_aligned_blocks_and_stays_inside() {
+        for size in [300_000, PASS_BLOCK, 5 * PASS_BLOCK + 1000] {
+            for from in [0, 299_520, PASS_BLOCK, size - 1] {
+                let stream = pass(from, Bytes(size), 4096, 1);
+                let (offset, block) = (stream.offset_bytes.0, stream.largest_block());
+                assert!(offset.is_multiple_of(4096) && block.is_multiple_of(4096), "{stream:?}");
+                assert!(block > 0 && offset + block <= size, "{stream:?}");
+                assert_eq!(offset + stream.span_bytes.unwrap().0, size);
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use results::{
     Conclusion, Environment, Experiment, Measurement, Status, Sweep, SweptCell, SweptCurve,
 };
 use workload::sweep::{Cell, Plan};
-use workload::{Bytes, EngineChoice, Pattern, Precision, Stream, Violation, show_duration};
+use workload::{Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
 
 use super::adaptive::{BUDGET_SHARE, Design, Fitted, Next, Round, Rounds};
 use super::forecast::forecast;
@@ -124,7 +124,7 @@ impl Session {
         self.look_around(&lab, kept_bytes.as_deref())?;
         let mut wrote = true;
         while let Some(step) = self.next(group) {
-            if let Some(reason) = self.unfit(&step.cell, &lab) {
+            if let Some(reason) = lab.unfit(&[step.cell.stream()]) {
                 self.left_out.insert(step.cell.number, reason);
                 continue;
             }
@@ -289,16 +289,6 @@ impl Session {
         Ok(())
     }
 
-    /// Why a cell cannot be done on these targets.
-    fn unfit(&self, cell: &Cell, lab: &Lab<'_>) -> Option<String> {
-        let workload = self.options.plan.workload(cell, 0);
-        let violations = workload.violations_on(&lab.prepared().facts());
-        if let Some(violation) = violations.first() {
-            return Some(violation.to_string());
-        }
-        engine::check_memory(&workload).err().map(|e| e.to_string())
-    }
-
     /// The longest pause before a cell, in seconds.
     fn pause_s(&self) -> f64 {
         let plan = &self.options.plan;
@@ -366,14 +356,7 @@ impl Session {
             precision,
             settle_seconds: 0.0,
         };
-        let mut stream = cell.stream();
-        let sizes: Vec<u64> = lab.prepared().facts().iter().map(|f| f.size_bytes).collect();
-        // With its length known, a sequential read begins at a place of its own.
-        let alike = sizes.iter().all(|s| s == &sizes[0]);
-        if cell.pattern == Pattern::Sequential && cell.write_percent == 0 && alike {
-            stream.span_bytes = sizes.first().map(|s| Bytes(*s));
-        }
-        lab.measure_seeded(vec![stream], timing, plan.seed_of(cell, *round))
+        lab.measure_seeded(vec![cell.stream()], timing, plan.seed_of(cell, *round))
     }
 
     /// What follows for the cells that were not measured, and the best of each load.
