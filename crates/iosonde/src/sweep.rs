@@ -204,12 +204,16 @@ fn conduct_sweep(
         report::text::sweep,
     );
     let (experiment, outcome) = conducted?;
-    if begun {
-        store.history.finish(&id, experiment.status, &experiment.finished).map_err(cannot)?;
-    }
+    // A history on a full disk is no reason to lose the table, nor the other way round.
+    let noted = if begun {
+        store.history.finish(&id, experiment.status, &experiment.finished).map_err(cannot)
+    } else {
+        Ok(())
+    };
     if let Some(path) = &args.csv {
         write_csv(path, &report::text::sweep_csv(&experiment))?;
     }
+    noted?;
     if outcome != Outcome::Done && begun && !args.target.quiet {
         Display::new(false).message(&format!(
             "what was measured is kept in {}; go on with `{}`",

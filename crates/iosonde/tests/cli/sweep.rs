@@ -334,3 +334,41 @@ fn progress_says_how_long_the_whole_sweep_takes_and_when_it_pauses() {
     let text = stderr(&place.run(&null));
     assert!(text.contains("(sweep: ≤ 1 s left)"), "null takes its time: {text}");
 }
+
+/// A sweep that was killed between its entry in the history and its first cell, as that entry.
+fn begun_without_a_cell(place: &Place) -> Kept {
+    let sim = ["--engine", "sim", "--blocks", "8K", "--depths", "1,2", "--seconds", "0.1"];
+    succeeds(&place.run(&[&sim[..], &["--quiet"]].concat()));
+    let sqlite = rusqlite::Connection::open(place.history()).unwrap();
+    let undo = "DELETE FROM measurements; UPDATE experiments SET status = 'interrupted', finished = 'then'";
+    sqlite.execute_batch(undo).unwrap();
+    place.open().unfinished("sweep", None).unwrap().remove(0)
+}
+
+/// It noted itself a second time under the same name, and failed whenever it was resumed.
+#[test]
+fn a_sweep_that_was_killed_before_its_first_cell_goes_on() {
+    let place = Place::new();
+    let begun = begun_without_a_cell(&place);
+    assert_eq!(begun.cells, 0);
+    succeeds(&place.run(&["--resume", "--quiet"]));
+    let ended = the_only(&place);
+    assert_eq!((ended.id, ended.cells, ended.status), (begun.id, 2, Some(Status::Complete)));
+}
+
+/// The table was not written where the history could not note the end of the sweep, as on a full disk.
+#[test]
+fn a_history_that_fails_at_the_end_does_not_cost_the_table() {
+    let place = Place::new();
+    let sim = ["--engine", "sim", "--blocks", "8K", "--seconds", "0.1", "--quiet"];
+    succeeds(&place.run(&sim));
+    let sqlite = rusqlite::Connection::open(place.history()).unwrap();
+    let full =
+        "CREATE TRIGGER full BEFORE UPDATE ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
+    sqlite.execute_batch(full).unwrap();
+    let csv = place.path().join("cells.csv");
+    let output = place.run(&[&sim[..], &["--csv", csv.to_str().unwrap()]].concat());
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("full"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 2);
+}
