@@ -30,6 +30,8 @@ const SPLIT: f64 = 0.15;
 const SATURATED: f64 = 2.0;
 /// Throughput of the operating point, as a share of the highest.
 const OPERATING_SHARE: f64 = 0.95;
+/// A fall past a peak is believed when its cells were measured so often.
+const PEAK_ROUNDS: usize = 3;
 /// More repetitions of one cell teach nothing.
 const ROUNDS_MAX: usize = 100;
 
@@ -239,6 +241,9 @@ impl<'a> Family<'a> {
         if let Some(cell) = [last, first].into_iter().find_map(|size| size.ramp(rounds).err()) {
             return Some(cell);
         }
+        if let Some(cell) = self.sizes.iter().find_map(|size| size.doubtful(rounds)) {
+            return Some(cell);
+        }
         let inner = self.sizes.get(1..self.sizes.len() - 1).unwrap_or_default();
         if self.falls(rounds) {
             // The surface has no peak: every size shows its own.
@@ -381,7 +386,24 @@ impl<'a> Size<'a> {
     /// The measured points of rising loads, each at least twice the one before, up to saturation; or the cell that is
     /// missing.
     fn ramp(&self, rounds: &Rounds) -> Result<Vec<LoadPoint>, &'a Cell> {
-        let mut points: Vec<LoadPoint> = Vec::new();
+        self.rising(rounds).map(|rising| rising.into_iter().map(|(_, point)| point).collect())
+    }
+
+    /// The cell that should be measured again before a fall is believed: of those from the peak on, the one that was
+    /// measured least often.
+    fn doubtful(&self, rounds: &Rounds) -> Option<&'a Cell> {
+        let rising = self.rising(rounds).ok()?;
+        let points: Vec<LoadPoint> = rising.iter().map(|(_, point)| *point).collect();
+        let highest = points.iter().map(|p| p.throughput).fold(0.0, f64::max);
+        let from_peak = rising.iter().skip_while(|(_, p)| p.throughput < highest);
+        let count = |cell: &Cell| rounds.get(&cell.number).map_or(0, Vec::len);
+        let few = from_peak.map(|(cell, _)| *cell).filter(|cell| count(cell) < PEAK_ROUNDS);
+        few.min_by_key(|cell| count(cell)).filter(|_| is_retrograde(&points))
+    }
+
+    /// The cells of rising loads with their points.
+    fn rising(&self, rounds: &Rounds) -> Result<Vec<(&'a Cell, LoadPoint)>, &'a Cell> {
+        let (mut cells, mut points): (Vec<&Cell>, Vec<LoadPoint>) = (Vec::new(), Vec::new());
         for (load, splits) in &self.loads {
             let Some(cell) = splits.first() else { continue };
             let in_flight = *load as f64;
@@ -390,6 +412,7 @@ impl<'a> Size<'a> {
             }
             let Some(found) = rounds.get(&cell.number) else { return Err(cell) };
             let count = found.len() as f64;
+            cells.push(cell);
             points.push(LoadPoint {
                 in_flight,
                 throughput: found.iter().map(|r| r.iops).sum::<f64>() / count,
@@ -400,7 +423,7 @@ impl<'a> Size<'a> {
                 break;
             }
         }
-        Ok(points)
+        Ok(cells.into_iter().zip(points).collect())
     }
 }
 
