@@ -43,6 +43,7 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
 pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(measurement.phases.as_ref().map(|phases| phases.explanation.clone()));
+    found.extend(both_levels(measurement));
     if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
         return found;
     }
@@ -60,6 +61,19 @@ pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
         ));
     }
     found
+}
+
+/// Of a run whose first level could not be left out: none without a precision, and none where the last level is too short a part
+/// of the run.
+fn both_levels(measurement: &Measurement) -> Option<String> {
+    let sustained = measurement.phases.as_ref()?;
+    let left_out_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
+    let bucket_s = measurement.workload.interval_ns.0 as f64 / 1e9;
+    (left_out_s + bucket_s < sustained.at_s).then(|| {
+        "the figures of the whole hold both levels: they are higher than what is sustained; measure longer, with \
+         `--precision`"
+            .to_owned()
+    })
 }
 
 fn iops(point: &Point) -> f64 {

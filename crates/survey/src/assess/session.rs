@@ -6,7 +6,7 @@ use analysis::cause::Link;
 use analysis::claims::Claim;
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
-use results::{Measurement, PatternResult, Ramp, Repeats};
+use results::{Measurement, PatternResult, Ramp, Repeats, Status};
 use workload::Stream;
 
 use super::plan::{self, Load, Timing};
@@ -154,16 +154,18 @@ impl<'a, 'l> Session<'a, 'l> {
     /// An error leaves the points before it in the result.
     fn ramp(&mut self, load: &Load) -> Ramp {
         let search = Search::new(plan::RAMP_DEPTHS.0, plan::RAMP_DEPTHS.1);
+        let mut cut_short = None;
         let (mut points, mut curve): (Vec<Measurement>, Vec<LoadPoint>) = (Vec::new(), Vec::new());
         while let Some(depth) = search.next(&curve) {
             self.lab.begin(&format!("{}, depth {depth}", load.title));
             let stream = Stream { depth, ..load.stream.clone() };
             let Some(measurement) = self.measure(stream, self.timing.ramp) else { break };
-            curve.push(load_point(&measurement));
-            points.push(measurement);
-            if self.lab.is_over() {
+            if measurement.status != Status::Complete {
+                cut_short = Some(measurement);
                 break;
             }
+            curve.push(load_point(&measurement));
+            points.push(measurement);
         }
         // Depths that were not needed are no steps any more.
         self.lab.expect_fewer(search.at_most().saturating_sub(points.len()));
@@ -173,6 +175,8 @@ impl<'a, 'l> Session<'a, 'l> {
         let knee = find_knee(&curve);
         let (link, ceiling) = (self.link.as_ref(), self.found.tool_ceiling_iops);
         let causes = knee.as_ref().map(|knee| causes_of(&points, knee, link, ceiling, self.lab));
+        // It is shown, but says nothing about the curve.
+        points.extend(cut_short);
         Ramp { name, title, knee, causes: causes.unwrap_or_default(), points }
     }
 

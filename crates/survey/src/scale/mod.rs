@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::scaling::{Rate, Together, scaling};
 use engine::PrepareError;
-use results::{Experiment, Measurement, Scale, ScaleUnit, TargetAlone, TargetsTogether};
+use results::{Experiment, Measurement, Scale, ScaleUnit, Status, TargetAlone, TargetsTogether};
 use workload::{Pattern, Stream, Violation};
 
 use crate::lab::{Lab, Progress, Setup};
@@ -56,6 +56,8 @@ pub fn scale(
         let Some(measurement) = lab.measure(vec![stream]) else { break };
         lab.keep(&measurement);
         match set.as_slice() {
+            // What was cut short is kept and compared with nothing.
+            _ if measurement.status != Status::Complete => {}
             [one] => alone.push(target_alone(&measurement, *one)),
             _ => together.push(targets_together(&measurement, set, unit)),
         }

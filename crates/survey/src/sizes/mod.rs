@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::edge::{Edge, SizePoint, find_edge};
 use engine::PrepareError;
-use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Warmed};
+use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Status, Warmed};
 use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, Stream};
 
 use crate::lab::{Lab, Progress, Setup, Timing};
@@ -73,7 +73,10 @@ pub fn sizes(
         let warmed = warm(&mut lab, options, size);
         let Some(measurement) = lab.measure(vec![sized(&options.stream, size)]) else { break };
         lab.keep(&measurement);
-        curve.push(result(&measurement, size, warmed));
+        // What was cut short is kept and compared with nothing.
+        if measurement.status == Status::Complete {
+            curve.push(result(&measurement, size, warmed));
+        }
         measurements.push(measurement);
         if lab.is_over() {
             break;
