@@ -122,13 +122,20 @@ fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
         ..Workload::single(target, stream)
     };
     let plans = engine::plan(&workload, &options.permissions)?;
-    let text = describe(&plans);
-    let size = if options.size.is_none() {
-        "the size is chosen when the speed of writing is known\n"
-    } else {
-        ""
+    let text = match plans.as_slice() {
+        // The plan is of a size that nobody asked for and that will not be taken.
+        [plan] if options.size.is_none() && plan.action.fills() => {
+            let (path, action) = (plan.path.display(), plan.action.describe());
+            format!("{path}: {action}\n{}\n", survey::assess_size_rule(options.pace))
+        }
+        plans => describe(plans),
     };
-    print(&format!("{text}{size}"))?;
+    let time = match options.pace {
+        Pace::Quick => "about two minutes",
+        Pace::Normal => "about a quarter of an hour",
+        Pace::Long => "about an hour",
+    };
+    print(&format!("{text}takes {time} beside that\n"))?;
     Ok(Outcome::Done)
 }
 

@@ -19,7 +19,7 @@ mod sweep;
 mod warnings;
 mod watching;
 
-pub use assess::{AssessOptions, assess};
+pub use assess::{AssessOptions, assess, assess_size_rule};
 pub use claims::{ClaimsError, parse_claims};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};

@@ -61,3 +61,17 @@ fn storage_that_fails_gives_a_report_that_says_so() {
     assert!(text.contains("FAILED") && text.contains("NOT JUDGED"), "{text}");
     assert!(report.exists());
 }
+
+/// It said that 1 GiB would be written, which is the size of no assessment.
+#[test]
+fn a_dry_run_says_how_the_size_is_chosen_and_makes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().to_str().unwrap();
+    let output = command(&["assess", target, "--pace", "quick", "--dry-run"]).output().unwrap();
+    succeeds(&output);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("2 times the memory of this host"), "{text}");
+    assert!(text.contains("about two minutes"), "{text}");
+    assert!(!text.contains("1 GiB"), "{text}");
+    assert!(names(dir.path()).is_empty());
+}

@@ -27,6 +27,7 @@ use crate::measure::Site;
 pub(crate) use claims::named_loads;
 use plan::Timing;
 use session::Session;
+pub use size::assess_size_rule;
 
 /// What to assess, and how.
 #[derive(Debug, Clone)]

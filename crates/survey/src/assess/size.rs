@@ -4,7 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use engine::{Action, Event, PrepareError};
-use workload::{Bytes, Stream, Target, show_number};
+use results::Pace;
+use workload::{Bytes, Stream, Target, show_duration, show_number};
 
 use super::{AssessOptions, Timing};
 use crate::measure::Site;
@@ -23,6 +24,19 @@ pub(super) struct Size {
     pub(super) bytes: Bytes,
     pub(super) reason: String,
     pub(super) warning: Option<String>,
+}
+
+/// How large a test file will be where no size is asked for, in a sentence.
+#[must_use]
+pub fn assess_size_rule(pace: Pace) -> String {
+    let timing = Timing::of(pace);
+    format!(
+        "its size: {} times the memory of this host, at most half of the free space, and no more than can be written in {} \
+         (learnt from the first {})",
+        timing.memory_times,
+        show_duration(timing.fill_s),
+        Bytes(PROBE_BYTES)
+    )
 }
 
 /// The size that was asked for, or the one that the rule gives.
@@ -144,7 +158,6 @@ fn too_small(bytes: u64, memory: u64, cause: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::Pace;
 
     const GIB: u64 = 1 << 30;
 

@@ -144,7 +144,8 @@ impl Found<'_> {
             return;
         }
         let depth = deepest.depth;
-        for times in SPLITS.into_iter().filter(|times| depth >= *times) {
+        // Others would have fewer in flight.
+        for times in SPLITS.into_iter().filter(|times| depth.is_multiple_of(*times)) {
             let threads = self.options.stream.threads.saturating_mul(times);
             let stream = Stream { threads, ..self.at(depth / times) };
             self.measure_if_it_fits(Purpose::Split, stream);

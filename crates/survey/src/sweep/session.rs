@@ -149,6 +149,8 @@ impl Session {
             {
                 self.error = Some(format!("the sweep ended early: {error}"));
                 self.status = Status::Failed;
+                // The history does not have it; the result does.
+                self.done.insert(name, slim(measurement));
                 return Ok(());
             }
             if measurement.status != Status::Interrupted {
