@@ -14,6 +14,7 @@ use crate::args::{AssessArgs, PaceArg};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::read;
+use crate::files::{create_beside, write_whole};
 use crate::run::{apply_targets, describe, json};
 
 /// Runs the command.
@@ -187,32 +188,7 @@ fn write_report(assessment: &Assessment, path: &Path, journal: &Journal) -> Resu
         ))
     };
     let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
-    let (beside, mut file) = create_beside(path, "part").map_err(|e| cannot(e.to_string()))?;
-    let mut write = || -> std::io::Result<()> {
-        file.write_all(html.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|error| {
-        // The part is ours and worth nothing.
-        let _ = fs::remove_file(&beside);
-        cannot(error.to_string())
-    })
-}
-
-/// A new file beside another, with a name that nobody has.
-fn create_beside(path: &Path, extension: &str) -> std::io::Result<(PathBuf, fs::File)> {
-    let mut number = 1;
-    loop {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let beside = path.with_extension(format!("{extension}{suffix}"));
-        match fs::OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
-                number += 1;
-            }
-            made => return made.map(|file| (beside, file)),
-        }
-    }
+    write_whole(path, &html).map_err(|e| cannot(e.to_string()))
 }
 
 /// Every finished measurement as a line of JSON in a file beside the report, so that a crash loses none. The report

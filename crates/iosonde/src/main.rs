@@ -5,6 +5,7 @@ mod assess;
 mod display;
 mod exit;
 mod experiment;
+mod files;
 mod knee;
 mod run;
 mod scale;

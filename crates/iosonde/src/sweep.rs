@@ -1,5 +1,7 @@
 //! `iosonde sweep`: a matrix of workloads, kept cell by cell.
 
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -16,6 +18,7 @@ use workload::{
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::{conduct, read};
+use crate::files::{create_beside, write_whole};
 use crate::run::{apply_targets, describe};
 use crate::targets::TargetArgs;
 
@@ -177,11 +180,8 @@ fn conduct_sweep(
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     if let Some(path) = &args.csv {
-        // Not after two days that there is no such directory.
-        let part = part_of(path);
-        std::fs::write(&part, "")
-            .and_then(|()| std::fs::remove_file(&part))
-            .map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
+        // Not after two days that there is no such directory, or somebody else's file.
+        claim_csv(path).map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
     }
     announce(args, store, &options)?;
     let (plan, id, started) = (options.plan.clone(), options.id.clone(), options.started.clone());
@@ -211,7 +211,8 @@ fn conduct_sweep(
         Ok(())
     };
     if let Some(path) = &args.csv {
-        write_csv(path, &report::text::sweep_csv(&experiment))?;
+        let text = report::text::sweep_csv(&experiment);
+        write_whole(path, &text).map_err(|e| csv_failure(path, &e, "the measurements are kept"))?;
     }
     noted?;
     if outcome != Outcome::Done && begun && !args.target.quiet {
@@ -555,22 +556,27 @@ fn forecast(plan: &Plan, kept: &[u32], permissions: &Permissions) -> Result<Stri
     ))
 }
 
-/// Writes a file whole or not at all.
-fn write_csv(path: &Path, text: &str) -> Result<(), Failure> {
-    let part = part_of(path);
-    std::fs::write(&part, text)
-        .and_then(|()| std::fs::rename(&part, path))
-        .map_err(|e| csv_failure(path, &e, "the measurements are kept"))
+/// Only what is not there yet, is empty, or is such a CSV already may be written to.
+fn claim_csv(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is no ordinary file")),
+        Ok(found) if found.len() > 0 && !begins_with(path, report::text::CSV_HEAD)? => {
+            Err(io::Error::other("it is there and no CSV of a sweep; name another"))
+        }
+        _ => {
+            let (beside, _) = create_beside(path, "part")?;
+            fs::remove_file(beside)
+        }
+    }
 }
 
-/// Under this name a file is written before it is whole.
-fn part_of(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    part.into()
+fn begins_with(path: &Path, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    fs::File::open(path)?.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found == head.as_bytes())
 }
 
-fn csv_failure(path: &Path, error: &std::io::Error, state: &str) -> Failure {
+fn csv_failure(path: &Path, error: &io::Error, state: &str) -> Failure {
     let path = path.display();
     Failure::CannotRun(format!("cannot write `{path}`: {error}; {state}"))
 }

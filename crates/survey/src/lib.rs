@@ -7,6 +7,7 @@ mod assess;
 mod ceiling;
 mod claims;
 mod doubts;
+mod filling;
 mod knee;
 mod lab;
 mod limits;

@@ -28,7 +28,6 @@ struct Ending {
     precision: Precision,
     watch: Watch,
     writes: bool,
-    series: Vec<f64>,
     bucket_s: f64,
     written_mib: f64,
 }
@@ -49,7 +48,7 @@ impl<'a> Watching<'a> {
             };
             let writes = workload.streams.iter().any(workload::Stream::writes);
             let watch = Watch::new(rule, bucket_s);
-            Ending { precision, watch, writes, series: Vec::new(), bucket_s, written_mib: 0.0 }
+            Ending { precision, watch, writes, bucket_s, written_mib: 0.0 }
         });
         Self { pass_on, sampler, samples: Vec::new(), end: None, every: 1, intervals: 0, rule }
     }
@@ -96,7 +95,6 @@ impl<'a> Watching<'a> {
 impl Ending {
     fn interval(&mut self, point: &Point) -> Go {
         let iops = point.read_iops + point.write_iops;
-        self.series.push(iops);
         self.written_mib += point.write_mib_per_s * point.seconds;
         let enough_written = self.written_mib * 1_048_576.0
             >= self.precision.written_bytes.0 as f64
@@ -108,7 +106,7 @@ impl Ending {
     /// What comes before the figures that count: the warm-up, or all that a cache took in or credits paid for.
     fn warm_up_s(&self) -> f64 {
         let cut_s = self.watch.conclude().cut_s;
-        let burst = phases::write_cache(&self.series, self.bucket_s);
+        let burst = phases::write_cache(self.watch.series(), self.bucket_s);
         burst.map_or(cut_s, |burst| cut_s.max(burst.at_s))
     }
 }

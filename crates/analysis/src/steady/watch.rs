@@ -45,6 +45,12 @@ impl Watch {
         self.settled_looks >= AGREE && may_stop
     }
 
+    /// All values so far.
+    #[must_use]
+    pub fn series(&self) -> &[f64] {
+        &self.series
+    }
+
     /// What is known at this moment.
     #[must_use]
     pub fn conclude(&self) -> Steady {

@@ -372,3 +372,22 @@ fn a_history_that_fails_at_the_end_does_not_cost_the_table() {
     assert!(stderr(&output).contains("full"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 2);
 }
+
+/// `--csv notes.txt` replaced somebody's notes, and `notes.txt.part` with them.
+#[test]
+fn a_csv_goes_over_no_file_of_others() {
+    let place = Place::new();
+    let sim = ["--engine", "sim", "--blocks", "8K", "--seconds", "1", "--quiet"];
+    let csv = place.path().join("notes.txt");
+    let args = [&sim[..], &["--csv", csv.to_str().unwrap()]].concat();
+    fs::write(&csv, "mine").unwrap();
+    fails(&place.run(&args), 1, "no CSV of a sweep");
+    assert_eq!(fs::read_to_string(&csv).unwrap(), "mine");
+    fs::remove_file(&csv).unwrap();
+    let part = place.path().join("notes.part");
+    fs::write(&part, "mine too").unwrap();
+    succeeds(&place.run(&args));
+    succeeds(&place.run(&args));
+    assert!(fs::read_to_string(&csv).unwrap().starts_with("Kind,"));
+    assert_eq!(fs::read_to_string(&part).unwrap(), "mine too");
+}

@@ -15,4 +15,4 @@ pub use knee::knee;
 pub use measurement::measurement;
 pub use scale::scale;
 pub use sizes::sizes;
-pub use sweep::{sweep, sweep_csv};
+pub use sweep::{CSV_HEAD, sweep, sweep_csv};

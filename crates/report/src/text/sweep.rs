@@ -6,6 +6,10 @@ use workload::{Pattern, show_duration, show_number};
 use super::layout::{Table, WIDTH, wrap};
 use crate::words;
 
+/// The first line of every CSV of a sweep; a file without it is somebody else's.
+pub const CSV_HEAD: &str = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max,\
+                            file_bytes,write_percent,block_bytes,in_flight,latency_p99_ns,error_percent,source,operation";
+
 /// The outcome of a sweep for a terminal.
 #[must_use]
 pub fn sweep(e: &Experiment<Sweep>) -> String {
@@ -182,9 +186,7 @@ fn notes(e: &Experiment<Sweep>) -> String {
 /// Times are milliseconds in the columns of the first kind and nanoseconds in ours. A figure that is not there is empty.
 #[must_use]
 pub fn sweep_csv(e: &Experiment<Sweep>) -> String {
-    let mut out = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max,\
-                   file_bytes,write_percent,block_bytes,in_flight,latency_p99_ns,error_percent,source,operation\n"
-        .to_owned();
+    let mut out = format!("{CSV_HEAD}\n");
     for cell in &e.conclusion.cells {
         out.push_str(&csv_line(e, cell));
         out.push('\n');

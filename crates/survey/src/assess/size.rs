@@ -5,17 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Action, Event, PrepareError};
 use results::Pace;
-use workload::{Bytes, Stream, Target, show_duration, show_number};
+use workload::{Bytes, Target, show_duration, show_number};
 
 use super::{AssessOptions, Timing};
+use crate::filling::{self, PROBE_BYTES};
+use crate::lab;
 use crate::measure::Site;
 
-/// The speed of writing is learnt on a file of this size.
-const PROBE_BYTES: u64 = 256 << 20;
 /// Below this, a file holds too few blocks for a random load.
 const LEAST_BYTES: u64 = 1 << 30;
-/// The file takes at most this share of the free space.
-const SPACE_SHARE: u64 = 2;
 /// Below this many times the memory, a size is said to be small.
 const SMALL_TIMES: u64 = 2;
 
@@ -72,38 +70,13 @@ pub(super) fn choose(
         _ => {}
     }
     let space = match plan.action {
-        Action::Make | Action::Refill => {
-            let fs = site.environment().storage.first().and_then(|s| s.file_system.as_ref());
-            fs.map_or(u64::MAX, |fs| fs.available_bytes / SPACE_SHARE)
-        }
+        Action::Make | Action::Refill => filling::space_bytes(&site.environment().storage),
         _ => has,
     };
-    let speed = probe(options, space.min(has.max(PROBE_BYTES)), stop, observe)?;
-    Ok(by_rule(memory, space, speed, &Timing::of(options.pace)))
-}
-
-/// Writes a small file and gives bytes for each second.
-fn probe(
-    options: &AssessOptions,
-    space: u64,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(&Event),
-) -> Result<f64, PrepareError> {
-    let size_bytes = Some(Bytes(PROBE_BYTES.min(space) >> 12 << 12));
-    let target = Target { path: options.target.clone(), size_bytes };
-    let workload = options.workload(target, Stream { write_percent: 100, ..Stream::default() });
-    let mut permissions = options.permissions.clone();
-    permissions.keep = false;
-    let mut speed = 0.0;
-    let mut note = |event: &Event| {
-        if let Event::Filling { bytes_per_s, .. } = event {
-            speed = *bytes_per_s;
-        }
-        observe(event);
-    };
-    let prepared = engine::prepare(&workload, &permissions, stop, &mut note)?;
-    drop(prepared);
-    Ok(speed)
+    let target = Target { path: options.target.clone(), size_bytes: None };
+    let setup = options.setup(target, lab::Timing::default());
+    let speed = filling::speed_bytes_per_s(&setup, Bytes(space), stop, observe)?;
+    Ok(by_rule(memory, space, speed.unwrap_or(0.0), &Timing::of(options.pace)))
 }
 
 /// The rule: a multiple of the memory, cut to what space and time allow, in whole GiB.

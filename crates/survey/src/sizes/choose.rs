@@ -6,13 +6,9 @@ use engine::{Action, Event, PrepareError};
 use workload::{Bytes, Stream, Target, Violation, show_number};
 
 use super::{SizesOptions, sized};
+use crate::filling::{self, PROBE_BYTES};
 use crate::lab::{Progress, Setup};
 use crate::measure::Site;
-
-/// The file takes at most this share of the free space.
-const SPACE_SHARE: u64 = 2;
-/// The speed of writing is learnt on a file of this size.
-const PROBE_BYTES: u64 = 256 << 20;
 
 /// The sizes to measure, and the setup with a file of the largest.
 pub(super) struct Chosen {
@@ -20,8 +16,6 @@ pub(super) struct Chosen {
     pub(super) setup: Setup,
     /// Why there are no larger ones.
     pub(super) reason: String,
-    /// Whether a file is written that was not there.
-    fills: bool,
 }
 
 /// The sizes that fit into the space.
@@ -30,7 +24,7 @@ pub(super) fn by_space(options: &SizesOptions) -> Result<Chosen, PrepareError> {
         let count = options.setup.targets.len().to_string();
         return Err(invalid("targets", count, "sizes takes one target at a time"));
     };
-    // The smallest size stands for all: what is done to the target does not depend on it.
+    // What kind of target it is, the smallest size tells as well as any.
     let mut wanted = options.sizes.clone();
     wanted.sort_unstable();
     wanted.dedup();
@@ -40,7 +34,6 @@ pub(super) fn by_space(options: &SizesOptions) -> Result<Chosen, PrepareError> {
     let workload = setup.workload(vec![sized(&options.stream, least)]);
     let plan = engine::plan(&workload, &setup.permissions)?;
     let action = plan.first().map_or(Action::Nothing, |p| p.action);
-    let fills = action.fills();
     let (space, reason) = match (target.size_bytes, action) {
         (Some(size), _) => (size.0, "the largest size was asked for".to_owned()),
         (None, Action::Nothing) => (u64::MAX, String::new()),
@@ -52,7 +45,7 @@ pub(super) fn by_space(options: &SizesOptions) -> Result<Chosen, PrepareError> {
     };
     let sizes: Vec<Bytes> = wanted.iter().copied().filter(|s| s.0 <= space).collect();
     let reason = if sizes.len() == wanted.len() { every() } else { reason };
-    chosen(options, sizes, reason, fills)
+    chosen(options, sizes, reason)
 }
 
 fn every() -> String {
@@ -67,11 +60,13 @@ pub(super) fn by_space_and_time(
 ) -> Result<Chosen, PrepareError> {
     let chosen = by_space(options)?;
     let largest = chosen.sizes.last().copied().unwrap_or_default();
-    if !chosen.fills || largest.0 <= PROBE_BYTES {
+    if !fills(options, &chosen)? || largest.0 <= PROBE_BYTES {
         return Ok(chosen);
     }
     observe(Progress::Step { number: 1, of: 1, title: "choosing the sizes" });
-    let speed = writing_speed(options, stop, observe)?;
+    let mut note = |event: &Event| observe(Progress::Engine(event));
+    let speed = filling::speed_bytes_per_s(&options.setup, largest, stop, &mut note)?;
+    let speed = speed.unwrap_or(f64::INFINITY);
     let limit = speed * options.fill_seconds;
     let in_time: Vec<Bytes> = chosen
         .sizes
@@ -87,14 +82,21 @@ pub(super) fn by_space_and_time(
         options.fill_seconds,
         show_number(speed / 1_048_576.0)
     );
-    self::chosen(options, in_time, reason, true)
+    self::chosen(options, in_time, reason)
+}
+
+/// Whether a file of the largest size is still to be written. A test file that an earlier run has left may be large
+/// enough for the smallest size and not for this one.
+fn fills(options: &SizesOptions, chosen: &Chosen) -> Result<bool, PrepareError> {
+    let workload = chosen.setup.workload(vec![options.stream.clone()]);
+    let plan = engine::plan(&workload, &chosen.setup.permissions)?;
+    Ok(plan.first().is_some_and(|p| p.action.fills()))
 }
 
 fn chosen(
     options: &SizesOptions,
     sizes: Vec<Bytes>,
     reason: String,
-    fills: bool,
 ) -> Result<Chosen, PrepareError> {
     let (Some(largest), true) = (sizes.last().copied(), sizes.len() > 1) else {
         let shown: Vec<String> = options.sizes.iter().map(ToString::to_string).collect();
@@ -103,15 +105,13 @@ fn chosen(
     };
     let mut setup = options.setup.clone();
     setup.targets.iter_mut().for_each(|t| t.size_bytes = Some(largest));
-    Ok(Chosen { sizes, setup, reason, fills })
+    Ok(Chosen { sizes, setup, reason })
 }
 
 /// Half of the free space.
 fn free(options: &SizesOptions) -> (u64, String) {
     let paths: Vec<_> = options.setup.targets.iter().map(|t| t.path.as_path()).collect();
-    let site = Site::of_paths(&paths);
-    let system = site.environment().storage.first().and_then(|s| s.file_system.as_ref());
-    let space = system.map_or(u64::MAX, |fs| fs.available_bytes / SPACE_SHARE);
+    let space = filling::space_bytes(&Site::of_paths(&paths).environment().storage);
     (space, format!("half of the free space is {}", Bytes(space)))
 }
 
@@ -121,28 +121,6 @@ fn whole(options: &SizesOptions) -> Result<u64, PrepareError> {
         options.setup.workload(vec![Stream { span_bytes: None, ..options.stream.clone() }]);
     let plan = engine::plan(&workload, &options.setup.permissions)?;
     Ok(plan.first().map_or(0, |p| p.size_bytes))
-}
-
-/// Writes a small file and gives bytes for each second.
-fn writing_speed(
-    options: &SizesOptions,
-    stop: &AtomicBool,
-    observe: &mut dyn FnMut(Progress<'_>),
-) -> Result<f64, PrepareError> {
-    let size = Bytes(PROBE_BYTES);
-    let mut setup = options.setup.clone();
-    setup.targets.iter_mut().for_each(|t| t.size_bytes = Some(size));
-    setup.permissions.keep = false;
-    let workload = setup.workload(vec![sized(&options.stream, size)]);
-    let mut speed = f64::INFINITY;
-    let mut note = |event: &Event| {
-        if let Event::Filling { bytes_per_s, .. } = event {
-            speed = *bytes_per_s;
-        }
-        observe(Progress::Engine(event));
-    };
-    drop(engine::prepare(&workload, &setup.permissions, stop, &mut note)?);
-    Ok(speed)
 }
 
 fn invalid(field: &str, value: String, rule: &str) -> PrepareError {
