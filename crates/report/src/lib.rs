@@ -16,6 +16,7 @@
 
 mod agreement;
 pub mod html;
+pub mod model;
 mod ramp;
 pub mod text;
 mod words;

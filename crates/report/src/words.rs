@@ -6,10 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use results::{Measurement, Statistics, Status};
-use workload::{
-    Arrival, Bytes, Content, Distribution, Mode, Pattern, RateLimit, Stream, SyncCall, Workload,
-    show_ns, show_number,
-};
+use workload::{Bytes, Mode, Pattern, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -107,88 +104,6 @@ pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// The block sizes of a stream with their shares.
-pub(crate) fn blocks(stream: &Stream) -> String {
-    let total: f64 = stream.blocks.iter().map(|b| f64::from(b.weight)).sum();
-    match stream.blocks.as_slice() {
-        [] => "no block size".to_owned(),
-        [one] => one.bytes.to_string(),
-        many => {
-            let part = |b: &workload::Block| {
-                format!("{} {}", b.bytes, percent(Some(100.0 * f64::from(b.weight) / total)))
-            };
-            many.iter().map(part).collect::<Vec<_>>().join(" + ")
-        }
-    }
-}
-
-fn pattern(stream: &Stream) -> String {
-    let mut words = match stream.pattern {
-        Pattern::Random => "random".to_owned(),
-        Pattern::Sequential => "sequential".to_owned(),
-        Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
-        Pattern::Stride { stride_bytes } => format!("every {stride_bytes}"),
-    };
-    if stream.random_percent > 0 && stream.pattern != Pattern::Random {
-        words.push_str(&format!(" with {} % random", stream.random_percent));
-    }
-    match stream.distribution {
-        Distribution::Uniform => {}
-        Distribution::Zipf { theta } => words.push_str(&format!(" (zipf {})", show_number(theta))),
-        Distribution::Hot { span_percent, access_percent } => words.push_str(&format!(
-            " ({} of the I/Os on {} of the file)",
-            percent(Some(access_percent)),
-            percent(Some(span_percent))
-        )),
-    }
-    words
-}
-
-fn direction(stream: &Stream) -> String {
-    match stream.write_percent {
-        0 => "read".to_owned(),
-        100 => "write".to_owned(),
-        w => format!("{} % read / {w} % write", 100 - w.min(100)),
-    }
-}
-
-/// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the default.
-pub(crate) fn load(stream: &Stream) -> String {
-    let mut words = format!("{} {} {}", blocks(stream), pattern(stream), direction(stream));
-    if stream.durable && stream.writes() {
-        words.push_str(", durable");
-    }
-    if let Some(sync) = stream.sync {
-        let call = match sync.call {
-            SyncCall::Fsync => "fsync",
-            SyncCall::Fdatasync => "fdatasync",
-        };
-        words.push_str(&format!(
-            ", {call} after {}",
-            plural(sync.every_writes.into(), "write", "writes")
-        ));
-    }
-    if let Some(rate) = stream.rate {
-        let offered = match rate.limit {
-            RateLimit::Iops(iops) => format!("{} IOPS", show_number(iops)),
-            RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
-        };
-        let arrival = match rate.arrival {
-            Arrival::Even => "evenly",
-            Arrival::Poisson => "at random moments",
-        };
-        words.push_str(&format!(", {offered} offered {arrival}"));
-    }
-    match stream.content {
-        Content::Zero if stream.writes() => words.push_str(", zeros"),
-        Content::Compressible { percent } if stream.writes() => {
-            words.push_str(&format!(", {percent} % zeros"));
-        }
-        _ => {}
-    }
-    words
-}
-
 /// `direct` or `buffered`, and whether writes are durable.
 pub(crate) fn mode(workload: &Workload) -> String {
     let mode = match workload.mode {
@@ -214,21 +129,18 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
     }
 }
 
-/// The load of a measurement in one phrase.
-pub(crate) fn loads(m: &Measurement) -> String {
-    match m.workload.streams.as_slice() {
-        [] => "no stream".to_owned(),
-        streams => streams.iter().map(load).collect::<Vec<_>>().join("; "),
-    }
-}
-
 /// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
 pub(crate) fn caption(m: &Measurement) -> String {
     let mode = match m.workload.mode {
         Mode::Direct => "direct",
         Mode::Buffered => "buffered",
     };
-    format!("File {} · {} · {} in flight · {mode}", size(m.file_bytes), loads(m), in_flight(m))
+    format!(
+        "File {} · {} · {} in flight · {mode}",
+        size(m.file_bytes),
+        m.workload.title(),
+        in_flight(m)
+    )
 }
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.

@@ -4,21 +4,25 @@
 //! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
 
 mod assessment;
+mod document;
 mod experiment;
 mod histogram;
 mod measurement;
+mod runs;
 mod saturation;
 mod scale;
 mod sizes;
 mod sweep;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
+pub use document::{Document, DocumentError};
 pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
+pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};
 pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
 pub use sizes::{SizeResult, Sizes, Warmed};

@@ -7,6 +7,7 @@ mod model;
 mod parse;
 mod sim;
 pub mod sweep;
+mod title;
 mod units;
 mod validate;
 

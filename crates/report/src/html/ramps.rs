@@ -93,7 +93,7 @@ fn caption(one: &Ramp) -> String {
     format!(
         "File size {}; {}; {threads} × {depths} = {}–{} in flight; {cache}; {} measured at each load.",
         words::size(first.file_bytes),
-        words::loads(first),
+        first.workload.title(),
         words::count(first.in_flight),
         words::count(last.in_flight),
         lengths(&one.points),

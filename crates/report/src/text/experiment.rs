@@ -21,7 +21,7 @@ pub(crate) fn head<C>(experiment: &Experiment<C>) -> String {
         line("storage", &storage.join("; "));
     }
     if let Some(first) = experiment.measurements.first() {
-        line("load", &words::loads(first));
+        line("load", &first.workload.title());
         line("mode", &words::mode(&first.workload));
     }
     line(

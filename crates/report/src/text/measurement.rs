@@ -37,7 +37,7 @@ fn head(m: &Measurement) -> String {
     let mut line = |label: &str, text: &str| {
         out.push_str(&wrap(&format!("  {label:<10} "), text, WIDTH));
     };
-    line("load", &words::loads(m));
+    line("load", &m.workload.title());
     line("in flight", &words::in_flight(m));
     line("mode", &words::mode(&m.workload));
     line("engine", &engine(m));
@@ -205,7 +205,7 @@ fn streams(m: &Measurement) -> String {
     let mut out = format!("\nStreams\n{}", table.show());
     for stream in &m.workload.streams {
         let first = format!("  {}: ", words::clean(&stream.name));
-        out.push_str(&wrap(&first, &words::load(stream), WIDTH));
+        out.push_str(&wrap(&first, &stream.title(), WIDTH));
     }
     out
 }

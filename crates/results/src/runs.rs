@@ -1,0 +1,22 @@
+//! The document of one workload that was run several times, `iosonde.runs/1`.
+
+use analysis::noise::Trust;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Conclusion;
+
+/// The same workload, run several times: each run is a measurement of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Runs {
+    /// The load in words, for example `8 KiB random read`.
+    pub title: String,
+    /// How many runs were asked for.
+    pub asked: u32,
+    /// How well the I/Os a second repeat from run to run.
+    pub trust: Trust,
+}
+
+impl Conclusion for Runs {
+    const SCHEMA: &'static str = "iosonde.runs/1";
+}

@@ -1,0 +1,112 @@
+//! The words for a load: what titles, lists and captions call it.
+
+#![expect(clippy::format_push_string, reason = "titles are short")]
+
+use crate::model::{
+    Arrival, Block, Content, Distribution, Pattern, RateLimit, Stream, SyncCall, Workload,
+};
+use crate::units::show_number;
+
+impl Workload {
+    /// The load in one phrase, stream by stream, without its depth.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.streams.as_slice() {
+            [] => "no stream".to_owned(),
+            streams => streams.iter().map(Stream::title).collect::<Vec<_>>().join("; "),
+        }
+    }
+}
+
+impl Stream {
+    /// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the default.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let mut words = format!("{} {} {}", blocks(self), pattern(self), direction(self));
+        if self.durable && self.writes() {
+            words.push_str(", durable");
+        }
+        if let Some(sync) = self.sync {
+            let call = match sync.call {
+                SyncCall::Fsync => "fsync",
+                SyncCall::Fdatasync => "fdatasync",
+            };
+            words.push_str(&format!(
+                ", {call} after {}",
+                plural(sync.every_writes, "write", "writes")
+            ));
+        }
+        if let Some(rate) = self.rate {
+            let offered = match rate.limit {
+                RateLimit::Iops(iops) => format!("{} IOPS", show_number(iops)),
+                RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
+            };
+            let arrival = match rate.arrival {
+                Arrival::Even => "evenly",
+                Arrival::Poisson => "at random moments",
+            };
+            words.push_str(&format!(", {offered} offered {arrival}"));
+        }
+        match self.content {
+            Content::Zero if self.writes() => words.push_str(", zeros"),
+            Content::Compressible { percent } if self.writes() => {
+                words.push_str(&format!(", {percent} % zeros"));
+            }
+            _ => {}
+        }
+        words
+    }
+}
+
+/// The block sizes of a stream with their shares.
+fn blocks(stream: &Stream) -> String {
+    let total: f64 = stream.blocks.iter().map(|b| f64::from(b.weight)).sum();
+    match stream.blocks.as_slice() {
+        [] => "no block size".to_owned(),
+        [one] => one.bytes.to_string(),
+        many => {
+            let part =
+                |b: &Block| format!("{} {}", b.bytes, percent(100.0 * f64::from(b.weight) / total));
+            many.iter().map(part).collect::<Vec<_>>().join(" + ")
+        }
+    }
+}
+
+fn pattern(stream: &Stream) -> String {
+    let mut words = match stream.pattern {
+        Pattern::Random => "random".to_owned(),
+        Pattern::Sequential => "sequential".to_owned(),
+        Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
+        Pattern::Stride { stride_bytes } => format!("every {stride_bytes}"),
+    };
+    if stream.random_percent > 0 && stream.pattern != Pattern::Random {
+        words.push_str(&format!(" with {} % random", stream.random_percent));
+    }
+    match stream.distribution {
+        Distribution::Uniform => {}
+        Distribution::Zipf { theta } => words.push_str(&format!(" (zipf {})", show_number(theta))),
+        Distribution::Hot { span_percent, access_percent } => words.push_str(&format!(
+            " ({} of the I/Os on {} of the file)",
+            percent(access_percent),
+            percent(span_percent)
+        )),
+    }
+    words
+}
+
+fn direction(stream: &Stream) -> String {
+    match stream.write_percent {
+        0 => "read".to_owned(),
+        100 => "write".to_owned(),
+        w => format!("{} % read / {w} % write", 100 - w.min(100)),
+    }
+}
+
+fn percent(value: f64) -> String {
+    format!("{} %", show_number(value))
+}
+
+/// A noun with its number: `1 write`, `4 writes`.
+fn plural(n: u32, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
