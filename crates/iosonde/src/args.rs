@@ -10,6 +10,7 @@ use workload::{
     parse_distribution,
 };
 
+use crate::history::HistoryArgs;
 use crate::knee::KneeArgs;
 use crate::scale::ScaleArgs;
 use crate::sizes::SizesArgs;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
+    /// Look at, compare and look after what was measured before
+    History(Box<HistoryArgs>),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

@@ -6,7 +6,9 @@ mod display;
 mod exit;
 mod experiment;
 mod files;
+mod history;
 mod knee;
+mod recording;
 mod run;
 mod scale;
 mod signals;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
+            Command::History(args) => history::history(&args),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)
