@@ -1,6 +1,6 @@
 //! What `iosonde sweep` says at its end: the best of each load, then every cell, as text and as CSV.
 
-use results::{Experiment, Source, Status, Sweep, SweptCell, SweptCurve};
+use results::{Experiment, Source, Status, Sweep, SweptCell, SweptCurve, csv_field};
 use workload::{Pattern, show_duration, show_number};
 
 use super::layout::{Table, WIDTH, wrap};
@@ -226,7 +226,7 @@ fn csv_line(e: &Experiment<Sweep>, cell: &SweptCell) -> String {
         kind,
         cell.cell.threads.to_string(),
         if seconds > 0.0 { seconds.to_string() } else { String::new() },
-        quoted(&drive.join("+")),
+        csv_field(&drive.join("+")),
         stripe.to_owned(),
         cell.cell.depth.to_string(),
         (cell.cell.block_bytes.0 as f64 / 1024.0).to_string(),
@@ -242,30 +242,7 @@ fn csv_line(e: &Experiment<Sweep>, cell: &SweptCell) -> String {
         whole(cell.p99_ns),
         figure(cell.error_percent),
         source.to_owned(),
-        quoted(cell.cell.operation.as_deref().unwrap_or_default()),
+        csv_field(cell.cell.operation.as_deref().unwrap_or_default()),
     ];
     columns.join(",")
-}
-
-/// A text as a CSV field (RFC 4180). What a spreadsheet would take for a formula is marked as text.
-fn quoted(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_of_csv_is_quoted_where_it_must_be() {
-        assert_eq!(quoted("/data"), "/data");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(quoted("=1+1"), "'=1+1");
-    }
 }
