@@ -4,6 +4,7 @@
 //! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
 
 mod assessment;
+mod conditions;
 mod csv;
 mod document;
 mod experiment;
@@ -16,6 +17,7 @@ mod sizes;
 mod sweep;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
+pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;
 pub use document::{Document, DocumentError};
 pub use experiment::{Conclusion, Experiment};

@@ -1,0 +1,388 @@
+//! What must be alike for two measurements to be compared, and a short name for it.
+//!
+//! Not part of it are targets by name, host, tool version, engine, length and seed: who compares looks at those apart.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{
+    Arrival, Bytes, Completion, Content, Distribution, Mode, Pattern, Priority, Rate, RateLimit,
+    Stream, SyncCall, SyncPolicy, Think, show_ns, show_number,
+};
+
+use crate::measurement::Measurement;
+
+/// Sequential reads of an experiment begin at a multiple of this that the seed decides, and read half of what there is.
+const START_BYTES: u64 = 1 << 20;
+
+/// The conditions of a measurement.
+///
+/// Everything that cannot matter to the load at hand has its default: a stream that only reads has no durability, and
+/// one that is wholly sequential no distribution. Defaults are not written, so that what is added one day changes no id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Conditions {
+    /// Bytes of all targets that I/O could use.
+    pub file_bytes: u64,
+    /// How many targets there were.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub targets: usize,
+    /// I/O went through the cache of the operating system.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub buffered: bool,
+    /// Threads looked for completions without ever sleeping.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spin: bool,
+    /// What was in a target before was not written by iosonde, so nobody knows how well it compresses.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub foreign_data: bool,
+    /// What ran at the same time.
+    pub streams: Vec<StreamConditions>,
+}
+
+/// The conditions of one stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamConditions {
+    /// Indexes of the targets; empty means all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<usize>,
+    /// Threads for each target.
+    pub threads: u32,
+    /// Outstanding I/Os of each thread.
+    pub depth: u32,
+    /// Block sizes in rising order, each with its weight in the smallest whole numbers.
+    pub blocks: Vec<(u64, u64)>,
+    /// Where the next I/O goes.
+    pub pattern: Pattern,
+    /// Share of I/Os that ignore a sequential or strided order, in percent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub random_percent: u8,
+    /// How random offsets are spread over the span.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub distribution: Distribution,
+    /// Of what random offsets are multiples, where that is not the largest block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_bytes: Option<u64>,
+    /// Share of I/Os that write, in percent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_percent: u8,
+    /// Every write was on stable media before it completed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub durable: bool,
+    /// Flush calls between writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncPolicy>,
+    /// What was written.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub content: Content,
+    /// What an open loop offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Pauses between bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+    /// Where the used part of each target began. Of sequential reads, which experiments begin in another place each time, what
+    /// is left of it beyond whole MiB: its alignment.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offset_bytes: u64,
+    /// Length of the used part of each target; absent where it was the whole, and of sequential reads half or more of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_bytes: Option<u64>,
+    /// I/O priority of the threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+}
+
+/// A condition in which two measurements differ.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// What differs, for example `file size`.
+    pub name: String,
+    /// What it is on the first side.
+    pub a: String,
+    /// What it is on the second.
+    pub b: String,
+}
+
+impl Difference {
+    /// A difference, where the two words are not the same.
+    #[must_use]
+    pub fn between(name: &str, a: String, b: String) -> Option<Self> {
+        (a != b).then(|| Self { name: name.to_owned(), a, b })
+    }
+}
+
+impl Conditions {
+    /// The conditions of a measurement.
+    #[must_use]
+    pub fn of(measurement: &Measurement) -> Self {
+        let workload = &measurement.workload;
+        let count = workload.targets.len();
+        let mut sizes: Vec<u64> = measurement.targets.iter().map(|t| t.file_bytes).collect();
+        if sizes.len() != count {
+            // Of a run that never came to its figures.
+            sizes = vec![measurement.file_bytes / (count as u64).max(1); count];
+        }
+        let foreign = |content: &str| content.starts_with("not written by iosonde");
+        Self {
+            file_bytes: measurement.file_bytes,
+            targets: count,
+            buffered: workload.mode == Mode::Buffered,
+            spin: workload.completion == Completion::Spin,
+            foreign_data: measurement.targets.iter().any(|t| foreign(&t.content)),
+            streams: workload.streams.iter().map(|s| StreamConditions::of(s, &sizes)).collect(),
+        }
+    }
+
+    /// Sixteen hexadecimal digits that name these conditions, the same in every version: FNV-1a of 64 bits over their
+    /// JSON.
+    #[must_use]
+    pub fn id(&self) -> String {
+        // Numbers, strings and lists of them: nothing in it can fail to be written.
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        format!("{:016x}", json.iter().fold(0xcbf2_9ce4_8422_2325, step))
+    }
+
+    /// Whatever differs, in the order in which it matters to a reader; empty where nothing does.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        let (a, b) = (self, other);
+        let size = |c: &Self| Bytes(c.file_bytes).to_string();
+        let cache = |c: &Self| if c.buffered { "buffered" } else { "direct" }.to_owned();
+        let data = |c: &Self| {
+            let known = "written by iosonde, incompressible";
+            if c.foreign_data { "not written by iosonde" } else { known }.to_owned()
+        };
+        let wait = |c: &Self| if c.spin { "spin" } else { "sleep" }.to_owned();
+        let mut found: Vec<Difference> = [
+            exact("file size", size(a), size(b), a.file_bytes, b.file_bytes),
+            Difference::between("targets", a.targets.to_string(), b.targets.to_string()),
+            Difference::between("operating system's cache", cache(a), cache(b)),
+            Difference::between("data in the file", data(a), data(b)),
+            Difference::between("waiting", wait(a), wait(b)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let (n, m) = (a.streams.len(), b.streams.len());
+        found.extend(Difference::between("streams", n.to_string(), m.to_string()));
+        if n == m {
+            for (number, (a, b)) in a.streams.iter().zip(&b.streams).enumerate() {
+                let of = if n > 1 { format!(" of stream {}", number + 1) } else { String::new() };
+                found.extend(
+                    a.differences(b)
+                        .into_iter()
+                        .map(|d| Difference { name: format!("{}{of}", d.name), ..d }),
+                );
+            }
+        }
+        found
+    }
+}
+
+impl StreamConditions {
+    /// `sizes` are those of all targets, in their order.
+    fn of(stream: &Stream, sizes: &[u64]) -> Self {
+        let random = stream.pattern == Pattern::Random || stream.random_percent > 0;
+        let writes = stream.writes();
+        let align = stream.alignment();
+        let moves = stream.pattern == Pattern::Sequential && !writes;
+        let offset = stream.offset_bytes.0;
+        let offset_bytes = if moves { offset % START_BYTES } else { offset };
+        let targets = stream.target_indexes(sizes.len());
+        let smallest = targets.iter().filter_map(|t| sizes.get(*t)).min().copied();
+        let whole = |span: &u64| {
+            let reach = if moves { span.saturating_mul(2) + 2 * START_BYTES } else { *span };
+            smallest.is_some_and(|size| offset_bytes.saturating_add(reach) >= size)
+        };
+        Self {
+            targets: if targets.len() == sizes.len() { Vec::new() } else { targets },
+            threads: stream.threads,
+            depth: stream.depth,
+            blocks: blocks(stream),
+            pattern: stream.pattern,
+            random_percent: if stream.pattern == Pattern::Random {
+                0
+            } else {
+                stream.random_percent
+            },
+            distribution: if random { stream.distribution } else { Distribution::Uniform },
+            align_bytes: (random && align != stream.largest_block()).then_some(align),
+            write_percent: stream.write_percent,
+            durable: stream.durable && writes,
+            sync: stream.sync.filter(|_| writes),
+            content: if writes { stream.content } else { Content::Random },
+            rate: stream.rate,
+            think: stream.think,
+            offset_bytes,
+            span_bytes: stream.span_bytes.map(|s| s.0).filter(|s| !whole(s)),
+            priority: stream.priority,
+        }
+    }
+
+    fn differences(&self, other: &Self) -> Vec<Difference> {
+        let (a, b) = (self, other);
+        let found =
+            |name: &str, of: &dyn Fn(&Self) -> String| Difference::between(name, of(a), of(b));
+        let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+        [
+            found("block size", &Self::block_words),
+            found("pattern", &Self::pattern_words),
+            found("distribution", &|s| distribution_words(s.distribution)),
+            found("alignment", &|s| {
+                s.align_bytes.map_or("of the block".into(), |a| Bytes(a).to_string())
+            }),
+            found("share of writes", &|s| format!("{} %", s.write_percent)),
+            found("threads", &|s| s.threads.to_string()),
+            found("depth", &|s| s.depth.to_string()),
+            found("durable writes", &|s| yes(s.durable)),
+            found("flush calls", &|s| s.sync.map_or("none".into(), sync_words)),
+            found("written data", &|s| content_words(s.content)),
+            found("offered rate", &|s| s.rate.map_or("as fast as it goes".into(), rate_words)),
+            found("pauses", &|s| s.think.map_or("none".into(), think_words)),
+            found("begin of the used part", &|s| exact_bytes(s.offset_bytes)),
+            found("length of the used part", &|s| s.span_bytes.map_or("whole".into(), exact_bytes)),
+            found("used targets", &|s| {
+                let list: Vec<String> = s.targets.iter().map(usize::to_string).collect();
+                if list.is_empty() { "all".into() } else { list.join(", ") }
+            }),
+            found("I/O priority", &|s| s.priority.map_or("default".into(), priority_words)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn block_words(&self) -> String {
+        match self.blocks.as_slice() {
+            [(bytes, _)] => exact_bytes(*bytes),
+            many => {
+                let total: u64 = many.iter().map(|(_, weight)| weight).sum();
+                let part = |(bytes, weight): &(u64, u64)| {
+                    let share = 100.0 * *weight as f64 / total.max(1) as f64;
+                    format!("{} {} %", exact_bytes(*bytes), show_number(share))
+                };
+                many.iter().map(part).collect::<Vec<_>>().join(" + ")
+            }
+        }
+    }
+
+    fn pattern_words(&self) -> String {
+        let words = match self.pattern {
+            Pattern::Random => "random".to_owned(),
+            Pattern::Sequential => "sequential".to_owned(),
+            Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
+            Pattern::Stride { stride_bytes } => format!("every {}", exact_bytes(stride_bytes.0)),
+        };
+        match self.random_percent {
+            0 => words,
+            percent => format!("{words} with {percent} % random"),
+        }
+    }
+}
+
+/// Block sizes of a stream, each once, in rising order and with the smallest weights of the same ratio.
+fn blocks(stream: &Stream) -> Vec<(u64, u64)> {
+    let mut blocks: Vec<(u64, u64)> =
+        stream.blocks.iter().map(|b| (b.bytes.0, u64::from(b.weight))).collect();
+    blocks.sort_unstable();
+    blocks.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(next.1);
+        }
+        same
+    });
+    blocks.retain(|(_, weight)| *weight > 0);
+    let common = blocks.iter().fold(0, |common, (_, weight)| divisor(common, *weight)).max(1);
+    for (_, weight) in &mut blocks {
+        *weight /= common;
+    }
+    blocks
+}
+
+/// The greatest common divisor.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// A size in short where that is exact, and in bytes beside it where it is not.
+fn exact_bytes(bytes: u64) -> String {
+    let short = Bytes(bytes).to_string();
+    match short.parse::<Bytes>() {
+        Ok(same) if same.0 == bytes => short,
+        _ => format!("{short} ({bytes} B)"),
+    }
+}
+
+/// As `Difference::between`; sizes that differ by less than their words show are written in bytes.
+fn exact(name: &str, a: String, b: String, n: u64, m: u64) -> Option<Difference> {
+    if n != m && a == b {
+        return Difference::between(name, format!("{n} B"), format!("{m} B"));
+    }
+    Difference::between(name, a, b)
+}
+
+fn distribution_words(distribution: Distribution) -> String {
+    match distribution {
+        Distribution::Uniform => "uniform".to_owned(),
+        Distribution::Zipf { theta } => format!("zipf {}", show_number(theta)),
+        Distribution::Hot { span_percent, access_percent } => format!(
+            "{} % of the I/Os on {} % of the file",
+            show_number(access_percent),
+            show_number(span_percent)
+        ),
+    }
+}
+
+fn sync_words(sync: SyncPolicy) -> String {
+    let call = match sync.call {
+        SyncCall::Fsync => "fsync",
+        SyncCall::Fdatasync => "fdatasync",
+    };
+    format!("{call} every {} writes", sync.every_writes)
+}
+
+fn content_words(content: Content) -> String {
+    match content {
+        Content::Random => "incompressible".to_owned(),
+        Content::Zero => "zeros".to_owned(),
+        Content::Compressible { percent } => format!("{percent} % zeros"),
+    }
+}
+
+fn rate_words(rate: Rate) -> String {
+    let limit = match rate.limit {
+        RateLimit::Iops(iops) => format!("{} IOPS", show_number(iops)),
+        RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
+    };
+    let arrival = match rate.arrival {
+        Arrival::Even => "evenly",
+        Arrival::Poisson => "at random moments",
+    };
+    format!("{limit} {arrival}")
+}
+
+fn think_words(think: Think) -> String {
+    format!("{} after {} I/Os", show_ns(think.pause_ns.0 as f64), think.burst_ios)
+}
+
+fn priority_words(priority: Priority) -> String {
+    match priority {
+        Priority::Idle => "idle".to_owned(),
+        Priority::BestEffort { level } => format!("best effort {level}"),
+        Priority::Realtime { level } => format!("realtime {level}"),
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,194 @@
+//! Conditions are alike where nothing that matters differs, and their name never changes.
+
+use results::{
+    Checks, Conditions, Cpu, Engine, Environment, Measurement, Stalls, Statistics, Status,
+    TargetResult,
+};
+use workload::{
+    Block, Bytes, Content, Distribution, Pattern, Rate, RateLimit, Stream, SyncCall, SyncPolicy,
+    Target, Workload,
+};
+
+const FILE: u64 = 1 << 30;
+
+fn of(file_bytes: u64, stream: Stream) -> Measurement {
+    let none = Statistics::default;
+    let target = Target { path: "sim".into(), size_bytes: None };
+    let result = TargetResult {
+        path: "sim".into(),
+        file_bytes,
+        content: "a test file of iosonde".to_owned(),
+        total: none(),
+        read: none(),
+        write: none(),
+        sync: none(),
+    };
+    Measurement {
+        schema: results::MEASUREMENT_SCHEMA.to_owned(),
+        id: "m".to_owned(),
+        tool_version: "1".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        status: Status::Complete,
+        workload: Workload::single(target, stream),
+        environment: Environment { host: None, storage: Vec::new() },
+        engine: Engine {
+            name: "sim".to_owned(),
+            reason: String::new(),
+            features: Vec::new(),
+            clock: "virtual".to_owned(),
+        },
+        seconds: 1.0,
+        threads: 1,
+        depth: Some(1),
+        in_flight: 1,
+        achieved_in_flight: 1.0,
+        file_bytes,
+        total: none(),
+        read: none(),
+        write: none(),
+        sync: none(),
+        streams: Vec::new(),
+        targets: vec![result],
+        threads_detail: Vec::new(),
+        series: Vec::new(),
+        warmup_series: Vec::new(),
+        steady: None,
+        phases: None,
+        rounds: None,
+        cpu: Cpu::default(),
+        kernel: None,
+        errors: Vec::new(),
+        stalls: Stalls::default(),
+        checks: Checks::default(),
+    }
+}
+
+fn conditions(stream: Stream) -> Conditions {
+    Conditions::of(&of(FILE, stream))
+}
+
+fn blocks(blocks: &[(u64, u32)]) -> Vec<Block> {
+    blocks.iter().map(|&(bytes, weight)| Block { bytes: Bytes(bytes), weight }).collect()
+}
+
+/// The names of what differs from the default stream.
+fn differ(stream: Stream) -> Vec<String> {
+    let differences = conditions(Stream::default()).differences(&conditions(stream));
+    differences.into_iter().map(|d| d.name).collect()
+}
+
+/// Histories hold these: whoever changes one, makes every older result unlike every newer one.
+#[test]
+fn the_id_is_the_same_in_every_version() {
+    let plain = conditions(Stream::default());
+    let json = r#"{"file_bytes":1073741824,"streams":[{"threads":1,"depth":1,"blocks":[[8192,1]],"pattern":"random"}]}"#;
+    assert_eq!(serde_json::to_string(&plain).unwrap(), json);
+    assert_eq!(plain.id(), "b9313dd802c3595f");
+    let rich = conditions(Stream {
+        threads: 4,
+        depth: 16,
+        blocks: blocks(&[(65536, 20), (8192, 80)]),
+        pattern: Pattern::Stride { stride_bytes: Bytes(1 << 20) },
+        random_percent: 10,
+        distribution: Distribution::Zipf { theta: 0.99 },
+        align_bytes: Some(Bytes(4096)),
+        write_percent: 30,
+        sync: Some(SyncPolicy { every_writes: 8, call: SyncCall::Fsync }),
+        durable: true,
+        rate: Some(Rate { limit: RateLimit::Iops(1000.5), arrival: workload::Arrival::Poisson }),
+        offset_bytes: Bytes(4096),
+        span_bytes: Some(Bytes(1 << 29)),
+        content: Content::Compressible { percent: 40 },
+        ..Stream::default()
+    });
+    assert_eq!(rich.id(), "f239aaa3a9330bac");
+    let back: Conditions = serde_json::from_str(&serde_json::to_string(&rich).unwrap()).unwrap();
+    assert_eq!(back, rich);
+}
+
+#[test]
+fn what_cannot_matter_to_the_load_differs_in_nothing() {
+    assert_eq!(
+        differ(Stream { name: "other".into(), cpus: vec![3], ..Stream::default() }),
+        [""; 0]
+    );
+    let reads = Stream {
+        durable: true,
+        sync: Some(SyncPolicy { every_writes: 1, call: SyncCall::Fsync }),
+        content: Content::Zero,
+        align_bytes: Some(Bytes(8192)),
+        span_bytes: Some(Bytes(FILE)),
+        ..Stream::default()
+    };
+    assert_eq!(differ(reads.clone()), [""; 0]);
+    assert_eq!(conditions(reads).id(), conditions(Stream::default()).id());
+    let one = Stream { blocks: blocks(&[(8192, 30), (4096, 60), (8192, 30)]), ..Stream::default() };
+    let other = Stream { blocks: blocks(&[(4096, 1), (8192, 1)]), ..Stream::default() };
+    assert_eq!(conditions(one).id(), conditions(other).id());
+}
+
+#[test]
+fn every_condition_that_differs_is_named_with_both_values() {
+    let small = Conditions::of(&of(256 << 20, Stream::default()));
+    let large = Conditions::of(&of(128 << 30, Stream::default()));
+    let found = small.differences(&large);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].name, "file size");
+    assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("256 MiB", "128 GiB"));
+    let little = Conditions::of(&of(FILE + 512, Stream::default()));
+    let found = conditions(Stream::default()).differences(&little);
+    assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("1073741824 B", "1073742336 B"));
+    let all = Stream {
+        threads: 2,
+        depth: 8,
+        blocks: blocks(&[(4096, 1)]),
+        pattern: Pattern::Sequential,
+        write_percent: 50,
+        durable: true,
+        content: Content::Zero,
+        offset_bytes: Bytes(4096),
+        ..Stream::default()
+    };
+    let names = [
+        "block size",
+        "pattern",
+        "share of writes",
+        "threads",
+        "depth",
+        "durable writes",
+        "written data",
+        "begin of the used part",
+    ];
+    assert_eq!(differ(all), names);
+}
+
+#[test]
+fn data_of_others_and_the_cache_of_the_system_are_conditions() {
+    let mut foreign = of(FILE, Stream::default());
+    foreign.targets[0].content = "not written by iosonde".to_owned();
+    foreign.workload.mode = workload::Mode::Buffered;
+    let found = conditions(Stream::default()).differences(&Conditions::of(&foreign));
+    let names: Vec<&str> = found.iter().map(|d| d.name.as_str()).collect();
+    assert_eq!(names, ["operating system's cache", "data in the file"]);
+}
+
+/// Experiments begin sequential reads elsewhere each time, so that no cache answers the second of them.
+#[test]
+fn where_a_sequential_read_begins_is_no_condition() {
+    let from = |offset: u64, span: Option<u64>, write_percent: u8| {
+        conditions(Stream {
+            pattern: Pattern::Sequential,
+            offset_bytes: Bytes(offset),
+            span_bytes: span.map(Bytes),
+            write_percent,
+            ..Stream::default()
+        })
+        .id()
+    };
+    let half = Some(FILE / 2);
+    assert_eq!(from(0, None, 0), from(37 << 20, half, 0));
+    assert_eq!(from(0, None, 0), from(FILE / 2, half, 0));
+    assert_ne!(from(0, None, 0), from(0, Some(FILE / 8), 0));
+    assert_ne!(from(0, None, 0), from((37 << 20) + 512, half, 0));
+    assert_ne!(from(0, half, 100), from(37 << 20, half, 100));
+}
