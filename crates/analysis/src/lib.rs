@@ -20,12 +20,16 @@
 //! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`phases`] | did throughput change from one level to another on the way? |
 //! | [`noise`] | did it hold still, does it repeat, and was the storage the test's alone? |
+//! | [`comparison`] | did a figure change between two sides? |
+//! | [`change_points`] | and when, in a series over many dates? |
 //! | [`numbers`] | mean, spread, median, percent |
 
 pub mod agreement;
 pub mod alignment;
 pub mod cause;
+pub mod change_points;
 pub mod claims;
+pub mod comparison;
 pub mod edge;
 pub mod honesty;
 pub mod knee;
