@@ -6,6 +6,7 @@
 //!
 //! | module | what it makes |
 //! |---|---|
+//! | [`build()`] | what a report says of documents of any kind, as data for every format |
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`html`] | the report of an assessment, one file for the browser and the printer |
 
@@ -15,11 +16,14 @@
 )]
 
 mod agreement;
+pub mod build;
 pub mod html;
 pub mod model;
 mod ramp;
 pub mod text;
 mod words;
+
+pub use build::build;
 
 use thiserror::Error;
 

@@ -1,0 +1,151 @@
+//! What the kernel counted beside what was measured.
+
+use analysis::agreement::{AgreementRow, Figure};
+use results::Measurement;
+
+use super::caption;
+use super::make::{
+    Drawn, Named, chart, cleaned, column, linear, names, number, points, section, series, table,
+    text, whole,
+};
+use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Unit};
+use crate::words;
+
+const READ: [Figure; 3] = [Figure::ReadIops, Figure::ReadBytesPerS, Figure::ReadLatencyNs];
+const WRITE: [Figure; 3] = [Figure::WriteIops, Figure::WriteBytesPerS, Figure::WriteLatencyNs];
+const MIB: f64 = 1_048_576.0;
+/// Cases of a chart that can still be read.
+const CASES: usize = 24;
+
+/// One direction of one load.
+struct Row<'a> {
+    name: &'a str,
+    in_flight: u64,
+    device: &'a str,
+    kind: &'static str,
+    /// I/Os, bytes and latency; none where one of the two observers has no figure.
+    parts: [Option<&'a AgreementRow>; 3],
+}
+
+fn rows<'a>(name: &'a str, m: &'a Measurement) -> Vec<Row<'a>> {
+    let Some(kernel) = &m.kernel else { return Vec::new() };
+    let Some(agreement) = &kernel.agreement else { return Vec::new() };
+    let row = |(kind, figures): (&'static str, [Figure; 3])| {
+        let parts = figures.map(|f| agreement.rows.iter().find(|row| row.figure == f));
+        let any = parts.iter().any(Option::is_some);
+        let (device, in_flight) = (kernel.device.as_str(), m.in_flight);
+        any.then_some(Row { name, in_flight, device, kind, parts })
+    };
+    [("read", READ), ("write", WRITE)].into_iter().filter_map(row).collect()
+}
+
+/// The section of these loads.
+pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
+    let all: Vec<Row<'_>> = loads.iter().flat_map(|(name, m)| rows(name, m)).collect();
+    let mut blocks = Vec::new();
+    if all.is_empty() {
+        blocks.push(Block::Paragraph(
+            "There is nothing to compare with: the kernel keeps no counters that cover this target, or the I/O need not \
+             arrive at the device as it was issued."
+                .to_owned(),
+        ));
+        return section("agreement", "Agreement with the kernel", blocks);
+    }
+    blocks.push(Block::Paragraph(
+        "What this program measured beside what the operating system counted at the device over the same window. The \
+         kernel's latency begins later, below the submission path, and decides nothing."
+            .to_owned(),
+    ));
+    let caption = caption::of(loads.iter().map(|(_, m)| *m));
+    blocks.extend(picture(&all, &caption).map(Block::Chart));
+    let cells = all.iter().map(line).collect();
+    blocks.extend(
+        table("agreement", "Tool against kernel", &caption, columns(), cells).map(Block::Table),
+    );
+    let differing = differing(loads);
+    blocks.push(if differing.is_empty() {
+        Block::Paragraph(
+            "Every figure that is judged is within what it is allowed: the tolerance, and the I/Os that the edges of the \
+             window may cut."
+                .to_owned(),
+        )
+    } else {
+        Block::Warnings(differing)
+    });
+    section("agreement", "Agreement with the kernel", blocks)
+}
+
+/// The loads in which the two differ, each with what that looks like.
+fn differing(loads: &[(String, &Measurement)]) -> Vec<String> {
+    let differs = |(name, m): &(String, &Measurement)| {
+        let agreement = m.kernel.as_ref()?.agreement.as_ref()?;
+        let sentence = words::clean(&agreement.explanation);
+        (!agreement.within_tolerance).then(|| format!("{name}: {sentence}"))
+    };
+    cleaned(&loads.iter().filter_map(differs).collect::<Vec<_>>())
+}
+
+fn picture(all: &[Row<'_>], caption: &str) -> Option<Chart> {
+    let shown = all.get(..CASES).unwrap_or(all);
+    let label = |row: &Row<'_>| {
+        let name = words::clean(row.name);
+        let name = if name.contains(row.kind) { name } else { format!("{name}, {}", row.kind) };
+        format!("{name}, {} in flight", words::count(row.in_flight))
+    };
+    let columns = |name: &str, of: &dyn Fn(&AgreementRow) -> f64| {
+        let figures = shown.iter().enumerate().map(|(i, row)| (i as f64, row.parts[0].map(of)));
+        series(name, Shape::Columns, Side::Left, points(figures))
+    };
+    let named = Named { key: "agreement", title: "IOPS: tool against kernel", caption };
+    chart(
+        &named,
+        Drawn {
+            x: names("", shown.iter().map(label).collect()),
+            left: linear("IOPS", Unit::Iops),
+            right: None,
+            series: vec![columns("tool", &|r| r.tool), columns("kernel", &|r| r.kernel)],
+            marks: Vec::new(),
+        },
+    )
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        column("load", "Load", Unit::Text),
+        column("in_flight", "In flight", Unit::Count),
+        column("device", "Device", Unit::Text),
+        column("kind", "Kind", Unit::Text),
+        column("tool_iops", "IOPS, tool", Unit::Iops),
+        column("kernel_iops", "IOPS, kernel", Unit::Iops),
+        column("iops_difference_percent", "Difference", Unit::Percent),
+        column("tool_mib_per_s", "MiB/s, tool", Unit::MibPerS),
+        column("kernel_mib_per_s", "MiB/s, kernel", Unit::MibPerS),
+        column("mib_per_s_difference_percent", "Difference", Unit::Percent),
+        column("tool_latency_ns", "Mean, tool", Unit::Nanoseconds),
+        column("kernel_latency_ns", "Mean, kernel", Unit::Nanoseconds),
+        column("latency_difference_percent", "Difference", Unit::Percent),
+        column("allowed_percent", "Allowed ±", Unit::Percent),
+        column("note", "", Unit::Text),
+    ]
+}
+
+fn line(row: &Row<'_>) -> Vec<Cell> {
+    let mut cells = vec![text(row.name), whole(row.in_flight), text(row.device), text(row.kind)];
+    for (part, unit) in row.parts.iter().zip([1.0, MIB, 1.0]) {
+        match part {
+            Some(r) => cells.extend([
+                number(r.tool / unit),
+                number(r.kernel / unit),
+                number(r.difference_percent),
+            ]),
+            None => cells.extend([Cell::Empty, Cell::Empty, Cell::Empty]),
+        }
+    }
+    let allowed = row.parts.iter().flatten().find_map(|r| r.allowed_percent);
+    cells.push(number(allowed));
+    let beyond =
+        |r: &&AgreementRow| r.allowed_percent.is_some_and(|a| r.difference_percent.abs() > a);
+    let any = row.parts.iter().flatten().copied().any(|r| beyond(&r));
+    cells.push(text(if any { "beyond what is allowed" } else { "" }));
+    cells
+}

@@ -1,0 +1,216 @@
+//! An assessment: verdicts by role, saturation of each ramp, every pattern.
+
+use analysis::claims::Outcome;
+use analysis::verdict::{Grade, Limits, Statistic, Verdict};
+use results::{Assessment, Document, Measurement, Pace, Ramp};
+use workload::show_ns;
+
+use super::caption::{self, Caption};
+use super::cases::{self, Case};
+use super::make::{beside, cleaned, fact, section};
+use super::saturation::{self, Curve, Load};
+use super::{agreement, latency, loads, point, tested, time};
+use crate::model::{Block, Card, Chart, Fact, Judgement, Section, Table};
+use crate::{ramp, words};
+
+/// Answer, charts and tables of an assessment.
+pub(super) fn sections(a: &Assessment) -> Vec<Section> {
+    let named: Vec<(String, &Measurement)> =
+        a.patterns.iter().map(|p| (words::clean(&p.title), &p.measurement)).collect();
+    let sections = [
+        section("verdict", "Verdicts", answer(a)),
+        section("tested", "What was tested", vec![Block::Facts(summary(a))]),
+        section("saturation", "Saturation", a.ramps.iter().flat_map(ramp_blocks).collect()),
+        section("cases", "Patterns", patterns(a)),
+        latency::of(&named, false),
+        time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
+        section("loads", "All loads", tables(a)),
+        agreement::of(&named),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn answer(a: &Assessment) -> Vec<Block> {
+    let mut cards: Vec<Card> = a.verdicts.iter().map(card).collect();
+    let mut blocks = Vec::new();
+    if cards.is_empty() {
+        blocks.push(Block::Paragraph("Nothing was judged.".to_owned()));
+    }
+    cards.extend(a.claims.iter().map(|claim| {
+        let judgement = match claim.outcome {
+            Outcome::Met => Judgement::Good,
+            Outcome::NotMet => Judgement::Bad,
+            Outcome::NotMeasured => Judgement::Unknown,
+        };
+        let of = claim.name.as_deref().map(|n| format!(" of {}", words::clean(n)));
+        Card {
+            heading: format!("Expectation{}", of.unwrap_or_default()),
+            judgement,
+            answer: words::claim(claim.outcome).to_owned(),
+            evidence: vec![words::clean(&claim.sentence)],
+        }
+    }));
+    if !cards.is_empty() {
+        blocks.push(Block::Cards(cards));
+    }
+    let honesty = a.honesty.iter().map(|h| words::clean(&h.statement));
+    let probes = honesty.chain(a.alignment.iter().map(|l| words::clean(&l.statement)));
+    let probes: Vec<String> = probes.filter(|p| !p.is_empty()).collect();
+    if !probes.is_empty() {
+        blocks.push(Block::List(probes));
+    }
+    blocks
+}
+
+fn card(verdict: &Verdict) -> Card {
+    let judgement = match verdict.grade {
+        Grade::Excellent | Grade::Good => Judgement::Good,
+        Grade::Acceptable => Judgement::Doubtful,
+        Grade::Unfit => Judgement::Bad,
+        Grade::NotJudged => Judgement::Unknown,
+    };
+    let title = verdict.role.title();
+    let headline = words::clean(&verdict.headline);
+    // Role and grade head the card already.
+    let known = format!("{title}: {}. ", verdict.grade.word());
+    let mut evidence = vec![headline.strip_prefix(&known).unwrap_or(&headline).to_owned()];
+    evidence.extend(cleaned(&verdict.evidence));
+    evidence.extend(cleaned(&verdict.caveats));
+    let source = words::clean(&verdict.limits.source);
+    evidence.push(format!("Judged by {}. {source}.", limits(&verdict.limits)));
+    evidence.retain(|e| !e.is_empty());
+    Card { heading: title.to_owned(), judgement, answer: verdict.grade.word().to_owned(), evidence }
+}
+
+fn limits(limits: &Limits) -> String {
+    let statistic = match limits.statistic {
+        Statistic::Mean => "mean latency",
+        Statistic::P99 => "99th percentile of latency",
+    };
+    let tail = match limits.statistic {
+        Statistic::Mean => format!(
+            "; a 99th percentile above {} costs one grade",
+            show_ns(limits.acceptable_ns as f64 * f64::from(limits.tail_factor))
+        ),
+        Statistic::P99 => String::new(),
+    };
+    format!(
+        "{statistic} up to {} excellent, {} good, {} acceptable{tail}",
+        show_ns(limits.excellent_ns as f64),
+        show_ns(limits.ideal_ns as f64),
+        show_ns(limits.acceptable_ns as f64)
+    )
+}
+
+fn summary(a: &Assessment) -> Vec<Fact> {
+    let size = format!("{} ({})", words::size(a.file_bytes), words::clean(&a.file_size_reason));
+    let pace = match a.pace {
+        Pace::Quick => "quick: an indication",
+        Pace::Normal => "normal",
+        Pace::Long => "long: a baseline",
+    };
+    let findings: usize = a.environment.storage.iter().map(|s| s.findings.len()).sum();
+    let doubts = words::plural(a.warnings.len() as u64, "warning", "warnings");
+    let findings = words::plural(findings as u64, "finding", "findings");
+    let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
+    let mut facts = vec![
+        fact("File size", size),
+        fact("Target", words::path(&a.target)),
+        fact("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
+        fact("To consider", format!("{doubts} about the figures, {findings} about the set-up")),
+    ];
+    if let Some(repeats) = &a.repeats {
+        let found = words::clean(&repeats.trust.explanation);
+        facts.push(fact("Repeated", format!("{}: {found}", words::clean(&repeats.title))));
+    }
+    let first = a.patterns.first().map(|p| &p.measurement);
+    let first = first.or_else(|| a.ramps.iter().find_map(|r| r.points.first()));
+    facts.extend(first.map(tested::how).unwrap_or_default());
+    facts
+}
+
+/// What a ramp says, its charts, its figures.
+fn ramp_blocks(one: &Ramp) -> Vec<Block> {
+    let title = words::clean(&one.title);
+    let explanation = one.knee.as_ref().map_or_else(
+        || "No saturation point is given: too few loads were measured.".to_owned(),
+        |knee| words::clean(&knee.explanation),
+    );
+    let mut blocks = vec![Block::Paragraph(format!("{title}: {explanation}"))];
+    blocks.extend(beside(ramp_charts(one)));
+    if let Some(knee) = &one.knee {
+        let measured = one.points.first();
+        let unit = ramp::unit(one);
+        // The curve is in I/Os a second, whatever its throughput is said in.
+        let per_io = measured.filter(|_| unit != "IOPS").map_or(1.0, mib_per_io);
+        let mut facts = vec![
+            fact("Operating point", ramp::operating_point(one, knee)),
+            fact("Curve", ramp::ending(knee)),
+        ];
+        facts.extend(ramp::limit(one).map(|limit| fact("What limits", limit)));
+        facts.extend(point::facts(knee, unit, per_io));
+        blocks.push(Block::Facts(facts));
+        if !knee.rule.is_empty() {
+            blocks.push(Block::Paragraph(words::clean(&knee.rule)));
+        }
+    }
+    let causes: Vec<String> = one.causes.iter().map(point::reasons).collect();
+    if !causes.is_empty() {
+        blocks.push(Block::List(causes));
+    }
+    blocks
+}
+
+/// MiB that one I/O of this load moves.
+pub(super) fn mib_per_io(m: &Measurement) -> f64 {
+    if m.total.iops > 0.0 { m.total.mib_per_s / m.total.iops } else { 1.0 }
+}
+
+fn ramp_charts(one: &Ramp) -> Vec<Chart> {
+    let caption = caption::of(&one.points);
+    let curve = Curve {
+        title: &words::clean(&one.title),
+        caption: &caption,
+        loads: one.points.iter().map(Load::of).collect(),
+        bandwidth: ramp::unit(one) == "MiB/s",
+        marks: saturation::marks(one.knee.as_ref()),
+        ceiling: None,
+    };
+    let mut charts: Vec<Chart> = curve.whole().into_iter().collect();
+    charts.extend(curve.queue());
+    charts
+}
+
+fn patterns(a: &Assessment) -> Vec<Block> {
+    let cases: Vec<Case> = a.patterns.iter().map(|p| Case::of(&p.title, &p.measurement)).collect();
+    let captions = Caption::of(a.patterns.iter().map(|p| &p.measurement));
+    let mut blocks: Vec<Block> = beside(cases::charts(&cases, &captions)).into_iter().collect();
+    let document = Document::Assessment(Box::new(Assessment {
+        ramps: Vec::new(),
+        repeats: None,
+        ..a.clone()
+    }));
+    let operations = a.patterns.iter().map(|p| p.operation.clone()).collect();
+    blocks
+        .extend(loads::shown(&document).map(|t| with_operations(t, operations)).map(Block::Table));
+    blocks
+}
+
+/// The table of patterns, with what a database does each for in front.
+fn with_operations(mut table: Table, operations: Vec<String>) -> Table {
+    "patterns".clone_into(&mut table.key);
+    "What a database does".clone_into(&mut table.title);
+    let column = super::make::column("operation", "Operation", crate::model::Unit::Text);
+    let place = usize::from(table.columns.first().is_some_and(|c| c.key == "cell"));
+    table.columns.insert(place, column);
+    for (row, operation) in table.rows.iter_mut().zip(operations) {
+        row.insert(place.min(row.len()), super::make::text(&operation));
+    }
+    table
+}
+
+/// Every load of every ramp, and the repetitions.
+fn tables(a: &Assessment) -> Vec<Block> {
+    let document = Document::Assessment(Box::new(a.clone()));
+    loads::shown(&document).map(Block::Table).into_iter().collect()
+}

@@ -1,0 +1,90 @@
+//! One figure for each load: IOPS, MiB/s and latency per case, as columns.
+
+use results::Measurement;
+
+use super::caption::Caption;
+use super::make::{Drawn, Named, chart, linear, names, point, points, series};
+use crate::model::{Chart, Shape, Side, Unit};
+use crate::words;
+
+/// Columns of one chart that can still be read.
+const COLUMNS: usize = 40;
+
+/// A load with one set of figures.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) iops: f64,
+    pub(super) mib_per_s: f64,
+    pub(super) half_width_percent: Option<f64>,
+    pub(super) mean_ns: Option<f64>,
+    pub(super) p99_ns: Option<f64>,
+}
+
+impl Case {
+    pub(super) fn of(name: &str, m: &Measurement) -> Self {
+        Self {
+            name: words::clean(name),
+            iops: m.total.iops,
+            mib_per_s: m.total.mib_per_s,
+            half_width_percent: m.steady.as_ref().and_then(|s| s.half_width_percent),
+            mean_ns: words::mean_of(&m.total),
+            p99_ns: m.total.latency_ns.and_then(|l| l.p99).map(|p| p as f64),
+        }
+    }
+}
+
+/// IOPS, MiB/s and latency of each case.
+pub(super) fn charts(cases: &[Case], caption: &Caption) -> Vec<Chart> {
+    let caption = caption.text();
+    let cases = cases.get(..COLUMNS).unwrap_or(cases);
+    let x = || names("", cases.iter().map(|c| c.name.clone()).collect());
+    let columns = |name: &str, of: &dyn Fn(&Case) -> Option<f64>, half: bool| {
+        let points = cases.iter().enumerate().filter_map(|(i, c)| {
+            Some(point(i as f64, of(c)?, c.half_width_percent.filter(|_| half)))
+        });
+        series(name, Shape::Columns, Side::Left, points.collect())
+    };
+    let draw = |key, title, axis: &str, unit, series| {
+        let named = Named { key, title, caption: &caption };
+        let left = linear(axis, unit);
+        chart(&named, Drawn { x: x(), left, right: None, series, marks: Vec::new() })
+    };
+    let iops = columns("IOPS", &|c| Some(c.iops), true);
+    let mib = columns("MiB/s", &|c| Some(c.mib_per_s), true);
+    let mean = columns("mean", &|c| c.mean_ns, false);
+    let tail = points(cases.iter().enumerate().map(|(i, c)| (i as f64, c.p99_ns)));
+    let tail = series("p99", Shape::Dots, Side::Left, tail);
+    let charts = [
+        draw("cases-iops", "IOPS per case", "IOPS", Unit::Iops, vec![iops]),
+        draw("cases-mib-per-s", "MiB/s per case", "MiB/s", Unit::MibPerS, vec![mib]),
+        draw("cases-latency", "Latency per case", "Latency", Unit::Nanoseconds, vec![mean, tail]),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// IOPS as columns and mean latency as a line over them, for every combination.
+pub(super) fn combinations(named: &Named<'_>, cases: &[Case], bandwidth: bool) -> Option<Chart> {
+    let cases = cases.get(..COLUMNS).unwrap_or(cases);
+    let figure = |c: &Case| if bandwidth { c.mib_per_s } else { c.iops };
+    let columns = cases
+        .iter()
+        .enumerate()
+        .map(|(i, c)| point(i as f64, figure(c), c.half_width_percent))
+        .collect();
+    let line = points(cases.iter().enumerate().map(|(i, c)| (i as f64, c.mean_ns)));
+    let name = if bandwidth { "MiB/s" } else { "IOPS" };
+    chart(
+        named,
+        Drawn {
+            x: names("Threads × depth", cases.iter().map(|c| c.name.clone()).collect()),
+            left: super::make::throughput(bandwidth),
+            right: Some(linear("Mean latency", Unit::Nanoseconds)),
+            series: vec![
+                series(name, Shape::Columns, Side::Left, columns),
+                series("mean latency", Shape::Line, Side::Right, line),
+            ],
+            marks: Vec::new(),
+        },
+    )
+}

@@ -1,0 +1,160 @@
+//! Where it was measured: the machine, and the storage under each target.
+
+use inspect::{Device, Finding, Severity, Storage};
+use results::Environment;
+
+use super::make::fact;
+use crate::model::{Block, Fact, Section};
+use crate::words;
+
+/// The section; it says so where nothing is known.
+pub(super) fn section_of(environment: &Environment) -> Vec<Block> {
+    let mut blocks = match host(environment) {
+        facts if facts.is_empty() => vec![Block::Paragraph("The host is not known.".to_owned())],
+        facts => vec![Block::Facts(facts)],
+    };
+    for storage in &environment.storage {
+        blocks.push(Block::Facts(facts(storage)));
+        blocks.extend(storage.devices.iter().map(|d| Block::Facts(device(d))));
+        blocks.extend(findings(storage));
+    }
+    blocks
+}
+
+/// The host, the storage and what was found about its set-up.
+pub(super) fn section(environment: &Environment) -> Option<Section> {
+    super::make::section("environment", "Environment", section_of(environment))
+}
+
+fn host(environment: &Environment) -> Vec<Fact> {
+    let Some(host) = &environment.host else { return Vec::new() };
+    let memory = format!(
+        "{}, {} of it available",
+        words::size(host.memory_bytes),
+        words::size(host.memory_available_bytes)
+    );
+    let mut facts = vec![
+        fact("Host", words::clean(&host.hostname)),
+        fact("Operating system", words::clean(&host.os)),
+        fact("Kernel", words::clean(&host.kernel)),
+        fact("Processor", format!("{} ({} logical)", words::clean(&host.cpu_model), host.cpus)),
+        fact("Memory", memory),
+    ];
+    let mut add = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            facts.push(fact(name, words::clean(value)));
+        }
+    };
+    add("Virtual machine on", &host.virtualization);
+    add("Clock source", &host.clocksource);
+    facts
+}
+
+fn facts(s: &Storage) -> Vec<Fact> {
+    let mut facts = vec![fact("Storage under", words::path(&s.target))];
+    if s.path != s.target {
+        facts.push(fact("Path", words::path(&s.path)));
+    }
+    if let Some(fs) = &s.file_system {
+        let space = format!(
+            "{}, {} used, {} available",
+            words::size(fs.total_bytes),
+            words::percent(Some(fs.used_percent)),
+            words::size(fs.available_bytes)
+        );
+        let source = words::clean(&fs.source);
+        let place =
+            format!("{} on {} ({source})", words::clean(&fs.kind), words::path(&fs.mount_point));
+        facts.push(fact("File system", place));
+        facts.push(fact("Mount options", words::clean(&fs.options.join(", "))));
+        facts.push(fact("Allocation unit", words::size(fs.block_bytes)));
+        facts.push(fact("Space", space));
+    }
+    if let Some(partition) = &s.partition {
+        let name = words::clean(&partition.name);
+        let text = format!(
+            "{name}, starts at {} ({} B), {} long",
+            words::size(partition.start_bytes),
+            words::count(partition.start_bytes),
+            words::size(partition.size_bytes)
+        );
+        facts.push(fact("Partition", text));
+    }
+    if !s.layers.is_empty() {
+        facts.push(fact("Layers", words::clean(&s.layers.join(" → "))));
+    }
+    if let Some(counted) = &s.counted_device {
+        facts.push(fact("Counters of", words::clean(counted)));
+    }
+    facts
+}
+
+fn device(d: &Device) -> Vec<Fact> {
+    let mut facts = vec![fact("Device", words::device(d))];
+    let mut text = |name: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            facts.push(fact(name, words::clean(value)));
+        }
+    };
+    text("Transport", &d.transport);
+    text("Firmware", &d.firmware);
+    text("Serial number", &d.serial);
+    text("Driver", &d.driver);
+    text("Scheduler", &d.scheduler);
+    text("Write cache", &d.write_cache);
+    let yes_no = |value: bool| if value { "yes" } else { "no" };
+    if let Some(fua) = d.fua {
+        facts.push(fact("Forced unit access", yes_no(fua)));
+    }
+    if let Some(rotational) = d.rotational {
+        facts.push(fact("Rotating disks", yes_no(rotational)));
+    }
+    let mut number = |name: &str, value: Option<u64>| {
+        if let Some(value) = value {
+            facts.push(fact(name, words::count(value)));
+        }
+    };
+    number("Requests a queue holds", d.nr_requests);
+    number("Queue depth of the device", d.queue_depth);
+    let mut size = |name: &str, value: Option<u64>| {
+        if let Some(value) = value.filter(|v| *v > 0) {
+            facts.push(fact(name, words::size(value)));
+        }
+    };
+    size("Logical block", d.logical_block_bytes);
+    size("Physical block", d.physical_block_bytes);
+    size("Largest I/O", d.max_io_bytes);
+    size("Preferred I/O", d.optimal_io_bytes);
+    size("Least preferred I/O", d.minimum_io_bytes);
+    facts
+}
+
+/// Findings that cost something as warnings, the others as a list.
+fn findings(s: &Storage) -> Vec<Block> {
+    if s.findings.is_empty() {
+        return vec![Block::Paragraph("No findings about the set-up.".to_owned())];
+    }
+    let (notes, warnings): (Vec<&Finding>, Vec<&Finding>) =
+        s.findings.iter().partition(|f| f.severity == Severity::Info);
+    let sentences = |findings: Vec<&Finding>| findings.into_iter().map(finding).collect::<Vec<_>>();
+    let (warnings, notes) = (sentences(warnings), sentences(notes));
+    let mut blocks = Vec::new();
+    if !warnings.is_empty() {
+        blocks.push(Block::Warnings(warnings));
+    }
+    if !notes.is_empty() {
+        blocks.push(Block::List(notes));
+    }
+    blocks
+}
+
+fn finding(f: &Finding) -> String {
+    let severity = match f.severity {
+        Severity::Info => "Note",
+        Severity::Warning => "Warning",
+        Severity::Serious => "Serious",
+    };
+    let (message, code) = (words::clean(&f.message), words::clean(&f.code));
+    let remedy = f.remedy.as_deref().map(|r| format!(" {}", words::clean(r))).unwrap_or_default();
+    format!("{severity}. {message}{remedy} ({code})")
+}

@@ -1,0 +1,228 @@
+//! The saturation point of one load.
+
+use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation, WithinLatency};
+use workload::show_number;
+
+use super::caption::Caption;
+use super::make::{beside, column, fact, number, section, table, text, whole};
+use super::saturation::{self, Curve, Load};
+use super::{agreement, latency, loads, point, tested, time};
+use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
+use crate::words;
+
+const MIB: f64 = 1_048_576.0;
+
+/// Answer, charts and tables of the search for a saturation point.
+pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
+    let named: Vec<(String, &Measurement)> = marked(e);
+    let document = Document::Knee(Box::new(e.clone()));
+    let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
+    tables.extend(loads::shown(&document).map(Block::Table));
+    let sections = [
+        section("verdict", "Saturation point", answer(e)),
+        tested::of_experiment(e, vec![fact("Load", words::clean(&e.conclusion.title))]),
+        section("saturation", "Saturation", beside(charts(e)).into_iter().collect()),
+        latency::of(&named, named.len() == 1),
+        time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
+        section("loads", "Every load", tables),
+        agreement::of(&named),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+/// The measurements of the shallowest load, the operating point and the peak: where distributions are worth showing.
+fn marked(e: &Experiment<Saturation>) -> Vec<(String, &Measurement)> {
+    let curve = &e.conclusion.curve;
+    let mut places: Vec<(&str, usize)> = vec![("shallowest", 0)];
+    if let Some(knee) = &e.conclusion.knee {
+        places.push(("operating point", knee.operating_point.index));
+        places.push(("peak", knee.peak.index));
+    }
+    places.push(("deepest", curve.len().saturating_sub(1)));
+    let mut seen = Vec::new();
+    let mut named = Vec::new();
+    for (name, place) in places {
+        let Some(load) = curve.get(place).filter(|_| !seen.contains(&place)) else { continue };
+        seen.push(place);
+        if let Some(m) = e.measurements.get(load.measurement) {
+            named.push((format!("{name}, {} in flight", words::count(m.in_flight)), m));
+        }
+    }
+    named
+}
+
+fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
+    let c = &e.conclusion;
+    let mut cards = Vec::new();
+    match &c.knee {
+        None => {
+            let text = "No saturation point: fewer than two loads could be measured.";
+            return vec![Block::Paragraph(text.to_owned())];
+        }
+        Some(knee) => {
+            let at = knee.operating_point;
+            let mut evidence = vec![words::clean(&knee.explanation)];
+            evidence.push(format!("Rule: {}", words::clean(&knee.rule)));
+            cards.push(Card {
+                heading: "Operating point".to_owned(),
+                judgement: point::judgement(c.knee.as_ref()),
+                answer: format!(
+                    "{} in flight: {} IOPS, {}",
+                    show_number(at.in_flight),
+                    show_number(at.throughput),
+                    workload::show_ns(at.latency_ns)
+                ),
+                evidence,
+            });
+        }
+    }
+    cards.extend(c.latency_target.as_ref().map(within));
+    let mut blocks = vec![Block::Cards(cards)];
+    blocks.extend(c.knee.as_ref().map(|knee| Block::Facts(point::facts(knee, "IOPS", 1.0))));
+    let causes: Vec<String> = c.causes.iter().map(point::reasons).collect();
+    if !causes.is_empty() {
+        blocks.push(Block::Paragraph("Why throughput stops growing, the likeliest first:".into()));
+        blocks.push(Block::List(causes));
+    }
+    if let Some(split) = &c.split {
+        blocks.push(Block::Paragraph(words::clean(&split.explanation)));
+    }
+    blocks
+}
+
+fn within(within: &WithinLatency) -> Card {
+    let judgement = match (within.met, within.measurement) {
+        (Some(true), _) | (None, Some(_)) => Judgement::Good,
+        (Some(false), _) | (None, None) => Judgement::Bad,
+    };
+    let answer = within.iops.map_or_else(
+        || "no load was within it".to_owned(),
+        |iops| format!("{} IOPS", show_number(iops)),
+    );
+    Card {
+        heading: format!("Within {}", words::clean(&within.target)),
+        judgement,
+        answer,
+        evidence: vec![words::clean(&within.explanation)],
+    }
+}
+
+fn load(load: &CurveLoad) -> Load {
+    Load {
+        threads: load.threads,
+        depth: Some(load.depth),
+        in_flight: load.in_flight,
+        achieved: Some(load.achieved_in_flight),
+        iops: load.iops,
+        mib_per_s: load.mib_per_s,
+        half_width_percent: load.half_width_percent,
+        mean_ns: load.mean_ns,
+        p99_ns: load.p99_ns.map(|p| p as f64),
+        device: load.device_in_flight,
+    }
+}
+
+fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
+    let c = &e.conclusion;
+    let title = words::clean(&c.title);
+    let of = |loads: &[&CurveLoad]| {
+        loads.iter().fold(Caption::default(), |caption, l| {
+            match e.measurements.get(l.measurement) {
+                Some(m) => caption.measurement(m),
+                None => caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight),
+            }
+        })
+    };
+    let on_curve: Vec<&CurveLoad> = c.curve.iter().collect();
+    let caption = of(&on_curve).text();
+    let marks = saturation::marks(c.knee.as_ref());
+    let curve = |bandwidth: bool, ceiling| Curve {
+        title: &title,
+        caption: &caption,
+        loads: c.curve.iter().map(load).collect(),
+        bandwidth,
+        marks: marks.clone(),
+        ceiling,
+    };
+    let link = c.link.as_ref().map(|l| {
+        let mib = l.bytes_per_s / MIB;
+        (format!("{}, {} MiB/s", words::clean(&l.name), show_number(mib)), mib)
+    });
+    let large = e.measurements.first().is_some_and(words::is_bandwidth);
+    let iops = curve(false, None);
+    let mut charts: Vec<Chart> = iops.whole().into_iter().collect();
+    if link.is_some() || large {
+        charts.extend(curve(true, link).whole());
+    }
+    charts.extend(iops.queue());
+    // Other splits over threads, where they were measured: do they lie on the curve?
+    let same: Vec<&CurveLoad> =
+        c.curve.iter().chain(c.controls.iter().filter(|l| l.purpose == Purpose::Split)).collect();
+    let caption = of(&same).text();
+    let split = Curve {
+        caption: &caption,
+        loads: same.iter().map(|l| load(l)).collect(),
+        ..curve(false, None)
+    };
+    charts.extend(split.of_total());
+    charts.extend(split.of_threads());
+    charts
+}
+
+/// The search in short, with what each load was for.
+fn curve(e: &Experiment<Saturation>) -> Option<Table> {
+    let c = &e.conclusion;
+    let columns = vec![
+        column("purpose", "For", Unit::Text),
+        column("threads", "Threads", Unit::Count),
+        column("depth", "Depth", Unit::Count),
+        column("in_flight", "In flight", Unit::Count),
+        column("achieved_in_flight", "Achieved", Unit::Number),
+        column("device_in_flight", "At the device", Unit::Number),
+        column("block_bytes", "Block", Unit::Bytes),
+        column("iops", "IOPS", Unit::Iops),
+        column("half_width_percent", "±", Unit::Percent),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("littles_law_percent", "Off Little's law", Unit::Percent),
+    ];
+    let all = c.curve.iter().enumerate().map(|(i, l)| (Some(i), l));
+    let all = all.chain(c.controls.iter().map(|l| (None, l)));
+    let rows = all.map(|(place, l)| row(purpose(c, place, l), l)).collect();
+    let caption = c.curve.iter().fold(Caption::default(), |caption, l| {
+        caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight)
+    });
+    table("curve", "The search for the saturation point", &caption.text(), columns, rows)
+}
+
+fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
+    vec![
+        text(purpose),
+        whole(l.threads),
+        whole(u64::from(l.depth)),
+        whole(l.in_flight),
+        number(l.achieved_in_flight),
+        number(l.device_in_flight),
+        number(l.block_bytes),
+        number(l.iops),
+        number(l.half_width_percent),
+        number(l.mib_per_s),
+        number(l.mean_ns),
+        whole(l.p99_ns),
+        number(l.littles_law_percent),
+    ]
+}
+
+fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> &'static str {
+    match load.purpose {
+        Purpose::Split => "other threads",
+        Purpose::LargerBlock => "larger blocks",
+        Purpose::LatencyTarget => "latency target",
+        Purpose::Curve => match &c.knee {
+            Some(knee) if place == Some(knee.operating_point.index) => "operating point",
+            Some(knee) if place == Some(knee.peak.index) => "peak",
+            _ => "curve",
+        },
+    }
+}

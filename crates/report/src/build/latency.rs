@@ -1,0 +1,197 @@
+//! How latencies are spread: percentiles and histograms, from every single I/O.
+
+use results::{Histogram, Latency, Measurement, Statistics};
+use workload::show_ns;
+
+use super::caption::{self, Caption};
+use super::make::{
+    Drawn, Named, chart, column, linear, log10, names, number, points, section, series, table,
+    text, whole,
+};
+use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
+use crate::words;
+
+/// Lines of one chart that can still be told apart.
+const LINES: usize = 8;
+/// Buckets of a histogram: more than can be read are joined.
+const BUCKETS: usize = 40;
+
+/// A load by its name.
+pub(super) type Load<'a> = (String, &'a Measurement);
+
+/// Reads, writes and flushes of a load, as far as there were any.
+fn kinds(m: &Measurement) -> Vec<(&'static str, &Statistics, Latency)> {
+    let kinds = [("read", &m.read), ("write", &m.write), ("sync", &m.sync)];
+    kinds.into_iter().filter_map(|(kind, s)| Some((kind, s, s.latency_ns?))).collect()
+}
+
+/// The section: percentiles of all loads as chart and table, and histograms where there are few loads.
+pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
+    let mut charts: Vec<Chart> = percentiles(loads).into_iter().collect();
+    if histograms {
+        charts.extend(loads.iter().filter_map(|(name, m)| histogram(name, m)));
+    }
+    let mut blocks: Vec<Block> = match charts.len() {
+        0 => Vec::new(),
+        1 => charts.into_iter().map(Block::Chart).collect(),
+        _ => vec![Block::Charts(charts)],
+    };
+    blocks.extend(figures(loads).map(Block::Table));
+    section("latency", "Latency", blocks)
+}
+
+/// A line for each load and direction over the percentiles.
+fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
+    let mut heads = vec!["min".to_owned()];
+    heads.extend(Latency::default().percentiles().iter().map(|(name, _)| (*name).to_owned()));
+    heads.push("max".to_owned());
+    let line = |(name, kind, l): (&str, &str, Latency)| {
+        let mut values = vec![Some(l.min)];
+        values.extend(l.percentiles().iter().map(|(_, value)| *value));
+        values.push(Some(l.max));
+        let points = values.iter().enumerate().map(|(i, v)| (i as f64, v.map(|v| v as f64)));
+        let name = if name.contains(kind) { name.to_owned() } else { format!("{name}, {kind}") };
+        series(&name, Shape::Line, Side::Left, super::make::points(points))
+    };
+    let all = loads.iter().flat_map(|(name, m)| {
+        kinds(m).into_iter().map(|(kind, _, latency)| (name.as_str(), kind, latency))
+    });
+    let lines: Vec<Series> = all.take(LINES).map(line).collect();
+    let caption = caption::of(loads.iter().map(|(_, m)| *m));
+    let named = Named { key: "percentiles", title: "Latency percentiles", caption: &caption };
+    chart(
+        &named,
+        Drawn {
+            x: names("I/Os that took no longer", heads),
+            left: log10("Latency", Unit::Nanoseconds),
+            right: None,
+            series: lines,
+            marks: Vec::new(),
+        },
+    )
+}
+
+/// Upper edge of the bucket of a value: four buckets for each power of ten … of two, joined until few enough.
+fn edges(low: u64, high: u64) -> Vec<u64> {
+    let (low, high) = (low.max(1) as f64, high.max(1) as f64);
+    let mut step = 0.25;
+    while (high / low).log2() / step > BUCKETS as f64 {
+        step *= 2.0;
+    }
+    let first = (low.log2() / step).floor();
+    let count = ((high.log2() / step).ceil() - first).clamp(1.0, BUCKETS as f64 + 2.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let count = count as u32;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let edge = |i: u32| ((first + f64::from(i)) * step).exp2().round() as u64;
+    (1..=count).map(edge).collect()
+}
+
+/// The share of I/Os between neighbouring latencies.
+fn histogram(name: &str, m: &Measurement) -> Option<Chart> {
+    let decoded: Vec<(&str, Histogram)> = kinds(m)
+        .into_iter()
+        .filter_map(|(kind, s, _)| Some((kind, Histogram::decode(s.histogram.as_deref()?).ok()?)))
+        .filter(|(_, h)| !h.is_empty())
+        .collect();
+    let low = decoded.iter().filter_map(|(_, h)| h.min()).min()?;
+    let high = decoded.iter().filter_map(|(_, h)| h.max()).max()?;
+    let edges = edges(low, high);
+    let columns = |kind: &str, histogram: &Histogram| {
+        let mut shares = vec![0.0; edges.len()];
+        let all = histogram.count() as f64;
+        for (value, count) in histogram.buckets() {
+            let place = edges.partition_point(|e| *e < value).min(edges.len().saturating_sub(1));
+            if let Some(share) = shares.get_mut(place) {
+                *share += 100.0 * count as f64 / all;
+            }
+        }
+        let shown = shares.iter().enumerate().map(|(i, s)| (i as f64, Some(*s)));
+        series(kind, Shape::Columns, Side::Left, points(shown))
+    };
+    let shown = decoded.iter().map(|(kind, h)| columns(kind, h)).collect();
+    let labels = edges.iter().map(|e| format!("≤ {}", show_ns(*e as f64))).collect();
+    let caption = words::caption(m);
+    let title = format!("{name}: histogram of latency");
+    let key = format!("histogram-{name}");
+    chart(
+        &Named { key: &key, title: &title, caption: &caption },
+        Drawn {
+            x: names("Latency", labels),
+            left: linear("Share of I/Os", Unit::Percent),
+            right: None,
+            series: shown,
+            marks: Vec::new(),
+        },
+    )
+}
+
+fn columns() -> Vec<Column> {
+    let time = |key, name| column(key, name, Unit::Nanoseconds);
+    vec![
+        column("load", "Load", Unit::Text),
+        column("in_flight", "In flight", Unit::Count),
+        column("kind", "Kind", Unit::Text),
+        column("ios", "I/Os", Unit::Count),
+        time("latency_min_ns", "Min"),
+        time("latency_mean_ns", "Mean"),
+        time("latency_stddev_ns", "Std. dev."),
+        time("latency_p50_ns", "p50"),
+        time("latency_p90_ns", "p90"),
+        time("latency_p95_ns", "p95"),
+        time("latency_p99_ns", "p99"),
+        time("latency_p99_9_ns", "p99.9"),
+        time("latency_p99_99_ns", "p99.99"),
+        time("latency_p99_999_ns", "p99.999"),
+        time("latency_max_ns", "Max"),
+    ]
+}
+
+fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
+    let (name, m) = load;
+    let mut row = vec![
+        text(name),
+        whole(m.in_flight),
+        text(kind),
+        whole(ios),
+        whole(l.min),
+        number(l.mean),
+        number(l.stddev),
+    ];
+    row.extend(l.percentiles().iter().map(|(_, value)| whole(*value)));
+    row.push(whole(l.max));
+    row
+}
+
+/// Percentiles by direction; in an open loop also the two parts of latency.
+fn figures(loads: &[Load<'_>]) -> Option<Table> {
+    let mut rows = Vec::new();
+    for load in loads {
+        for (kind, s, latency) in kinds(load.1) {
+            rows.push(line(load, kind, s.ios, &latency));
+            let parts = [("service", s.service_ns), ("delay", s.delay_ns)];
+            for (part, latency) in parts {
+                if let Some(latency) = latency {
+                    rows.push(line(load, &format!("{kind} {part}"), s.ios, &latency));
+                }
+            }
+        }
+    }
+    let caption = Caption::of(loads.iter().map(|(_, m)| *m)).text();
+    table("percentiles", "Percentiles of latency", &caption, columns(), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_cover_every_latency_and_are_few() {
+        for (low, high) in [(0, 0), (1, u64::MAX), (80_000, 80_001), (90_000, 12_000_000)] {
+            let edges = edges(low, high);
+            assert!(edges.len() <= BUCKETS + 2, "{low} to {high}: {}", edges.len());
+            assert!(edges.last().is_some_and(|e| *e >= high), "{low} to {high}");
+            assert!(edges.windows(2).all(|w| matches!(w, [a, b] if a <= b)));
+        }
+    }
+}

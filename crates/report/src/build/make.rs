@@ -1,0 +1,223 @@
+//! Small pieces of a report: facts, cells, columns, axes, series, charts. What cannot be drawn or is no figure stays out.
+
+use std::collections::HashSet;
+
+use crate::model::{
+    Axis, Block, Cell, Chart, Column, Fact, Mark, Point, Scale, Section, Series, Shape, Side,
+    Table, Unit,
+};
+use crate::words;
+
+/// Larger figures than this are no measurement.
+const PLAUSIBLE: f64 = 1e18;
+/// Longest key, in characters.
+const KEY: usize = 60;
+
+/// A figure that can be shown.
+pub(super) fn plausible(value: f64) -> bool {
+    value.is_finite() && value.abs() < PLAUSIBLE
+}
+
+pub(super) fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
+    Fact { name: name.into(), value: value.into() }
+}
+
+/// Texts of a document, ready to be shown.
+pub(super) fn cleaned(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|t| words::clean(t)).filter(|t| !t.is_empty()).collect()
+}
+
+pub(super) fn column(key: &'static str, name: &str, unit: Unit) -> Column {
+    Column { name: name.to_owned(), key, unit }
+}
+
+pub(super) fn text(text: &str) -> Cell {
+    if text.is_empty() { Cell::Empty } else { Cell::Text(words::clean(text)) }
+}
+
+pub(super) fn number(value: impl Into<Option<f64>>) -> Cell {
+    match value.into() {
+        Some(value) if value.is_finite() => Cell::Number(value),
+        _ => Cell::Empty,
+    }
+}
+
+pub(super) fn whole(value: impl Into<Option<u64>>) -> Cell {
+    value.into().map_or(Cell::Empty, |value| Cell::Number(value as f64))
+}
+
+pub(super) fn linear(title: &str, unit: Unit) -> Axis {
+    Axis { title: title.to_owned(), unit, scale: Scale::Linear }
+}
+
+pub(super) fn log2(title: &str, unit: Unit) -> Axis {
+    Axis { title: title.to_owned(), unit, scale: Scale::Log2 }
+}
+
+pub(super) fn log10(title: &str, unit: Unit) -> Axis {
+    Axis { title: title.to_owned(), unit, scale: Scale::Log10 }
+}
+
+pub(super) fn names(title: &str, names: Vec<String>) -> Axis {
+    Axis { title: title.to_owned(), unit: Unit::Text, scale: Scale::Names(names) }
+}
+
+/// The axis of a throughput in the unit that a load is judged by.
+pub(super) fn throughput(bandwidth: bool) -> Axis {
+    linear("Throughput", if bandwidth { Unit::MibPerS } else { Unit::Iops })
+}
+
+/// A point, and between which figures the true one is thought to lie.
+pub(super) fn point(x: f64, y: f64, half_width_percent: Option<f64>) -> Point {
+    let known = half_width_percent.filter(|h| h.is_finite() && *h >= 0.0);
+    let interval = known.map(|h| ((y * (1.0 - h / 100.0)).max(0.0), y * (1.0 + h / 100.0)));
+    Point { x, y, interval: interval.filter(|(low, high)| plausible(*low) && plausible(*high)) }
+}
+
+/// Points of figures that may be missing.
+pub(super) fn points(figures: impl IntoIterator<Item = (f64, Option<f64>)>) -> Vec<Point> {
+    figures.into_iter().filter_map(|(x, y)| Some(point(x, y?, None))).collect()
+}
+
+pub(super) fn series(name: &str, shape: Shape, side: Side, points: Vec<Point>) -> Series {
+    Series { name: words::clean(name), shape, side, points }
+}
+
+pub(super) fn mark(x: f64, label: impl Into<String>) -> Mark {
+    Mark { x, label: label.into() }
+}
+
+/// The words that a chart is named by.
+pub(super) struct Named<'a> {
+    pub(super) key: &'a str,
+    pub(super) title: &'a str,
+    pub(super) caption: &'a str,
+}
+
+/// What is drawn, and where.
+pub(super) struct Drawn {
+    pub(super) x: Axis,
+    pub(super) left: Axis,
+    pub(super) right: Option<Axis>,
+    pub(super) series: Vec<Series>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// The chart without what cannot be drawn; none where no series has two points.
+pub(super) fn chart(named: &Named<'_>, drawn: Drawn) -> Option<Chart> {
+    let Drawn { x, left, right, mut series, mut marks } = drawn;
+    for one in &mut series {
+        let y = if one.side == Side::Right { right.as_ref()? } else { &left };
+        one.points.retain(|p| fits(&x, p.x) && fits(y, p.y) && p.y >= 0.0);
+        one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        for point in &mut one.points {
+            point.interval = point.interval.filter(|(low, _)| fits(y, *low));
+        }
+    }
+    series.retain(|s| !s.points.is_empty());
+    if !series.iter().any(|s| s.points.len() > 1) {
+        return None;
+    }
+    marks.retain(|m| fits(&x, m.x));
+    let right = right.filter(|_| series.iter().any(|s| s.side == Side::Right));
+    Some(Chart {
+        key: key(named.key),
+        title: words::clean(named.title),
+        caption: words::clean(named.caption),
+        x,
+        left,
+        right,
+        series,
+        marks,
+    })
+}
+
+/// Whether a figure has a place on an axis.
+fn fits(axis: &Axis, value: f64) -> bool {
+    plausible(value)
+        && match &axis.scale {
+            Scale::Linear => true,
+            Scale::Log2 | Scale::Log10 => value > 1e-12,
+            Scale::Names(names) => value >= 0.0 && value < names.len() as f64,
+        }
+}
+
+/// A short name that every file system takes: `8 KiB random read` is `8k-random-read`.
+pub(super) fn key(text: &str) -> String {
+    let short = text.replace(" KiB", "k").replace(" MiB", "m").replace(" GiB", "g");
+    let mut key = String::new();
+    for c in short.chars() {
+        if c.is_ascii_alphanumeric() {
+            key.push(c.to_ascii_lowercase());
+        } else if !key.is_empty() && !key.ends_with('-') {
+            key.push('-');
+        }
+    }
+    let key: String = key.chars().take(KEY).collect();
+    let key = key.trim_end_matches('-');
+    if key.is_empty() { "chart".to_owned() } else { key.to_owned() }
+}
+
+/// Blocks of charts that are read beside each other; nothing where there are none.
+pub(super) fn beside(charts: Vec<Chart>) -> Option<Block> {
+    (!charts.is_empty()).then_some(Block::Charts(charts))
+}
+
+/// A section; none where nothing is in it.
+pub(super) fn section(
+    key: &'static str,
+    heading: &'static str,
+    blocks: Vec<Block>,
+) -> Option<Section> {
+    (!blocks.is_empty()).then_some(Section { key, heading, blocks })
+}
+
+/// Gives charts and tables of a result names that are unique among them.
+pub(super) fn make_unique(sections: &mut [Section]) {
+    let mut taken = HashSet::new();
+    for block in sections.iter_mut().flat_map(|s| &mut s.blocks) {
+        match block {
+            Block::Chart(chart) => unique(&mut chart.key, &mut taken),
+            Block::Charts(charts) => {
+                for chart in charts {
+                    unique(&mut chart.key, &mut taken);
+                }
+            }
+            Block::Table(table) => unique(&mut table.key, &mut taken),
+            _ => {}
+        }
+    }
+}
+
+fn unique(key: &mut String, taken: &mut HashSet<String>) {
+    let first = key.clone();
+    let mut number = 1u32;
+    while !taken.insert(key.clone()) {
+        number += 1;
+        *key = format!("{first}-{number}");
+    }
+}
+
+/// The table without the columns that hold nothing in any row; none where there is no row.
+pub(super) fn table(
+    key: &str,
+    title: &str,
+    caption: &str,
+    mut columns: Vec<Column>,
+    mut rows: Vec<Vec<Cell>>,
+) -> Option<Table> {
+    if rows.is_empty() {
+        return None;
+    }
+    let holds = |c: usize| rows.iter().any(|r| r.get(c).is_some_and(|cell| *cell != Cell::Empty));
+    let kept: Vec<bool> = (0..columns.len()).map(holds).collect();
+    let mut places = kept.iter();
+    columns.retain(|_| places.next() == Some(&true));
+    for row in &mut rows {
+        let mut places = kept.iter();
+        row.retain(|_| places.next() == Some(&true));
+        row.resize(columns.len(), Cell::Empty);
+    }
+    let (key, title, caption) = (self::key(key), words::clean(title), words::clean(caption));
+    Some(Table { key, title, caption, columns, rows })
+}

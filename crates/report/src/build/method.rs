@@ -1,0 +1,84 @@
+//! How it was measured, what the figures mean, and every reason to doubt them.
+
+use results::Document;
+
+use super::make::{cleaned, fact, section};
+use crate::model::{Block, Fact, Section};
+
+/// The sections of method and warnings.
+pub(super) fn sections(document: &Document) -> Vec<Section> {
+    let mut blocks = Vec::new();
+    let method = cleaned(document.method());
+    if !method.is_empty() {
+        blocks.push(Block::List(method));
+    }
+    blocks.push(Block::Facts(terms()));
+    let warnings = match cleaned(document.warnings()) {
+        none if none.is_empty() => {
+            Block::Paragraph("There is no reason to doubt a figure.".to_owned())
+        }
+        warnings => Block::Warnings(warnings),
+    };
+    let mut doubts = vec![warnings];
+    doubts.extend(headroom(document).map(Block::Paragraph));
+    let sections = [section("method", "Method", blocks), section("warnings", "Warnings", doubts)];
+    sections.into_iter().flatten().collect()
+}
+
+/// How far the tool itself was from its limit.
+fn headroom(document: &Document) -> Option<String> {
+    let (ceiling, used) = match document {
+        Document::Assessment(a) => (a.tool_ceiling_iops?, a.tool_ceiling_used_percent),
+        other => {
+            let measurements = other.measurements();
+            let ceiling = measurements.iter().find_map(|m| m.checks.tool_ceiling_iops)?;
+            let most = measurements.iter().map(|m| m.total.iops).fold(0.0, f64::max);
+            (ceiling, Some(100.0 * most / ceiling))
+        }
+    };
+    Some(format!(
+        "Without any I/O this program makes {} I/Os a second on this host. The largest rate measured here is {} of that.",
+        workload::show_number(ceiling),
+        crate::words::percent(used)
+    ))
+}
+
+fn terms() -> Vec<Fact> {
+    vec![
+        fact(
+            "IOPS",
+            "I/Os that completed without error inside the measured window, for each second of it. Warm-up does not count.",
+        ),
+        fact("MiB/s", "Bytes moved by those I/Os for each second, in units of 2^20 bytes."),
+        fact(
+            "Latency",
+            "From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O \
+             is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.",
+        ),
+        fact(
+            "p99",
+            "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie above it.",
+        ),
+        fact(
+            "Depth, in flight",
+            "Outstanding I/Os of each thread, and of all threads together. Achieved is the average over the window.",
+        ),
+        fact(
+            "Operating point",
+            "The least measured load that gives at least 95 % of the highest throughput: more in flight makes each I/O \
+             wait and gains next to nothing.",
+        ),
+        fact(
+            "Little knee N*",
+            "Saturated throughput × unloaded latency: how many I/Os the storage works on at once.",
+        ),
+        fact(
+            "Direct, durable",
+            "Direct I/O goes past the cache of the operating system. A durable write is on stable media before it completes.",
+        ),
+        fact(
+            "File size",
+            "A small file may fit a cache of the storage and then shows the cache. No figure here holds for another file size.",
+        ),
+    ]
+}

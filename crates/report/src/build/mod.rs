@@ -1,0 +1,121 @@
+//! From documents to a report: what it says, section by section, before any format writes it down.
+//!
+//! The order is that in which people read: the answer, what was tested, charts, tables, environment, method, warnings.
+//! A chart is there where it has something to show: two points at least. A sweep of hundreds of cells gets a few dozen
+//! charts, not hundreds.
+
+mod agreement;
+mod assessment;
+mod caption;
+mod cases;
+mod checks;
+mod environment;
+mod knee;
+mod latency;
+mod loads;
+mod make;
+mod measurement;
+mod method;
+mod point;
+mod runs;
+mod saturation;
+mod scale;
+mod sizes;
+mod sweep;
+mod tested;
+mod time;
+mod utf8;
+
+use results::{Document, Status};
+
+use crate::model::{Report, ResultPart, Section};
+use crate::words;
+
+/// What these documents say, in their order.
+#[must_use]
+pub fn build(documents: &[Document]) -> Report {
+    let results: Vec<ResultPart> = documents.iter().map(part).collect();
+    let title = match results.as_slice() {
+        [] => "No results".to_owned(),
+        [one] => format!("{}: {}", one.kind, one.title),
+        many => format!("{} results of iosonde", many.len()),
+    };
+    Report { title, results }
+}
+
+/// What one document says.
+#[must_use]
+pub fn part(document: &Document) -> ResultPart {
+    let mut sections: Vec<Section> = match document {
+        Document::Measurement(d) => measurement::sections(d),
+        Document::Runs(d) => runs::sections(d),
+        Document::Assessment(d) => assessment::sections(d),
+        Document::Knee(d) => knee::sections(d),
+        Document::Sweep(d) => sweep::sections(d),
+        Document::Sizes(d) => sizes::sections(d),
+        Document::Scale(d) => scale::sections(d),
+    };
+    sections.extend(environment::section(document.environment()));
+    sections.extend(method::sections(document));
+    make::make_unique(&mut sections);
+    ResultPart {
+        kind: kind(document),
+        title: title(document),
+        subtitle: subtitle(document),
+        banner: banner(document).map(str::to_owned),
+        sections,
+        document: utf8::in_utf8(document.clone()),
+    }
+}
+
+fn kind(document: &Document) -> &'static str {
+    match document {
+        Document::Measurement(_) => "Measurement",
+        Document::Runs(_) => "Repeated measurement",
+        Document::Assessment(_) => "Storage assessment",
+        Document::Knee(_) => "Saturation",
+        Document::Sweep(_) => "Sweep",
+        Document::Sizes(_) => "File sizes",
+        Document::Scale(_) => "Scaling",
+    }
+}
+
+/// The load and where it was; an assessment is of the place alone.
+fn title(document: &Document) -> String {
+    let place = tested::place(document);
+    match document {
+        Document::Assessment(_) => place,
+        other => match words::clean(&other.title()) {
+            load if load.is_empty() => place,
+            load => format!("{load} on {place}"),
+        },
+    }
+}
+
+/// File size, time, host and storage.
+fn subtitle(document: &Document) -> Vec<String> {
+    let mut parts = vec![format!("file size {}", words::size(document.file_bytes()))];
+    parts.push(words::moment(document.started()));
+    let environment = document.environment();
+    if let Some(host) = &environment.host {
+        parts.push(format!("host {}", words::clean(&host.hostname)));
+    }
+    for storage in environment.storage.iter().map(words::storage) {
+        if !parts.contains(&storage) {
+            parts.push(storage);
+        }
+    }
+    parts
+}
+
+fn banner(document: &Document) -> Option<&'static str> {
+    match document.status() {
+        Status::Complete => None,
+        Status::Interrupted => {
+            Some("Interrupted before its end. The figures are those of the part that was measured.")
+        }
+        Status::Failed => {
+            Some("Ended by an I/O error. The figures are those of the part before it.")
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The same load on parts of one file that differ in size.
+
+use analysis::edge::{Edge, Outcome};
+use results::{Document, Experiment, Measurement, SizeResult, Sizes};
+use workload::show_ns;
+
+use super::caption::Caption;
+use super::make::{
+    Drawn, Named, beside, chart, column, fact, linear, log2, mark, number, point, points, section,
+    series, table, whole,
+};
+use super::{agreement, latency, loads, tested, time};
+use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
+use crate::words;
+
+/// Answer, charts and tables of a sweep over file sizes.
+pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
+    let named: Vec<(String, &Measurement)> =
+        e.measurements.iter().map(|m| (words::size(m.file_bytes), m)).collect();
+    let document = Document::Sizes(Box::new(e.clone()));
+    let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
+    tables.extend(loads::shown(&document).map(Block::Table));
+    let largest = fact("Largest size", words::clean(&e.conclusion.largest_reason));
+    let sections = [
+        section("verdict", "The cache", answer(e)),
+        tested::of_experiment(e, vec![largest]),
+        section("sizes", "Size by size", beside(charts(e)).into_iter().collect()),
+        latency::of(&named, false),
+        time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
+        section("loads", "Every size", tables),
+        agreement::of(&named),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
+    let Some(edge) = &e.conclusion.edge else {
+        let text = "This load says nothing about a cache: only uniformly random reads do.";
+        return vec![Block::Paragraph(text.to_owned())];
+    };
+    let (judgement, answer) = match edge.outcome {
+        Outcome::Found => (Judgement::Good, cache(edge)),
+        Outcome::Between => (Judgement::Doubtful, cache(edge)),
+        Outcome::AllFits => (Judgement::Doubtful, "larger than every size".to_owned()),
+        Outcome::NoneSeen => (Judgement::Good, "none seen".to_owned()),
+        Outcome::Flat => (Judgement::Unknown, "none, or larger than every size".to_owned()),
+        Outcome::Unclear => (Judgement::Unknown, "not clear".to_owned()),
+    };
+    let card = Card {
+        heading: "Cache below the operating system".to_owned(),
+        judgement,
+        answer,
+        evidence: vec![
+            words::clean(&edge.explanation),
+            format!("Rule: {}", words::clean(&edge.rule)),
+        ],
+    };
+    let mut facts = Vec::new();
+    if let Some(hit) = edge.hit_latency_ns {
+        facts.push(fact("Mean latency of a hit", show_ns(hit)));
+    }
+    if let Some(miss) = edge.miss_latency_ns {
+        facts.push(fact("Mean latency of a miss", show_ns(miss)));
+    }
+    for fair in &edge.fair_sizes {
+        let text = format!(
+            "{}: the cache still answers {}, and mean latency is too low by {}",
+            words::size(fair.file_bytes),
+            words::percent(Some(fair.hit_percent)),
+            words::percent(Some(fair.latency_error_percent))
+        );
+        facts.push(fact(format!("File of {} times the cache", fair.times), text));
+    }
+    let mut blocks = vec![Block::Cards(vec![card])];
+    if !facts.is_empty() {
+        blocks.push(Block::Facts(facts));
+    }
+    blocks
+}
+
+fn cache(edge: &Edge) -> String {
+    edge.cache.map_or_else(
+        || "its size is not known".to_owned(),
+        |c| {
+            let (low, high) = (words::size(c.low_bytes), words::size(c.high_bytes));
+            format!("{} ({low}–{high})", words::size(c.bytes))
+        },
+    )
+}
+
+fn caption(e: &Experiment<Sizes>) -> String {
+    let sizes = e.conclusion.curve.iter().fold(Caption::of(&e.measurements), |caption, r| {
+        let title = e.measurements.first().map(|m| m.workload.title()).unwrap_or_default();
+        let first = e.measurements.first();
+        match first {
+            Some(m) => caption.load(r.file_bytes, &title, m.threads, m.depth, m.in_flight),
+            None => caption.load(r.file_bytes, "load not known", 0, None, 0),
+        }
+    });
+    sizes.text()
+}
+
+fn edge_mark(e: &Experiment<Sizes>) -> Vec<Mark> {
+    let cache = e.conclusion.edge.as_ref().and_then(|edge| edge.cache);
+    cache.map(|c| mark(c.bytes as f64, "cache")).into_iter().collect()
+}
+
+fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
+    let caption = caption(e);
+    let results = &e.conclusion.curve;
+    let x = || log2("File size", Unit::Bytes);
+    let large = e.measurements.first().is_some_and(words::is_bandwidth);
+    let figure = |r: &SizeResult| if large { r.mib_per_s } else { r.iops };
+    let throughput = results
+        .iter()
+        .map(|r| point(r.file_bytes as f64, figure(r), r.half_width_percent))
+        .collect();
+    let latency = points(results.iter().map(|r| (r.file_bytes as f64, r.mean_latency_ns)));
+    let unit = if large { "MiB/s" } else { "IOPS" };
+    let title = format!("{unit} against file size");
+    let first = chart(
+        &Named { key: "sizes", title: &title, caption: &caption },
+        Drawn {
+            x: x(),
+            left: super::make::throughput(large),
+            right: Some(linear("Mean latency", Unit::Nanoseconds)),
+            series: vec![
+                series(unit, Shape::Line, Side::Left, throughput),
+                series("mean latency", Shape::Line, Side::Right, latency),
+            ],
+            marks: edge_mark(e),
+        },
+    );
+    let shares = e.conclusion.edge.iter().flat_map(|edge| &edge.shares);
+    let fast = shares.clone().map(|s| (s.file_bytes as f64, Some(s.fast_percent)));
+    let expected = shares.map(|s| (s.file_bytes as f64, s.expected_percent));
+    let title = "Share of fast I/Os, and what a cache of that size would answer";
+    let second = chart(
+        &Named { key: "cache-share", title, caption: &caption },
+        Drawn {
+            x: x(),
+            left: linear("Share of I/Os", Unit::Percent),
+            right: None,
+            series: vec![
+                series("measured", Shape::Line, Side::Left, points(fast)),
+                series("expected, cache / file", Shape::Dashed, Side::Left, points(expected)),
+            ],
+            marks: edge_mark(e),
+        },
+    );
+    [first, second].into_iter().flatten().collect()
+}
+
+fn curve(e: &Experiment<Sizes>) -> Option<Table> {
+    let columns = vec![
+        column("file_bytes", "File size", Unit::Bytes),
+        column("iops", "IOPS", Unit::Iops),
+        column("half_width_percent", "±", Unit::Percent),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p50_ns", "p50", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("fast_percent", "Fast", Unit::Percent),
+        column("expected_percent", "Cache / file", Unit::Percent),
+        column("warmed_bytes", "Read before", Unit::Bytes),
+    ];
+    let shares = |bytes: u64| {
+        let mut all = e.conclusion.edge.iter().flat_map(|edge| &edge.shares);
+        all.find(|s| s.file_bytes == bytes)
+    };
+    let row = |r: &SizeResult| -> Vec<Cell> {
+        let share = shares(r.file_bytes);
+        vec![
+            whole(r.file_bytes),
+            number(r.iops),
+            number(r.half_width_percent),
+            number(r.mib_per_s),
+            number(r.mean_latency_ns),
+            whole(r.p50_latency_ns),
+            whole(r.p99_latency_ns),
+            number(share.map(|s| s.fast_percent)),
+            number(share.and_then(|s| s.expected_percent)),
+            whole(r.warmed.map(|w| w.bytes)),
+        ]
+    };
+    let rows = e.conclusion.curve.iter().map(row).collect();
+    table("sizes", "Every size", &caption(e), columns, rows)
+}

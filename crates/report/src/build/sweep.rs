@@ -1,0 +1,299 @@
+//! A sweep: the best of each load, how each saturates, and every cell.
+
+use results::{Document, Experiment, Measurement, Source, Sweep, SweptCell, SweptCurve};
+use workload::{Pattern, show_duration};
+
+use super::caption::Caption;
+use super::cases::{self, Case};
+use super::make::{self, Named, beside, column, fact, number, section, table, text, whole};
+use super::saturation::{self, Curve, Load};
+use super::{agreement, latency, loads, tested};
+use crate::model::{Block, Cell, Chart, Section, Table, Unit};
+use crate::words;
+
+/// Charts of single loads in one report: more than people will look at.
+const CHARTS: usize = 36;
+
+/// Answer, charts and tables of a sweep.
+pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
+    let document = Document::Sweep(Box::new(e.clone()));
+    let best = best_measured(e);
+    let mut tables: Vec<Block> = cells(e).map(Block::Table).into_iter().collect();
+    tables.extend(loads::shown(&document).map(Block::Table));
+    let sections = [
+        section("verdict", "The best of each load", answer(e)),
+        tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
+        section("cases", "Case by case", beside(case_charts(e)).into_iter().collect()),
+        section("saturation", "Saturation", saturation_blocks(e)),
+        latency::of(&best, false),
+        section("loads", "Every cell", tables),
+        agreement::of(&best),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn cell(e: &Experiment<Sweep>, number: u32) -> Option<&SweptCell> {
+    e.conclusion.cells.get(usize::try_from(number).ok()?)
+}
+
+fn cells_of<'a>(e: &'a Experiment<Sweep>, curve: &SweptCurve) -> Vec<&'a SweptCell> {
+    curve.cells.iter().filter_map(|n| cell(e, *n)).filter(|c| c.iops.is_some()).collect()
+}
+
+fn is_sequential(cell: &SweptCell) -> bool {
+    matches!(cell.cell.pattern, Pattern::Sequential | Pattern::SequentialShared)
+}
+
+/// The load of a curve with its place, where there are several groups of targets.
+fn name(e: &Experiment<Sweep>, curve: &SweptCurve) -> String {
+    let title = words::clean(&curve.title);
+    let plan = &e.conclusion.plan;
+    if plan.targets.len() < 2 || plan.together {
+        return title;
+    }
+    let names = curve.targets.iter().filter_map(|t| plan.targets.get(*t));
+    let names: Vec<String> = names.map(|t| words::path(&t.path)).collect();
+    format!("{title} on {}", names.join(" + "))
+}
+
+/// What the file was of a cell's measurements; of an inferred one, that of the whole sweep.
+fn file_bytes(e: &Experiment<Sweep>, cell: &SweptCell) -> u64 {
+    let measured = cell.measurements.iter().find_map(|m| e.measurements.get(*m));
+    measured.map_or(e.file_bytes, |m| m.file_bytes)
+}
+
+fn caption(e: &Experiment<Sweep>, cells: &[&SweptCell]) -> Caption {
+    let mode = e.conclusion.plan.mode;
+    cells.iter().fold(Caption::default(), |c, cell| c.cell(file_bytes(e, cell), mode, cell))
+}
+
+/// The measured cell with the highest throughput of each load.
+fn best_measured(e: &Experiment<Sweep>) -> Vec<(String, &Measurement)> {
+    let best = |curve: &SweptCurve| {
+        let measured = cells_of(e, curve).into_iter().flat_map(|c| &c.measurements);
+        let measured = measured.filter_map(|m| e.measurements.get(*m));
+        let most = measured.max_by(|a, b| a.total.iops.total_cmp(&b.total.iops))?;
+        Some((name(e, curve), most))
+    };
+    e.conclusion.curves.iter().filter_map(best).collect()
+}
+
+fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
+    let sweep = &e.conclusion;
+    let of = |source: Source| sweep.cells.iter().filter(|c| c.source == source).count() as u64;
+    let mut counts = format!(
+        "{} of {} measured",
+        words::count(of(Source::Measured)),
+        words::plural(sweep.cells.len() as u64, "cell", "cells")
+    );
+    for (source, word) in [
+        (Source::Inferred, "inferred"),
+        (Source::LeftOut, "impossible here"),
+        (Source::Missing, "missing"),
+    ] {
+        if of(source) > 0 {
+            counts.push_str(&format!(", {} {word}", words::count(of(source))));
+        }
+    }
+    let took = show_duration(sweep.device_seconds);
+    let whole = show_duration(sweep.matrix_seconds);
+    let text = format!("{counts}; {took} of the storage's time, of {whole} that the whole takes.");
+    let mut blocks = vec![Block::Paragraph(text)];
+    blocks.extend(best(e).map(Block::Table));
+    let left_out = left_out(e);
+    if !left_out.is_empty() {
+        blocks.push(Block::List(left_out));
+    }
+    blocks
+}
+
+/// The best of each load, over all of its threads and depths.
+fn best(e: &Experiment<Sweep>) -> Option<Table> {
+    let columns = vec![
+        column("load", "Load", Unit::Text),
+        column("operation", "What a database does this for", Unit::Text),
+        column("best_iops", "Best IOPS", Unit::Iops),
+        column("best_mib_per_s", "Best MiB/s", Unit::MibPerS),
+        column("error_percent", "±", Unit::Percent),
+        column("operating_in_flight", "95 % of it at, in flight", Unit::Number),
+        column("operating_latency_ns", "Mean latency there", Unit::Nanoseconds),
+        column("split_difference_percent", "Differs by the split", Unit::Percent),
+        column("source", "", Unit::Text),
+    ];
+    let row = |c: &SweptCurve| {
+        vec![
+            text(&name(e, c)),
+            text(c.operation.as_deref().unwrap_or_default()),
+            number(c.best_iops),
+            number(c.best_mib_per_s),
+            number(c.error_percent),
+            number(c.operating_in_flight),
+            number(c.operating_latency_ns),
+            number(c.split_difference_percent),
+            text(if c.source == Source::Inferred { "inferred" } else { "" }),
+        ]
+    };
+    let rows = e.conclusion.curves.iter().map(row).collect();
+    let all: Vec<&SweptCell> = e.conclusion.cells.iter().filter(|c| c.iops.is_some()).collect();
+    table("best", "The best of each load", &caption(e, &all).text(), columns, rows)
+}
+
+fn left_out(e: &Experiment<Sweep>) -> Vec<String> {
+    let mut reasons: Vec<(String, u64)> = Vec::new();
+    for cell in e.conclusion.cells.iter().filter(|c| c.source == Source::LeftOut) {
+        let reason = words::clean(cell.reason.as_deref().unwrap_or_default());
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    let line = |(reason, count): &(String, u64)| {
+        format!("{} impossible here: {reason}", words::plural(*count, "cell is", "cells are"))
+    };
+    reasons.iter().map(line).collect()
+}
+
+/// IOPS, MiB/s and latency of the best of each load.
+fn case_charts(e: &Experiment<Sweep>) -> Vec<Chart> {
+    let case = |c: &SweptCurve| Case {
+        name: name(e, c),
+        iops: c.best_iops,
+        mib_per_s: c.best_mib_per_s,
+        half_width_percent: c.error_percent,
+        mean_ns: c.operating_latency_ns,
+        p99_ns: None,
+    };
+    let cases: Vec<Case> = e.conclusion.curves.iter().map(case).collect();
+    let all: Vec<&SweptCell> = e.conclusion.curves.iter().flat_map(|c| cells_of(e, c)).collect();
+    cases::charts(&cases, &caption(e, &all))
+}
+
+fn load(c: &SweptCell) -> Load {
+    let targets = c.cell.targets.len().max(1) as u64;
+    Load {
+        threads: u64::from(c.cell.threads).saturating_mul(targets),
+        depth: Some(c.cell.depth),
+        in_flight: c.in_flight,
+        iops: c.iops.unwrap_or(f64::NAN),
+        mib_per_s: c.mib_per_s.unwrap_or(f64::NAN),
+        half_width_percent: c.error_percent,
+        mean_ns: c.latency_ns,
+        p99_ns: c.p99_ns.map(|p| p as f64),
+        ..Load::default()
+    }
+}
+
+/// The charts of each load: the more loads, the fewer of each.
+fn saturation_blocks(e: &Experiment<Sweep>) -> Vec<Block> {
+    let curves: Vec<&SweptCurve> =
+        e.conclusion.curves.iter().filter(|c| cells_of(e, c).len() > 1).collect();
+    let each = (CHARTS / curves.len().max(1)).max(1);
+    let mut blocks = Vec::new();
+    for curve in curves.iter().take(CHARTS) {
+        blocks.extend(beside(curve_charts(e, curve, each)));
+    }
+    if curves.len() > CHARTS {
+        blocks.push(Block::Paragraph(format!(
+            "{} more loads have no chart here; their figures are in the table of all cells.",
+            curves.len() - CHARTS
+        )));
+    }
+    blocks
+}
+
+/// At most so many charts of one load, those that say most first.
+fn curve_charts(e: &Experiment<Sweep>, curve: &SweptCurve, most: usize) -> Vec<Chart> {
+    let cells = cells_of(e, curve);
+    let title = name(e, curve);
+    let caption = caption(e, &cells).text();
+    let bandwidth = cells.iter().all(|c| is_sequential(c));
+    let drawn = Curve {
+        title: &title,
+        caption: &caption,
+        loads: cells.iter().map(|c| load(c)).collect(),
+        bandwidth,
+        marks: saturation::marks(curve.knee.as_ref()),
+        ceiling: None,
+    };
+    let threads = drawn.of_threads();
+    let mut charts: Vec<Chart> = Vec::new();
+    if most > 1 && !threads.is_empty() {
+        charts.extend(threads);
+        charts.extend(drawn.of_total());
+    } else {
+        charts.extend(drawn.whole());
+    }
+    let key = format!("combinations-{title}");
+    let heading = format!("{title}: every combination");
+    let named = Named { key: &key, title: &heading, caption: &caption };
+    charts.extend(cases::combinations(&named, &combinations(&cells), bandwidth));
+    charts.truncate(most);
+    charts
+}
+
+fn combinations(cells: &[&SweptCell]) -> Vec<Case> {
+    let case = |c: &&SweptCell| Case {
+        name: format!("{} × {}", c.cell.threads, c.cell.depth),
+        iops: c.iops.unwrap_or(f64::NAN),
+        mib_per_s: c.mib_per_s.unwrap_or(f64::NAN),
+        half_width_percent: c.error_percent,
+        mean_ns: c.latency_ns,
+        p99_ns: c.p99_ns.map(|p| p as f64),
+    };
+    cells.iter().map(case).collect()
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Measured => "measured",
+        Source::Inferred => "inferred",
+        Source::LeftOut => "impossible here",
+        Source::Missing => "missing",
+    }
+}
+
+/// Every cell of the plan.
+fn cells(e: &Experiment<Sweep>) -> Option<Table> {
+    let columns = vec![
+        column("cell", "No.", Unit::Count),
+        column("load", "Load", Unit::Text),
+        column("target", "Target", Unit::Text),
+        column("operation", "Shape of", Unit::Text),
+        column("threads", "Threads", Unit::Count),
+        column("depth", "Depth", Unit::Count),
+        column("in_flight", "In flight", Unit::Count),
+        column("iops", "IOPS", Unit::Iops),
+        column("error_percent", "±", Unit::Percent),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("source", "Source", Unit::Text),
+        column("reason", "Why not", Unit::Text),
+    ];
+    let all: Vec<&SweptCell> = e.conclusion.cells.iter().collect();
+    let rows = all.iter().map(|c| row(e, c)).collect();
+    table("cells", "Every cell of the plan", &caption(e, &all).text(), columns, rows)
+}
+
+fn row(e: &Experiment<Sweep>, c: &SweptCell) -> Vec<Cell> {
+    let plan = &e.conclusion.plan;
+    let several = plan.targets.len() > 1;
+    let targets = c.cell.targets.iter().filter_map(|t| plan.targets.get(*t));
+    let targets: Vec<String> = targets.map(|t| words::path(&t.path)).collect();
+    vec![
+        whole(u64::from(c.cell.number)),
+        text(&c.cell.load_title()),
+        make::text(if several { targets.join(" + ") } else { String::new() }.as_str()),
+        text(c.cell.operation.as_deref().unwrap_or_default()),
+        whole(u64::from(c.cell.threads)),
+        whole(u64::from(c.cell.depth)),
+        whole(c.in_flight),
+        number(c.iops),
+        number(c.error_percent),
+        number(c.mib_per_s),
+        number(c.latency_ns),
+        whole(c.p99_ns),
+        text(source(c.source)),
+        text(c.reason.as_deref().unwrap_or_default()),
+    ]
+}
