@@ -1,10 +1,37 @@
 //! What can be wrong with a history, and what to do about it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
+
+use crate::place::Place;
+use crate::value::Mismatch;
+
+/// What a database said.
+#[derive(Debug, Error)]
+pub enum DatabaseError {
+    /// SQLite.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL, or the way to it.
+    #[error("{}", whole(.0))]
+    Postgres(#[from] postgres::Error),
+    /// The certificates of this system, or the way TLS is set up.
+    #[error("no encrypted connection can be made: {0}")]
+    Tls(String),
+}
+
+/// PostgreSQL's errors name their kind; the reason is in what caused them.
+fn whole(error: &postgres::Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
+        return format!("{}{detail}", said.message());
+    }
+    let cause = std::error::Error::source(error);
+    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
 
 /// A history that cannot be used.
 #[derive(Debug, Error)]
@@ -14,70 +41,120 @@ pub enum HistoryError {
         "no place for the history is known: neither XDG_DATA_HOME nor HOME is set; name a file with `--history FILE`"
     )]
     NoPlace,
+    /// The URL says something that is not understood.
+    #[error(
+        "the URL of the history is not understood ({what}); it should be like \
+         `postgres://user@host:5432/database?sslmode=require`"
+    )]
+    BadUrl {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// There is none.
+    #[error(
+        "there is no history at `{place}`; a run makes it, or name another with `--history PLACE`"
+    )]
+    NotThere {
+        /// Where it should be.
+        place: Place,
+    },
     /// The file or its directory cannot be reached.
-    #[error("cannot use the history `{}`: {source}; name another with `--history FILE`", path.display())]
+    #[error("cannot use the history `{}`: {source}; name another with `--history PLACE`", path.display())]
     Unreachable {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// The file is something else.
+    /// What is there is something else.
     #[error(
-        "`{}` is no history of iosonde and was left as it is; name another file with `--history FILE`",
-        path.display()
+        "`{place}` is no history of iosonde and was left as it is; name another with `--history PLACE`"
     )]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
     },
-    /// The file is of a newer program.
+    /// It is of a newer program.
     #[error(
-        "the history `{}` was written by a newer iosonde: it has version {found}, this program knows up to {known}; use \
-         the newer program, or another file with `--history FILE`",
-        path.display()
+        "the history `{place}` was written by a newer iosonde: it has version {found}, this program knows up to {known}; \
+         use the newer program, or another history with `--history PLACE`"
     )]
     Newer {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// Its version.
         found: u32,
         /// The newest that this program knows.
         known: u32,
     },
-    /// The file is damaged.
+    /// It is damaged.
     #[error(
-        "the history `{}` is damaged ({what}) and was left as it is; copy it, save what can be read with \
-         `sqlite3 FILE .recover`, and go on with another file by `--history FILE`",
-        path.display()
+        "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can be read with \
+         `sqlite3 FILE .recover`, and go on with another by `--history PLACE`"
     )]
     Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
+        /// Where it is.
+        place: Place,
+        /// What is wrong.
         what: String,
     },
     /// Another program has held it for long.
-    #[error("the history `{}` is held by another program for more than half a minute; end that one, or name another file with `--history FILE`", path.display())]
+    #[error(
+        "the history `{place}` is held by another program for too long; end that one, or name another with `--history PLACE`"
+    )]
     Busy {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
     },
-    /// Anything else that SQLite says.
-    #[error("cannot use the history `{}`: {source}; name another with `--history FILE`", path.display())]
+    /// There is no space left.
+    #[error(
+        "the history `{place}` cannot grow: {source}; make room, or name another with `--history PLACE`. What was kept \
+         before is still there"
+    )]
+    Full {
+        /// Where it is.
+        place: Place,
+        /// What the database said.
+        source: DatabaseError,
+    },
+    /// It may not be written.
+    #[error(
+        "the history `{place}` cannot be written: {source}; see to the permissions of the file and its directory, or name \
+         another with `--history PLACE`"
+    )]
+    ReadOnly {
+        /// Where it is.
+        place: Place,
+        /// What the database said.
+        source: DatabaseError,
+    },
+    /// The server cannot be reached, or does not let us in.
+    #[error(
+        "cannot reach the history `{place}`: {source}; see to the server, the URL and the password"
+    )]
+    NoConnection {
+        /// Where it is.
+        place: Place,
+        /// What was said.
+        source: DatabaseError,
+    },
+    /// Anything else that a database says.
+    #[error("cannot use the history `{place}`: {source}; name another with `--history PLACE`")]
     Store {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        source: rusqlite::Error,
+        /// Where it is.
+        place: Place,
+        /// What the database said.
+        source: DatabaseError,
     },
     /// A document cannot be written or read.
-    #[error("a measurement in the history `{}` cannot be read or written: {source}; it may be of another version of iosonde", path.display())]
+    #[error(
+        "a result in the history `{place}` cannot be read or written: {what}; it may be of another version of iosonde"
+    )]
     Document {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// What is wrong with it.
-        source: serde_json::Error,
+        what: String,
     },
     /// The cell has its measurement.
     #[error(
@@ -89,24 +166,115 @@ pub enum HistoryError {
         /// The cell, from 0.
         cell: u32,
     },
+    /// The same id, another content.
+    #[error("the history has a result `{id}` with other content; nothing was changed")]
+    Differs {
+        /// The id.
+        id: String,
+    },
+    /// Nothing fits what was asked for.
+    #[error(
+        "there is no result `{selector}` in the history `{place}`; `iosonde history list` shows what there is"
+    )]
+    NotFound {
+        /// What was asked for.
+        selector: String,
+        /// Where.
+        place: Place,
+    },
+    /// Several fit what was asked for.
+    #[error("`{selector}` is the beginning of several results: {}; write more of the one that is meant", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        selector: String,
+        /// Some of those that fit.
+        candidates: Vec<String>,
+    },
+    /// Not a name for a tag.
+    #[error(
+        "`{tag}` is no name for a tag: letters, digits, `-`, `_` and `.` are, and at most 64 of them"
+    )]
+    BadTag {
+        /// What was given.
+        tag: String,
+    },
+    /// Another process works on it.
+    #[error("the experiment `{id}` is being worked on by {}; wait for it, or end it", by.as_deref().unwrap_or("another iosonde"))]
+    Held {
+        /// The experiment.
+        id: String,
+        /// Which process, where it is known.
+        by: Option<String>,
+    },
+    /// A copy would replace something.
+    #[error("`{}` is there already and was left as it is; name a file that is not there", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl HistoryError {
-    /// What SQLite says of a file, as one of ours.
-    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Self::Foreign { path },
-            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what: source.to_string() },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
-            _ => Self::Store { path, source },
+    /// What SQLite says, as one of ours.
+    pub(crate) fn sqlite(place: &Place, source: rusqlite::Error) -> Self {
+        let place = place.clone();
+        let code = source.sqlite_error_code();
+        let what = source.to_string();
+        let source = DatabaseError::Sqlite(source);
+        match code {
+            Some(ErrorCode::NotADatabase) => Self::Foreign { place },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { place, what },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { place },
+            Some(ErrorCode::DiskFull) => Self::Full { place, source },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                Self::ReadOnly { place, source }
+            }
+            _ => Self::Store { place, source },
         }
     }
-}
 
-/// Whether a row is there already.
-pub(crate) fn is_duplicate(error: &rusqlite::Error) -> bool {
-    let unique =
-        [rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE, rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY];
-    error.sqlite_error().is_some_and(|e| unique.contains(&e.extended_code))
+    /// What PostgreSQL says, as one of ours.
+    pub(crate) fn postgres(place: &Place, source: postgres::Error) -> Self {
+        let place = place.clone();
+        let state = source.code().map(|state| state.code().to_owned()).unwrap_or_default();
+        let closed = source.is_closed();
+        let source = DatabaseError::Postgres(source);
+        // Classes and states are those of "PostgreSQL Error Codes" in its manual.
+        match state.as_str() {
+            "53100" => Self::Full { place, source },
+            "25006" | "42501" => Self::ReadOnly { place, source },
+            "55P03" | "57014" | "40P01" => Self::Busy { place },
+            state if state.starts_with("08") || state.starts_with("28") || closed => {
+                Self::NoConnection { place, source }
+            }
+            _ => Self::Store { place, source },
+        }
+    }
+
+    /// A row that does not hold what it should.
+    pub(crate) fn row(place: &Place, mismatch: &Mismatch) -> Self {
+        Self::Damaged { place: place.clone(), what: mismatch.to_string() }
+    }
+
+    /// Whether a row with the same key is there already.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        match self {
+            Self::Store { source: DatabaseError::Sqlite(error), .. } => {
+                let unique = [
+                    rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE,
+                    rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY,
+                ];
+                error.sqlite_error().is_some_and(|e| unique.contains(&e.extended_code))
+            }
+            Self::Store { source: DatabaseError::Postgres(error), .. } => {
+                error.code() == Some(&postgres::error::SqlState::UNIQUE_VIOLATION)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the connection to a server is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::NoConnection { source: DatabaseError::Postgres(error), .. } if error.is_closed())
+    }
 }

@@ -1,31 +1,59 @@
-//! What was measured, kept: one SQLite file in which every finished measurement is committed before the next begins.
+//! What was measured, kept: a store in which every finished measurement is committed before the next begins.
 //!
-//! A [`History`] holds experiments and their measurements. It is safe with several processes at once and after a
-//! crash at any moment. It leaves alone what is not its own: a file that is no history, one that is damaged, and one
-//! of a newer program are refused and stay as they are. It decides nothing: what an experiment does next is its own
-//! matter.
+//! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a PostgreSQL server;
+//! the tables are the same and documented in `docs/history.md`. It is safe with several processes at once and after a
+//! crash at any moment. It leaves alone what is not its own: what is no history, what is damaged, and what is of a newer
+//! program is refused and stays as it is. It decides nothing: what an experiment does next is its own matter.
 
+mod connection;
+mod environment;
 mod error;
+mod first_version;
+mod hold;
+mod list;
+mod live;
+mod load;
+mod marks;
+mod parts;
 mod place;
+mod read;
+mod record;
 mod schema;
+mod upkeep;
+mod url;
+mod value;
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+#[cfg(unix)]
+#[path = "linux/mod.rs"]
+mod platform;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod platform;
 
-use results::{Measurement, Status};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use std::cell::OnceCell;
+use std::path::Path;
 
-pub use error::HistoryError;
-pub use place::place;
+use results::{Document, Measurement, Status};
 
-/// How long a writer waits for another one.
-const BUSY: Duration = Duration::from_secs(30);
+use crate::connection::{Connection, Use};
+use crate::value::{Row, values};
+
+pub use error::{DatabaseError, HistoryError};
+pub use hold::Hold;
+pub use list::{By, Entry, Filter, Listing, Order, Page, State};
+pub use live::{LiveEvent, LiveRun};
+pub use load::Load;
+pub use marks::{Deleted, Note, check_tag};
+pub use place::{Place, place};
+pub use url::ServerUrl;
 
 /// The store, open.
 #[derive(Debug)]
 pub struct History {
-    path: PathBuf,
+    place: Place,
     connection: Connection,
+    /// The other way in, for what is shown meanwhile; made when it is first needed.
+    live: OnceCell<Connection>,
 }
 
 /// An experiment that is about to begin.
@@ -81,38 +109,60 @@ pub struct Kept {
     pub measurement: Measurement,
 }
 
-const EXPERIMENT: &str = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan, \
-     (SELECT count(*) FROM measurements WHERE experiment_id = experiments.id) FROM experiments";
+/// What became of a result that was added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is in the history now.
+    New,
+    /// It was there before, the same.
+    AlreadyThere,
+}
+
+const EXPERIMENT: &str = "SELECT e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, e.plan_id, d.plan, \
+     e.measurements FROM experiments e JOIN documents d ON d.experiment = e.number";
 
 impl History {
-    /// Opens a history, or makes one where there is no file or an empty one.
+    /// Opens a history, or makes one where there is nothing or an empty file.
     ///
     /// Anything else that is no history is an error, and is not written to.
-    pub fn open(path: &Path) -> Result<Self, HistoryError> {
-        schema::refuse_foreign(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let at = |error| HistoryError::of(path, error);
-        let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
-        connection.busy_timeout(BUSY).map_err(at)?;
-        schema::bring_up_to_date(path, &mut connection)?;
-        Ok(Self { path: path.to_owned(), connection })
+    pub fn open(place: &Place) -> Result<Self, HistoryError> {
+        let connection = match place {
+            Place::File(path) => {
+                schema::refuse_foreign(path)?;
+                Connection::sqlite(path, Use::Records)?
+            }
+            Place::Postgres(url) => Connection::postgres(url, Use::Records)?,
+        };
+        schema::bring_up_to_date(&connection)?;
+        Ok(Self { place: place.clone(), connection, live: OnceCell::new() })
     }
 
-    /// The file.
+    /// Opens a history that is there, for those who only read; it is brought up to date where it is older.
+    pub fn open_existing(place: &Place) -> Result<Self, HistoryError> {
+        let there = match place {
+            Place::File(path) => schema::refuse_foreign(path)?,
+            Place::Postgres(url) => schema::version(&Connection::postgres(url, Use::Records)?)? > 0,
+        };
+        if there { Self::open(place) } else { Err(HistoryError::NotThere { place: place.clone() }) }
+    }
+
+    /// Where it is.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Does several things at once: all of them, or none where one fails.
+    pub fn all_or_nothing<T, E: From<HistoryError>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.connection.within(work)
     }
 
     /// Notes that an experiment begins.
     pub fn begin(&self, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
-        let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, plan) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
-        let done = self.connection.execute(sql, [id, schema, kind, title, started, plan_id, plan]);
-        done.map(drop).map_err(self.at())
+        self.connection.within(|| record::begin(&self.connection, new))
     }
 
     /// Keeps the measurement of one cell. When this returns, it is on the disk.
@@ -122,36 +172,32 @@ impl History {
         cell: u32,
         measurement: &Measurement,
     ) -> Result<(), HistoryError> {
-        let document = serde_json::to_string(measurement)
-            .map_err(|source| HistoryError::Document { path: self.path.clone(), source })?;
-        let sql = "INSERT INTO measurements (id, experiment_id, cell, started, document) \
-                   VALUES (?1, ?2, ?3, ?4, ?5)";
-        let values = params![measurement.id, experiment, cell, measurement.started, document];
-        match self.connection.execute(sql, values) {
-            Ok(_) => Ok(()),
-            Err(error) if error::is_duplicate(&error) => {
-                Err(HistoryError::KeptTwice { experiment: experiment.to_owned(), cell })
-            }
-            Err(error) => Err(HistoryError::of(&self.path, error)),
-        }
+        self.connection.within(|| record::keep(&self.connection, experiment, cell, measurement))
     }
 
-    /// Notes how an experiment ended.
-    pub fn finish(
-        &self,
-        experiment: &str,
-        status: Status,
-        finished: &str,
-    ) -> Result<(), HistoryError> {
-        let sql = "UPDATE experiments SET status = ?2, finished = ?3 WHERE id = ?1";
-        let values = params![experiment, status_name(status), finished];
-        self.connection.execute(sql, values).map(drop).map_err(self.at())
+    /// Keeps the whole result of an experiment that was begun, with those of its measurements that are not kept yet.
+    pub fn finish(&self, document: &Document) -> Result<(), HistoryError> {
+        self.connection.within(|| record::finish(&self.connection, document))
+    }
+
+    /// Notes how an experiment ended of which there is no result.
+    pub fn end(&self, id: &str, status: Status, finished: &str) -> Result<(), HistoryError> {
+        record::end(&self.connection, id, Some(status), Some(finished))
     }
 
     /// Notes that an experiment goes on.
-    pub fn go_on(&self, experiment: &str) -> Result<(), HistoryError> {
-        let sql = "UPDATE experiments SET status = NULL, finished = NULL WHERE id = ?1";
-        self.connection.execute(sql, [experiment]).map(drop).map_err(self.at())
+    pub fn go_on(&self, id: &str) -> Result<(), HistoryError> {
+        record::end(&self.connection, id, None, None)
+    }
+
+    /// Keeps other processes from working on an experiment; an error where one does.
+    pub fn hold(&self, id: &str) -> Result<Hold, HistoryError> {
+        hold::hold(&self.place, id)
+    }
+
+    /// Keeps a whole result at once. The same id with other content is an error.
+    pub fn add(&self, document: &Document) -> Result<Added, HistoryError> {
+        self.connection.within(|| record::add(&self.connection, document))
     }
 
     /// The experiments of a kind that did not come to their end, the newest first; those of one plan, or of any.
@@ -160,74 +206,173 @@ impl History {
         kind: &str,
         plan_id: Option<&str>,
     ) -> Result<Vec<Experiment>, HistoryError> {
+        let plan = if plan_id.is_some() { "AND e.plan_id = $2" } else { "" };
         let sql = format!(
-            "{EXPERIMENT} WHERE kind = ?1 AND status IS NOT 'complete' AND (?2 IS NULL OR plan_id = ?2) \
-             ORDER BY started DESC, id DESC"
+            "{EXPERIMENT} WHERE e.kind = $1 AND (e.status IS NULL OR e.status <> 'complete') {plan} \
+             ORDER BY e.started DESC, e.id DESC"
         );
-        self.all(&sql, params![kind, plan_id], experiment_of)
+        let mut values = vec![kind.into()];
+        values.extend(plan_id.map(Into::into));
+        self.connection.query(&sql, &values, experiment_of)
     }
 
     /// One experiment.
     pub fn experiment(&self, id: &str) -> Result<Option<Experiment>, HistoryError> {
-        let sql = format!("{EXPERIMENT} WHERE id = ?1");
-        self.connection.query_row(&sql, [id], experiment_of).optional().map_err(self.at())
+        let sql = format!("{EXPERIMENT} WHERE e.id = $1");
+        self.connection.query_one(&sql, values![id], experiment_of)
     }
 
     /// The measurements of an experiment in the order of their cells.
     pub fn measurements(&self, experiment: &str) -> Result<Vec<Kept>, HistoryError> {
-        let sql = "SELECT cell, document FROM measurements WHERE experiment_id = ?1 ORDER BY cell";
-        let rows = self.all(sql, params![experiment], |row| {
-            Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?))
-        })?;
-        let read = |(cell, document): (u32, String)| match serde_json::from_str(&document) {
-            Ok(measurement) => Ok(Kept { cell, measurement }),
-            Err(source) => Err(HistoryError::Document { path: self.path.clone(), source }),
-        };
-        rows.into_iter().map(read).collect()
+        match read::number_of(&self.connection, experiment)? {
+            Some(number) => read::measurements(&self.connection, number),
+            None => Ok(Vec::new()),
+        }
     }
 
-    fn all<T>(
+    /// The results that fit a filter.
+    pub fn list(&self, filter: &Filter, order: Order, page: Page) -> Result<Listing, HistoryError> {
+        list::list(&self.connection, filter, order, page)
+    }
+
+    /// The one result that is meant: by its id, by the beginning of its id that no other has, or `latest`.
+    pub fn find(&self, selector: &str) -> Result<Entry, HistoryError> {
+        list::find(&self.connection, selector)
+    }
+
+    /// The results that are meant: as [`History::find`], or by `@TAG` every result with that tag, the oldest first.
+    pub fn select(&self, selector: &str) -> Result<Vec<Entry>, HistoryError> {
+        list::select(&self.connection, selector)
+    }
+
+    /// The whole result of an experiment; none where it never came to its end.
+    pub fn document(&self, id: &str) -> Result<Option<Document>, HistoryError> {
+        read::document(&self.connection, id)
+    }
+
+    /// What there is of an experiment: the whole result, or every kept measurement of one that never came to its end.
+    pub fn documents(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
+        if let Some(document) = self.document(id)? {
+            return Ok(vec![document]);
+        }
+        let kept = self.measurements(id)?;
+        Ok(kept.into_iter().map(|kept| Document::Measurement(Box::new(kept.measurement))).collect())
+    }
+
+    /// The measurements that fit a filter, as rows.
+    pub fn loads(
         &self,
-        sql: &str,
-        values: &[&dyn rusqlite::ToSql],
-        read: fn(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, HistoryError> {
-        let rows = || -> rusqlite::Result<Vec<T>> {
-            self.connection.prepare(sql)?.query_map(values, read)?.collect()
+        filter: &Filter,
+        order: Order,
+        page: Page,
+    ) -> Result<Vec<Load>, HistoryError> {
+        list::loads(&self.connection, filter, order, page)
+    }
+
+    /// Gives a result a tag; whether it had none of that name.
+    pub fn tag(&self, id: &str, tag: &str) -> Result<bool, HistoryError> {
+        self.connection.within(|| marks::tag(&self.connection, id, tag))
+    }
+
+    /// Takes a tag away from a result; whether it was there.
+    pub fn untag(&self, id: &str, tag: &str) -> Result<bool, HistoryError> {
+        self.connection.within(|| marks::untag(&self.connection, id, tag))
+    }
+
+    /// Every tag, and how many results have it.
+    pub fn tags(&self) -> Result<Vec<(String, u64)>, HistoryError> {
+        marks::tags(&self.connection)
+    }
+
+    /// Adds a note to a result, written now.
+    pub fn note(&self, id: &str, text: &str) -> Result<(), HistoryError> {
+        let written = jiff::Timestamp::now().to_string();
+        self.add_note(id, &Note { written, text: text.to_owned() })
+    }
+
+    /// Adds a note that was written before.
+    pub fn add_note(&self, id: &str, note: &Note) -> Result<(), HistoryError> {
+        self.connection.within(|| marks::note(&self.connection, id, note))
+    }
+
+    /// The notes on a result, the oldest first.
+    pub fn notes(&self, id: &str) -> Result<Vec<Note>, HistoryError> {
+        marks::notes(&self.connection, id)
+    }
+
+    /// Takes a result away with everything that belongs to it.
+    pub fn delete(&self, id: &str) -> Result<Deleted, HistoryError> {
+        self.connection.within(|| marks::delete(&self.connection, id))
+    }
+
+    /// Everything that is wrong with the history, in words; nothing where all is well.
+    pub fn check(&self) -> Result<Vec<String>, HistoryError> {
+        upkeep::check(&self.connection)
+    }
+
+    /// A copy of the whole history in a file of SQLite that is not there yet, while others go on writing.
+    pub fn backup(&self, to: &Path) -> Result<(), HistoryError> {
+        upkeep::backup(&self.connection, to)
+    }
+
+    /// Shows a run to others. None of the `live_` functions waits for a disk, or long for anybody.
+    pub fn live_begin(&self, run: &LiveRun) -> Result<(), HistoryError> {
+        live::begin(self.live()?, run)
+    }
+
+    /// Says that a run is alive; one that is silent for 15 s is taken for lost.
+    pub fn live_beat(&self, id: &str) -> Result<(), HistoryError> {
+        live::beat(self.live()?, id)
+    }
+
+    /// Shows what happened in a run, as JSON.
+    pub fn live_event(&self, id: &str, event: &str) -> Result<(), HistoryError> {
+        live::event(self.live()?, id, event)
+    }
+
+    /// Says that a run ended.
+    pub fn live_end(&self, id: &str) -> Result<(), HistoryError> {
+        live::end(self.live()?, id)
+    }
+
+    /// The runs in progress, the newest first.
+    pub fn live_runs(&self) -> Result<Vec<LiveRun>, HistoryError> {
+        live::runs(&self.connection)
+    }
+
+    /// One run, also where it ended or was lost a moment ago.
+    pub fn live_run(&self, id: &str) -> Result<Option<LiveRun>, HistoryError> {
+        live::one(&self.connection, id)
+    }
+
+    /// What happened in a run after the event of a number; 0 is before the first.
+    pub fn live_events(&self, id: &str, after: u64) -> Result<Vec<LiveEvent>, HistoryError> {
+        live::events(&self.connection, id, after)
+    }
+
+    fn live(&self) -> Result<&Connection, HistoryError> {
+        if let Some(connection) = self.live.get() {
+            return Ok(connection);
+        }
+        let connection = match &self.place {
+            Place::File(path) => Connection::sqlite(path, Use::Live)?,
+            Place::Postgres(url) => Connection::postgres(url, Use::Live)?,
         };
-        rows().map_err(self.at())
-    }
-
-    fn at(&self) -> impl Fn(rusqlite::Error) -> HistoryError + '_ {
-        |error| HistoryError::of(&self.path, error)
+        Ok(self.live.get_or_init(|| connection))
     }
 }
 
-fn experiment_of(row: &Row<'_>) -> rusqlite::Result<Experiment> {
+fn experiment_of(row: &mut Row) -> Result<Experiment, value::Mismatch> {
     Ok(Experiment {
-        id: row.get(0)?,
-        schema: row.get(1)?,
-        kind: row.get(2)?,
-        title: row.get(3)?,
-        started: row.get(4)?,
-        finished: row.get(5)?,
-        status: row.get::<_, Option<String>>(6)?.as_deref().and_then(status_of),
-        plan_id: row.get(7)?,
-        plan: row.get(8)?,
-        cells: row.get(9)?,
+        id: row.take()?,
+        schema: row.take()?,
+        kind: row.take()?,
+        title: row.take()?,
+        started: row.take()?,
+        finished: row.take()?,
+        status: row.take::<Option<String>>()?.as_deref().and_then(record::status_of),
+        plan_id: row.take()?,
+        plan: row.take()?,
+        cells: row.take()?,
     })
-}
-
-const STATUSES: [(Status, &str); 3] = [
-    (Status::Complete, "complete"),
-    (Status::Interrupted, "interrupted"),
-    (Status::Failed, "failed"),
-];
-
-fn status_name(status: Status) -> &'static str {
-    STATUSES.iter().find(|(s, _)| *s == status).map_or("failed", |(_, name)| name)
-}
-
-fn status_of(name: &str) -> Option<Status> {
-    STATUSES.iter().find(|(_, n)| *n == name).map(|(status, _)| *status)
 }

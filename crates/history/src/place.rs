@@ -1,24 +1,48 @@
-//! Where the history is when nobody says otherwise.
+//! Where the history is.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::HistoryError;
+use crate::url::ServerUrl;
 
-/// The history's file: the one that was chosen, or `iosonde/history.db` in the user's data directory, which is made.
+/// Where a history is. It shows no password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A database of a PostgreSQL server.
+    Postgres(ServerUrl),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Postgres(url) => url.fmt(f),
+        }
+    }
+}
+
+/// The history's place: the one that was chosen, or `iosonde/history.db` in the user's data directory, which is made.
 ///
-/// The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, else `%LOCALAPPDATA%` (XDG Base Directory
-/// Specification 0.8, where a relative path counts as not set).
-pub fn place(chosen: Option<PathBuf>) -> Result<PathBuf, HistoryError> {
-    if let Some(path) = chosen {
-        return Ok(path);
+/// What begins with `postgres://` or `postgresql://` is the URL of a database, anything else a file. The data
+/// directory is `$XDG_DATA_HOME`, else `~/.local/share`, else `%LOCALAPPDATA%` (XDG Base Directory Specification 0.8,
+/// where a relative path counts as not set).
+pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
+    if let Some(chosen) = chosen {
+        return match chosen.to_str().filter(|text| ServerUrl::is_one(text)) {
+            Some(url) => ServerUrl::parse(url).map(Place::Postgres),
+            None => Ok(Place::File(chosen.into())),
+        };
     }
     let path = default_path(|name| std::env::var_os(name)).ok_or(HistoryError::NoPlace)?;
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory)
             .map_err(|source| HistoryError::Unreachable { path: path.clone(), source })?;
     }
-    Ok(path)
+    Ok(Place::File(path))
 }
 
 fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

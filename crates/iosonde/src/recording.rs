@@ -1,7 +1,6 @@
 //! Where results are kept, and how the commands get there.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use history::{History, HistoryError};
@@ -26,15 +25,8 @@ pub(crate) struct HistoryPlace {
 impl HistoryPlace {
     /// The history, which must be there.
     pub(crate) fn existing(&self) -> Result<History, Failure> {
-        let path = history::place(self.history.clone().map(PathBuf::from)).map_err(failure)?;
-        if !path.exists() {
-            let text = format!(
-                "there is no history at `{}`: nothing was recorded yet; name another with `--history PLACE`",
-                path.display()
-            );
-            return Err(Failure::CannotRun(text));
-        }
-        History::open(&path).map_err(failure)
+        let place = history::place(self.history.clone()).map_err(failure)?;
+        History::open_existing(&place).map_err(failure)
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use engine::Permissions;
-use history::{History, NewExperiment};
-use results::{Conclusion, Measurement, Sweep};
+use history::{History, HistoryError, NewExperiment, Place};
+use results::{Conclusion, Document, Measurement, Sweep};
 use survey::{Site, SweepOptions};
 use workload::sweep::{Cell, Matrix, PRESETS, Plan, Preset, Speed, Times, preset};
 use workload::{
@@ -206,7 +206,8 @@ fn conduct_sweep(
     let (experiment, outcome) = conducted?;
     // A history on a full disk is no reason to lose the table, nor the other way round.
     let noted = if begun {
-        store.history.finish(&id, experiment.status, &experiment.finished).map_err(cannot)
+        let document = Document::Sweep(Box::new(experiment.clone()));
+        store.history.finish(&document).map_err(cannot)
     } else {
         Ok(())
     };
@@ -218,7 +219,7 @@ fn conduct_sweep(
     if outcome != Outcome::Done && begun && !args.target.quiet {
         Display::new(false).message(&format!(
             "what was measured is kept in {}; go on with `{}`",
-            store.history.path().display(),
+            store.history.place(),
             resumption(args)
         ));
     }
@@ -234,7 +235,7 @@ fn announce(args: &SweepArgs, store: &Store, options: &SweepOptions) -> Result<(
     let plan = &options.plan;
     let kept: Vec<u32> = options.kept.iter().map(|(name, _)| *name).collect();
     display.message(&duration(plan, &kept));
-    display.message(&format!("kept cell by cell in {}", store.history.path().display()));
+    display.message(&format!("kept cell by cell in {}", store.history.place()));
     if !args.resume {
         let same = store.history.unfinished("sweep", Some(&plan.id())).map_err(cannot)?;
         if let Some(before) = same.first() {
@@ -254,12 +255,16 @@ struct Store {
 
 impl Store {
     fn open(args: &SweepArgs) -> Result<Self, Failure> {
-        let path = history::place(args.history.clone()).map_err(cannot)?;
-        // What is not there has nothing to go on with, and is not made for that.
-        if args.resume && !path.exists() {
-            return Err(nothing_unfinished("", &path));
+        let chosen = args.history.clone().map(PathBuf::into_os_string);
+        let place = history::place(chosen).map_err(cannot)?;
+        if !args.resume {
+            return Ok(Self { history: History::open(&place).map_err(cannot)? });
         }
-        Ok(Self { history: History::open(&path).map_err(cannot)? })
+        // What is not there has nothing to go on with, and is not made for that.
+        match History::open_existing(&place) {
+            Err(HistoryError::NotThere { place }) => Err(nothing_unfinished("", &place)),
+            opened => Ok(Self { history: opened.map_err(cannot)? }),
+        }
     }
 
     /// An unfinished sweep: that of this plan, or the newest.
@@ -270,14 +275,13 @@ impl Store {
     ) -> Result<SweepOptions, Failure> {
         let plan_id = asked.map(Plan::id);
         let found = self.history.unfinished("sweep", plan_id.as_deref()).map_err(cannot)?;
-        let path = self.history.path();
+        let place = self.history.place();
         let Some(experiment) = found.into_iter().next() else {
             let which = if asked.is_some() { "of this plan " } else { "" };
-            return Err(nothing_unfinished(which, path));
+            return Err(nothing_unfinished(which, place));
         };
-        let path = path.display();
         let plan = Plan::from_json(&experiment.plan).map_err(|e| {
-            Failure::CannotRun(format!("the plan of `{}` in {path}: {e}", experiment.id))
+            Failure::CannotRun(format!("the plan of `{}` in {place}: {e}", experiment.id))
         })?;
         let plan = checked(plan)?;
         if let Some(stray) =
@@ -324,10 +328,9 @@ fn cannot(error: history::HistoryError) -> Failure {
     Failure::CannotRun(error.to_string())
 }
 
-fn nothing_unfinished(which: &str, path: &Path) -> Failure {
-    let path = path.display();
+fn nothing_unfinished(which: &str, place: &Place) -> Failure {
     let text =
-        format!("no unfinished sweep {which}is in {path}; leave `--resume` out to begin one");
+        format!("no unfinished sweep {which}is in {place}; leave `--resume` out to begin one");
     Failure::WrongUsage(text)
 }
 

@@ -340,7 +340,7 @@ fn begun_without_a_cell(place: &Place) -> Kept {
     let sim = ["--engine", "sim", "--blocks", "8K", "--depths", "1,2", "--seconds", "0.1"];
     succeeds(&place.run(&[&sim[..], &["--quiet"]].concat()));
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
-    let undo = "DELETE FROM measurements; UPDATE experiments SET status = 'interrupted', finished = 'then'";
+    let undo = "DELETE FROM measurements; UPDATE experiments SET status = 'interrupted', finished = 'then', measurements = 0";
     sqlite.execute_batch(undo).unwrap();
     place.open().unfinished("sweep", None).unwrap().remove(0)
 }
@@ -364,7 +364,7 @@ fn a_history_that_fails_at_the_end_does_not_cost_the_table() {
     succeeds(&place.run(&sim));
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
     let full =
-        "CREATE TRIGGER full BEFORE UPDATE ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
+        "CREATE TRIGGER full BEFORE UPDATE OF status ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
     sqlite.execute_batch(full).unwrap();
     let csv = place.path().join("cells.csv");
     let output = place.run(&[&sim[..], &["--csv", csv.to_str().unwrap()]].concat());

@@ -1,0 +1,96 @@
+//! SQLite as one of the databases.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OpenFlags, ToSql, params_from_iter};
+
+use super::Use;
+use crate::value::Value;
+
+/// How long a writer waits for another one.
+const BUSY: Duration = Duration::from_secs(30);
+/// The same for what is shown meanwhile: better nothing than late.
+const BUSY_LIVE: Duration = Duration::from_millis(100);
+/// Statements that are kept ready.
+const STATEMENTS: usize = 64;
+
+/// A connection to a file.
+#[derive(Debug)]
+pub(crate) struct Sqlite(Connection);
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+impl Sqlite {
+    /// Opens a file, or makes one.
+    pub(crate) fn open(path: &Path, used: Use) -> rusqlite::Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.busy_timeout(if used == Use::Live { BUSY_LIVE } else { BUSY })?;
+        let sql = match used {
+            // Every commit is on the disk before the next measurement begins.
+            Use::Records => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+            // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is left to those who
+            // record. A crash of the system may then cost the last moments, but never the file.
+            Use::Live => {
+                "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
+            }
+        };
+        connection.execute_batch(sql)?;
+        Ok(Self(connection))
+    }
+
+    /// The connection itself.
+    pub(crate) fn inner(&self) -> &Connection {
+        &self.0
+    }
+
+    fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        self.0.prepare_cached(sql)
+    }
+
+    /// Does a statement; how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> rusqlite::Result<u64> {
+        self.prepare(sql)?.execute(params_from_iter(values)).map(|count| count as u64)
+    }
+
+    /// Does several statements.
+    pub(crate) fn batch(&self, sql: &str) -> rusqlite::Result<()> {
+        self.0.execute_batch(sql)
+    }
+
+    /// Every row of an answer.
+    pub(crate) fn query(&self, sql: &str, values: &[Value]) -> rusqlite::Result<Vec<Vec<Value>>> {
+        let mut statement = self.prepare(sql)?;
+        let width = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            let columns = (0..width).map(|column| {
+                Ok(match row.get_ref(column)? {
+                    ValueRef::Null => Value::Null,
+                    ValueRef::Integer(number) => Value::Integer(number),
+                    ValueRef::Real(number) => Value::Real(number),
+                    ValueRef::Text(text) | ValueRef::Blob(text) => {
+                        Value::Text(String::from_utf8_lossy(text).into_owned())
+                    }
+                })
+            });
+            all.push(columns.collect::<rusqlite::Result<_>>()?);
+        }
+        Ok(all)
+    }
+}

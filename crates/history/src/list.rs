@@ -1,0 +1,464 @@
+//! Which results there are: lists, filters, and the one that somebody means.
+
+use results::Status;
+
+use crate::connection::Connection;
+use crate::error::HistoryError;
+use crate::load::{self, Load};
+use crate::record::{status_name, status_of};
+use crate::value::{FromValue, Mismatch, Row, Value, values};
+
+/// A list says exactly how many there are up to this.
+const COUNTED: u64 = 10_000;
+/// How many candidates an ambiguous name shows.
+const CANDIDATES: u64 = 6;
+
+/// A result as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Unique name.
+    pub id: String,
+    /// Schema name of the result document.
+    pub schema: String,
+    /// The command.
+    pub kind: String,
+    /// What was done, in a phrase.
+    pub title: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+    /// End, UTC, RFC 3339; none while it runs and after a crash.
+    pub finished: Option<String>,
+    /// How it ended; none while it runs and after a crash.
+    pub status: Option<Status>,
+    /// Version of the program that measured.
+    pub tool_version: Option<String>,
+    /// The machine; none for a simulated device.
+    pub host: Option<String>,
+    /// What received the I/O; several are joined by `, `.
+    pub targets: String,
+    /// Model of the disk under the first target, else its name.
+    pub device: Option<String>,
+    /// The backend of the first measurement.
+    pub engine: Option<String>,
+    /// Bytes of all targets that I/O could use.
+    pub file_bytes: Option<u64>,
+    /// Measurements that are kept.
+    pub measurements: u32,
+    /// The most I/Os a second of any measurement.
+    pub best_iops: Option<f64>,
+    /// The most MiB (2^20 bytes) a second of any measurement.
+    pub best_mib_per_s: Option<f64>,
+    /// Its tags, sorted.
+    pub tags: Vec<String>,
+    /// How many notes there are on it.
+    pub notes: u32,
+    /// Name of the plan; empty where there is none.
+    pub plan_id: String,
+    /// The plan as JSON.
+    pub plan: String,
+}
+
+/// How far a result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It ended so.
+    Ended(Status),
+    /// It runs, or was lost in a crash.
+    Unfinished,
+}
+
+/// Which results are meant; nothing set means all of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// Words that all occur in its title, targets, host, device, kind, id, tags or notes; case does not matter.
+    pub text: Option<String>,
+    /// The command.
+    pub kind: Option<String>,
+    /// The machine, exactly.
+    pub host: Option<String>,
+    /// A target, exactly as it was named.
+    pub target: Option<String>,
+    /// A tag.
+    pub tag: Option<String>,
+    /// How far it is.
+    pub status: Option<State>,
+    /// Begun at this moment or later: the beginning of an RFC 3339 date in UTC.
+    pub since: Option<String>,
+    /// Begun before this moment.
+    pub until: Option<String>,
+    /// `random`, `sequential`, `sequential-shared`, `stride` or `mixed`; of any measurement.
+    pub pattern: Option<String>,
+    /// Size of an I/O, in any measurement.
+    pub block_bytes: Option<u64>,
+    /// Share of I/Os that write, percent, in any measurement.
+    pub write_percent: Option<u32>,
+    /// Name of the conditions of any measurement.
+    pub conditions_id: Option<String>,
+    /// One result.
+    pub experiment_id: Option<String>,
+}
+
+/// What a list is sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// When it began.
+    #[default]
+    Started,
+    /// The command.
+    Kind,
+    /// The machine.
+    Host,
+    /// The targets.
+    Target,
+    /// What was done.
+    Title,
+    /// How it ended.
+    Status,
+    /// Bytes that I/O could use.
+    FileBytes,
+    /// The most I/Os a second.
+    Iops,
+    /// The most MiB a second.
+    MibPerS,
+}
+
+/// The order of a list; the default is the newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Order {
+    /// What it is sorted by.
+    pub by: By,
+    /// Rising instead of falling.
+    pub rising: bool,
+}
+
+impl Order {
+    /// The newest first.
+    pub const NEWEST: Self = Self { by: By::Started, rising: false };
+    /// The oldest first.
+    pub const OLDEST: Self = Self { by: By::Started, rising: true };
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// How many come before it.
+    pub offset: u64,
+    /// The most that are in it.
+    pub limit: u64,
+}
+
+impl Page {
+    /// The whole list.
+    pub const ALL: Self = Self { offset: 0, limit: i64::MAX as u64 };
+}
+
+impl Default for Page {
+    /// The first fifty.
+    fn default() -> Self {
+        Self { offset: 0, limit: 50 }
+    }
+}
+
+/// A part of a list, and how long the whole is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// The part.
+    pub entries: Vec<Entry>,
+    /// How many there are in all.
+    pub total: u64,
+    /// There are more than `total`; nobody counted them.
+    pub more: bool,
+}
+
+/// A condition that is made while its parameters are counted.
+#[derive(Debug, Default)]
+struct Where {
+    parts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Where {
+    /// Adds a condition, in which `?` is the value.
+    fn add(&mut self, condition: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        self.parts.push(condition.replace('?', &format!("${}", self.values.len())));
+    }
+
+    fn sql(&self) -> String {
+        if self.parts.is_empty() {
+            return String::new();
+        }
+        format!(" WHERE {}", self.parts.join(" AND "))
+    }
+
+    /// The place of one more value.
+    fn next(&mut self, value: impl Into<Value>) -> String {
+        self.values.push(value.into());
+        format!("${}", self.values.len())
+    }
+}
+
+/// The conditions that a filter has on the table `experiments`, named `e`.
+fn on_experiments(filter: &Filter) -> Where {
+    let mut to = Where::default();
+    for (condition, value) in [
+        ("e.id = ?", &filter.experiment_id),
+        ("e.kind = ?", &filter.kind),
+        ("e.host = ?", &filter.host),
+        ("e.started >= ?", &filter.since),
+        ("e.started < ?", &filter.until),
+        ("e.number IN (SELECT t.experiment FROM tags t WHERE t.tag = ?)", &filter.tag),
+    ] {
+        if let Some(value) = value {
+            to.add(condition, value);
+        }
+    }
+    match filter.status {
+        Some(State::Ended(status)) => to.add("e.status = ?", status_name(status)),
+        Some(State::Unfinished) => to.parts.push("e.status IS NULL".to_owned()),
+        None => {}
+    }
+    if let Some(target) = &filter.target {
+        let inside = format!("%, {}, %", like(target));
+        to.add("', ' || e.targets || ', ' LIKE ? ESCAPE '\\'", inside);
+    }
+    for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
+        let columns = ["e.title", "e.targets", "e.host", "e.device", "e.kind", "e.id"];
+        let mut any: Vec<String> =
+            columns.iter().map(|c| format!("lower({c}) LIKE ? ESCAPE '\\'")).collect();
+        any.push(
+            "e.number IN (SELECT n.experiment FROM notes n WHERE lower(n.note) LIKE ? ESCAPE '\\')"
+                .to_owned(),
+        );
+        any.push(
+            "e.number IN (SELECT g.experiment FROM tags g WHERE lower(g.tag) LIKE ? ESCAPE '\\')"
+                .to_owned(),
+        );
+        to.add(&format!("({})", any.join(" OR ")), format!("%{}%", like(&word.to_lowercase())));
+    }
+    to
+}
+
+/// The conditions that a filter has on the table `measurements`, named `m`.
+fn add_load(to: &mut Where, filter: &Filter) {
+    if let Some(pattern) = &filter.pattern {
+        to.add("m.pattern = ?", pattern);
+    }
+    if let Some(percent) = filter.write_percent {
+        to.add("m.write_percent = ?", percent);
+    }
+    if let Some(bytes) = filter.block_bytes {
+        to.add("m.block_bytes = ?", bytes);
+    }
+    if let Some(id) = &filter.conditions_id {
+        to.add("m.conditions_id = ?", id);
+    }
+}
+
+/// A text to be found as it is by LIKE.
+fn like(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+/// Every condition of a filter, on experiments.
+fn conditions(filter: &Filter) -> Where {
+    let mut to = on_experiments(filter);
+    let before = to.parts.len();
+    add_load(&mut to, filter);
+    let load = to.parts.split_off(before);
+    if !load.is_empty() {
+        to.parts.push(format!(
+            "EXISTS (SELECT 1 FROM measurements m WHERE m.experiment = e.number AND {})",
+            load.join(" AND ")
+        ));
+    }
+    to
+}
+
+fn order(order: Order) -> String {
+    let way = if order.rising { "ASC" } else { "DESC" };
+    let column = match order.by {
+        By::Started => return format!("e.started {way}, e.id {way}"),
+        By::Kind => "e.kind",
+        By::Host => "e.host",
+        By::Target => "e.targets",
+        By::Title => "e.title",
+        By::Status => "e.status",
+        By::FileBytes => "e.file_bytes",
+        By::Iops => "e.best_iops",
+        By::MibPerS => "e.best_mib_per_s",
+    };
+    // What is not known comes last either way.
+    format!("({column} IS NULL) ASC, {column} {way}, e.started DESC, e.id DESC")
+}
+
+const ENTRY: &str = "SELECT e.number, e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, \
+     e.tool_version, e.host, e.targets, e.device, e.engine, e.file_bytes, e.measurements, e.best_iops, \
+     e.best_mib_per_s, (SELECT count(*) FROM notes n WHERE n.experiment = e.number), e.plan_id, d.plan \
+     FROM experiments e JOIN documents d ON d.experiment = e.number";
+
+fn entry(row: &mut Row) -> Result<(i64, Entry), Mismatch> {
+    let number = row.take()?;
+    let entry = Entry {
+        id: row.take()?,
+        schema: row.take()?,
+        kind: row.take()?,
+        title: row.take()?,
+        started: row.take()?,
+        finished: row.take()?,
+        status: row.take::<Option<String>>()?.as_deref().and_then(status_of),
+        tool_version: row.take()?,
+        host: row.take()?,
+        targets: row.take()?,
+        device: row.take()?,
+        engine: row.take()?,
+        file_bytes: row.take()?,
+        measurements: row.take()?,
+        best_iops: row.take()?,
+        best_mib_per_s: row.take()?,
+        notes: row.take()?,
+        plan_id: row.take()?,
+        plan: row.take()?,
+        tags: Vec::new(),
+    };
+    Ok((number, entry))
+}
+
+/// The results that fit a filter.
+pub(crate) fn list(
+    connection: &Connection,
+    filter: &Filter,
+    sorted: Order,
+    page: Page,
+) -> Result<Listing, HistoryError> {
+    let entries = entries(connection, conditions(filter), sorted, page)?;
+    let mut to = conditions(filter);
+    let condition = to.sql();
+    let sql = if *filter == Filter::default() {
+        "SELECT count(*) FROM experiments e".to_owned()
+    } else {
+        let most = to.next(COUNTED + 1);
+        format!(
+            "SELECT count(*) FROM (SELECT 1 FROM experiments e{condition} LIMIT {most}) counted"
+        )
+    };
+    let count: u64 = one(connection, &sql, &to.values)?;
+    let more = *filter != Filter::default() && count > COUNTED;
+    let seen = page.offset.saturating_add(entries.len() as u64);
+    let total = if more { COUNTED.max(seen) } else { count };
+    Ok(Listing { entries, total, more })
+}
+
+/// The one value that a statement gives.
+fn one<T: FromValue + Default>(
+    connection: &Connection,
+    sql: &str,
+    values: &[Value],
+) -> Result<T, HistoryError> {
+    Ok(connection.query_one(sql, values, |row| row.take())?.unwrap_or_default())
+}
+
+fn entries(
+    connection: &Connection,
+    mut to: Where,
+    sorted: Order,
+    page: Page,
+) -> Result<Vec<Entry>, HistoryError> {
+    let condition = to.sql();
+    let (limit, offset) = (to.next(page.limit), to.next(page.offset));
+    // The page is found in the narrow table first.
+    let sql = format!(
+        "{ENTRY} WHERE e.number IN (SELECT e.number FROM experiments e{condition} ORDER BY {by} LIMIT {limit} OFFSET \
+         {offset}) ORDER BY {by}",
+        by = order(sorted)
+    );
+    let mut rows = connection.query(&sql, &to.values, entry)?;
+    let sql = "SELECT tag FROM tags WHERE experiment = $1 ORDER BY tag";
+    for (number, entry) in &mut rows {
+        entry.tags = connection.query(sql, values![*number], |row| row.take())?;
+    }
+    Ok(rows.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// The one result that is meant: by its id, by the beginning of its id, or `latest`.
+pub(crate) fn find(connection: &Connection, selector: &str) -> Result<Entry, HistoryError> {
+    let not_found = || HistoryError::NotFound {
+        selector: selector.to_owned(),
+        place: connection.place().clone(),
+    };
+    if selector.is_empty() {
+        return Err(not_found());
+    }
+    if selector == "latest" {
+        let page = Page { offset: 0, limit: 1 };
+        let newest = entries(connection, Where::default(), Order::NEWEST, page)?;
+        return newest.into_iter().next().ok_or_else(not_found);
+    }
+    let mut exact = Where::default();
+    exact.add("e.id = ?", selector);
+    if let Some(entry) = entries(connection, exact, Order::NEWEST, Page::ALL)?.into_iter().next() {
+        return Ok(entry);
+    }
+    let mut beginning = Where::default();
+    beginning.add("e.id >= ?", selector);
+    beginning.add("e.id < ?", format!("{selector}\u{10FFFF}"));
+    let page = Page { offset: 0, limit: CANDIDATES };
+    let mut found = entries(connection, beginning, Order::NEWEST, page)?;
+    if found.len() > 1 {
+        let candidates = found.into_iter().map(|entry| entry.id).collect();
+        return Err(HistoryError::Ambiguous { selector: selector.to_owned(), candidates });
+    }
+    found.pop().ok_or_else(not_found)
+}
+
+/// The results that are meant: the one that [`find`] finds, or all with a tag, the oldest first.
+pub(crate) fn select(connection: &Connection, selector: &str) -> Result<Vec<Entry>, HistoryError> {
+    let Some(tag) = selector.strip_prefix('@') else {
+        return find(connection, selector).map(|entry| vec![entry]);
+    };
+    let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
+    let found = entries(connection, conditions(&filter), Order::OLDEST, Page::ALL)?;
+    if found.is_empty() {
+        let place = connection.place().clone();
+        return Err(HistoryError::NotFound { selector: selector.to_owned(), place });
+    }
+    Ok(found)
+}
+
+/// The measurements that fit a filter.
+pub(crate) fn loads(
+    connection: &Connection,
+    filter: &Filter,
+    sorted: Order,
+    page: Page,
+) -> Result<Vec<Load>, HistoryError> {
+    let mut to = on_experiments(filter);
+    add_load(&mut to, filter);
+    let condition = to.sql();
+    let (limit, offset) = (to.next(page.limit), to.next(page.offset));
+    let columns: Vec<String> =
+        load::COLUMNS.split(", ").map(|column| format!("m.{}", column.trim())).collect();
+    let sql = format!(
+        "SELECT e.id, e.kind, {} FROM measurements m JOIN experiments e ON e.number = m.experiment{condition} \
+         ORDER BY {} LIMIT {limit} OFFSET {offset}",
+        columns.join(", "),
+        load_order(sorted)
+    );
+    connection.query(&sql, &to.values, Load::read)
+}
+
+fn load_order(order: Order) -> String {
+    let way = if order.rising { "ASC" } else { "DESC" };
+    let column = match order.by {
+        By::Started => return format!("m.started {way}, m.number {way}"),
+        By::Kind => "e.kind",
+        By::Host => "m.host",
+        By::Target => "m.target",
+        By::Title => "m.load",
+        By::Status => "m.status",
+        By::FileBytes => "m.file_bytes",
+        By::Iops => "m.iops",
+        By::MibPerS => "m.mib_per_s",
+    };
+    format!("({column} IS NULL) ASC, {column} {way}, m.started DESC, m.number DESC")
+}

@@ -1,0 +1,162 @@
+//! A measurement taken apart into what the tables hold, and put together again without loss.
+//!
+//! Series, histograms and the environment have tables of their own; the rest stays the JSON that it is. Of an
+//! environment, what changes from minute to minute (free memory, free space, and what is found about them) stays with
+//! the measurement, so that the same set-up is the same row.
+
+use results::{Measurement, Point};
+use serde_json::{Map, Value};
+
+/// A measurement in parts.
+#[derive(Debug)]
+pub(crate) struct Parts<'a> {
+    /// What is left of its document.
+    pub(crate) rest: Value,
+    /// The set-up it was made on.
+    pub(crate) environment: Value,
+    /// Histograms, with their places in the document as JSON pointers.
+    pub(crate) histograms: Vec<(String, String)>,
+    /// The series of the window.
+    pub(crate) window: &'a [Point],
+    /// The series before it.
+    pub(crate) warmup: &'a [Point],
+}
+
+/// Takes a measurement apart.
+pub(crate) fn take_apart(measurement: &Measurement) -> serde_json::Result<Parts<'_>> {
+    let mut rest = serde_json::to_value(measurement)?;
+    let mut environment = rest.get_mut("environment").map(Value::take).unwrap_or_default();
+    let changing = take_changing(&mut environment);
+    let mut window = measurement.series.as_slice();
+    let mut warmup = measurement.warmup_series.as_slice();
+    if let Some(object) = rest.as_object_mut() {
+        object.insert("environment".to_owned(), changing);
+        for (name, points) in [("series", &mut window), ("warmup_series", &mut warmup)] {
+            if points.iter().all(fits) {
+                object.remove(name);
+            } else {
+                *points = &[];
+            }
+        }
+    }
+    let mut histograms = Vec::new();
+    take_histograms(&mut rest, &mut String::new(), &mut histograms);
+    Ok(Parts { rest, environment, histograms, window, warmup })
+}
+
+/// The document of a measurement, from its parts.
+pub(crate) fn put_together(
+    mut rest: Value,
+    environment: Value,
+    histograms: Vec<(String, String)>,
+    window: Vec<Value>,
+    warmup: Vec<Value>,
+) -> Value {
+    for (place, text) in histograms {
+        if let Some(hole) = rest.pointer_mut(&place) {
+            *hole = Value::String(text);
+        }
+    }
+    if let Some(object) = rest.as_object_mut() {
+        let changing = object.remove("environment").unwrap_or_default();
+        object.insert("environment".to_owned(), merged(environment, changing));
+        for (name, points) in [("series", window), ("warmup_series", warmup)] {
+            object.entry(name).or_insert(Value::Array(points));
+        }
+    }
+    rest
+}
+
+/// Whether the columns of the table hold a point exactly. They have no negative zero and no numbers beyond 2^63; points
+/// with such stay in the document.
+fn fits(point: &Point) -> bool {
+    let numbers = [
+        Some(point.t),
+        Some(point.seconds),
+        Some(point.read_iops),
+        Some(point.write_iops),
+        Some(point.read_mib_per_s),
+        Some(point.write_mib_per_s),
+        point.read_mean_ns,
+        point.write_mean_ns,
+    ];
+    let counts = [point.read_p99_ns, point.write_p99_ns, point.max_ns, Some(point.errors)];
+    numbers.iter().flatten().all(|n| n.is_finite() && !(*n == 0.0 && n.is_sign_negative()))
+        && counts.iter().flatten().all(|n| i64::try_from(*n).is_ok())
+}
+
+/// Takes out every histogram, leaving nothing in its place.
+fn take_histograms(value: &mut Value, place: &mut String, found: &mut Vec<(String, String)>) {
+    let length = place.len();
+    let children: Vec<(String, &mut Value)> = match value {
+        Value::Object(object) => {
+            object.iter_mut().map(|(name, child)| (escaped(name), child)).collect()
+        }
+        Value::Array(array) => {
+            array.iter_mut().enumerate().map(|(n, child)| (n.to_string(), child)).collect()
+        }
+        _ => return,
+    };
+    for (name, child) in children {
+        place.push('/');
+        place.push_str(&name);
+        if name == "histogram" && child.is_string() {
+            if let Value::String(text) = child.take() {
+                found.push((place.clone(), text));
+            }
+        } else {
+            take_histograms(child, place, found);
+        }
+        place.truncate(length);
+    }
+}
+
+/// A name in a JSON pointer (RFC 6901).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Takes out of an environment what changes from minute to minute.
+fn take_changing(environment: &mut Value) -> Value {
+    let mut changing = Map::new();
+    if let Some(host) = environment.get_mut("host").and_then(Value::as_object_mut) {
+        let taken = take_names(host, &["memory_available_bytes"]);
+        changing.insert("host".to_owned(), taken.into());
+    }
+    if let Some(storage) = environment.get_mut("storage").and_then(Value::as_array_mut) {
+        let each = storage.iter_mut().map(|storage| {
+            let Some(storage) = storage.as_object_mut() else { return Value::Null };
+            let mut taken = take_names(storage, &["findings"]);
+            if let Some(system) = storage.get_mut("file_system").and_then(Value::as_object_mut) {
+                let system = take_names(system, &["available_bytes", "used_percent"]);
+                taken.insert("file_system".to_owned(), system.into());
+            }
+            taken.into()
+        });
+        let each: Vec<Value> = each.collect();
+        changing.insert("storage".to_owned(), each.into());
+    }
+    changing.into()
+}
+
+fn take_names(from: &mut Map<String, Value>, names: &[&str]) -> Map<String, Value> {
+    names.iter().filter_map(|name| from.remove_entry(*name)).collect()
+}
+
+/// One value over another: what both have is merged where it has parts, and replaced where it has none.
+fn merged(below: Value, above: Value) -> Value {
+    match (below, above) {
+        (Value::Object(mut below), Value::Object(above)) => {
+            for (name, value) in above {
+                let was = below.remove(&name).unwrap_or_default();
+                below.insert(name, merged(was, value));
+            }
+            Value::Object(below)
+        }
+        (Value::Array(below), Value::Array(above)) if below.len() == above.len() => {
+            below.into_iter().zip(above).map(|(below, above)| merged(below, above)).collect()
+        }
+        (below, Value::Null) => below,
+        (_, above) => above,
+    }
+}

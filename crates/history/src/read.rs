@@ -1,0 +1,167 @@
+//! Results as they were kept, put together again.
+
+use std::collections::HashMap;
+
+use results::{Document, Measurement, Point};
+use serde_json::Value as Json;
+
+use crate::Kept;
+use crate::connection::Connection;
+use crate::error::HistoryError;
+use crate::parts;
+use crate::record::unreadable;
+use crate::value::{Mismatch, Row, values};
+
+/// The number of an experiment's row.
+pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>, HistoryError> {
+    let sql = "SELECT number FROM experiments WHERE id = $1";
+    connection.query_one(sql, values![id], |row| row.take())
+}
+
+/// A measurement as JSON.
+struct Whole {
+    cell: u32,
+    id: String,
+    document: Json,
+}
+
+/// What belongs to a measurement besides its document.
+#[derive(Default)]
+struct Apart {
+    histograms: Vec<(String, Option<String>, Option<String>)>,
+    window: Vec<Json>,
+    warmup: Vec<Json>,
+}
+
+/// Every measurement of an experiment, in the order of the cells.
+fn wholes(connection: &Connection, experiment: i64) -> Result<Vec<Whole>, HistoryError> {
+    let mut apart: HashMap<i64, Apart> = HashMap::new();
+    let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m \
+               JOIN histograms h ON h.measurement = m.number WHERE m.experiment = $1";
+    let read = |row: &mut Row| Ok((row.take()?, (row.take()?, row.take()?, row.take()?)));
+    for (measurement, histogram) in connection.query(sql, values![experiment], read)? {
+        apart.entry(measurement).or_default().histograms.push(histogram);
+    }
+    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, s.read_mib_per_s, \
+               s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors \
+               FROM measurements m JOIN series s ON s.measurement = m.number WHERE m.experiment = $1 \
+               ORDER BY s.measurement, s.part, s.number";
+    for (measurement, part, point) in connection.query(sql, values![experiment], series_row)? {
+        let apart = apart.entry(measurement).or_default();
+        let points = if part == "warmup" { &mut apart.warmup } else { &mut apart.window };
+        let point = serde_json::to_value(point);
+        points.push(point.map_err(|e| unreadable(connection, "a series", &e))?);
+    }
+    let environments = environments(connection, experiment)?;
+    let sql = "SELECT m.number, m.cell, m.id, m.environment, d.document FROM measurements m \
+               JOIN measurement_documents d ON d.measurement = m.number WHERE m.experiment = $1 ORDER BY m.cell";
+    let rows = connection.query(sql, values![experiment], |row| {
+        let (number, cell, id): (i64, u32, String) = (row.take()?, row.take()?, row.take()?);
+        Ok((number, cell, id, row.take::<i64>()?, row.take::<String>()?))
+    })?;
+    let whole = |(number, cell, id, environment, text): (i64, u32, String, i64, String)| {
+        let rest = serde_json::from_str(&text).map_err(|e| unreadable(connection, &id, &e))?;
+        let environment = environments.get(&environment).cloned().unwrap_or_default();
+        let apart = apart.remove(&number).unwrap_or_default();
+        let histograms = histograms(apart.histograms);
+        let document =
+            parts::put_together(rest, environment, histograms, apart.window, apart.warmup);
+        Ok(Whole { cell, id, document })
+    };
+    rows.into_iter().map(whole).collect()
+}
+
+fn series_row(row: &mut Row) -> Result<(i64, String, Point), Mismatch> {
+    let (measurement, part) = (row.take()?, row.take()?);
+    let point = Point {
+        t: row.take()?,
+        seconds: row.take()?,
+        read_iops: row.take()?,
+        write_iops: row.take()?,
+        read_mib_per_s: row.take()?,
+        write_mib_per_s: row.take()?,
+        read_mean_ns: row.take()?,
+        write_mean_ns: row.take()?,
+        read_p99_ns: row.take()?,
+        write_p99_ns: row.take()?,
+        max_ns: row.take()?,
+        errors: row.take()?,
+    };
+    Ok((measurement, part, point))
+}
+
+/// Every histogram with its place, those that are kept at another place too.
+fn histograms(rows: Vec<(String, Option<String>, Option<String>)>) -> Vec<(String, String)> {
+    let texts: HashMap<String, String> =
+        rows.iter().filter_map(|(place, _, text)| Some((place.clone(), text.clone()?))).collect();
+    let text = |(place, same, text): (String, Option<String>, Option<String>)| {
+        let text = text.or_else(|| texts.get(&same?).cloned())?;
+        Some((place, text))
+    };
+    rows.into_iter().filter_map(text).collect()
+}
+
+fn environments(
+    connection: &Connection,
+    experiment: i64,
+) -> Result<HashMap<i64, Json>, HistoryError> {
+    let sql = "SELECT number, document FROM environments \
+               WHERE number IN (SELECT environment FROM measurements WHERE experiment = $1)";
+    let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
+    let rows = connection.query(sql, values![experiment], read)?;
+    let parsed = rows.into_iter().map(|(number, text)| {
+        let json = serde_json::from_str(&text);
+        Ok((number, json.map_err(|e| unreadable(connection, "an environment", &e))?))
+    });
+    parsed.collect()
+}
+
+/// Every measurement of an experiment, in the order of the cells.
+pub(crate) fn measurements(
+    connection: &Connection,
+    experiment: i64,
+) -> Result<Vec<Kept>, HistoryError> {
+    let kept = |whole: Whole| {
+        let measurement: Measurement = serde_json::from_value(whole.document)
+            .map_err(|error| unreadable(connection, &whole.id, &error))?;
+        Ok(Kept { cell: whole.cell, measurement })
+    };
+    wholes(connection, experiment)?.into_iter().map(kept).collect()
+}
+
+/// The whole result of an experiment; none where it never came to its end.
+pub(crate) fn document(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<Document>, HistoryError> {
+    let sql = "SELECT e.number, d.document FROM experiments e JOIN documents d ON d.experiment = e.number \
+               WHERE e.id = $1 AND d.document IS NOT NULL";
+    let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
+    let Some((number, text)) = connection.query_one(sql, values![id], read)? else {
+        return Ok(None);
+    };
+    let mut whole: Json =
+        serde_json::from_str(&text).map_err(|error| unreadable(connection, id, &error))?;
+    let kept: HashMap<String, Json> =
+        wholes(connection, number)?.into_iter().map(|w| (w.id, w.document)).collect();
+    resolve(&mut whole, &kept);
+    let document =
+        Document::from_value(whole).map_err(|error| unreadable(connection, id, &error))?;
+    Ok(Some(document))
+}
+
+/// Puts the measurements in the place of their names.
+fn resolve(value: &mut Json, kept: &HashMap<String, Json>) {
+    match value {
+        Json::Object(object) => {
+            let only = if object.len() == 1 { object.get("measurement") } else { None };
+            if let Some(whole) = only.and_then(Json::as_str).and_then(|id| kept.get(id)) {
+                *value = whole.clone();
+                return;
+            }
+            object.values_mut().for_each(|child| resolve(child, kept));
+        }
+        Json::Array(array) => array.iter_mut().for_each(|child| resolve(child, kept)),
+        _ => {}
+    }
+}

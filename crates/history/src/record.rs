@@ -1,0 +1,345 @@
+//! Keeping what was measured.
+
+use std::collections::{HashMap, HashSet};
+
+use results::{Document, Measurement, Status};
+use serde_json::{Value as Json, json};
+
+use crate::connection::Connection;
+use crate::error::HistoryError;
+use crate::load::{self, Load};
+use crate::parts::{self, Parts};
+use crate::value::{Value, values};
+use crate::{Added, NewExperiment, environment, read};
+
+const STATUSES: [(Status, &str); 3] = [
+    (Status::Complete, "complete"),
+    (Status::Interrupted, "interrupted"),
+    (Status::Failed, "failed"),
+];
+
+/// The word for a status in the tables.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    STATUSES.iter().find(|(s, _)| *s == status).map_or("failed", |(_, name)| name)
+}
+
+/// The status of a word.
+pub(crate) fn status_of(name: &str) -> Option<Status> {
+    STATUSES.iter().find(|(_, n)| *n == name).map(|(status, _)| *status)
+}
+
+/// A text in the store that is no result of ours.
+pub(crate) fn unreadable(
+    connection: &Connection,
+    id: &str,
+    error: &dyn std::fmt::Display,
+) -> HistoryError {
+    HistoryError::Document { place: connection.place().clone(), what: format!("`{id}`: {error}") }
+}
+
+/// An experiment that nobody knows.
+pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
+    HistoryError::NotFound { selector: id.to_owned(), place: connection.place().clone() }
+}
+
+/// Notes that an experiment begins.
+pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
+    let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, measurements) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number";
+    let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
+    let values = values![id, schema, kind, title, started, plan_id, "", 0_u32];
+    let number = connection.query_one(sql, values, |row| row.take::<i64>());
+    let number = number.map_err(|error| {
+        if error.is_duplicate() { HistoryError::Differs { id: id.to_owned() } } else { error }
+    })?;
+    let sql = "INSERT INTO documents (experiment, plan) VALUES ($1, $2)";
+    connection.execute(sql, values![number, plan]).map(drop)
+}
+
+/// What is known of an experiment while it is recorded.
+struct Open {
+    number: i64,
+    kind: String,
+    measurements: u32,
+    best_iops: Option<f64>,
+    best_mib_per_s: Option<f64>,
+}
+
+fn open(connection: &Connection, id: &str) -> Result<Open, HistoryError> {
+    let sql = "SELECT number, kind, measurements, best_iops, best_mib_per_s FROM experiments WHERE id = $1";
+    let open = connection.query_one(sql, values![id], |row| {
+        Ok(Open {
+            number: row.take()?,
+            kind: row.take()?,
+            measurements: row.take()?,
+            best_iops: row.take()?,
+            best_mib_per_s: row.take()?,
+        })
+    })?;
+    open.ok_or_else(|| unknown(connection, id))
+}
+
+/// Keeps the measurement of one cell. Must be within a transaction.
+pub(crate) fn keep(
+    connection: &Connection,
+    experiment: &str,
+    cell: u32,
+    measurement: &Measurement,
+) -> Result<(), HistoryError> {
+    let open = open(connection, experiment)?;
+    let row = Load::of(measurement, experiment, &open.kind, cell);
+    let parts =
+        parts::take_apart(measurement).map_err(|e| unreadable(connection, experiment, &e))?;
+    put(connection, open.number, &row, measurement, parts)?;
+    let environment = &measurement.environment;
+    let best = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+    let first = open.measurements == 0;
+    let sql = "UPDATE experiments SET measurements = $1, best_iops = $2, best_mib_per_s = $3 WHERE number = $4";
+    connection.execute(
+        sql,
+        values![
+            open.measurements + 1,
+            best(open.best_iops, row.iops),
+            best(open.best_mib_per_s, row.mib_per_s),
+            open.number
+        ],
+    )?;
+    if first {
+        let sql = "UPDATE experiments SET tool_version = $1, host = $2, targets = $3, device = $4, engine = $5, \
+                   file_bytes = $6 WHERE number = $7";
+        connection.execute(
+            sql,
+            values![
+                row.tool_version,
+                row.host,
+                row.target,
+                load::device(environment),
+                row.engine,
+                row.file_bytes,
+                open.number
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Puts a measurement into its tables.
+fn put(
+    connection: &Connection,
+    experiment: i64,
+    row: &Load,
+    measurement: &Measurement,
+    parts: Parts<'_>,
+) -> Result<(), HistoryError> {
+    let environment =
+        environment::number_of(connection, &measurement.environment, &parts.environment)?;
+    let mut values = vec![Value::from(experiment), Value::from(environment)];
+    values.extend(row.values());
+    let places: Vec<String> = (1..=values.len()).map(|n| format!("${n}")).collect();
+    let sql = format!(
+        "INSERT INTO measurements (experiment, environment, {}) VALUES ({}) RETURNING number",
+        load::COLUMNS,
+        places.join(", ")
+    );
+    let number = connection.query_one(&sql, &values, |row| row.take::<i64>()).map_err(|error| {
+        if error.is_duplicate() {
+            HistoryError::KeptTwice { experiment: row.experiment_id.clone(), cell: row.cell }
+        } else {
+            error
+        }
+    })?;
+    let number = number.unwrap_or_default();
+    let sql = "INSERT INTO measurement_documents (measurement, document) VALUES ($1, $2)";
+    connection.execute(sql, values![number, parts.rest.to_string()])?;
+    let window = parts.window.iter().enumerate().map(|(n, p)| point(number, "window", n, p));
+    let warmup = parts.warmup.iter().enumerate().map(|(n, p)| point(number, "warmup", n, p));
+    connection.insert(
+        "series (measurement, part, number, t, seconds, read_iops, write_iops, read_mib_per_s, write_mib_per_s, \
+         read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors)",
+        window.chain(warmup).collect(),
+    )?;
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut rows = Vec::new();
+    for (place, text) in &parts.histograms {
+        let same = *first.entry(text).or_insert(place);
+        let (same, text) = if same == place { (None, Some(text)) } else { (Some(same), None) };
+        rows.push(vec![number.into(), place.into(), same.into(), text.into()]);
+    }
+    connection.insert("histograms (measurement, place, same_as, histogram)", rows)
+}
+
+fn point(measurement: i64, part: &str, number: usize, point: &results::Point) -> Vec<Value> {
+    vec![
+        measurement.into(),
+        part.into(),
+        (number as u64).into(),
+        point.t.into(),
+        point.seconds.into(),
+        point.read_iops.into(),
+        point.write_iops.into(),
+        point.read_mib_per_s.into(),
+        point.write_mib_per_s.into(),
+        point.read_mean_ns.into(),
+        point.write_mean_ns.into(),
+        point.read_p99_ns.into(),
+        point.write_p99_ns.into(),
+        point.max_ns.into(),
+        point.errors.into(),
+    ]
+}
+
+/// Notes how an experiment ended; without a status, that it goes on.
+pub(crate) fn end(
+    connection: &Connection,
+    id: &str,
+    status: Option<Status>,
+    finished: Option<&str>,
+) -> Result<(), HistoryError> {
+    let sql = "UPDATE experiments SET status = $1, finished = $2 WHERE id = $3";
+    match connection.execute(sql, values![status.map(status_name), finished, id])? {
+        0 => Err(unknown(connection, id)),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps the whole result of an experiment that was begun. Must be within a transaction.
+pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(), HistoryError> {
+    let id = document.id();
+    let open = open(connection, id)?;
+    keep_the_rest(connection, id, open.number, document)?;
+    let mut whole = serde_json::to_value(document).map_err(|e| unreadable(connection, id, &e))?;
+    let mut kept: HashMap<&str, Json> = HashMap::new();
+    for measurement in document.measurements() {
+        if !kept.contains_key(measurement.id.as_str()) {
+            let value =
+                serde_json::to_value(measurement).map_err(|e| unreadable(connection, id, &e))?;
+            kept.insert(&measurement.id, value);
+        }
+    }
+    refer(&mut whole, &kept);
+    let sql = "UPDATE documents SET document = $1 WHERE experiment = $2";
+    connection.execute(sql, values![whole.to_string(), open.number])?;
+    let targets: Vec<String> =
+        document.targets().iter().map(|path| path.display().to_string()).collect();
+    let environment = document.environment();
+    let sql = "UPDATE experiments SET status = $1, finished = $2, title = $3, tool_version = $4, host = $5, \
+               targets = $6, device = $7, file_bytes = $8 WHERE number = $9";
+    connection.execute(
+        sql,
+        values![
+            status_name(document.status()),
+            end_of(document),
+            document.title(),
+            document.tool_version(),
+            load::host(environment),
+            targets.join(", "),
+            load::device(environment),
+            document.file_bytes(),
+            open.number
+        ],
+    )?;
+    Ok(())
+}
+
+/// When it ended: a single measurement says only how long it took.
+fn end_of(document: &Document) -> Option<String> {
+    if let Some(finished) = document.finished() {
+        return Some(finished.to_owned());
+    }
+    let Document::Measurement(measurement) = document else { return None };
+    let started: jiff::Timestamp = measurement.started.parse().ok()?;
+    let length = jiff::SignedDuration::try_from_secs_f64(measurement.seconds).ok()?;
+    started.checked_add(length).ok().map(|end| end.to_string())
+}
+
+/// Keeps those measurements of a result that are not kept as they are in it.
+fn keep_the_rest(
+    connection: &Connection,
+    id: &str,
+    number: i64,
+    document: &Document,
+) -> Result<(), HistoryError> {
+    let there = read::measurements(connection, number)?;
+    let there: HashMap<&str, &crate::Kept> =
+        there.iter().map(|kept| (kept.measurement.id.as_str(), kept)).collect();
+    let mut taken: HashSet<u32> = there.values().map(|kept| kept.cell).collect();
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (place, measurement) in (0_u32..).zip(document.measurements()) {
+        if !seen.insert(&measurement.id) {
+            continue;
+        }
+        let cell = match there.get(measurement.id.as_str()) {
+            Some(kept) if kept.measurement == *measurement => continue,
+            // What is in the result at last is what counts.
+            Some(kept) => {
+                forget(connection, id, kept.cell)?;
+                kept.cell
+            }
+            None => (place..).find(|cell| !taken.contains(cell)).unwrap_or(u32::MAX),
+        };
+        taken.insert(cell);
+        keep(connection, id, cell, measurement)?;
+    }
+    Ok(())
+}
+
+fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryError> {
+    let open = open(connection, id)?;
+    let sql = "DELETE FROM measurements WHERE experiment = $1 AND cell = $2";
+    connection.execute(sql, values![open.number, cell])?;
+    let sql = "UPDATE experiments SET measurements = $1 WHERE number = $2";
+    let left = open.measurements.saturating_sub(1);
+    connection.execute(sql, values![left, open.number]).map(drop)
+}
+
+/// Puts the names of measurements in the place of those that are kept apart.
+fn refer(value: &mut Json, kept: &HashMap<&str, Json>) {
+    let schema = value.get("schema").and_then(Json::as_str);
+    if schema == Some(results::MEASUREMENT_SCHEMA) {
+        let id = value.get("id").and_then(Json::as_str);
+        if let Some(id) = id.filter(|id| kept.get(id) == Some(value)) {
+            *value = json!({ "measurement": id });
+        }
+        return;
+    }
+    match value {
+        Json::Object(object) => object.values_mut().for_each(|child| refer(child, kept)),
+        Json::Array(array) => array.iter_mut().for_each(|child| refer(child, kept)),
+        _ => {}
+    }
+}
+
+/// Keeps a whole result at once. Must be within a transaction.
+pub(crate) fn add(connection: &Connection, document: &Document) -> Result<Added, HistoryError> {
+    let id = document.id();
+    if let Some(number) = read::number_of(connection, id)? {
+        return match read::document(connection, id)? {
+            Some(there) if there == *document => Ok(Added::AlreadyThere),
+            None if is_part(connection, number, document)? => {
+                finish(connection, document).map(|()| Added::New)
+            }
+            _ => Err(HistoryError::Differs { id: id.to_owned() }),
+        };
+    }
+    begin(
+        connection,
+        &NewExperiment {
+            id,
+            schema: document.schema(),
+            kind: document.kind(),
+            title: &document.title(),
+            started: document.started(),
+            plan_id: "",
+            plan: "null",
+        },
+    )?;
+    finish(connection, document)?;
+    Ok(Added::New)
+}
+
+/// Whether everything that is kept of an experiment is in a result.
+fn is_part(connection: &Connection, number: i64, of: &Document) -> Result<bool, HistoryError> {
+    let all = of.measurements();
+    let kept = read::measurements(connection, number)?;
+    Ok(kept.iter().all(|kept| all.contains(&&kept.measurement)))
+}

@@ -1,0 +1,134 @@
+//! The URL of a PostgreSQL database.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::HistoryError;
+
+/// How a URL of a database begins.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// The URL of a PostgreSQL database, as libpq takes it. It shows no password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerUrl {
+    whole: String,
+    shown: String,
+    tls: Tls,
+}
+
+/// What `sslmode` in the URL asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tls {
+    /// `disable`: no encryption.
+    Never,
+    /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate is not looked at,
+    /// since whoever is in between could have refused the encryption as well.
+    WherePossible,
+    /// `require`, `verify-ca`, `verify-full`: always, with a certificate that this system trusts and that is the
+    /// host's.
+    Verified,
+}
+
+impl ServerUrl {
+    /// Whether a text is meant as one.
+    pub(crate) fn is_one(text: &str) -> bool {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Reads a URL.
+    pub fn parse(text: &str) -> Result<Self, HistoryError> {
+        let bad = |what: String| HistoryError::BadUrl { what };
+        if !Self::is_one(text) {
+            return Err(bad("it does not begin with `postgres://`".to_owned()));
+        }
+        let (whole, tls) = take_ssl_mode(text).map_err(bad)?;
+        let url = Self { shown: without_password(text), whole, tls };
+        url.config()?;
+        Ok(url)
+    }
+
+    /// What the client connects with.
+    pub(crate) fn config(&self) -> Result<postgres::Config, HistoryError> {
+        let config = postgres::Config::from_str(&self.whole);
+        let mut config = config.map_err(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            // The cause may repeat a part of the URL, but never its password: that is read without any rule.
+            HistoryError::BadUrl { what: cause.unwrap_or_else(|| error.to_string()) }
+        })?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(HistoryError::BadUrl { what: "it names no host".to_owned() });
+        }
+        config.ssl_mode(match self.tls {
+            Tls::Never => postgres::config::SslMode::Disable,
+            Tls::WherePossible => postgres::config::SslMode::Prefer,
+            Tls::Verified => postgres::config::SslMode::Require,
+        });
+        if config.get_application_name().is_none() {
+            config.application_name("iosonde");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(std::time::Duration::from_secs(10));
+        }
+        Ok(config)
+    }
+
+    /// How the connection is to be encrypted.
+    pub(crate) fn tls(&self) -> Tls {
+        self.tls
+    }
+}
+
+/// Takes `sslmode` out of a URL: the client library does not know all of its values.
+fn take_ssl_mode(text: &str) -> Result<(String, Tls), String> {
+    let Some((address, query)) = text.split_once('?') else {
+        return Ok((text.to_owned(), Tls::WherePossible));
+    };
+    let mut tls = Tls::WherePossible;
+    let mut rest = Vec::new();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        match part.strip_prefix("sslmode=") {
+            None => rest.push(part),
+            Some("disable") => tls = Tls::Never,
+            Some("allow" | "prefer") => tls = Tls::WherePossible,
+            Some("require" | "verify-ca" | "verify-full") => tls = Tls::Verified,
+            Some(other) => {
+                return Err(format!(
+                    "`sslmode={other}`: it can be disable, prefer, require or verify-full"
+                ));
+            }
+        }
+    }
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    Ok((format!("{address}{query}"), tls))
+}
+
+/// The URL for eyes: passwords are left out, wherever they are.
+fn without_password(text: &str) -> String {
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
+    // A password may hold unescaped @ and /; the host follows the last @.
+    let shown = match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{scheme}://{user}@{host}")
+        }
+        None => format!("{scheme}://{rest}"),
+    };
+    let query: Vec<&str> = query
+        .split('&')
+        .filter(|part| !part.is_empty() && !part.to_ascii_lowercase().contains("pass"))
+        .collect();
+    if query.is_empty() { shown } else { format!("{shown}?{}", query.join("&")) }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ServerUrl({}, {:?})", self.shown, self.tls)
+    }
+}

@@ -1,0 +1,22 @@
+//! A lock on a file that the system frees when its process dies: a file that is shared with nobody for writing.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Others may read and remove, not write (FILE_SHARE_READ | FILE_SHARE_DELETE).
+const SHARED: u32 = 1 | 4;
+/// ERROR_SHARING_VIOLATION
+const TAKEN: i32 = 32;
+
+/// Opens a file, which is made where there is none, and locks it; none where somebody else has it.
+pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).share_mode(SHARED);
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.raw_os_error() == Some(TAKEN) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
