@@ -7,6 +7,8 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`build()`] | what a report says of documents of any kind, as data for every format |
+//! | [`redact`] | the vendor's copy, without names |
+//! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`html`] | the report of an assessment, one file for the browser and the printer |
 
@@ -17,9 +19,12 @@
 
 mod agreement;
 pub mod build;
+pub mod csv;
 pub mod html;
+pub mod markdown;
 pub mod model;
 mod ramp;
+pub mod redact;
 pub mod text;
 mod words;
 
@@ -33,6 +38,9 @@ pub enum ReportError {
     /// The document cannot be written as JSON into the report.
     #[error("the document cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A document without names in it is none that can be read; nothing is written.
+    #[error("names cannot be taken out of the document: {0}")]
+    Redacted(#[from] results::DocumentError),
     /// A chart could not be drawn.
     #[error("the chart of {chart} cannot be drawn: {reason}")]
     Chart {

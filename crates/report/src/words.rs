@@ -81,6 +81,13 @@ pub(crate) fn moment(text: &str) -> String {
     format!("{date} {whole} UTC")
 }
 
+/// Seconds since 1970 as `2026-11-20 10:12:13 UTC`; a dash where no calendar has them.
+pub(crate) fn moment_of(seconds: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+    let time = jiff::Timestamp::from_second(seconds.floor() as i64);
+    time.map_or_else(|_| NONE.to_owned(), |time| moment(&time.to_string()))
+}
+
 /// The word for how a run ended.
 pub(crate) fn status(status: Status) -> &'static str {
     match status {
@@ -131,16 +138,16 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
 
 /// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
 pub(crate) fn caption(m: &Measurement) -> String {
-    let mode = match m.workload.mode {
-        Mode::Direct => "direct",
-        Mode::Buffered => "buffered",
-    };
-    format!(
-        "File {} · {} · {} in flight · {mode}",
-        size(m.file_bytes),
-        m.workload.title(),
-        in_flight(m)
-    )
+    crate::build::caption::of([m])
+}
+
+/// The bytes of all targets that I/O was spread over: all that could be used, unless the load keeps to a part.
+pub(crate) fn used_bytes(m: &Measurement) -> u64 {
+    let targets = (m.workload.targets.len() as u64).max(1);
+    let whole = m.file_bytes / targets;
+    let span = |s: &Stream| s.span_bytes.map_or(whole, |b| b.0.min(whole));
+    let used = m.workload.streams.iter().map(span).max().unwrap_or(whole);
+    if used == whole { m.file_bytes } else { used.saturating_mul(targets) }
 }
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.

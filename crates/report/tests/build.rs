@@ -5,9 +5,14 @@ mod documents;
 mod sample;
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
+use proptest::prelude::*;
 use report::model::{Block, Cell, Chart, Report, ResultPart, Scale, Side, Table};
 use results::Document;
+use serde_json::{Value, json};
+use workload::sweep::Matrix;
+use workload::{Bytes, Pattern};
 
 fn charts(part: &ResultPart) -> Vec<&Chart> {
     let blocks = part.sections.iter().flat_map(|s| &s.blocks);
@@ -136,4 +141,111 @@ fn the_charts_of_the_founding_documents_are_there() {
     let measurement = keys_of(documents::measurement());
     let title = "8k-random-70-read-30-write";
     has(&measurement, &["percentiles", &format!("histogram-{title}"), &format!("time-{title}")]);
+}
+
+#[test]
+fn what_was_never_measured_is_said_and_drawn_nowhere() {
+    let empty = Document::Assessment(Box::new(sample::empty()));
+    let report = report::build(&[empty]);
+    is_sound(&report);
+    assert!(charts(&report.results[0]).is_empty());
+    assert!(report.results[0].banner.as_ref().unwrap().contains("Interrupted"));
+    assert_eq!(report::build(&[]).title, "No results");
+}
+
+#[test]
+fn figures_that_are_no_numbers_are_left_out() {
+    let mut m = documents::measured();
+    m.total.iops = f64::NAN;
+    m.total.mib_per_s = f64::INFINITY;
+    m.seconds = f64::NAN;
+    m.series.iter_mut().step_by(2).for_each(|p| p.read_iops = f64::NAN);
+    is_sound(&report::build(&[Document::Measurement(Box::new(m))]));
+}
+
+#[test]
+fn hundreds_of_cells_make_a_few_dozen_charts() {
+    let matrix = Matrix {
+        writes: vec![0, 100],
+        patterns: vec![Pattern::Random, Pattern::Sequential],
+        blocks: [2, 4, 8, 64].map(|k| Bytes(k << 10)).to_vec(),
+        threads: vec![1, 2, 4, 8, 16, 32],
+        depths: vec![1, 2, 4, 8, 16, 32],
+        seconds: 0.2,
+        warmup_seconds: 0.0,
+        ..Matrix::default()
+    };
+    let report = report::build(&[documents::swept(matrix, false)]);
+    is_sound(&report);
+    let charts = charts(&report.results[0]);
+    assert!((20..=45).contains(&charts.len()), "{} charts", charts.len());
+    let cells = tables(&report.results[0]).into_iter().find(|t| t.key == "cells").unwrap();
+    assert_eq!(cells.rows.len(), 576);
+}
+
+/// Puts something absurd in a place of a document that the seed chooses.
+fn disturb(value: &mut Value, seed: &mut u64) {
+    let mut next = |below: usize| {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 33) as usize % below.max(1)
+    };
+    match value {
+        Value::Number(_) => {
+            let absurd =
+                [json!(0), json!(1e300), json!(-7.5), json!(u64::MAX), json!(1), json!(1e-300)];
+            *value = absurd[next(absurd.len())].clone();
+        }
+        Value::String(text) => {
+            let absurd = ["", "\u{202E}<b>\n|", "9999-99-99T99:99:99Z", "AAAA", "read", "\u{7}"];
+            absurd[next(absurd.len())].clone_into(text);
+        }
+        Value::Array(values) if !values.is_empty() && next(4) > 0 => {
+            let place = next(values.len());
+            disturb(&mut values[place], seed);
+        }
+        Value::Array(values) => match next(3) {
+            0 => values.clear(),
+            1 => values.truncate(1),
+            _ => values.extend(values.first().cloned()),
+        },
+        Value::Object(fields) => {
+            let place = next(fields.len());
+            if let Some(field) = fields.values_mut().nth(place) {
+                disturb(field, seed);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn samples() -> &'static [Value] {
+    static SAMPLES: OnceLock<Vec<Value>> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        let mut all = documents::all();
+        all.push(Document::Assessment(Box::new(sample::assessment_with_findings())));
+        all.iter().map(|d| serde_json::to_value(d).unwrap()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn absurd_documents_make_sound_reports(which in 0usize..8, seed in any::<u64>()) {
+        let mut value = samples()[which].clone();
+        let mut seed = seed;
+        let mut document = Document::from_value(value.clone()).unwrap();
+        for _ in 0..8 {
+            let mut changed = value.clone();
+            disturb(&mut changed, &mut seed);
+            if let Ok(read) = Document::from_value(changed.clone()) {
+                (value, document) = (changed, read);
+            }
+        }
+        let report = report::build(&[document]);
+        is_sound(&report);
+        prop_assert!(!report::markdown::text(&report).is_empty());
+        prop_assert!(!report::csv::text(&report).is_empty());
+    }
 }

@@ -7,10 +7,11 @@ use workload::show_ns;
 
 use super::caption::{self, Caption};
 use super::cases::{self, Case};
+use super::loads::Shown;
 use super::make::{beside, cleaned, fact, section};
 use super::saturation::{self, Curve, Load};
-use super::{agreement, latency, loads, point, tested, time};
-use crate::model::{Block, Card, Chart, Fact, Judgement, Section, Table};
+use super::{agreement, latency, point, tested, time};
+use crate::model::{Block, Card, Chart, Fact, Judgement, Section};
 use crate::{ramp, words};
 
 /// Answer, charts and tables of an assessment.
@@ -20,7 +21,7 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
     let sections = [
         section("verdict", "Verdicts", answer(a)),
         section("tested", "What was tested", vec![Block::Facts(summary(a))]),
-        section("saturation", "Saturation", a.ramps.iter().flat_map(ramp_blocks).collect()),
+        section("saturation", "Saturation", saturation(a)),
         section("cases", "Patterns", patterns(a)),
         latency::of(&named, false),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
@@ -129,6 +130,19 @@ fn summary(a: &Assessment) -> Vec<Fact> {
     facts
 }
 
+/// Each ramp, then the rules that were applied, each once.
+fn saturation(a: &Assessment) -> Vec<Block> {
+    let mut blocks: Vec<Block> = a.ramps.iter().flat_map(ramp_blocks).collect();
+    let mut rules: Vec<String> = Vec::new();
+    for rule in a.ramps.iter().filter_map(|r| Some(words::clean(&r.knee.as_ref()?.rule))) {
+        if !rule.is_empty() && !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    blocks.extend(rules.into_iter().map(Block::Paragraph));
+    blocks
+}
+
 /// What a ramp says, its charts, its figures.
 fn ramp_blocks(one: &Ramp) -> Vec<Block> {
     let title = words::clean(&one.title);
@@ -150,9 +164,6 @@ fn ramp_blocks(one: &Ramp) -> Vec<Block> {
         facts.extend(ramp::limit(one).map(|limit| fact("What limits", limit)));
         facts.extend(point::facts(knee, unit, per_io));
         blocks.push(Block::Facts(facts));
-        if !knee.rule.is_empty() {
-            blocks.push(Block::Paragraph(words::clean(&knee.rule)));
-        }
     }
     let causes: Vec<String> = one.causes.iter().map(point::reasons).collect();
     if !causes.is_empty() {
@@ -185,32 +196,54 @@ fn patterns(a: &Assessment) -> Vec<Block> {
     let cases: Vec<Case> = a.patterns.iter().map(|p| Case::of(&p.title, &p.measurement)).collect();
     let captions = Caption::of(a.patterns.iter().map(|p| &p.measurement));
     let mut blocks: Vec<Block> = beside(cases::charts(&cases, &captions)).into_iter().collect();
-    let document = Document::Assessment(Box::new(Assessment {
-        ramps: Vec::new(),
-        repeats: None,
-        ..a.clone()
-    }));
-    let operations = a.patterns.iter().map(|p| p.operation.clone()).collect();
+    let document = Document::Assessment(Box::new(a.clone()));
+    let operation = |i: usize| a.patterns.get(i).map(|p| p.operation.clone()).unwrap_or_default();
+    let shown = Shown {
+        key: "patterns",
+        title: "What a database does",
+        range: 0..a.patterns.len(),
+        lead: Some(("operation", "Operation", &operation)),
+    };
+    blocks.extend(shown.table(&document).map(Block::Table));
     blocks
-        .extend(loads::shown(&document).map(|t| with_operations(t, operations)).map(Block::Table));
-    blocks
-}
-
-/// The table of patterns, with what a database does each for in front.
-fn with_operations(mut table: Table, operations: Vec<String>) -> Table {
-    "patterns".clone_into(&mut table.key);
-    "What a database does".clone_into(&mut table.title);
-    let column = super::make::column("operation", "Operation", crate::model::Unit::Text);
-    let place = usize::from(table.columns.first().is_some_and(|c| c.key == "cell"));
-    table.columns.insert(place, column);
-    for (row, operation) in table.rows.iter_mut().zip(operations) {
-        row.insert(place.min(row.len()), super::make::text(&operation));
-    }
-    table
 }
 
 /// Every load of every ramp, and the repetitions.
 fn tables(a: &Assessment) -> Vec<Block> {
     let document = Document::Assessment(Box::new(a.clone()));
-    loads::shown(&document).map(Block::Table).into_iter().collect()
+    let mut blocks = Vec::new();
+    let mut from = a.patterns.len();
+    for one in &a.ramps {
+        let note = |i: usize| mark(one, i.saturating_sub(from)).to_owned();
+        let shown = Shown {
+            key: &format!("loads-{}", one.title),
+            title: &format!("{}: every load", words::clean(&one.title)),
+            range: from..from + one.points.len(),
+            lead: Some(("note", "", &note)),
+        };
+        blocks.extend(shown.table(&document).map(Block::Table));
+        from += one.points.len();
+    }
+    let repeats = Shown {
+        key: "repeats",
+        title: "Repetitions of the first pattern",
+        range: from..usize::MAX,
+        lead: None,
+    };
+    blocks.extend(repeats.table(&document).map(Block::Table));
+    blocks
+}
+
+/// What a place among the points of a ramp is.
+fn mark(one: &Ramp, place: usize) -> &'static str {
+    let Some(knee) = &one.knee else { return "" };
+    let measured = one.points.get(place);
+    let is = |point| ramp::named(one, point).zip(measured).is_some_and(|(p, m)| std::ptr::eq(p, m));
+    if is(&knee.operating_point) {
+        "operating point"
+    } else if is(&knee.peak) {
+        "peak"
+    } else {
+        ""
+    }
 }

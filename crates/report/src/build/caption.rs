@@ -13,6 +13,7 @@ const NAMED: usize = 3;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Caption {
     files: Vec<u64>,
+    used: Vec<u64>,
     titles: Vec<String>,
     blocks: Vec<u64>,
     patterns: Vec<&'static str>,
@@ -55,14 +56,17 @@ fn mode(mode: Mode) -> &'static str {
 
 impl Caption {
     /// Of these measurements.
-    pub(super) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Self {
+    pub(crate) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Self {
         measurements.into_iter().fold(Self::default(), Self::measurement)
     }
 
     /// A measurement more.
     pub(super) fn measurement(mut self, m: &Measurement) -> Self {
         self = self.load(m.file_bytes, &m.workload.title(), m.threads, m.depth, m.in_flight);
-        m.workload.streams.iter().for_each(|s| self.stream(s));
+        add(&mut self.used, words::used_bytes(m));
+        for stream in &m.workload.streams {
+            self.stream(stream);
+        }
         add(&mut self.modes, mode(m.workload.mode));
         self
     }
@@ -107,7 +111,7 @@ impl Caption {
 
     /// The caption in one line.
     pub(super) fn text(&self) -> String {
-        let mut parts = vec![format!("File {}", sizes(&self.files)), self.loads()];
+        let mut parts = vec![self.file(), self.loads()];
         let threads = plural(&self.threads, "thread", "threads");
         let in_flight = range(&self.in_flight);
         parts.push(match (threads, self.depths.is_empty()) {
@@ -121,6 +125,13 @@ impl Caption {
             parts.push(self.modes.join(" and "));
         }
         parts.join(" · ")
+    }
+
+    /// The size of the file, and the part of it that was used where that is not all.
+    fn file(&self) -> String {
+        let file = format!("File {}", sizes(&self.files));
+        let part = self.used.iter().any(|used| !self.files.contains(used));
+        if part { format!("{file}, {} of it used", sizes(&self.used)) } else { file }
     }
 
     fn loads(&self) -> String {
@@ -166,6 +177,6 @@ fn plural(values: &[u64], one: &str, many: &str) -> Option<String> {
 }
 
 /// The caption of these measurements.
-pub(super) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
+pub(crate) fn of<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
     Caption::of(measurements).text()
 }

@@ -181,7 +181,12 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         row(head, &t.total, None)
     });
     let threads = m.threads_detail.iter().map(|t| {
-        let name = format!("{} {}.{}", words::clean(&t.stream), t.target + 1, t.thread + 1);
+        let name = format!(
+            "{} {}.{}",
+            words::clean(&t.stream),
+            t.target.saturating_add(1),
+            t.thread.saturating_add(1)
+        );
         row(vec![text(&name), Cell::Empty, Cell::Empty, Cell::Empty], &t.total, t.cpu_percent)
     });
     let all = [

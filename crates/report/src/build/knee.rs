@@ -210,7 +210,8 @@ fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
         number(l.mib_per_s),
         number(l.mean_ns),
         whole(l.p99_ns),
-        number(l.littles_law_percent),
+        // Far below what matters, the sign is that of a rounding.
+        number(l.littles_law_percent.map(|p| if p.abs() < 0.005 { 0.0 } else { p })),
     ]
 }
 

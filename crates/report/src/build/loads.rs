@@ -1,5 +1,7 @@
 //! Every load that was measured, as one table: the columns that a history keeps of a measurement.
 
+use std::ops::Range;
+
 use results::{Document, Environment, Measurement};
 use workload::Mode;
 
@@ -9,9 +11,8 @@ use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
 /// Columns that are of no use to a reader where all rows hold the same: what was tested says it already.
-const COMMON: [&str; 19] = [
-    "experiment_id",
-    "kind",
+const COMMON: [&str; 17] = [
+    "cell",
     "host",
     "target",
     "device",
@@ -26,12 +27,12 @@ const COMMON: [&str; 19] = [
     "seconds",
     "errors",
     "status",
-    "tool_version",
     "load",
-    "started_s",
+    "used_bytes",
 ];
 /// Columns for programs, which a table for people leaves out.
-const FOR_PROGRAMS: [&str; 2] = ["measurement_id", "experiment_id"];
+const FOR_PROGRAMS: [&str; 5] =
+    ["measurement_id", "experiment_id", "kind", "started", "tool_version"];
 
 /// All columns, in their order. Their keys are the header of the CSV: they may grow at the end, and never change.
 pub(crate) fn columns() -> Vec<Column> {
@@ -67,11 +68,12 @@ pub(crate) fn columns() -> Vec<Column> {
         column("device", "Device", Unit::Text),
         column("host", "Host", Unit::Text),
         column("engine", "Engine", Unit::Text),
-        column("started_s", "Started", Unit::Moment),
+        column("started", "Started", Unit::Moment),
         column("kind", "Kind", Unit::Text),
         column("tool_version", "Version", Unit::Text),
         column("measurement_id", "Measurement", Unit::Text),
         column("experiment_id", "Result", Unit::Text),
+        column("used_bytes", "Used", Unit::Bytes),
     ]
 }
 
@@ -136,6 +138,7 @@ fn identity(document: &Document, m: &Measurement) -> Vec<Cell> {
         text(&m.tool_version),
         text(&m.id),
         text(document.id()),
+        whole(words::used_bytes(m)),
     ]
 }
 
@@ -165,38 +168,65 @@ fn device(environment: &Environment) -> String {
 }
 
 /// Seconds since 1970 of an RFC 3339 time.
-pub(crate) fn moment(time: &str) -> Option<f64> {
+fn moment(time: &str) -> Option<f64> {
     let time: jiff::Timestamp = time.parse().ok()?;
     Some(time.as_millisecond() as f64 / 1e3)
 }
 
-/// The loads of a document for people: without what is the same everywhere.
+/// A column of words in front of the others: its key, its heading, and what it says of each measurement.
+pub(super) type Lead<'a> = (&'static str, &'a str, &'a dyn Fn(usize) -> String);
+
+/// Some of the loads of a document for people.
+pub(super) struct Shown<'a> {
+    /// Name and heading of the table.
+    pub(super) key: &'a str,
+    pub(super) title: &'a str,
+    /// Which measurements of the document.
+    pub(super) range: Range<usize>,
+    /// A column of words in front.
+    pub(super) lead: Option<Lead<'a>>,
+}
+
+impl Shown<'_> {
+    /// The table without what is the same everywhere.
+    pub(super) fn table(self, document: &Document) -> Option<Table> {
+        let measurements = document.measurements();
+        let measurements: Vec<(usize, &Measurement)> = measurements
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| self.range.contains(place))
+            .collect();
+        let rows: Vec<Vec<Cell>> =
+            measurements.iter().map(|(place, m)| row(document, *place, m)).collect();
+        let all = columns();
+        let alike = |c: usize| {
+            let first = rows.first().and_then(|r| r.get(c));
+            rows.iter().all(|r| r.get(c) == first)
+        };
+        let kept = |(c, column): &(usize, &Column)| {
+            let known = COMMON.contains(&column.key) && alike(*c);
+            !known && !FOR_PROGRAMS.contains(&column.key)
+        };
+        let kept: Vec<usize> = all.iter().enumerate().filter(kept).map(|(c, _)| c).collect();
+        let mut columns: Vec<Column> = kept.iter().filter_map(|c| all.get(*c).cloned()).collect();
+        let mut shown: Vec<Vec<Cell>> = rows
+            .iter()
+            .map(|row| kept.iter().map(|c| row.get(*c).cloned().unwrap_or(Cell::Empty)).collect())
+            .collect();
+        if let Some((key, name, words)) = self.lead {
+            columns.insert(0, column(key, name, Unit::Text));
+            for (row, (place, _)) in shown.iter_mut().zip(&measurements) {
+                row.insert(0, text(&words(*place)));
+            }
+        }
+        let caption = caption::of(measurements.iter().map(|(_, m)| *m));
+        table(self.key, self.title, &caption, columns, shown)
+    }
+}
+
+/// All loads of a document for people.
 pub(super) fn shown(document: &Document) -> Option<Table> {
-    let rows = rows(document);
-    let columns = columns();
-    let alike = |c: usize| {
-        let first = rows.first().and_then(|r| r.get(c));
-        rows.iter().all(|r| r.get(c) == first)
-    };
-    let kept: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .filter(|(c, column)| {
-            let common = COMMON.contains(&column.key) && rows.len() > 1 && alike(*c);
-            !common && !FOR_PROGRAMS.contains(&column.key)
-        })
-        .map(|(c, _)| c)
-        .collect();
-    let keep = |row: Vec<Cell>| -> Vec<Cell> {
-        kept.iter().map(|c| row.get(*c).cloned().unwrap_or(Cell::Empty)).collect()
-    };
-    table(
-        "loads",
-        "Every load",
-        &caption::of(document.measurements()),
-        kept.iter().filter_map(|c| columns.get(*c).cloned()).collect(),
-        rows.into_iter().map(keep).collect(),
-    )
+    Shown { key: "loads", title: "Every load", range: 0..usize::MAX, lead: None }.table(document)
 }
 
 #[cfg(test)]

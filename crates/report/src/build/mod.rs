@@ -6,13 +6,13 @@
 
 mod agreement;
 mod assessment;
-mod caption;
+pub(crate) mod caption;
 mod cases;
 mod checks;
 mod environment;
 mod knee;
 mod latency;
-mod loads;
+pub(crate) mod loads;
 mod make;
 mod measurement;
 mod method;
@@ -25,6 +25,8 @@ mod sweep;
 mod tested;
 mod time;
 mod utf8;
+
+pub(crate) use utf8::in_utf8;
 
 use results::{Document, Status};
 
@@ -64,7 +66,7 @@ pub fn part(document: &Document) -> ResultPart {
         subtitle: subtitle(document),
         banner: banner(document).map(str::to_owned),
         sections,
-        document: utf8::in_utf8(document.clone()),
+        document: in_utf8(document.clone()),
     }
 }
 

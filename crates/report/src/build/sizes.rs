@@ -16,7 +16,7 @@ use crate::words;
 /// Answer, charts and tables of a sweep over file sizes.
 pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> =
-        e.measurements.iter().map(|m| (words::size(m.file_bytes), m)).collect();
+        e.measurements.iter().map(|m| (words::size(words::used_bytes(m)), m)).collect();
     let document = Document::Sizes(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(Block::Table));
@@ -88,16 +88,12 @@ fn cache(edge: &Edge) -> String {
     )
 }
 
+/// The caption of all sizes; of a document without measurements, what is left to say.
 fn caption(e: &Experiment<Sizes>) -> String {
-    let sizes = e.conclusion.curve.iter().fold(Caption::of(&e.measurements), |caption, r| {
-        let title = e.measurements.first().map(|m| m.workload.title()).unwrap_or_default();
-        let first = e.measurements.first();
-        match first {
-            Some(m) => caption.load(r.file_bytes, &title, m.threads, m.depth, m.in_flight),
-            None => caption.load(r.file_bytes, "load not known", 0, None, 0),
-        }
-    });
-    sizes.text()
+    if e.measurements.is_empty() {
+        return Caption::default().load(e.file_bytes, "load not known", 0, None, 0).text();
+    }
+    Caption::of(&e.measurements).text()
 }
 
 fn edge_mark(e: &Experiment<Sizes>) -> Vec<Mark> {

@@ -19,7 +19,10 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     let document = Document::Sweep(Box::new(e.clone()));
     let best = best_measured(e);
     let mut tables: Vec<Block> = cells(e).map(Block::Table).into_iter().collect();
-    tables.extend(loads::shown(&document).map(Block::Table));
+    // A cell that was measured once has all of its figures in the table of cells.
+    if e.conclusion.cells.iter().any(|c| c.measurements.len() > 1) {
+        tables.extend(loads::shown(&document).map(Block::Table));
+    }
     let sections = [
         section("verdict", "The best of each load", answer(e)),
         tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
@@ -265,8 +268,14 @@ fn cells(e: &Experiment<Sweep>) -> Option<Table> {
         column("iops", "IOPS", Unit::Iops),
         column("error_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_min_ns", "Min", Unit::Nanoseconds),
         column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p50_ns", "p50", Unit::Nanoseconds),
+        column("latency_p95_ns", "p95", Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds),
+        column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("errors", "Errors", Unit::Count),
         column("source", "Source", Unit::Text),
         column("reason", "Why not", Unit::Text),
     ];
@@ -280,6 +289,11 @@ fn row(e: &Experiment<Sweep>, c: &SweptCell) -> Vec<Cell> {
     let several = plan.targets.len() > 1;
     let targets = c.cell.targets.iter().filter_map(|t| plan.targets.get(*t));
     let targets: Vec<String> = targets.map(|t| words::path(&t.path)).collect();
+    let only = match c.measurements.as_slice() {
+        [one] => e.measurements.get(*one),
+        _ => None,
+    };
+    let latency = only.and_then(|m| m.total.latency_ns);
     vec![
         whole(u64::from(c.cell.number)),
         text(&c.cell.load_title()),
@@ -291,8 +305,14 @@ fn row(e: &Experiment<Sweep>, c: &SweptCell) -> Vec<Cell> {
         number(c.iops),
         number(c.error_percent),
         number(c.mib_per_s),
+        whole(latency.map(|l| l.min)),
         number(c.latency_ns),
+        whole(latency.and_then(|l| l.p50)),
+        whole(latency.and_then(|l| l.p95)),
         whole(c.p99_ns),
+        whole(latency.and_then(|l| l.p99_9)),
+        whole(latency.map(|l| l.max)),
+        whole(only.map(|m| m.total.errors)),
         text(source(c.source)),
         text(c.reason.as_deref().unwrap_or_default()),
     ]

@@ -1,0 +1,145 @@
+//! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
+
+use workload::{show_ns, show_number};
+
+use crate::model::{Block, Card, Cell, Chart, Judgement, Report, ResultPart, Table, Unit};
+use crate::words;
+
+/// The report without its charts, whose figures are in the tables.
+#[must_use]
+pub fn text(report: &Report) -> String {
+    text_with(report, &|_, _| None)
+}
+
+/// The report; `picture` says where the picture of a chart of a result is, if there is one.
+#[must_use]
+pub fn text_with(report: &Report, picture: &dyn Fn(usize, &Chart) -> Option<String>) -> String {
+    let mut out = format!("# {}\n", plain(&report.title));
+    for (place, part) in report.results.iter().enumerate() {
+        out.push_str(&result(part, &|chart| picture(place, chart)));
+    }
+    out
+}
+
+fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
+    let mut out = format!("\n## {}: {}\n", part.kind, plain(&part.title));
+    let subtitle: Vec<String> = part.subtitle.iter().map(|s| plain(s)).collect();
+    out.push_str(&format!("\n{}\n", subtitle.join(" · ")));
+    if let Some(banner) = &part.banner {
+        out.push_str(&format!("\n> **Not complete.** {}\n", plain(banner)));
+    }
+    for section in &part.sections {
+        let blocks: String = section.blocks.iter().map(|b| block(b, picture)).collect();
+        if !blocks.is_empty() {
+            out.push_str(&format!("\n### {}\n{blocks}", section.heading));
+        }
+    }
+    let (id, schema) = (plain(part.document.id()), plain(part.document.schema()));
+    out.push_str(&format!("\nFrom the document {id} ({schema}).\n"));
+    out
+}
+
+fn block(block: &Block, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
+    match block {
+        Block::Paragraph(text) => format!("\n{}\n", plain(text)),
+        Block::List(texts) => list(texts, ""),
+        Block::Warnings(texts) => list(texts, "**!** "),
+        Block::Facts(facts) => {
+            let line =
+                |f: &crate::model::Fact| format!("- {}: {}\n", strong(&f.name), plain(&f.value));
+            let lines: String = facts.iter().map(line).collect();
+            if lines.is_empty() { lines } else { format!("\n{lines}") }
+        }
+        Block::Cards(cards) => cards.iter().map(card).collect(),
+        Block::Chart(one) => chart(one, picture),
+        Block::Charts(charts) => charts.iter().map(|c| chart(c, picture)).collect(),
+        Block::Table(one) => table(one),
+    }
+}
+
+fn list(texts: &[String], lead: &str) -> String {
+    let line = |text: &String| format!("- {lead}{}\n", plain(text));
+    let lines: String = texts.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn strong(text: &str) -> String {
+    let text = plain(text.trim());
+    if text.is_empty() { text } else { format!("**{text}**") }
+}
+
+fn card(card: &Card) -> String {
+    let sign = match card.judgement {
+        Judgement::Good => "✓",
+        Judgement::Doubtful => "△",
+        Judgement::Bad => "✗",
+        Judgement::Unknown => "?",
+    };
+    let evidence = list(&card.evidence, "");
+    format!("\n{sign} {}: {}\n{evidence}", strong(&card.heading), plain(&card.answer))
+}
+
+fn chart(chart: &Chart, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
+    let Some(place) = picture(chart) else { return String::new() };
+    let title = plain(&chart.title);
+    format!(
+        "\n![{title}](<{}>)\n\n*{}*\n",
+        place.replace(['<', '>', '\n'], ""),
+        plain(&chart.caption)
+    )
+}
+
+fn table(table: &Table) -> String {
+    let mut out = format!("\n{}\n", strong(&table.title));
+    if !table.caption.is_empty() {
+        out.push_str(&format!("\n{}\n", plain(&table.caption)));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    out.push('\n');
+    out.push_str(&row(table.columns.iter().map(|c| plain(&c.name)).collect()));
+    let rule = |unit: Unit| if unit == Unit::Text { "---" } else { "---:" };
+    out.push_str(&row(table.columns.iter().map(|c| rule(c.unit).to_owned()).collect()));
+    for cells in &table.rows {
+        let shown = cells.iter().zip(&table.columns).map(|(cell, c)| show(cell, c.unit));
+        out.push_str(&row(shown.collect()));
+    }
+    out
+}
+
+fn show(cell: &Cell, unit: Unit) -> String {
+    let value = match cell {
+        Cell::Empty => return words::NONE.to_owned(),
+        Cell::Text(text) => return plain(text),
+        Cell::Number(value) if !value.is_finite() => return words::NONE.to_owned(),
+        Cell::Number(value) => *value,
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let whole = value.round() as u64;
+    match unit {
+        Unit::Count => words::count(whole),
+        Unit::Bytes => words::size(whole),
+        Unit::Nanoseconds => show_ns(value),
+        Unit::Seconds => words::seconds(value),
+        Unit::Percent => words::percent(Some(value)),
+        Unit::Moment => words::moment_of(value),
+        Unit::Text | Unit::Number | Unit::Iops | Unit::MibPerS => show_number(value),
+    }
+}
+
+/// A text in which nothing is Markdown or HTML.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in words::clean(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

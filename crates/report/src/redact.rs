@@ -1,0 +1,364 @@
+//! The vendor's copy: what was measured, without the names of hosts, targets and parts that say whose it is.
+//!
+//! Names are collected from where documents hold them (host, targets, mount points, what is mounted, serial numbers)
+//! and then replaced wherever they occur, in sentences too, each by a word that stays the same throughout the report.
+//! Device names such as `vda`, models and firmware stay: they say what was measured. Figures are not touched.
+
+use std::collections::HashMap;
+
+use results::Document;
+use serde_json::Value;
+
+use crate::ReportError;
+use crate::build::in_utf8;
+
+/// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
+const CLOSED: [&str; 35] = [
+    "arrival",
+    "assignment",
+    "call",
+    "cause",
+    "certainty",
+    "completion",
+    "database",
+    "decides",
+    "distribution",
+    "figure",
+    "finished",
+    "grade",
+    "histogram",
+    "kind",
+    "mode",
+    "on_error",
+    "outcome",
+    "pace",
+    "pattern",
+    "patterns",
+    "plan_id",
+    "priority",
+    "purpose",
+    "reached",
+    "role",
+    "schema",
+    "service",
+    "severity",
+    "sign",
+    "started",
+    "statistic",
+    "status",
+    "suspicion",
+    "tool_version",
+    "unit",
+];
+/// Words of ours under keys that hold free text elsewhere.
+const OURS: [(&str, &[&str]); 4] = [
+    ("content", &["random", "zero"]),
+    ("engine", &["auto", "uring", "aio", "sync", "null", "sim"]),
+    ("method", &["neighbours", "fast_share", "mean_latency"]),
+    ("source", &["measured", "left_out", "missing", "inferred"]),
+];
+/// Mount options whose values name hosts, people or places.
+const TELLING: [&str; 12] = [
+    "addr",
+    "clientaddr",
+    "cluster",
+    "domain",
+    "fsid",
+    "mountaddr",
+    "name",
+    "share",
+    "subvol",
+    "unc",
+    "user",
+    "username",
+];
+/// What says nothing about anybody.
+const HARMLESS: [&str; 24] = [
+    "backup",
+    "data",
+    "database",
+    "db",
+    "disk",
+    "home",
+    "host",
+    "iosonde",
+    "localhost",
+    "log",
+    "logs",
+    "mnt",
+    "null",
+    "none",
+    "root",
+    "serial",
+    "sim",
+    "source",
+    "srv",
+    "target",
+    "test",
+    "tmp",
+    "unknown",
+    "var",
+];
+
+/// Replaces host names, serial numbers, paths and sources with words that say nothing, throughout.
+///
+/// The same name has the same word in all of these documents. An error leaves them as they were.
+pub fn redact(documents: &mut Vec<Document>) -> Result<(), ReportError> {
+    let mut secrets = Secrets::default();
+    for document in documents.iter() {
+        secrets.collect(document);
+    }
+    secrets.finish();
+    let redacted = documents.iter().map(|document| {
+        let mut value = serde_json::to_value(in_utf8(document.clone()))?;
+        secrets.replace(&mut value, "");
+        Document::from_value(value).map_err(ReportError::from)
+    });
+    *documents = redacted.collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+/// Names and the words that stand for them.
+#[derive(Default)]
+struct Secrets {
+    words: HashMap<String, String>,
+    counts: HashMap<&'static str, u32>,
+    /// Names by their first byte, the longest first.
+    by_first: HashMap<u8, Vec<String>>,
+}
+
+impl Secrets {
+    fn collect(&mut self, document: &Document) {
+        let measurements = document.measurements();
+        let environments = measurements.iter().map(|m| &m.environment);
+        for environment in [document.environment()].into_iter().chain(environments) {
+            if let Some(host) = &environment.host {
+                self.host(&host.hostname);
+            }
+            environment.storage.iter().for_each(|s| self.storage(s));
+        }
+        document.targets().iter().for_each(|t| self.path("target", &t.to_string_lossy()));
+        for m in measurements {
+            m.workload.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
+            m.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
+            m.errors.iter().for_each(|e| self.path("target", &e.path.to_string_lossy()));
+        }
+        if let Document::Sweep(sweep) = document {
+            for target in &sweep.conclusion.plan.targets {
+                self.path("target", &target.path.to_string_lossy());
+            }
+        }
+        if let Document::Scale(scale) = document {
+            for target in &scale.conclusion.alone {
+                self.path("target", &target.target.to_string_lossy());
+            }
+        }
+    }
+
+    fn storage(&mut self, s: &inspect::Storage) {
+        self.path("target", &s.target.to_string_lossy());
+        self.path("target", &s.path.to_string_lossy());
+        for device in &s.devices {
+            if let Some(serial) = &device.serial {
+                self.add("serial", serial.trim());
+            }
+        }
+        let Some(fs) = &s.file_system else { return };
+        self.path("mount", &fs.mount_point.to_string_lossy());
+        self.source(&fs.source);
+        for (name, value) in fs.options.iter().filter_map(|o| o.split_once('=')) {
+            if TELLING.contains(&name) {
+                self.add("option", value);
+            } else {
+                value.split(':').filter(|v| v.contains('/')).for_each(|v| self.path("option", v));
+            }
+        }
+    }
+
+    /// A name, and its part before the domain.
+    fn host(&mut self, name: &str) {
+        let word = self.add("host", name);
+        if let (Some(word), Some((short, domain))) = (word, name.split_once('.')) {
+            self.add_as(short, &word);
+            if domain.contains('.') {
+                self.add("domain", domain);
+            }
+        }
+    }
+
+    /// A path, and the name at its end. Devices keep theirs.
+    fn path(&mut self, kind: &'static str, path: &str) {
+        if path.starts_with("/dev/") {
+            return;
+        }
+        let Some(word) = self.add(kind, path.trim_end_matches('/')) else { return };
+        if let Some(name) = path.trim_end_matches('/').rsplit('/').next() {
+            self.add_as(name, &word);
+        }
+    }
+
+    /// What is mounted, where that is no device: an export of a server, a pool.
+    fn source(&mut self, source: &str) {
+        if source.starts_with("/dev/") || !source.contains(['/', ':']) {
+            return;
+        }
+        let Some(word) = self.add("source", source) else { return };
+        let server = source.trim_start_matches('/').split(['/', ':']).next();
+        if let Some(server) = server.filter(|s| s.contains('.')) {
+            self.host(server);
+        }
+        if let Some((_, export)) = source.split_once(':') {
+            self.add_as(export.trim_end_matches('/'), &word);
+        }
+    }
+
+    /// The word for a name; none where the name says nothing.
+    fn add(&mut self, kind: &'static str, name: &str) -> Option<String> {
+        if !tells(name) {
+            return None;
+        }
+        if let Some(word) = self.words.get(name) {
+            return Some(word.clone());
+        }
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        let word = format!("{kind}-{count}");
+        self.words.insert(name.to_owned(), word.clone());
+        Some(word)
+    }
+
+    fn add_as(&mut self, name: &str, word: &str) {
+        if tells(name) {
+            self.words.entry(name.to_owned()).or_insert_with(|| word.to_owned());
+        }
+    }
+
+    fn finish(&mut self) {
+        for name in self.words.keys() {
+            if let Some(first) = name.bytes().next() {
+                self.by_first.entry(first).or_default().push(name.clone());
+            }
+        }
+        for names in self.by_first.values_mut() {
+            names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        }
+    }
+
+    fn replace(&self, value: &mut Value, key: &str) {
+        match value {
+            Value::String(text) => {
+                let ours =
+                    |(k, words): &(&str, &[&str])| *k == key && words.contains(&text.as_str());
+                if !CLOSED.contains(&key) && !OURS.iter().any(ours) {
+                    *text = self.replaced(text);
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|v| self.replace(v, key)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(k, v)| self.replace(v, k)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The text with every name replaced, at each place the longest that is there.
+    fn replaced(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        let mut before = None;
+        while let Some(c) = rest.chars().next() {
+            if let Some(name) = self.at(rest, before) {
+                out.push_str(self.words.get(name).map_or("", String::as_str));
+                before = name.chars().next_back();
+                rest = rest.get(name.len()..).unwrap_or_default();
+            } else {
+                out.push(c);
+                before = Some(c);
+                rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            }
+        }
+        out
+    }
+
+    /// The longest name that a text begins with.
+    fn at<'a>(&'a self, rest: &str, before: Option<char>) -> Option<&'a str> {
+        let names = self.by_first.get(rest.as_bytes().first()?)?;
+        let fits = |name: &&String| {
+            let Some(after) = rest.strip_prefix(name.as_str()) else { return false };
+            let joined = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            !is_word(name) || !joined(before) && !joined(after.chars().next())
+        };
+        names.iter().find(fits).map(String::as_str)
+    }
+}
+
+/// A name of letters or of digits alone may be a part of other words and numbers; it is replaced where it stands alone.
+fn is_word(name: &str) -> bool {
+    name.chars().all(char::is_alphabetic) || name.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Whether a name says whose storage it is.
+fn tells(name: &str) -> bool {
+    let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
+    letters > 0 && !HARMLESS.contains(&name.trim_matches('/').to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(pairs: &[(&'static str, &str)]) -> Secrets {
+        let mut secrets = Secrets::default();
+        for (kind, name) in pairs {
+            secrets.add(kind, name);
+        }
+        secrets.finish();
+        secrets
+    }
+
+    #[test]
+    fn the_longest_name_is_replaced_and_words_only_where_they_stand_alone() {
+        let secrets = of(&[("host", "acme"), ("target", "/srv/acme"), ("target", "/srv/acme/pg")]);
+        assert_eq!(secrets.replaced("/srv/acme/pg/x on acme"), "target-2/x on host-1");
+        assert_eq!(secrets.replaced("acmeology /srv/acmeology"), "acmeology target-1ology");
+        assert_eq!(of(&[("serial", "1000")]).replaced("11000 IOPS, 1000"), "11000 IOPS, serial-1");
+    }
+
+    #[test]
+    fn a_server_is_known_by_all_of_its_names() {
+        let mut secrets = Secrets::default();
+        secrets.source("filer.corp.example:/vol/erp");
+        secrets.finish();
+        assert_eq!(secrets.replaced("filer.corp.example:/vol/erp"), "source-1");
+        assert_eq!(secrets.replaced("filer and filer.corp.example"), "host-1 and host-1");
+        assert_eq!(secrets.replaced("/vol/erp of corp.example"), "source-1 of domain-1");
+    }
+
+    #[test]
+    fn closed_words_stay() {
+        let secrets = of(&[("host", "random"), ("host", "measured")]);
+        let text =
+            r#"{"pattern":"random","source":"measured","content":"random","title":"random"}"#;
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        secrets.replace(&mut value, "");
+        let shown = value.to_string();
+        assert_eq!(shown.matches("random").count(), 2, "{shown}");
+        assert!(shown.contains(r#""source":"measured""#) && shown.contains("host-1"), "{shown}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_survives_in_any_text(
+            names in prop::collection::vec("[/a-zA-Z0-9.-]{5,12}[0-9A-Z]{2}", 1..6),
+            text in "[ -~µ–]{0,40}", at in 0usize..6,
+        ) {
+            let pairs: Vec<(&'static str, &str)> = names.iter().map(|n| ("target", n.as_str())).collect();
+            let secrets = of(&pairs);
+            let name = &names[at % names.len()];
+            let shown = secrets.replaced(&format!("{text}{name}{text} {name}"));
+            for name in secrets.words.keys().filter(|n| !is_word(n)) {
+                let left = shown.contains(name.as_str());
+                prop_assert!(!left || "target-123456".contains(name.as_str()), "{name} in {shown}");
+            }
+        }
+    }
+}
