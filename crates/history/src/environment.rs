@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
-use crate::value::{Value, values};
+use crate::value::{Row, Value, values};
 
 /// The columns that describe a target.
 const STORAGE: &str = "environment_storage (environment, position, target, path, kind, layers, disks, device, vendor, \
@@ -24,7 +24,7 @@ pub(crate) fn number_of(
     let text = document.to_string();
     let hash = format!("{:016x}", fnv_1a(text.as_bytes()));
     let sql = "SELECT number, document FROM environments WHERE hash = $1 ORDER BY number";
-    let read = |row: &mut crate::value::Row| Ok((row.take::<i64>()?, row.take::<String>()?));
+    let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
     let same = connection.query(sql, values![&hash], read)?;
     if let Some((number, _)) = same.into_iter().find(|(_, there)| *there == text) {
         return Ok(number);
@@ -44,7 +44,7 @@ pub(crate) fn number_of(
         host.and_then(|h| h.clocksource.as_ref()),
         text,
     ];
-    let number = connection.query_one(sql, values, |row| row.take::<i64>())?.unwrap_or_default();
+    let number = connection.query_one(sql, values, Row::take::<i64>)?.unwrap_or_default();
     let rows = environment.storage.iter().enumerate();
     connection.insert(STORAGE, rows.map(|(position, s)| row(number, position, s)).collect())?;
     Ok(number)

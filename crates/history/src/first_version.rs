@@ -5,7 +5,7 @@ use results::Measurement;
 use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::record;
-use crate::value::values;
+use crate::value::{Row, values};
 use crate::{Experiment, NewExperiment};
 
 /// Names the tables of version 1 otherwise.
@@ -55,11 +55,11 @@ fn take_over_one(connection: &Connection, old: &Experiment) -> Result<(), Histor
         },
     )?;
     let sql = "SELECT cell FROM measurements_1 WHERE experiment_id = $1 ORDER BY cell";
-    let cells = connection.query(sql, values![&old.id], |row| row.take::<u32>())?;
+    let cells = connection.query(sql, values![&old.id], Row::take::<u32>)?;
     for cell in cells {
         // One at a time: an experiment may be larger than the memory that this should take.
         let sql = "SELECT document FROM measurements_1 WHERE experiment_id = $1 AND cell = $2";
-        let text = connection.query_one(sql, values![&old.id, cell], |row| row.take::<String>())?;
+        let text = connection.query_one(sql, values![&old.id, cell], Row::take::<String>)?;
         let measurement: Measurement = serde_json::from_str(&text.unwrap_or_default())
             .map_err(|error| record::unreadable(connection, &old.id, &error))?;
         record::keep(connection, &old.id, cell, &measurement)?;

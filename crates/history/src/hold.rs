@@ -10,7 +10,7 @@ use crate::environment::fnv_1a;
 use crate::error::HistoryError;
 use crate::place::Place;
 use crate::platform;
-use crate::value::values;
+use crate::value::{Row, values};
 
 /// An experiment that nobody else works on while this is there. It is given back when this is dropped, and when the
 /// process dies, in whatever way.
@@ -78,7 +78,7 @@ fn beside(history: &Path, id: &str) -> PathBuf {
 fn in_session(connection: Connection, id: &str) -> Result<Connection, HistoryError> {
     let name = i64::from_ne_bytes(fnv_1a(id.as_bytes()).to_ne_bytes());
     let sql = "SELECT pg_try_advisory_lock($1)";
-    let held = connection.query_one(sql, values![name], |row| row.take::<bool>())?;
+    let held = connection.query_one(sql, values![name], Row::take::<bool>)?;
     if held == Some(true) {
         return Ok(connection);
     }

@@ -355,7 +355,7 @@ fn one<T: FromValue + Default>(
     sql: &str,
     values: &[Value],
 ) -> Result<T, HistoryError> {
-    Ok(connection.query_one(sql, values, |row| row.take())?.unwrap_or_default())
+    Ok(connection.query_one(sql, values, Row::take)?.unwrap_or_default())
 }
 
 fn entries(
@@ -375,7 +375,7 @@ fn entries(
     let mut rows = connection.query(&sql, &to.values, entry)?;
     let sql = "SELECT tag FROM tags WHERE experiment = $1 ORDER BY tag";
     for (number, entry) in &mut rows {
-        entry.tags = connection.query(sql, values![*number], |row| row.take())?;
+        entry.tags = connection.query(sql, values![*number], Row::take)?;
     }
     Ok(rows.into_iter().map(|(_, entry)| entry).collect())
 }

@@ -80,7 +80,7 @@ pub(crate) fn beat(connection: &Connection, id: &str) -> Result<(), HistoryError
 pub(crate) fn event(connection: &Connection, id: &str, event: &str) -> Result<(), HistoryError> {
     connection.within(|| {
         let sql = "SELECT max(number) FROM live_events WHERE run = $1";
-        let last = connection.query_one(sql, values![id], |row| row.take::<Option<u64>>())?;
+        let last = connection.query_one(sql, values![id], Row::take::<Option<u64>>)?;
         let number = last.flatten().unwrap_or(0) + 1;
         let sql = "INSERT INTO live_events (run, number, event) VALUES ($1, $2, $3)";
         connection.execute(sql, values![id, number, event])?;

@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::read;
 use crate::record::unknown;
-use crate::value::values;
+use crate::value::{Row, values};
 
 /// The longest name of a tag, in characters.
 const TAG_MAX: usize = 64;
@@ -61,7 +61,7 @@ pub(crate) fn tags(connection: &Connection) -> Result<Vec<(String, u64)>, Histor
 pub(crate) fn note(connection: &Connection, id: &str, note: &Note) -> Result<(), HistoryError> {
     let experiment = number(connection, id)?;
     let sql = "SELECT max(number) FROM notes WHERE experiment = $1";
-    let last = connection.query_one(sql, values![experiment], |row| row.take::<Option<i64>>())?;
+    let last = connection.query_one(sql, values![experiment], Row::take::<Option<i64>>)?;
     let next = last.flatten().map_or(1, |last| last + 1);
     let sql = "INSERT INTO notes (experiment, number, written, note) VALUES ($1, $2, $3, $4)";
     connection.execute(sql, values![experiment, next, &note.written, &note.text]).map(drop)
@@ -70,7 +70,7 @@ pub(crate) fn note(connection: &Connection, id: &str, note: &Note) -> Result<(),
 /// The notes on a result, the oldest first.
 pub(crate) fn notes(connection: &Connection, id: &str) -> Result<Vec<Note>, HistoryError> {
     let sql = "SELECT written, note FROM notes WHERE experiment = $1 ORDER BY number";
-    let read = |row: &mut crate::value::Row| Ok(Note { written: row.take()?, text: row.take()? });
+    let read = |row: &mut Row| Ok(Note { written: row.take()?, text: row.take()? });
     connection.query(sql, values![number(connection, id)?], read)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn notes(connection: &Connection, id: &str) -> Result<Vec<Note>, Hist
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<Deleted, HistoryError> {
     let experiment = number(connection, id)?;
     let sql = "SELECT count(*) FROM measurements WHERE experiment = $1";
-    let measurements = connection.query_one(sql, values![experiment], |row| row.take())?;
+    let measurements = connection.query_one(sql, values![experiment], Row::take)?;
     connection.execute("DELETE FROM experiments WHERE number = $1", values![experiment])?;
     // Set-ups that nothing was measured on any more.
     let sql = "DELETE FROM environments WHERE NOT EXISTS \

@@ -15,7 +15,7 @@ use crate::value::{Mismatch, Row, values};
 /// The number of an experiment's row.
 pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>, HistoryError> {
     let sql = "SELECT number FROM experiments WHERE id = $1";
-    connection.query_one(sql, values![id], |row| row.take())
+    connection.query_one(sql, values![id], Row::take)
 }
 
 /// A measurement as JSON.

@@ -9,7 +9,7 @@ use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::load::{self, Load};
 use crate::parts::{self, Parts};
-use crate::value::{Value, values};
+use crate::value::{Row, Value, values};
 use crate::{Added, NewExperiment, environment, read};
 
 const STATUSES: [(Status, &str); 3] = [
@@ -48,7 +48,7 @@ pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number";
     let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
     let values = values![id, schema, kind, title, started, plan_id, "", 0_u32];
-    let number = connection.query_one(sql, values, |row| row.take::<i64>());
+    let number = connection.query_one(sql, values, Row::take::<i64>);
     let number = number.map_err(|error| {
         if error.is_duplicate() { HistoryError::Differs { id: id.to_owned() } } else { error }
     })?;
@@ -90,7 +90,7 @@ pub(crate) fn keep(
     let row = Load::of(measurement, experiment, &open.kind, cell);
     let parts =
         parts::take_apart(measurement).map_err(|e| unreadable(connection, experiment, &e))?;
-    put(connection, open.number, &row, measurement, parts)?;
+    put(connection, open.number, &row, measurement, &parts)?;
     let environment = &measurement.environment;
     let best = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
     let first = open.measurements == 0;
@@ -129,7 +129,7 @@ fn put(
     experiment: i64,
     row: &Load,
     measurement: &Measurement,
-    parts: Parts<'_>,
+    parts: &Parts<'_>,
 ) -> Result<(), HistoryError> {
     let environment =
         environment::number_of(connection, &measurement.environment, &parts.environment)?;
@@ -141,7 +141,7 @@ fn put(
         load::COLUMNS,
         places.join(", ")
     );
-    let number = connection.query_one(&sql, &values, |row| row.take::<i64>()).map_err(|error| {
+    let number = connection.query_one(&sql, &values, Row::take::<i64>).map_err(|error| {
         if error.is_duplicate() {
             HistoryError::KeptTwice { experiment: row.experiment_id.clone(), cell: row.cell }
         } else {
@@ -275,7 +275,7 @@ fn keep_the_rest(
                 forget(connection, id, kept.cell)?;
                 kept.cell
             }
-            None => (place..).find(|cell| !taken.contains(cell)).unwrap_or(u32::MAX),
+            None => (place..=u32::MAX).find(|cell| !taken.contains(cell)).unwrap_or(u32::MAX),
         };
         taken.insert(cell);
         keep(connection, id, cell, measurement)?;

@@ -8,7 +8,7 @@ use crate::connection::{Connection, POSTGRES_SCHEMA};
 use crate::error::HistoryError;
 use crate::first_version;
 use crate::place::Place;
-use crate::value::values;
+use crate::value::{Row, values};
 
 /// What the header of the file says of its content: "iosd".
 const APPLICATION_ID: i32 = 0x696F_7364;
@@ -40,9 +40,12 @@ pub(crate) const TABLES_IN_ORDER: [&str; 10] = [
 /// Makes way for other programs in a server that make the same tables at the same moment.
 const LOCK: i64 = 0x696F_7364;
 
+/// From one version to the next.
+type Step = fn(&Connection) -> Result<(), HistoryError>;
+
 /// What leads from each version to the next; version 0 has nothing. An entry never changes once it was released: where
 /// a later version changes what an earlier step writes by today's code, that step gets its own copy of it.
-const STEPS: [fn(&Connection) -> Result<(), HistoryError>; VERSION as usize] = [
+const STEPS: [Step; VERSION as usize] = [
     // Whoever has nothing gets the tables of version 2 at once.
     |_| Ok(()),
     |connection| {
@@ -144,12 +147,12 @@ fn migrate(connection: &Connection) -> Result<(), HistoryError> {
 /// The version that is there; 0 where there is nothing yet.
 pub(crate) fn version(connection: &Connection) -> Result<u32, HistoryError> {
     if connection.as_sqlite().is_some() {
-        let found = connection.query_one("PRAGMA user_version", &[], |row| row.take::<u32>())?;
+        let found = connection.query_one("PRAGMA user_version", &[], Row::take::<u32>)?;
         return Ok(found.unwrap_or(0));
     }
     if has_table(connection, "history_version")? {
         let sql = "SELECT version FROM history_version";
-        return Ok(connection.query_one(sql, &[], |row| row.take::<u32>())?.unwrap_or(0));
+        return Ok(connection.query_one(sql, &[], Row::take::<u32>)?.unwrap_or(0));
     }
     if has_table(connection, "experiments")? || has_table(connection, "measurements")? {
         return Err(HistoryError::Foreign { place: connection.place().clone() });

@@ -19,7 +19,7 @@ const PAGES: i32 = 1024;
 pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError> {
     let mut wrong = Vec::new();
     if connection.as_sqlite().is_some() {
-        let said = connection.query("PRAGMA integrity_check", &[], |row| row.take::<String>())?;
+        let said = connection.query("PRAGMA integrity_check", &[], Row::take::<String>)?;
         wrong.extend(said.into_iter().filter(|line| line != "ok"));
         if !wrong.is_empty() {
             // What the file itself says is enough; what would be read from it is not to be trusted.
@@ -35,7 +35,7 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError
     }
     let sql = "SELECT e.id FROM experiments e WHERE e.measurements <> \
                (SELECT count(*) FROM measurements m WHERE m.experiment = e.number) ORDER BY e.id";
-    for id in connection.query(sql, &[], |row| row.take::<String>())? {
+    for id in connection.query(sql, &[], Row::take::<String>)? {
         wrong.push(format!("`{id}` has another number of measurements than it says"));
     }
     let mut after = String::new();
@@ -114,7 +114,7 @@ const ROWS: u64 = 1000;
 
 fn copy_table(from: &Connection, to: &Connection, table: &str) -> Result<(), HistoryError> {
     let sql = format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid");
-    let columns = to.query(&sql, &[], |row| row.take::<String>())?;
+    let columns = to.query(&sql, &[], Row::take::<String>)?;
     let names = columns.join(", ");
     let cursor = format!("DECLARE copied NO SCROLL CURSOR FOR SELECT {names} FROM {table}");
     from.batch(&cursor)?;

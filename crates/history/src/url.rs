@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::error::HistoryError;
 
@@ -10,7 +11,10 @@ const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// The URL of a PostgreSQL database, as libpq takes it. It shows no password.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ServerUrl {
+pub struct ServerUrl(Arc<Parts>);
+
+#[derive(PartialEq, Eq)]
+struct Parts {
     whole: String,
     shown: String,
     tls: Tls,
@@ -42,14 +46,14 @@ impl ServerUrl {
             return Err(bad("it does not begin with `postgres://`".to_owned()));
         }
         let (whole, tls) = take_ssl_mode(text).map_err(bad)?;
-        let url = Self { shown: without_password(text), whole, tls };
+        let url = Self(Arc::new(Parts { shown: without_password(text), whole, tls }));
         url.config()?;
         Ok(url)
     }
 
     /// What the client connects with.
     pub(crate) fn config(&self) -> Result<postgres::Config, HistoryError> {
-        let config = postgres::Config::from_str(&self.whole);
+        let config = postgres::Config::from_str(&self.0.whole);
         let mut config = config.map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             // The cause may repeat a part of the URL, but never its password: that is read without any rule.
@@ -58,7 +62,7 @@ impl ServerUrl {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(HistoryError::BadUrl { what: "it names no host".to_owned() });
         }
-        config.ssl_mode(match self.tls {
+        config.ssl_mode(match self.0.tls {
             Tls::Never => postgres::config::SslMode::Disable,
             Tls::WherePossible => postgres::config::SslMode::Prefer,
             Tls::Verified => postgres::config::SslMode::Require,
@@ -74,7 +78,7 @@ impl ServerUrl {
 
     /// How the connection is to be encrypted.
     pub(crate) fn tls(&self) -> Tls {
-        self.tls
+        self.0.tls
     }
 }
 
@@ -123,12 +127,12 @@ fn without_password(text: &str) -> String {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
+        f.write_str(&self.0.shown)
     }
 }
 
 impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ServerUrl({}, {:?})", self.shown, self.tls)
+        write!(f, "ServerUrl({}, {:?})", self.0.shown, self.0.tls)
     }
 }

@@ -40,7 +40,7 @@ impl Place {
     }
 
     fn open(&self) -> History {
-        History::open(&self.history()).unwrap()
+        History::open(&history::Place::File(self.history())).unwrap()
     }
 }
 
@@ -294,7 +294,7 @@ fn a_dry_run_of_a_resumption_leaves_the_history_as_it_is() {
     child.kill().unwrap();
     child.wait().unwrap();
     let unfinished = place.open().unfinished("sweep", None).unwrap();
-    place.open().finish(&unfinished[0].id, Status::Interrupted, "2026-01-01T00:00:00Z").unwrap();
+    place.open().end(&unfinished[0].id, Status::Interrupted, "2026-01-01T00:00:00Z").unwrap();
     let before = place.open().unfinished("sweep", None).unwrap();
     succeeds(&place.run(&["--resume", "--dry-run"]));
     assert_eq!(place.open().unfinished("sweep", None).unwrap(), before);
@@ -363,8 +363,7 @@ fn a_history_that_fails_at_the_end_does_not_cost_the_table() {
     let sim = ["--engine", "sim", "--blocks", "8K", "--seconds", "0.1", "--quiet"];
     succeeds(&place.run(&sim));
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
-    let full =
-        "CREATE TRIGGER full BEFORE UPDATE OF status ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
+    let full = "CREATE TRIGGER full BEFORE UPDATE OF status ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
     sqlite.execute_batch(full).unwrap();
     let csv = place.path().join("cells.csv");
     let output = place.run(&[&sim[..], &["--csv", csv.to_str().unwrap()]].concat());
