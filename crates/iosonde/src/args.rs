@@ -12,6 +12,8 @@ use workload::{
 
 use crate::history::HistoryArgs;
 use crate::knee::KneeArgs;
+use crate::recording::RecordingArgs;
+use crate::repeat::RepeatArgs;
 use crate::scale::ScaleArgs;
 use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
@@ -56,6 +58,8 @@ pub(crate) enum Command {
 pub(crate) enum Document {
     /// The result of `iosonde run --json`
     Measurement,
+    /// The result of `iosonde run --repeat --json`
+    Runs,
     /// The result of `iosonde assess --json`
     Assessment,
     /// The result of `iosonde knee --json`
@@ -105,6 +109,9 @@ pub(crate) struct AssessArgs {
     /// Print the whole result as JSON on stdout
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }
 
 /// Pace by its name on the command line.
@@ -204,6 +211,12 @@ pub(crate) struct RunArgs {
     /// Print the workload as TOML on stdout and do nothing else
     #[arg(long)]
     pub print_workload: bool,
+
+    #[command(flatten)]
+    pub repeat: RepeatArgs,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }
 
 /// Flags that describe a stream.

@@ -1,20 +1,22 @@
 //! `iosonde assess`: the main job.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use analysis::verdict::Database;
-use results::{Assessment, Measurement, Pace, Status};
+use results::{ASSESSMENT_SCHEMA, Assessment, Document, Measurement, Pace};
 use survey::{AssessOptions, Progress};
 use workload::{Mode, Stream, Target, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::read;
+use crate::experiment::{outcome as outcome_of, read};
 use crate::files::{create_beside, write_whole};
+use crate::recording::{Recorder, Subject};
 use crate::run::{apply_targets, describe, json};
 
 /// Runs the command.
@@ -23,22 +25,26 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     if args.target.dry_run {
         return dry_run(&options);
     }
+    let recorder = RefCell::new(Recorder::open(&args.recording, subject(&options)?)?);
     let report_path = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
-    let mut journal = Journal::beside(&report_path);
+    let has_history = recorder.borrow().history().is_some();
+    let mut journal = (!has_history).then(|| Journal::beside(&report_path));
     let mut display = Display::new(args.target.quiet);
-    let outcome = survey::assess(&options, stop, &mut |progress| match progress {
-        Progress::Step { number, of, title } => display.title(&format!("[{number}/{of}] {title}")),
-        Progress::Engine(event) => display.show(event),
-        Progress::Measured(measurement) => {
-            if let Err(error) = journal.keep(measurement) {
-                display.message(&format!("warning: {error}"));
-            }
+    let outcome = survey::assess(&options, stop, &mut |progress| {
+        recorder.borrow_mut().hear(&progress, &mut display);
+        display.progress(&progress);
+        if let (Progress::Measured(measurement), Some(journal)) = (&progress, &mut journal)
+            && let Err(error) = journal.keep(measurement)
+        {
+            display.message(&format!("warning: {error}"));
         }
     });
     display.finish();
+    let mut recorder = recorder.into_inner();
     let assessment = match outcome {
         Ok(assessment) => assessment,
         Err(error) => {
+            recorder.give_up();
             // The empty file that proved the report can be written.
             if fs::metadata(&report_path).is_ok_and(|m| m.len() == 0) {
                 let _ = fs::remove_file(&report_path);
@@ -46,22 +52,42 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
             return Err(error.into());
         }
     };
-    let written = write_report(&assessment, &report_path, &journal);
+    let written = write_report(&assessment, &report_path, journal.as_ref());
     let text = if args.json {
         json(&assessment)?
     } else {
         report::text::assessment(&assessment, written.is_ok().then_some(report_path.as_path()))
     };
     print(&text)?;
-    written?;
-    journal.remove();
+    let noted = recorder.finish(&Document::Assessment(Box::new(assessment.clone())));
+    if noted.is_ok() {
+        recorder.say(args.target.quiet);
+    }
+    both(written, noted)?;
+    if let Some(journal) = journal {
+        journal.remove();
+    }
     let met = assessment.claims.iter().all(|c| c.outcome == analysis::claims::Outcome::Met);
-    Ok(match assessment.status {
-        Status::Complete if !met => Outcome::NotMet,
-        Status::Complete => Outcome::Done,
-        Status::Interrupted => Outcome::Interrupted,
-        Status::Failed => Outcome::IoFailed,
+    Ok(match outcome_of(assessment.status) {
+        Outcome::Done if !met => Outcome::NotMet,
+        outcome => outcome,
     })
+}
+
+fn subject(options: &AssessOptions) -> Result<Subject, Failure> {
+    let title = format!("loads of {}", options.database.title());
+    let target = [Target { path: options.target.clone(), size_bytes: options.size }];
+    Subject::new("assess", ASSESSMENT_SCHEMA, title, (&target, options.engine), options)
+}
+
+/// A full disk may cost the report and the record: both are said.
+fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
+    match (first, second) {
+        (Err(Failure::CannotRun(a)), Err(Failure::CannotRun(b))) => {
+            Err(Failure::CannotRun(format!("{a}\n{b}")))
+        }
+        (first, second) => first.and(second),
+    }
 }
 
 fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
@@ -180,19 +206,25 @@ fn claim(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Writes the report whole or not at all.
-fn write_report(assessment: &Assessment, path: &Path, journal: &Journal) -> Result<(), Failure> {
+fn write_report(
+    assessment: &Assessment,
+    path: &Path,
+    journal: Option<&Journal>,
+) -> Result<(), Failure> {
     let cannot = |what: String| {
-        let (path, kept) = (path.display(), journal.path.display());
-        Failure::CannotRun(format!(
-            "cannot write the report `{path}`: {what}; every measurement is in `{kept}`"
-        ))
+        let path = path.display();
+        let kept = match journal {
+            Some(journal) => format!("every measurement is in `{}`", journal.path.display()),
+            None => format!("make it again with `iosonde report {}`", assessment.id),
+        };
+        Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))
     };
     let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
     write_whole(path, &html).map_err(|e| cannot(e.to_string()))
 }
 
-/// Every finished measurement as a line of JSON in a file beside the report, so that a crash loses none. The report
-/// holds all of them; once it is written, the journal goes.
+/// Without a history: every finished measurement as a line of JSON in a file beside the report, so that a crash loses
+/// none. The report holds all of them; once it is written, the journal goes.
 struct Journal {
     report: PathBuf,
     path: PathBuf,

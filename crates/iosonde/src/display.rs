@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use engine::Event;
 use results::Point;
+use survey::Progress;
 use workload::{Bytes, show_ns, show_number};
 
 /// Without a terminal, a line comes at most this often.
@@ -37,6 +38,15 @@ impl Display {
             self.last_plain = Some(Instant::now());
         }
         self.title = format!("{title}: ");
+    }
+
+    /// Shows what happens in an experiment.
+    pub(crate) fn progress(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Step { number, of, title } => self.title(&format!("[{number}/{of}] {title}")),
+            Progress::Engine(event) => self.show(event),
+            Progress::Began { .. } | Progress::Measured(_) => {}
+        }
     }
 
     /// Shows one event.

@@ -1,11 +1,11 @@
 //! What the commands that make experiments share: their flags, and how their results are shown.
 
+use std::cell::RefCell;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use engine::PrepareError;
-use results::{Conclusion, Experiment, Status};
+use results::{Conclusion, Document, Experiment, Status};
 use serde::Serialize;
 use survey::{Progress, Setup, Timing};
 use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_duration};
@@ -13,6 +13,7 @@ use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_dur
 use crate::args::StreamArgs;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
+use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::run::{apply_stream, apply_targets, describe, json};
 use crate::targets::TargetArgs;
 
@@ -47,9 +48,25 @@ pub(crate) struct ExperimentArgs {
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }
 
 impl ExperimentArgs {
+    /// Opens the history for an experiment.
+    pub(crate) fn recorder<C: Conclusion, O: Serialize>(
+        &self,
+        kind: &'static str,
+        title: String,
+        setup: &Setup,
+        options: &O,
+    ) -> Result<RefCell<Recorder>, Failure> {
+        let on = (setup.targets.as_slice(), setup.engine);
+        let subject = Subject::new(kind, C::SCHEMA, title, on, options)?;
+        Recorder::open(&self.recording, subject).map(RefCell::new)
+    }
+
     /// How long each measurement is.
     pub(crate) fn timing(&self) -> Timing {
         let at_least_seconds = self.at_least.min(self.seconds);
@@ -122,32 +139,43 @@ pub(crate) fn announce(target: &TargetArgs, setup: &Setup, duration: &str) {
     }
 }
 
-/// Makes an experiment and shows its result.
+/// Makes an experiment, records it, and shows its result.
 ///
-/// `make` is given what it reports its progress to.
-pub(crate) fn conduct<C: Conclusion + Serialize>(
+/// `make` is given what it reports its progress to. What cannot be recorded is an error beside the experiment, which has
+/// been shown.
+pub(crate) fn conduct<C: Conclusion + Serialize + Clone>(
     target: &TargetArgs,
     as_json: bool,
-    stop: &AtomicBool,
-    make: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
+    recorder: &RefCell<Recorder>,
+    make: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
+    wrap: fn(Box<Experiment<C>>) -> Document,
     show: impl FnOnce(&Experiment<C>) -> String,
-) -> Result<(Experiment<C>, Outcome), Failure> {
+) -> Result<(Experiment<C>, Result<Outcome, Failure>), Failure> {
     let mut display = Display::new(target.quiet);
-    let done = make(stop, &mut |progress| match progress {
-        Progress::Step { number, of, title } => display.title(&format!("[{number}/{of}] {title}")),
-        Progress::Engine(event) => display.show(event),
-        Progress::Measured(_) => {}
+    let result = make(&mut |progress| {
+        recorder.borrow_mut().hear(&progress, &mut display);
+        display.progress(&progress);
     });
     display.finish();
-    let experiment = done?;
-    let text = if as_json { json(&experiment)? } else { show(&experiment) };
-    print(&text)?;
-    let outcome = match experiment.status {
+    let mut recorder = recorder.borrow_mut();
+    let experiment = result.inspect_err(|_| recorder.give_up())?;
+    // Before anything that may take long: a history that hangs shall not keep the result.
+    print(&if as_json { json(&experiment)? } else { show(&experiment) })?;
+    let noted = recorder.finish(&wrap(Box::new(experiment.clone())));
+    if noted.is_ok() {
+        recorder.say(target.quiet);
+    }
+    let outcome = noted.map(|()| outcome(experiment.status));
+    Ok((experiment, outcome))
+}
+
+/// How an experiment ends a command.
+pub(crate) fn outcome(status: Status) -> Outcome {
+    match status {
         Status::Complete => Outcome::Done,
         Status::Interrupted => Outcome::Interrupted,
         Status::Failed => Outcome::IoFailed,
-    };
-    Ok((experiment, outcome))
+    }
 }
 
 /// A file that a flag names, as text.

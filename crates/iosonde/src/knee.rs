@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::cause::Link;
 use clap::Args;
+use results::{Document, Saturation};
 use survey::{KneeOptions, LatencyTarget};
 use workload::Stream;
 
@@ -61,15 +62,20 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
         return Ok(Outcome::Done);
     }
     experiment::announce(&args.target, &options.setup, &format!("about {duration}"));
+    let title = options.stream.title();
+    let recorder =
+        args.experiment.recorder::<Saturation, _>("knee", title, &options.setup, &options)?;
     let (experiment, outcome) = experiment::conduct(
         &args.target,
         args.experiment.json,
-        stop,
-        |stop, observe| survey::knee(&options, stop, observe),
+        &recorder,
+        |observe| survey::knee(&options, stop, observe),
+        Document::Knee,
         report::text::knee,
     )?;
     let within = experiment.conclusion.latency_target.as_ref();
     let unmet = within.is_some_and(|within| within.met == Some(false));
+    let outcome = outcome?;
     Ok(if unmet && outcome == Outcome::Done { Outcome::NotMet } else { outcome })
 }
 

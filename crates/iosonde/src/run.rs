@@ -3,19 +3,25 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::TargetPlan;
-use results::{Assessment, Experiment, Measurement, Saturation, Scale, Sizes, Status, Sweep};
-use survey::Site;
+use engine::{Permissions, TargetPlan};
+use jiff::Timestamp;
+use results::{
+    Assessment, Document, Experiment, MEASUREMENT_SCHEMA, Measurement, Runs, Saturation, Scale,
+    Sizes, Status, Sweep,
+};
+use survey::{Progress, Site};
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
 };
 
 use crate::args::{
-    ArrivalArg, Document, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
+    ArrivalArg, Document as Named, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
 };
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
+use crate::recording::{Recorder, Subject};
+use crate::repeat;
 use crate::targets::TargetArgs;
 
 /// Runs the command.
@@ -27,30 +33,78 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
         return Ok(Outcome::Done);
     }
     let permissions = args.target.permissions();
+    let repeat = args.repeat.count()?;
+    let sides = repeat::sides(&args.repeat, &workload)?;
     if args.target.dry_run {
-        let plans = engine::plan(&workload, &permissions)?;
-        let (threads, in_flight) = (workload.threads(), workload.in_flight());
-        let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
-        let plural = if threads == 1 { "" } else { "s" };
-        let most = if workload.precision.is_some() { "at most " } else { "" };
-        print(&format!(
-            "{}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured\n",
-            describe(&plans)
-        ))?;
-        return Ok(Outcome::Done);
+        return dry_run(&sides, repeat, &permissions);
     }
+    match repeat {
+        Some(repeat) => repeat::run(args, sides, repeat, permissions, stop),
+        None => once(args, &workload, &permissions, stop),
+    }
+}
+
+/// What would be done.
+fn dry_run(
+    sides: &[Workload],
+    repeat: Option<u32>,
+    permissions: &Permissions,
+) -> Result<Outcome, Failure> {
+    let mut text = String::new();
+    for workload in sides {
+        let mut permissions = permissions.clone();
+        permissions.destroy.retain(|path| workload.targets.iter().any(|t| t.path == *path));
+        text += &describe(&engine::plan(workload, &permissions)?);
+    }
+    let Some(workload) = sides.first() else { return Ok(Outcome::Done) };
+    let (threads, in_flight) = (workload.threads(), workload.in_flight());
+    let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
+    let plural = if threads == 1 { "" } else { "s" };
+    let most = if workload.precision.is_some() { "at most " } else { "" };
+    let times = match (repeat, sides.len()) {
+        (None, _) => String::new(),
+        (Some(count), 1) => format!(", {count} times"),
+        (Some(count), _) => format!(", {count} times on each target in turn"),
+    };
+    print(&format!(
+        "{text}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured{times}\n"
+    ))?;
+    Ok(Outcome::Done)
+}
+
+/// One run, a measurement of its own.
+fn once(
+    args: &RunArgs,
+    workload: &Workload,
+    permissions: &Permissions,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let on = (workload.targets.as_slice(), workload.engine);
+    let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
+    let mut recorder = Recorder::open(&args.recording, subject)?;
     let mut display = Display::new(args.target.quiet);
-    let observe = &mut |event: &engine::Event| display.show(event);
-    let prepared = engine::prepare(&workload, &permissions, stop, observe)?;
-    let site = Site::of(&workload);
-    let measurement = survey::measure(&workload, &prepared, &site, stop, observe)?;
+    let now = Timestamp::now();
+    let id = engine::new_id(now);
+    recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
+    let observe = &mut |event: &engine::Event| {
+        recorder.tell(&Progress::Engine(event));
+        display.show(event);
+    };
+    let prepared = engine::prepare(workload, permissions, stop, observe)?;
+    let site = Site::of(workload);
+    let mut measurement = survey::measure(workload, &prepared, &site, stop, observe)?;
     display.finish();
+    // Those who watched it find it under the name they know.
+    measurement.id = id;
     let text =
         if args.json { json(&measurement)? } else { report::text::measurement(&measurement) };
     // Before the test file is removed: storage that hangs shall not keep the result.
     print(&text)?;
+    let outcome = outcome(&measurement, stop);
+    recorder.finish(&Document::Measurement(Box::new(measurement)))?;
+    recorder.say(args.target.quiet);
     drop(prepared);
-    Ok(outcome(&measurement, stop))
+    Ok(outcome)
 }
 
 /// How a measurement ends a command.
@@ -72,14 +126,15 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
 }
 
 /// Prints the schema of a document.
-pub(crate) fn print_schema(document: Document) -> Result<Outcome, Failure> {
+pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
     let schema = match document {
-        Document::Measurement => results::schema_of::<Measurement>(),
-        Document::Assessment => results::schema_of::<Assessment>(),
-        Document::Knee => results::schema_of::<Experiment<Saturation>>(),
-        Document::Sweep => results::schema_of::<Experiment<Sweep>>(),
-        Document::Sizes => results::schema_of::<Experiment<Sizes>>(),
-        Document::Scale => results::schema_of::<Experiment<Scale>>(),
+        Named::Measurement => results::schema_of::<Measurement>(),
+        Named::Runs => results::schema_of::<Experiment<Runs>>(),
+        Named::Assessment => results::schema_of::<Assessment>(),
+        Named::Knee => results::schema_of::<Experiment<Saturation>>(),
+        Named::Sweep => results::schema_of::<Experiment<Sweep>>(),
+        Named::Sizes => results::schema_of::<Experiment<Sizes>>(),
+        Named::Scale => results::schema_of::<Experiment<Scale>>(),
     };
     print(&json(&schema)?)?;
     Ok(Outcome::Done)

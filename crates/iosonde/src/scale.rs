@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use results::{Document, Scale};
 use survey::ScaleOptions;
 use workload::Stream;
 
@@ -45,12 +46,16 @@ pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         return Ok(Outcome::Done);
     }
     announce(&args.target, &options.setup, &duration);
+    let title = options.stream.title();
+    let recorder =
+        args.experiment.recorder::<Scale, _>("scale", title, &options.setup, &options)?;
     let (_, outcome) = conduct(
         &args.target,
         args.experiment.json,
-        stop,
-        |stop, observe| survey::scale(&options, stop, observe),
+        &recorder,
+        |observe| survey::scale(&options, stop, observe),
+        Document::Scale,
         report::text::scale,
     )?;
-    Ok(outcome)
+    outcome
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use results::{Document, Sizes};
 use survey::{STANDARD_SIZES, SizesOptions};
 use workload::{Bytes, Stream};
 
@@ -54,14 +55,18 @@ pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let count = options.sizes.len();
     let longest = duration(count, &options.setup.timing, &options.stream, options.pass_seconds);
     announce(&args.target, &options.setup, &longest);
+    let title = options.stream.title();
+    let recorder =
+        args.experiment.recorder::<Sizes, _>("sizes", title, &options.setup, &options)?;
     let (_, outcome) = conduct(
         &args.target,
         args.experiment.json,
-        stop,
-        |stop, observe| survey::sizes(&options, stop, observe),
+        &recorder,
+        |observe| survey::sizes(&options, stop, observe),
+        Document::Sizes,
         report::text::sizes,
     )?;
-    Ok(outcome)
+    outcome
 }
 
 fn options_of(args: &SizesArgs) -> Result<SizesOptions, Failure> {

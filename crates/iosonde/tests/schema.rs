@@ -7,7 +7,9 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn iosonde(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_iosonde")).args(args).output().unwrap()
+    let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-schema-tests.db");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
+    command.args(args).env("IOSONDE_HISTORY", history).output().unwrap()
 }
 
 fn published(document: &str) -> PathBuf {
@@ -30,7 +32,7 @@ fn assert_keeps(document: &str, instance: &Value) {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in ["measurement", "assessment", "knee", "sweep", "sizes", "scale"] {
+    for document in ["measurement", "runs", "assessment", "knee", "sweep", "sizes", "scale"] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());
         let path = published(document);
@@ -54,10 +56,12 @@ fn measurements_keep_their_schema() {
         assert_eq!(output.status.code(), Some(1), "some I/Os failed");
         assert_keeps("measurement", &serde_json::from_slice(&output.stdout).unwrap());
     }
-    let output =
-        iosonde(&["run", "--engine", "null", "--json", "--seconds", "0.1", "--warmup", "0"]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_keeps("measurement", &serde_json::from_slice(&output.stdout).unwrap());
+    let null = ["run", "--engine", "null", "--json", "--seconds", "0.1", "--warmup", "0"];
+    for (repeat, document) in [(&[][..], "measurement"), (&["--repeat", "2"], "runs")] {
+        let output = iosonde(&[&null[..], repeat].concat());
+        assert_eq!(output.status.code(), Some(0));
+        assert_keeps(document, &serde_json::from_slice(&output.stdout).unwrap());
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use workload::{Bytes, Mode, Pattern, Stream, Workload, show_ns, show_number};
 pub(crate) const NONE: &str = "–";
 
 /// A text on one line without control characters and without marks that turn the direction of writing.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\r' | '\t' => ' ',
@@ -73,7 +74,8 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// An RFC 3339 time in UTC as `2026-11-20 10:12:13 UTC`; another text as it is.
-pub(crate) fn moment(text: &str) -> String {
+#[must_use]
+pub fn moment(text: &str) -> String {
     let text = clean(text);
     let Some((date, time)) = text.split_once('T') else { return text };
     let Some(time) = time.strip_suffix('Z') else { return text };

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
 use jiff::Timestamp;
 use results::{Conclusion, Environment, Experiment, Measurement, Status};
+use serde::Serialize;
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target, Workload,
 };
@@ -25,11 +26,12 @@ const POINT_S: (f64, f64) = (0.025, 0.25);
 const START_BYTES: u64 = 1 << 20;
 
 /// On what experiments are made, and how.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setup {
     /// What receives the I/O.
     pub targets: Vec<Target>,
     /// What may be done to it.
+    #[serde(skip)]
     pub permissions: Permissions,
     /// Which backend makes the I/O.
     pub engine: EngineChoice,
@@ -44,7 +46,7 @@ pub struct Setup {
 }
 
 /// How long a measurement is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Timing {
     /// Length of the window, or the longest it may be.
     pub seconds: f64,
@@ -71,6 +73,13 @@ impl Default for Timing {
 /// What happens during an experiment.
 #[derive(Debug)]
 pub enum Progress<'a> {
+    /// The experiment begins; comes once, before it measures.
+    Began {
+        /// Its unique name, which its document will carry.
+        id: &'a str,
+        /// Now, UTC, RFC 3339.
+        started: &'a str,
+    },
     /// A step begins.
     Step {
         /// Its number, from 1.
@@ -86,6 +95,22 @@ pub enum Progress<'a> {
     Measured(&'a Measurement),
 }
 
+/// Name and beginning of an experiment.
+pub(crate) struct Begun {
+    pub(crate) id: String,
+    pub(crate) started: Timestamp,
+}
+
+impl Begun {
+    /// An experiment that begins now, as whoever watches it hears.
+    pub(crate) fn now(observe: &mut dyn FnMut(Progress<'_>)) -> Self {
+        let started = Timestamp::now();
+        let id = engine::new_id(started);
+        observe(Progress::Began { id: &id, started: &started.to_string() });
+        Self { id, started }
+    }
+}
+
 /// An experiment under way.
 pub struct Lab<'a> {
     setup: Setup,
@@ -93,7 +118,7 @@ pub struct Lab<'a> {
     prepared: Prepared,
     stop: &'a AtomicBool,
     observe: &'a mut dyn FnMut(Progress<'_>),
-    started: Timestamp,
+    begun: Begun,
     status: Status,
     /// What ended it, when it was no I/O.
     error: Option<String>,
@@ -115,13 +140,13 @@ impl<'a> Lab<'a> {
         stop: &'a AtomicBool,
         observe: &'a mut dyn FnMut(Progress<'_>),
     ) -> Result<Self, PrepareError> {
-        let started = Timestamp::now();
+        let begun = Begun::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
         let site = Site::of(&workload);
         observe(Progress::Step { number: 1, of: 1, title: "preparing" });
         let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
         let prepared = engine::prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
-        Ok(Self::on(setup, site, prepared, started, stop, observe))
+        Ok(Self::on(setup, site, prepared, begun, stop, observe))
     }
 
     /// A lab on targets that are ready.
@@ -129,7 +154,7 @@ impl<'a> Lab<'a> {
         setup: Setup,
         site: Site,
         prepared: Prepared,
-        started: Timestamp,
+        begun: Begun,
         stop: &'a AtomicBool,
         observe: &'a mut dyn FnMut(Progress<'_>),
     ) -> Self {
@@ -139,7 +164,7 @@ impl<'a> Lab<'a> {
             prepared,
             stop,
             observe,
-            started,
+            begun,
             status: Status::Complete,
             error: None,
             measurements: 0,
@@ -335,9 +360,9 @@ impl<'a> Lab<'a> {
         warnings.splice(0..0, self.error.clone());
         Experiment {
             schema: C::SCHEMA.to_owned(),
-            id: engine::new_id(self.started),
+            id: self.begun.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: self.started.to_string(),
+            started: self.begun.started.to_string(),
             finished: Timestamp::now().to_string(),
             status: self.status(),
             targets: self.targets(),

@@ -110,7 +110,7 @@ fn an_interrupted_assessment_keeps_what_was_measured() {
             kept += 1;
             stop.store(kept == 9, Ordering::Relaxed);
         }
-        Progress::Step { .. } | Progress::Engine(_) => {}
+        Progress::Began { .. } | Progress::Step { .. } | Progress::Engine(_) => {}
     })
     .unwrap();
     assert_eq!(assessment.status, Status::Interrupted);

@@ -1,5 +1,7 @@
 //! `iosonde history`: what was measured before, looked at and looked after.
 
+mod edit;
+mod list;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -20,14 +22,29 @@ pub(crate) struct HistoryArgs {
 /// What to do with what was kept.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryCommand {
-    /// Show one result
+    /// List results, the newest first
+    List(list::ListArgs),
+    /// Show a result as its command showed it; of one that did not come to its end, what was kept
     Show(show::ShowArgs),
+    /// Give results a name
+    Tag(edit::TagArgs),
+    /// Take a name from results
+    Untag(edit::TagArgs),
+    /// Write a note to a result, or show its notes
+    Note(edit::NoteArgs),
+    /// Delete results
+    Delete(edit::DeleteArgs),
 }
 
 /// Runs the command.
 pub(crate) fn history(args: &HistoryArgs) -> Result<Outcome, Failure> {
     let place = &args.place;
     match &args.command {
+        HistoryCommand::List(args) => list::list(args, &place.existing()?),
         HistoryCommand::Show(args) => show::show(args, &place.existing()?),
+        HistoryCommand::Tag(args) => edit::tag(args, &place.existing()?),
+        HistoryCommand::Untag(args) => edit::untag(args, &place.existing()?),
+        HistoryCommand::Note(args) => edit::note(args, &place.existing()?),
+        HistoryCommand::Delete(args) => edit::delete(args, &place.existing()?),
     }
 }

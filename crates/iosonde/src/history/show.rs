@@ -1,7 +1,9 @@
-//! `iosonde history show`: one result.
+//! `iosonde history show`: one result, as its command showed it.
 
 use clap::Args;
-use history::History;
+use history::{Entry, History};
+use report::text::{self, clean, moment, wrap};
+use results::{Document, Measurement, Status};
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
@@ -10,29 +12,78 @@ use crate::run::json;
 /// `iosonde history show`
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The result's id
-    #[arg(value_name = "ID")]
-    pub id: String,
+    /// Which result: an id, the beginning of one, `latest`, or @NAME for all with that tag
+    #[arg(value_name = "RESULT", default_value = "latest")]
+    pub result: String,
 
-    /// Print it as JSON
+    /// Print the document as JSON on stdout
     #[arg(long)]
     pub json: bool,
 }
 
 /// Runs the command.
 pub(crate) fn show(args: &ShowArgs, history: &History) -> Result<Outcome, Failure> {
-    let Some(experiment) = history.experiment(&args.id).map_err(failure)? else {
-        let text = format!("there is no result `{}` in this history", args.id);
-        return Err(Failure::CannotRun(text));
-    };
-    let kept = history.measurements(&experiment.id).map_err(failure)?;
-    for kept in kept {
-        let measurement = kept.measurement;
-        print(&if args.json {
-            json(&measurement)?
-        } else {
-            report::text::measurement(&measurement)
-        })?;
-    }
+    let entries = history.select(&args.result).map_err(failure)?;
+    let texts: Vec<String> =
+        entries.iter().map(|entry| one(args, history, entry)).collect::<Result<_, _>>()?;
+    print(&texts.join(if args.json { "" } else { "\n" }))?;
     Ok(Outcome::Done)
+}
+
+fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Failure> {
+    match history.document(&entry.id).map_err(failure)? {
+        Some(document) if args.json => json(&document),
+        Some(document) => Ok(format!("{}{}", head(history, entry)?, shown(&document))),
+        None => {
+            let kept = history.measurements(&entry.id).map_err(failure)?;
+            let kept: Vec<Measurement> = kept.into_iter().map(|kept| kept.measurement).collect();
+            if args.json {
+                return json(&kept);
+            }
+            Ok(format!("{}\n{}", head(history, entry)?, text::kept(&kept)))
+        }
+    }
+}
+
+/// A document as its command shows it.
+fn shown(document: &Document) -> String {
+    match document {
+        Document::Measurement(d) => text::measurement(d),
+        Document::Runs(d) => text::runs(d),
+        Document::Assessment(d) => text::assessment(d, None),
+        Document::Knee(d) => text::knee(d),
+        Document::Sweep(d) => text::sweep(d),
+        Document::Sizes(d) => text::sizes(d),
+        Document::Scale(d) => text::scale(d),
+    }
+}
+
+/// What only the history knows of it.
+fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
+    let first = format!("{}, {}, {}", entry.id, entry.kind, moment(&entry.started));
+    let tags = entry.tags.iter().map(|tag| format!("@{tag}"));
+    let first: Vec<String> = std::iter::once(first).chain(tags).collect();
+    let mut out = format!("{}\n", first.join(" "));
+    match entry.status {
+        Some(Status::Complete) => {}
+        Some(Status::Interrupted) => out.push_str("interrupted\n"),
+        Some(Status::Failed) => out.push_str("ended by an error\n"),
+        None => {
+            let count = entry.measurements;
+            let live = history.live_runs().map_err(failure)?;
+            let runs = live.iter().any(|run| run.id == entry.id);
+            let why = if runs { "it is running now" } else { "it did not come to its end" };
+            let text = format!(
+                "{}, {}: {why}; {count} finished measurements are kept",
+                clean(&entry.targets),
+                clean(&entry.title)
+            );
+            out.push_str(&wrap("", &text, text::WIDTH));
+        }
+    }
+    for note in history.notes(&entry.id).map_err(failure)? {
+        let mark = format!("note of {}: ", moment(&note.written));
+        out.push_str(&wrap(&mark, &clean(&note.text), text::WIDTH));
+    }
+    Ok(out)
 }

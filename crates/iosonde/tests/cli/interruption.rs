@@ -111,7 +111,7 @@ fn a_second_in_which_the_process_stands_still_is_in_the_latency() {
 fn a_limit_of_file_sizes_is_an_error_and_nothing_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_iosonde");
-    let script = format!("ulimit -f 4096; exec {program} run . --size 16M --json");
+    let script = format!("ulimit -f 4096; exec {program} run . --size 16M --json --no-history");
     let mut shell = std::process::Command::new("sh");
     let output = shell.args(["-c", &script]).current_dir(dir.path()).output().unwrap();
     fails(&output, 1, "ulimit -f");
@@ -150,7 +150,7 @@ fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
     let run = |disposition: &str, seconds: &str| {
         let child = Command::new("env")
             .args([disposition, env!("CARGO_BIN_EXE_iosonde"), "run", "--engine", "null"])
-            .args(["--warmup", "0", "--seconds", seconds, "--json"])
+            .args(["--warmup", "0", "--seconds", seconds, "--json", "--no-history"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

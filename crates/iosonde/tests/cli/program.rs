@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,10 +17,21 @@ const HANGS: Duration = Duration::from_secs(60);
 /// A run that is short, and small where a test file is made.
 pub(crate) const SHORT: [&str; 6] = ["--seconds", "0.2", "--warmup", "0", "--size", "16M"];
 
+/// Where tests that do not look at the history leave theirs. No test touches that of whoever runs it.
+pub(crate) fn common_history() -> &'static Path {
+    static HISTORY: OnceLock<PathBuf> = OnceLock::new();
+    HISTORY.get_or_init(|| {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-cli-tests");
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        directory.join("history.db")
+    })
+}
+
 /// The program with these arguments.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-    command.args(args).stdin(Stdio::null());
+    command.args(args).stdin(Stdio::null()).env("IOSONDE_HISTORY", common_history());
     command
 }
 
@@ -106,7 +118,11 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it; its stderr is read as it comes.
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut command = command(args);
+        Self::of(command(args))
+    }
+
+    /// Starts this command.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());

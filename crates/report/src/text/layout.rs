@@ -1,31 +1,34 @@
 //! Tables and wrapped paragraphs in plain text.
 
 /// Where a paragraph is broken.
-pub(crate) const WIDTH: usize = 96;
+pub const WIDTH: usize = 96;
 
 fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Rows under a heading; the first columns are set to the left, the others to the right.
-pub(crate) struct Table {
+/// Rows under a heading, in plain text; the first columns are set to the left, the others to the right.
+#[derive(Debug, Clone)]
+pub struct Table {
     left: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings, of which the first `left` head columns of text.
-    pub(crate) fn new(left: usize, headings: &[&str]) -> Self {
+    #[must_use]
+    pub fn new(left: usize, headings: &[&str]) -> Self {
         Self { left, rows: vec![headings.iter().map(|h| (*h).to_owned()).collect()] }
     }
 
     /// Adds a row.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// The table with every column as wide as its widest cell.
-    pub(crate) fn show(&self) -> String {
+    #[must_use]
+    pub fn show(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widest = |c: usize| {
             self.rows.iter().filter_map(|r| r.get(c)).map(|t| width(t)).max().unwrap_or(0)
@@ -53,7 +56,8 @@ impl Table {
 }
 
 /// A paragraph in lines of at most `limit` columns, the first after `first`, the others after as many spaces.
-pub(crate) fn wrap(first: &str, text: &str, limit: usize) -> String {
+#[must_use]
+pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     let indent = " ".repeat(width(first));
     let mut out = String::new();
     let mut line = first.to_owned();
@@ -77,7 +81,8 @@ pub(crate) fn wrap(first: &str, text: &str, limit: usize) -> String {
 }
 
 /// A text of at most `limit` columns, cut with an ellipsis.
-pub(crate) fn shorten(text: &str, limit: usize) -> String {
+#[must_use]
+pub fn shorten(text: &str, limit: usize) -> String {
     if width(text) <= limit {
         return text.to_owned();
     }
@@ -88,7 +93,8 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 }
 
 /// The end of a path that fits `limit` columns.
-pub(crate) fn shorten_path(text: &str, limit: usize) -> String {
+#[must_use]
+pub fn shorten_path(text: &str, limit: usize) -> String {
     let length = width(text);
     if length <= limit {
         return text.to_owned();

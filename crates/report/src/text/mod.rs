@@ -6,13 +6,18 @@ mod kernel;
 mod knee;
 mod layout;
 mod measurement;
+mod runs;
 mod scale;
 mod sizes;
 mod sweep;
 
 pub use assessment::assessment;
 pub use knee::knee;
+pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
 pub use measurement::measurement;
+pub use runs::{kept, runs};
 pub use scale::scale;
 pub use sizes::sizes;
 pub use sweep::{CSV_HEAD, sweep, sweep_csv};
+
+pub use crate::words::{clean, moment};

@@ -20,9 +20,10 @@ use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
+use serde::Serialize;
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
-use crate::lab::{self, Lab, Progress, Setup};
+use crate::lab::{self, Begun, Lab, Progress, Setup};
 use crate::measure::Site;
 pub(crate) use claims::named_loads;
 use plan::Timing;
@@ -30,7 +31,7 @@ use session::Session;
 pub use size::assess_size_rule;
 
 /// What to assess, and how.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct AssessOptions {
     /// A directory, a file or a block device.
     pub target: PathBuf,
@@ -42,11 +43,13 @@ pub struct AssessOptions {
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
     pub limits: Vec<Limits>,
-    /// What is expected of it.
+    /// What is expected of it; the document says what became of that.
+    #[serde(skip)]
     pub claims: Vec<Claim>,
     /// The path to the storage, where it is known: it may be what limits.
     pub link: Option<Link>,
     /// What may be done to the target.
+    #[serde(skip)]
     pub permissions: Permissions,
     /// Which backend makes the I/O.
     pub engine: EngineChoice,
@@ -66,7 +69,8 @@ pub fn assess(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Assessment, PrepareError> {
-    let started = Timestamp::now();
+    let begun = Begun::now(observe);
+    let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
     observe(Progress::Step { number: 1, of: 1, title: "choosing the file size" });
@@ -81,7 +85,7 @@ pub fn assess(
     let loads = plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
-    let mut lab = Lab::on(setup, site, prepared, started, stop, observe);
+    let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
     let session = Session::new(&mut lab, timing, options.link.clone(), stop);
     let found = session.measure_all(&loads, &options.claims);
     let (ramps, patterns) = (found.ramps, found.patterns);
@@ -94,9 +98,9 @@ pub fn assess(
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
         schema: ASSESSMENT_SCHEMA.to_owned(),
-        id: engine::new_id(started),
+        id,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: started.to_string(),
+        started,
         finished: Timestamp::now().to_string(),
         status: lab.status(),
         database: options.database,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use results::{Latency, Measurement, Purpose, WithinLatency};
+use serde::Serialize;
 use workload::{Nanoseconds, show_ns, show_number};
 
 use super::Found;
@@ -16,7 +17,7 @@ const CLOSE: f64 = 1.06;
 const MEASUREMENTS_MAX: usize = 8;
 
 /// A latency that must be kept: `5ms@p99`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LatencyTarget {
     /// The longest it may be.
     pub latency_ns: Nanoseconds,

@@ -76,6 +76,7 @@ impl Session {
         keep: &mut Keep<'_>,
         observe: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Experiment<Sweep>, PrepareError> {
+        observe(Progress::Began { id: &self.options.id, started: &self.options.started });
         for group in self.options.plan.groups() {
             if self.status != Status::Complete {
                 break;
@@ -110,7 +111,7 @@ impl Session {
         }
         let stream = preparing_stream(self.here(group));
         let setup = self.setup(group, &stream, kept_bytes.as_deref())?;
-        // The lab counts its own steps; people count cells.
+        // The lab counts its own steps; people count cells. Each group has a lab, all are one sweep.
         let number = Shared::new(self.done.len());
         let of = self.expected();
         let mut counted = |progress: Progress<'_>| match progress {
@@ -118,6 +119,7 @@ impl Session {
                 let number = number.get() + 1;
                 observe(Progress::Step { number, of: of.max(number), title });
             }
+            Progress::Began { .. } => {}
             other => observe(other),
         };
         let mut lab = Lab::open(setup, &stream, stop, &mut counted)?;

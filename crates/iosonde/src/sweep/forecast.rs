@@ -1,0 +1,94 @@
+//! How long a sweep takes and what it writes, before it begins.
+
+use std::path::Path;
+
+use engine::Permissions;
+use survey::Site;
+use workload::sweep::{Cell, Plan, Speed, Times};
+use workload::{Bytes, EngineChoice, show_duration};
+
+use crate::exit::Failure;
+use crate::run::describe;
+
+/// How many cells there are, how long they take, and until when.
+pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
+    let cells = missing(plan, kept);
+    let times = plan.times(&cells);
+    let Times { measured_s, warmup_s, settle_s } = times;
+    if plan.adaptive {
+        let survey::Forecast { measurements, seconds } = survey::forecast(plan);
+        let text = format!(
+            "{}, of which about {measurements} are measured: about {} instead of {}",
+            counted(plan.count()),
+            show_duration(seconds),
+            show_duration(plan.times(&plan.cells()).total_s())
+        );
+        return match kept.len() {
+            0 => text,
+            there => format!("{text}; {there} of the measurements are there already"),
+        };
+    }
+    let mut parts = vec![format!(
+        "{}: {} measured, {} of warm-up, pauses of at most {}",
+        counted(cells.len() as u64),
+        show_duration(measured_s),
+        show_duration(warmup_s),
+        show_duration(settle_s)
+    )];
+    if !kept.is_empty() {
+        parts.push(format!("{} there already", counted(kept.len() as u64)));
+    }
+    let span = jiff::SignedDuration::try_from_secs_f64(times.total_s());
+    let end = span.ok().and_then(|span| jiff::Zoned::now().checked_add(span).ok());
+    match end {
+        _ if plan.engine == EngineChoice::Sim => {
+            parts.push("of a simulated device, which needs none of this time".to_owned());
+        }
+        // How fast they can be written is not known yet.
+        Some(end) => parts.push(format!(
+            "ends {} at the latest, once the test files are written",
+            end.strftime("%Y-%m-%d %H:%M")
+        )),
+        None => {}
+    }
+    parts.join("; ")
+}
+
+/// `1 cell`, `2 cells`.
+pub(super) fn counted(cells: u64) -> String {
+    format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
+}
+
+fn missing(plan: &Plan, kept: &[u32]) -> Vec<Cell> {
+    plan.cells().into_iter().filter(|c| !kept.contains(&c.number)).collect()
+}
+
+/// What would be done, for `--dry-run`.
+pub(super) fn forecast(
+    plan: &Plan,
+    kept: &[u32],
+    permissions: &Permissions,
+) -> Result<String, Failure> {
+    let plans = survey::plan_sweep_targets(plan, permissions)?;
+    let text = format!("{}\n{}\n{}", plan.title, duration(plan, kept), describe(&plans));
+    if plan.engine.is_artificial() {
+        return Ok(text);
+    }
+    let paths: Vec<&Path> = plan.targets.iter().map(|t| t.path.as_path()).collect();
+    let site = Site::of_paths(&paths);
+    let mut devices = site.environment().storage.iter().flat_map(|s| &s.devices);
+    let (speed, kind) = if devices.any(|d| d.rotational == Some(true)) {
+        (Speed::ROTATING, "a disk with moving heads")
+    } else {
+        (Speed::SOLID, "a solid state drive")
+    };
+    // Of an adaptive sweep, few cells write.
+    let whole_s = plan.times(&plan.cells()).total_s();
+    let share = if plan.adaptive { survey::forecast(plan).seconds / whole_s } else { 1.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let bytes = Bytes((share * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
+    let (iops, mb) = (speed.random_iops, speed.bytes_per_s / 1e6);
+    Ok(format!(
+        "{text}written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS and {mb} MB/s\n"
+    ))
+}

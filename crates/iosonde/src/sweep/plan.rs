@@ -1,0 +1,115 @@
+//! The plan that the flags of `iosonde sweep` describe.
+
+use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
+use workload::{Mode, Pattern, Precision, Stream, Target, Workload, show_duration};
+
+use super::forecast::counted;
+use super::{ListArgs, PatternName, SweepArgs};
+use crate::exit::Failure;
+use crate::experiment::read;
+use crate::run::apply_targets;
+use crate::targets::TargetArgs;
+
+/// Of many cells, each need not be known as well as a single one.
+const ADAPTIVE_PERCENT: f64 = 5.0;
+
+/// The plan that the flags describe; none where they describe none.
+pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
+    let lists = &args.lists;
+    let named = args.preset.is_some() || args.plan.is_some();
+    let listed = lists.writes.is_some()
+        || lists.patterns.is_some()
+        || lists.blocks.is_some()
+        || lists.threads.is_some()
+        || lists.depths.is_some();
+    if !named && !listed {
+        return Ok(None);
+    }
+    let mut plan = match (&args.preset, &args.plan) {
+        (Some(name), _) => {
+            let unknown = || {
+                let known: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+                let known = known.join(", ");
+                Failure::WrongUsage(format!("there is no preset `{name}`; there are {known}"))
+            };
+            preset(name).ok_or_else(unknown)?.plan()
+        }
+        (None, Some(path)) => {
+            let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", path.display()));
+            Plan::from_toml(&read(path)?).map_err(wrong)?
+        }
+        (None, None) => Plan::new("sweep", vec![Matrix::default()]),
+    };
+    for matrix in &mut plan.matrix {
+        apply_lists(matrix, lists);
+    }
+    plan.settle_seconds = args.settle.unwrap_or(plan.settle_seconds);
+    plan.together |= args.together;
+    plan.shuffle |= args.shuffle;
+    plan.adaptive |= args.adaptive;
+    if let Some(percent) = args.precision {
+        plan.precision = Some(Precision { percent, ..plan.precision.unwrap_or_default() });
+    } else if plan.adaptive && plan.precision.is_none() {
+        plan.precision = Some(Precision { percent: ADAPTIVE_PERCENT, ..Precision::default() });
+    }
+    if args.buffered {
+        plan.mode = Mode::Buffered;
+    }
+    apply_target_flags(&mut plan, &args.target)?;
+    Ok(Some(plan))
+}
+
+fn apply_lists(matrix: &mut Matrix, lists: &ListArgs) {
+    fn set<T: Clone>(list: &mut Vec<T>, asked: Option<&Vec<T>>) {
+        if let Some(asked) = asked {
+            list.clone_from(asked);
+        }
+    }
+    let pattern = |name: &PatternName| match name {
+        PatternName::Random => Pattern::Random,
+        PatternName::Sequential => Pattern::Sequential,
+        PatternName::SequentialShared => Pattern::SequentialShared,
+    };
+    let patterns = lists.patterns.as_ref().map(|names| names.iter().map(pattern).collect());
+    set(&mut matrix.writes, lists.writes.as_ref());
+    set(&mut matrix.patterns, patterns.as_ref());
+    set(&mut matrix.blocks, lists.blocks.as_ref());
+    set(&mut matrix.threads, lists.threads.as_ref());
+    set(&mut matrix.depths, lists.depths.as_ref());
+    matrix.seconds = lists.seconds.unwrap_or(matrix.seconds);
+    matrix.warmup_seconds = lists.warmup.unwrap_or(matrix.warmup_seconds);
+    matrix.durable |= lists.durable;
+}
+
+/// Targets, engine, device and seed are said in the same way as for one workload.
+fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure> {
+    let nowhere = Target { path: "sim".into(), size_bytes: None };
+    let mut workload = Workload {
+        targets: std::mem::take(&mut plan.targets),
+        engine: plan.engine,
+        sim: plan.sim.take(),
+        seed: plan.seed,
+        ..Workload::single(nowhere, Stream::default())
+    };
+    apply_targets(&mut workload, args)?;
+    plan.targets = workload.targets;
+    (plan.engine, plan.sim, plan.seed) = (workload.engine, workload.sim, workload.seed);
+    Ok(())
+}
+
+/// The plan, if it keeps the rules.
+pub(super) fn checked(plan: Plan) -> Result<Plan, Failure> {
+    let lines: Vec<String> = plan.violations().iter().map(ToString::to_string).collect();
+    if lines.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(lines.join("\n"))) }
+}
+
+pub(super) fn presets() -> String {
+    let line = |one: &Preset| {
+        let plan = one.plan();
+        let time = show_duration(plan.times(&plan.cells()).total_s());
+        let (name, count, title) = (one.name, plan.count(), plan.title);
+        let cells = format!("{},", counted(count));
+        format!("{name:<19} {cells:>10} {time:<15} {title}\n")
+    };
+    PRESETS.iter().map(line).collect()
+}
