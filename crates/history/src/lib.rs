@@ -8,6 +8,7 @@
 mod connection;
 mod environment;
 mod error;
+mod exchange;
 mod first_version;
 mod hold;
 mod list;
@@ -39,6 +40,7 @@ use crate::connection::{Connection, Use};
 use crate::value::{Row, values};
 
 pub use error::{DatabaseError, HistoryError};
+pub use exchange::{Chosen, ExchangeError, Exported, Format, Imported, LineError, Rows};
 pub use hold::Hold;
 pub use list::{By, Entry, Filter, Listing, Order, Page, State};
 pub use live::{LiveEvent, LiveRun};

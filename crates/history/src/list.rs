@@ -380,6 +380,26 @@ fn entries(
     Ok(rows.into_iter().map(|(_, entry)| entry).collect())
 }
 
+/// When results began and their ids, the oldest first: those that fit a filter and come after `last`.
+pub(crate) fn following(
+    connection: &Connection,
+    filter: &Filter,
+    last: Option<&(String, String)>,
+    limit: u64,
+) -> Result<Vec<(String, String)>, HistoryError> {
+    let mut to = conditions(filter);
+    if let Some((started, id)) = last {
+        let (started, id) = (to.next(started), to.next(id));
+        to.parts.push(format!("(e.started, e.id) > ({started}, {id})"));
+    }
+    let condition = to.sql();
+    let limit = to.next(limit);
+    let sql = format!(
+        "SELECT e.started, e.id FROM experiments e{condition} ORDER BY e.started, e.id LIMIT {limit}"
+    );
+    connection.query(&sql, &to.values, |row| Ok((row.take()?, row.take()?)))
+}
+
 /// The one result that is meant: by its id, by the beginning of its id, or `latest`.
 pub(crate) fn find(connection: &Connection, selector: &str) -> Result<Entry, HistoryError> {
     let not_found = || HistoryError::NotFound {

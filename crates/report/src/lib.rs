@@ -10,6 +10,7 @@
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
+//! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | the report of an assessment, one file for the browser and the printer |
 
 #![expect(
@@ -19,6 +20,7 @@
 
 mod agreement;
 pub mod build;
+pub mod chart;
 pub mod csv;
 pub mod html;
 pub mod markdown;

@@ -159,10 +159,35 @@ impl Connection {
         &self,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
+        let sql = match self.database {
+            // Writers come one after the other, instead of failing where two began by reading.
+            Database::Sqlite(_) => "BEGIN IMMEDIATE",
+            Database::Postgres(_) => "BEGIN",
+        };
+        self.between(sql, work)
+    }
+
+    /// Reads several things as they are at one moment.
+    pub(crate) fn snapshot<T, E: From<HistoryError>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let sql = match self.database {
+            Database::Sqlite(_) => "BEGIN",
+            Database::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        };
+        self.between(sql, work)
+    }
+
+    fn between<T, E: From<HistoryError>>(
+        &self,
+        begin: &str,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         if self.depth.get() > 0 {
             return work();
         }
-        self.begin()?;
+        self.begin(begin)?;
         let end = Ending { connection: self, done: Cell::new(false) };
         self.depth.set(1);
         let result = work()?;
@@ -171,12 +196,7 @@ impl Connection {
         Ok(result)
     }
 
-    fn begin(&self) -> Result<(), HistoryError> {
-        let sql = match self.database {
-            // Writers come one after the other, instead of failing where two began by reading.
-            Database::Sqlite(_) => "BEGIN IMMEDIATE",
-            Database::Postgres(_) => "BEGIN",
-        };
+    fn begin(&self, sql: &str) -> Result<(), HistoryError> {
         match self.batch(sql) {
             Err(error) if error.is_lost() => {
                 self.connect_again()?;

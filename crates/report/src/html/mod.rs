@@ -7,17 +7,23 @@
 mod agreement;
 mod chart;
 mod environment;
+mod figure;
 mod patterns;
 mod ramps;
+mod raw;
 mod small;
 mod spot;
+mod table;
 mod verdicts;
+mod view;
 
 use askama::Template;
 use results::{Assessment, Measurement, Pace, Status};
 use workload::show_number;
 
 use crate::{ReportError, words};
+
+pub use view::{blocks, is_report, page, part, script, style};
 
 /// A name and what it stands for, in a list of facts.
 struct Fact {

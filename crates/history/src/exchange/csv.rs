@@ -1,0 +1,34 @@
+//! Rows as CSV (RFC 4180): a fixed head, then one line for each row.
+
+use std::io::{self, Write};
+
+use results::csv_field;
+
+use super::columns::{Column, Field};
+
+/// The first line of a table with these columns, without its end; a file that begins otherwise is somebody else's.
+pub(crate) fn head<R>(columns: &[Column<R>]) -> String {
+    columns.iter().map(|c| c.name).collect::<Vec<_>>().join(",")
+}
+
+/// Writes rows.
+pub(crate) fn write<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Result<()> {
+    for row in rows {
+        for (number, column) in columns.iter().enumerate() {
+            if number > 0 {
+                out.write_all(b",")?;
+            }
+            match (column.of)(row) {
+                Field::Absent => {}
+                Field::Whole(value) => write!(out, "{value}")?,
+                // The shortest digits that read back as the same number.
+                Field::Real(value) => write!(out, "{value}")?,
+                Field::Flag(value) => write!(out, "{value}")?,
+                Field::Text(text) => out.write_all(csv_field(&text).as_bytes())?,
+                Field::Moment(text) => out.write_all(csv_field(text).as_bytes())?,
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Why an export or an import could not be done.
+
+use std::io;
+
+use results::DocumentError;
+use thiserror::Error;
+
+use crate::HistoryError;
+
+/// The longest id that is taken.
+pub(super) const ID_MAX: usize = 100;
+
+/// What went wrong on the way out of a history or into one.
+#[derive(Debug, Error)]
+pub enum ExchangeError {
+    /// The history itself.
+    #[error(transparent)]
+    History(Box<HistoryError>),
+    /// What is exported cannot be written.
+    #[error("{0}")]
+    Write(io::Error),
+    /// What is imported cannot be read.
+    #[error("{0}")]
+    Read(io::Error),
+    /// A line of an export is not as it should be.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: Box<LineError>,
+    },
+    /// The text is no export, and no result either.
+    #[error("document {number}: {what}")]
+    Result {
+        /// Counted from 1.
+        number: u64,
+        /// What is wrong with it.
+        what: Box<LineError>,
+    },
+    /// There is nothing.
+    #[error("it is empty")]
+    Empty,
+}
+
+/// What is wrong with one line of an export, or with one result.
+#[derive(Debug, Error)]
+pub enum LineError {
+    /// It has no end.
+    #[error("it is longer than {most_bytes} bytes, and no result is as long as that")]
+    TooLong {
+        /// The most that is read.
+        most_bytes: u64,
+    },
+    /// It is no text.
+    #[error("it is not valid UTF-8, so it was damaged on its way or is no text")]
+    NotText,
+    /// It is not JSON.
+    #[error("it is no whole JSON ({0})")]
+    NotJson(serde_json::Error),
+    /// It is JSON, but not what belongs there.
+    #[error("it does not describe a result ({0})")]
+    NotResult(serde_json::Error),
+    /// The document in it is no result that is known here.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The whole file is of a newer program.
+    #[error(
+        "this is an `{found}`, and this program reads `{known}`: use the iosonde that wrote it, or a newer one"
+    )]
+    Newer {
+        /// What the file says it is.
+        found: String,
+        /// What is read here.
+        known: &'static str,
+    },
+    /// The document has something that would be lost.
+    #[error(
+        "the result `{id}` has `{field}`, which this version of iosonde does not know and would lose; use the iosonde that wrote it, or a newer one"
+    )]
+    WouldLose {
+        /// The result.
+        id: String,
+        /// Where in the document.
+        field: String,
+    },
+    /// No result of ours has such a name.
+    #[error("`{}` is no id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} of them", id.escape_debug())]
+    BadId {
+        /// The name.
+        id: String,
+    },
+    /// The parts contradict each other.
+    #[error("the result `{id}` contradicts itself: {what}")]
+    Contradiction {
+        /// The result.
+        id: String,
+        /// How.
+        what: String,
+    },
+    /// The last line is not there.
+    #[error(
+        "the export ends here without its last line, which counts the results: it is not whole; get the file again"
+    )]
+    Truncated,
+    /// The count is another.
+    #[error(
+        "the export says that it holds {said} results, but it holds {found}: it is not whole; get the file again"
+    )]
+    Count {
+        /// What the last line says.
+        said: u64,
+        /// What was there.
+        found: u64,
+    },
+    /// There is more after the last line.
+    #[error(
+        "there is something after the end of the export; import each export from a file of its own"
+    )]
+    AfterEnd,
+    /// The history has another result of that name.
+    #[error(
+        "the history has a result `{id}` with other content ({what}); nothing was imported from here. Delete the one that is there (`iosonde history delete {id}`), or leave this one out"
+    )]
+    Conflict {
+        /// The result.
+        id: String,
+        /// What differs.
+        what: String,
+    },
+    /// The history could not take it.
+    #[error(transparent)]
+    History(Box<HistoryError>),
+}
+
+impl From<HistoryError> for ExchangeError {
+    fn from(error: HistoryError) -> Self {
+        Self::History(Box::new(error))
+    }
+}
+
+impl From<HistoryError> for LineError {
+    fn from(error: HistoryError) -> Self {
+        Self::History(Box::new(error))
+    }
+}

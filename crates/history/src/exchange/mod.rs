@@ -1,0 +1,16 @@
+//! What leaves a history and what comes into one: JSON lines without a loss, and tables as CSV and Parquet.
+
+mod columns;
+mod csv;
+mod error;
+mod export;
+mod import;
+mod jsonl;
+mod parquet;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use error::{ExchangeError, LineError};
+pub use export::{Chosen, Exported, Format, Rows};
+pub use import::Imported;

@@ -1,0 +1,191 @@
+//! From one history into another.
+
+use super::{export, sample};
+use crate::exchange::jsonl::{About, Cell, Line};
+use crate::{Chosen, Exported, Filter, Format, History, Imported, Load, Place, Rows};
+
+struct Store {
+    history: History,
+    _directory: tempfile::TempDir,
+}
+
+fn empty() -> Store {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Place::File(directory.path().join("h.db"));
+    Store { history: History::open(&place).unwrap(), _directory: directory }
+}
+
+fn imported(new: u64, completed: u64, already_there: u64) -> Imported {
+    Imported { new, completed, already_there }
+}
+
+impl Store {
+    fn take(&self, lines: &[Line]) -> Result<Imported, String> {
+        self.history.import(export(lines).as_slice()).map_err(|e| e.to_string())
+    }
+
+    fn text(&self, chosen: &Chosen, format: Format) -> (Vec<u8>, Exported) {
+        let mut out = Vec::new();
+        let exported = self.history.export(chosen, format, &mut out).unwrap();
+        (out, exported)
+    }
+
+    fn all(&self) -> String {
+        let (out, _) = self.text(&Chosen::Fitting(Box::default()), Format::JsonLines);
+        String::from_utf8(out).unwrap()
+    }
+}
+
+#[test]
+fn an_export_of_an_import_has_the_same_bytes() {
+    let mut twice_noted = sample::line("b");
+    twice_noted.about.notes.extend(sample::line("b").about.notes);
+    twice_noted.about.started = "2026-11-20T00:00:00Z".to_owned();
+    if let Some(results::Document::Runs(runs)) = &mut twice_noted.document {
+        runs.started.clone_from(&twice_noted.about.started);
+    }
+    let lines = [twice_noted, sample::line("a"), sample::unfinished("c")];
+    let first = empty();
+    assert_eq!(first.take(&lines), Ok(imported(3, 0, 0)));
+    let text = first.all();
+    assert_eq!(text, String::from_utf8(export(&lines)).unwrap(), "nothing is lost or changed");
+    let second = empty();
+    second.history.import(text.as_bytes()).unwrap();
+    assert_eq!(second.all(), text);
+    assert_eq!(second.history.document("a").unwrap(), sample::line("a").document);
+    assert_eq!(second.history.import(text.as_bytes()).unwrap(), imported(0, 0, 3));
+    assert_eq!(second.all(), text, "a second time changes nothing");
+}
+
+#[test]
+fn a_result_that_a_command_printed_is_taken_once() {
+    let store = empty();
+    let text = serde_json::to_string_pretty(&sample::runs("a")).unwrap();
+    assert_eq!(store.history.import(text.as_bytes()).unwrap(), imported(1, 0, 0));
+    assert_eq!(store.history.import(text.as_bytes()).unwrap(), imported(0, 0, 1));
+    assert_eq!(store.history.document("a").unwrap(), Some(sample::runs("a")));
+    let other = text.replace("\"asked\": 2", "\"asked\": 3");
+    let error = store.history.import(other.as_bytes()).unwrap_err().to_string();
+    assert!(error.starts_with("document 1: ") && error.contains("`a`"), "{error}");
+}
+
+#[test]
+fn another_result_of_the_same_name_is_named_and_nothing_is_imported() {
+    let store = empty();
+    store.take(&[sample::line("a")]).unwrap();
+    let before = store.all();
+    let mut other = sample::line("a");
+    if let Some(results::Document::Runs(runs)) = &mut other.document {
+        runs.measurements[1].total.ios += 1;
+    }
+    let error = store.take(&[sample::line("new"), other]).unwrap_err();
+    assert!(error.starts_with("line 3: ") && error.contains("`a`"), "{error}");
+    assert!(error.contains("the measurement of cell 1"), "{error}");
+    let mut other = sample::line("a");
+    if let Some(results::Document::Runs(runs)) = &mut other.document {
+        runs.conclusion.asked = 9;
+    }
+    let error = store.take(&[sample::line("new"), other]).unwrap_err();
+    assert!(error.contains("the document"), "{error}");
+    assert_eq!(store.all(), before, "the line before it is not there either");
+}
+
+#[test]
+fn what_is_not_whole_leaves_nothing() {
+    let store = empty();
+    let text = export(&[sample::line("a"), sample::line("b")]);
+    let lines: Vec<&[u8]> = text.split_inclusive(|b| *b == b'\n').collect();
+    let cut = lines[..3].concat();
+    let error = store.history.import(cut.as_slice()).unwrap_err().to_string();
+    assert!(error.starts_with("line 3: ") && error.contains("not whole"), "{error}");
+    assert_eq!(store.all(), String::from_utf8(export(&[])).unwrap());
+}
+
+/// The line of an experiment of two runs that was stopped after the first.
+fn begun() -> Line {
+    let mut line = sample::line("a");
+    line.document = None;
+    (line.about.status, line.about.finished) = (None, None);
+    let measurement = Some(Box::new(sample::measurement("a-m0")));
+    line.about.cells = vec![Cell { number: 0, id: "a-m0".to_owned(), measurement }];
+    line
+}
+
+#[test]
+fn an_experiment_that_went_on_elsewhere_is_completed() {
+    let store = empty();
+    store.take(&[begun()]).unwrap();
+    store.history.tag("a", "mine").unwrap();
+    assert_eq!(store.take(&[sample::line("a")]), Ok(imported(0, 1, 0)));
+    let tags = vec!["before".to_owned(), "mine".to_owned()];
+    let about = About { tags, ..sample::line("a").about };
+    let expected = Line { about, document: sample::line("a").document };
+    assert_eq!(store.all(), String::from_utf8(export(&[expected])).unwrap());
+    assert_eq!(store.take(&[begun()]), Ok(imported(0, 0, 1)), "what is further stays");
+    let mut elsewhere = begun();
+    let other = Some(Box::new(sample::measurement("x")));
+    elsewhere.about.cells = vec![Cell { number: 7, id: "x".to_owned(), measurement: other }];
+    let error = store.take(&[elsewhere]).unwrap_err();
+    assert!(error.contains("each has measurements that the other has not"), "{error}");
+}
+
+#[test]
+fn tables_have_a_row_for_each_measurement_and_point() {
+    let store = empty();
+    store.take(&[sample::line("a"), sample::unfinished("b")]).unwrap();
+    let rows = |chosen: &Chosen, rows| {
+        let (text, exported) = store.text(chosen, Format::Csv(rows));
+        let text = String::from_utf8(text).unwrap();
+        let lines = text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(exported.rows, Some(lines.len() as u64));
+        lines
+    };
+    let all = Chosen::Fitting(Box::default());
+    let loads = rows(&all, Rows::Measurements);
+    assert_eq!(loads.len(), 4);
+    assert!(loads[3].starts_with("b-m5,b,run,5,2026-11-21T12:00:00.123456Z,complete,0.1.0,"));
+    let sqlio = "R,1,1,\"/data/ü, \"\"x\"\"\",random,1,8,0.30000000000000004,0,0.000001,0.0000003333333333333333,\
+                 4503599627.370495";
+    assert_eq!(rows(&Chosen::These(vec!["b".to_owned()]), Rows::Sqlio), [sqlio, sqlio]);
+    let series = rows(&all, Rows::Series);
+    assert_eq!(series.len(), 4);
+    assert!(series[0].starts_with("a-m0,a,0,window,1,1,1000000"), "{}", series[0]);
+    let none = Filter { block_bytes: Some(4096), ..Filter::default() };
+    assert!(rows(&Chosen::Fitting(Box::new(none)), Rows::Measurements).is_empty());
+}
+
+#[test]
+fn no_column_of_a_measurement_is_forgotten() {
+    let load = Load::of(&sample::measurement("m"), "e", "run", 0);
+    let shown = format!("{load:#?}");
+    let fields = shown.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(": "));
+    let mut fields: Vec<&str> =
+        fields.map(|(name, _)| name).filter(|name| !name.starts_with(' ')).collect();
+    let (text, _) = empty().text(&Chosen::These(Vec::new()), Format::Csv(Rows::Measurements));
+    let head = String::from_utf8(text).unwrap();
+    let mut columns: Vec<&str> = head.trim_end().split(',').collect();
+    fields.sort_unstable();
+    columns.sort_unstable();
+    assert_eq!(columns, fields);
+}
+
+#[test]
+fn a_format_knows_its_own_files() {
+    let store = empty();
+    store.take(&[sample::line("a")]).unwrap();
+    let tables = [Rows::Measurements, Rows::Sqlio, Rows::Series];
+    let formats: Vec<Format> = std::iter::once(Format::JsonLines)
+        .chain(tables.map(Format::Csv))
+        .chain(tables.map(Format::Parquet))
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    for written in &formats {
+        let path = directory.path().join("t");
+        let (bytes, _) = store.text(&Chosen::Fitting(Box::default()), *written);
+        std::fs::write(&path, bytes).unwrap();
+        for asked in &formats {
+            let is_one = asked.is_one(std::fs::File::open(&path).unwrap()).unwrap();
+            assert_eq!(is_one, asked == written, "{written:?} as {asked:?}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Series as shapes.
+
+use super::geometry::{self, Geometry};
+use super::palette::{self, COLOURS, KINDS};
+use super::px;
+use crate::model::{Chart, Point, Series, Shape};
+
+/// Lines with more points than this have no dots; with more intervals, a band instead of whiskers.
+const DOTS_MAX: usize = 80;
+/// Columns are not wider.
+const COLUMN_MAX: f64 = 56.0;
+
+/// How a series looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Its colour and sign.
+    pub(crate) kind: usize,
+    /// Its dashes; none for an unbroken line.
+    pub(crate) dashes: Option<&'static str>,
+    /// Which of the series with columns it is; none where it has none.
+    pub(crate) column: Option<usize>,
+}
+
+/// The look of each series: a dashed line has the colour of the line that it accompanies.
+pub(crate) fn looks(chart: &Chart) -> Vec<Look> {
+    let (mut own, mut columns) = (0, 0);
+    // For each side the last line that is not dashed, and how many have accompanied it.
+    let mut leaders: [Option<(usize, usize)>; 2] = [None, None];
+    let look = |series: &Series| {
+        let leader = &mut leaders[geometry::side(chart, series)];
+        let follows = series.shape == Shape::Dashed;
+        if let (true, Some((kind, followers))) = (follows, leader.as_mut()) {
+            *followers += 1;
+            let dashes = palette::DASHES[(*followers - 1) % palette::DASHES.len()];
+            return Look { kind: *kind, dashes: Some(dashes), column: None };
+        }
+        let kind = own;
+        own += 1;
+        if !follows {
+            *leader = Some((kind, 0));
+        }
+        let dash = (kind / KINDS).checked_sub(usize::from(!follows));
+        let dashes = dash.map(|n| palette::DASHES[n % palette::DASHES.len()]);
+        let column = (series.shape == Shape::Columns).then_some(columns);
+        columns += usize::from(column.is_some());
+        Look { kind, dashes, column }
+    };
+    chart.series.iter().map(look).collect()
+}
+
+/// A point with its place.
+struct Spot {
+    x: f64,
+    y: f64,
+    interval: Option<(f64, f64)>,
+}
+
+fn spot(place: &Geometry<'_>, side: usize, point: &Point) -> Option<Spot> {
+    let (x, y) = (place.x(point.x)?, place.y(side, point.y)?);
+    let ends = |(low, high): (f64, f64)| Some((place.y(side, low)?, place.y(side, high)?));
+    Some(Spot { x, y, interval: point.interval.and_then(ends) })
+}
+
+/// Runs of points without a gap between them.
+fn runs(place: &Geometry<'_>, side: usize, points: &[Point]) -> Vec<Vec<Spot>> {
+    let mut runs: Vec<Vec<Spot>> = vec![Vec::new()];
+    for point in points {
+        match (spot(place, side, point), runs.last_mut()) {
+            (Some(spot), Some(run)) => run.push(spot),
+            (None, Some(run)) if !run.is_empty() => runs.push(Vec::new()),
+            _ => {}
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
+/// Of points that are closer together than can be seen, the first, lowest, highest and last of each pixel.
+fn thinned(run: &[Spot]) -> Vec<&Spot> {
+    let mut kept: Vec<&Spot> = Vec::new();
+    for pixel in run.chunk_by(|a, b| a.x.floor().total_cmp(&b.x.floor()).is_eq()) {
+        if pixel.len() <= 4 {
+            kept.extend(pixel);
+            continue;
+        }
+        let extreme = |largest: bool| {
+            let by = |a: &(usize, &Spot), b: &(usize, &Spot)| a.1.y.total_cmp(&b.1.y);
+            let all = pixel.iter().enumerate();
+            if largest { all.max_by(by) } else { all.min_by(by) }.map_or(0, |(i, _)| i)
+        };
+        let mut at = [0, extreme(false), extreme(true), pixel.len() - 1];
+        at.sort_unstable();
+        kept.extend(
+            at.iter()
+                .enumerate()
+                .filter(|(i, a)| *i == 0 || at[i - 1] != **a)
+                .map(|(_, a)| &pixel[*a]),
+        );
+    }
+    kept
+}
+
+/// A series as a group of shapes.
+pub(crate) fn series(chart: &Chart, place: &Geometry<'_>, index: usize, look: Look) -> String {
+    let Some(series) = chart.series.get(index) else { return String::new() };
+    let side = geometry::side(chart, series);
+    let colour = COLOURS[look.kind % KINDS];
+    let inner = if series.shape == Shape::Columns {
+        columns(chart, place, series, look)
+    } else {
+        marks_and_lines(place, side, series, look)
+    };
+    format!(
+        "<g class=\"series s{}\" data-series=\"{index}\" color=\"{colour}\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\">{inner}</g>",
+        look.kind % KINDS
+    )
+}
+
+fn marks_and_lines(place: &Geometry<'_>, side: usize, series: &Series, look: Look) -> String {
+    let runs = runs(place, side, &series.points);
+    let count: usize = runs.iter().map(Vec::len).sum();
+    let mut out = intervals(&runs, count);
+    if series.shape != Shape::Dots {
+        let mut path = String::new();
+        for run in &runs {
+            for (i, spot) in thinned(run).into_iter().enumerate() {
+                path += &format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, px(spot.x), px(spot.y));
+            }
+        }
+        let dashes = look.dashes.map(|d| format!(" stroke-dasharray=\"{d}\"")).unwrap_or_default();
+        if !path.is_empty() {
+            out += &format!("<path class=\"line\" d=\"{path}\"{dashes}/>");
+        }
+    }
+    let alone = runs.iter().all(|run| run.len() == 1);
+    let dotted = match series.shape {
+        Shape::Dots => true,
+        Shape::Line => count <= DOTS_MAX || alone,
+        _ => alone,
+    };
+    if dotted {
+        out += &signs(&runs, look.kind);
+    }
+    out
+}
+
+fn signs(runs: &[Vec<Spot>], kind: usize) -> String {
+    let spots = runs.iter().flat_map(|run| thinned(run));
+    let path: String = spots.map(|s| palette::sign(kind, s.x, s.y)).collect();
+    if path.is_empty() {
+        return path;
+    }
+    let fill = if palette::filled(kind) { "currentColor" } else { "none" };
+    format!("<path class=\"sign\" stroke-width=\"1.5\" fill=\"{fill}\" d=\"{path}\"/>")
+}
+
+fn intervals(runs: &[Vec<Spot>], count: usize) -> String {
+    if count > DOTS_MAX {
+        return runs.iter().map(|run| band(run)).collect();
+    }
+    let mut path = String::new();
+    for spot in runs.iter().flatten() {
+        let Some((low, high)) = spot.interval else { continue };
+        let (x, low, high) = (px(spot.x), px(low), px(high));
+        path += &format!("M{x} {low}V{high}m-4 0h8M{x} {low}m-4 0h8");
+    }
+    if path.is_empty() {
+        return path;
+    }
+    format!("<path class=\"whisker\" stroke-width=\"1.2\" d=\"{path}\"/>")
+}
+
+/// The room between the ends of intervals.
+fn band(run: &[Spot]) -> String {
+    let spots = thinned(run);
+    let ends: Vec<(f64, f64, f64)> =
+        spots.iter().filter_map(|s| s.interval.map(|(low, high)| (s.x, low, high))).collect();
+    if ends.len() < 2 {
+        return String::new();
+    }
+    let upper = ends.iter().map(|(x, _, high)| format!("{} {}", px(*x), px(*high)));
+    let lower = ends.iter().rev().map(|(x, low, _)| format!("{} {}", px(*x), px(*low)));
+    let places: Vec<String> = upper.chain(lower).collect();
+    format!(
+        "<path class=\"band\" stroke=\"none\" fill=\"currentColor\" fill-opacity=\"0.18\" d=\"M{}z\"/>",
+        places.join("L")
+    )
+}
+
+/// How wide each column is, and how far from its place it begins.
+fn column_room(chart: &Chart, place: &Geometry<'_>, index: usize) -> (f64, f64) {
+    let beside = chart.series.iter().filter(|s| s.shape == Shape::Columns).count().max(1) as f64;
+    let places: Vec<f64> =
+        geometry::measured(chart).into_iter().filter_map(|x| place.x(x)).collect();
+    let gap = places.windows(2).map(|w| w[1] - w[0]).fold(place.width / 2.0, f64::min);
+    let each = (gap * 0.78 / beside).clamp(0.6, COLUMN_MAX);
+    (each, (index as f64 - beside / 2.0) * each)
+}
+
+fn columns(chart: &Chart, place: &Geometry<'_>, series: &Series, look: Look) -> String {
+    let side = geometry::side(chart, series);
+    let index = look.column.unwrap_or(0);
+    let (wide, from) = column_room(chart, place, index);
+    let inset = if wide > 4.0 { 0.75 } else { 0.0 };
+    let floor = place.floor(side);
+    let spots: Vec<Spot> = series.points.iter().filter_map(|p| spot(place, side, p)).collect();
+    let mut path = String::new();
+    let mut stripes = String::new();
+    for spot in &spots {
+        let (x, width) = (spot.x + from + inset, wide - 2.0 * inset);
+        path += &format!("M{} {}V{}h{}V{}z", px(x), px(floor), px(spot.y), px(width), px(floor));
+        if index % 4 >= 2 && wide > 5.0 {
+            stripes += &hatch(x, width, floor, spot.y);
+        }
+    }
+    if path.is_empty() {
+        return path;
+    }
+    // Full, hollow, striped and striped hollow columns are told apart without colour.
+    let opacity = if index % 2 == 1 { " fill-opacity=\"0.3\"" } else { "" };
+    let mut out = format!(
+        "<path class=\"column\" fill=\"currentColor\"{opacity} stroke-width=\"1\" d=\"{path}\"/>"
+    );
+    if !stripes.is_empty() {
+        let class = if index % 2 == 1 { "stripe own" } else { "stripe" };
+        let colour = if index % 2 == 1 { "currentColor" } else { palette::PAPER };
+        out += &format!(
+            "<path class=\"{class}\" stroke=\"{colour}\" stroke-width=\"1\" d=\"{stripes}\"/>"
+        );
+    }
+    let middle = |s: &Spot| Spot { x: s.x + from + wide / 2.0, y: s.y, interval: s.interval };
+    let runs = vec![spots.iter().map(middle).collect::<Vec<_>>()];
+    if spots.len() <= DOTS_MAX {
+        out += &intervals(&runs, spots.len())
+            .replace("class=\"whisker\"", "class=\"whisker over\" stroke=\"#1a1d21\"");
+    }
+    out
+}
+
+fn hatch(x: f64, width: f64, floor: f64, top: f64) -> String {
+    let (low, high) = (floor.min(top), floor.max(top));
+    let lines = (1..200).map(|i| low + f64::from(i) * 5.0).take_while(|y| *y < high);
+    lines.fold(String::new(), |path, y| path + &format!("M{} {}h{}", px(x), px(y), px(width)))
+}

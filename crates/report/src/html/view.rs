@@ -1,0 +1,191 @@
+//! The page of a report, and its parts for other pages.
+
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::{figure, raw, table};
+use crate::ReportError;
+use crate::model::{Block, Card, Judgement, Report, ResultPart, Section};
+
+/// The style sheet of every page, for light and dark, screen and paper.
+#[must_use]
+pub fn style() -> &'static str {
+    include_str!("../../templates/style.css")
+}
+
+/// The script of every page: reads charts out, sorts and filters tables, saves documents. Pages are whole without it.
+///
+/// It offers `window.iosonde.enhance(element)` for what is put into a page later.
+#[must_use]
+pub fn script() -> &'static str {
+    include_str!("../../templates/script.js")
+}
+
+/// What a page of ours holds and no other file: a file without it is somebody else's.
+const SIGN: &str = "id=\"iosonde-report\"";
+/// The same in pages of version 0.1.
+const EARLIER_SIGN: &str = "id=\"iosonde-assessment\"";
+
+/// Whether a text is a page that [`page`] wrote, in this version or an earlier one.
+#[must_use]
+pub fn is_report(text: &str) -> bool {
+    text.contains(SIGN) || text.contains(EARLIER_SIGN)
+}
+
+/// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own documents.
+pub fn page(report: &Report) -> Result<String, ReportError> {
+    let several = report.results.len() != 1;
+    let mut parts = Vec::new();
+    let mut documents = Vec::new();
+    for (i, result) in report.results.iter().enumerate() {
+        let prefix = if several { format!("r{}-", i + 1) } else { String::new() };
+        parts.push(part_at(result, &prefix, if several { 2 } else { 1 })?);
+        documents.push(Raw {
+            id: format!("document-{}", i + 1),
+            name: raw::file_name(&result.document),
+            title: format!("{}: {}", result.kind, result.title),
+            schema: result.document.schema().to_owned(),
+            packed: raw::packed(&result.document)?,
+        });
+    }
+    let mut made_by: Vec<&str> = report.results.iter().map(|r| r.document.tool_version()).collect();
+    made_by.dedup();
+    let page = Page {
+        title: &report.title,
+        several,
+        overview: overview(report),
+        parts,
+        documents,
+        made_by: made_by.join(", "),
+        style: style(),
+        script: script(),
+        style_hash: hash(style()),
+        script_hash: hash(script()),
+    };
+    Ok(scrubbed(page.render()?))
+}
+
+/// One result with its title as the first heading, contents and sections, for a page with [`style`] and [`script`].
+///
+/// Sections have their key as `id`. The document is not in it.
+pub fn part(result: &ResultPart) -> Result<String, ReportError> {
+    Ok(scrubbed(part_at(result, "", 1)?))
+}
+
+/// Blocks for a page with [`style`] and [`script`]. Their headings are of the third level.
+pub fn blocks(blocks: &[Block]) -> Result<String, ReportError> {
+    Ok(scrubbed(blocks_at(blocks, 3)?))
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: &'a str,
+    several: bool,
+    overview: Vec<Overview<'a>>,
+    parts: Vec<String>,
+    documents: Vec<Raw>,
+    made_by: String,
+    style: &'static str,
+    script: &'static str,
+    style_hash: String,
+    script_hash: String,
+}
+
+/// A result on the cover of several.
+struct Overview<'a> {
+    number: usize,
+    result: &'a ResultPart,
+    cards: Vec<&'a Card>,
+}
+
+/// A document inside the page.
+struct Raw {
+    id: String,
+    name: String,
+    title: String,
+    schema: String,
+    packed: String,
+}
+
+#[derive(Template)]
+#[template(path = "part.html")]
+struct Part<'a> {
+    result: &'a ResultPart,
+    prefix: &'a str,
+    level: u8,
+    sections: Vec<(&'a Section, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "blocks.html")]
+struct Blocks<'a> {
+    blocks: &'a [Block],
+    level: u8,
+}
+
+fn overview(report: &Report) -> Vec<Overview<'_>> {
+    let of = |(i, result)| Overview { number: i + 1, result, cards: cards_of(result) };
+    report.results.iter().enumerate().map(of).collect()
+}
+
+/// Every answer with a judgement in a result.
+fn cards_of(result: &ResultPart) -> Vec<&Card> {
+    let blocks = result.sections.iter().flat_map(|s| &s.blocks);
+    let lists = blocks.filter_map(|block| match block {
+        Block::Cards(cards) => Some(cards),
+        _ => None,
+    });
+    lists.flatten().collect()
+}
+
+fn part_at(result: &ResultPart, prefix: &str, level: u8) -> Result<String, ReportError> {
+    let mut sections = Vec::new();
+    for section in &result.sections {
+        let inner = blocks_at(&section.blocks, level + 2)?;
+        if !inner.trim().is_empty() {
+            sections.push((section, inner));
+        }
+    }
+    Ok(Part { result, prefix, level, sections }.render()?)
+}
+
+fn blocks_at(blocks: &[Block], level: u8) -> Result<String, ReportError> {
+    Ok(Blocks { blocks, level }.render()?)
+}
+
+/// The class of a judgement.
+fn tone(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Good => "good",
+        Judgement::Doubtful => "doubtful",
+        Judgement::Bad => "bad",
+        Judgement::Unknown => "unknown",
+    }
+}
+
+/// The sign of a judgement, for those who do not see its colour.
+fn symbol(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Good => "✓",
+        Judgement::Doubtful => "!",
+        Judgement::Bad => "✕",
+        Judgement::Unknown => "?",
+    }
+}
+
+/// What a content security policy calls a text that it allows.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+/// A page without what neither XML nor a reader takes: control characters, and marks that turn the direction of writing.
+fn scrubbed(page: String) -> String {
+    let refused = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}')
+    };
+    if page.contains(refused) { page.replace(refused, "\u{FFFD}") } else { page }
+}
