@@ -12,6 +12,7 @@
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | the report of an assessment, one file for the browser and the printer |
+//! | [`xlsx`] | a workbook with tables and charts of Excel |
 
 #![expect(
     clippy::format_push_string,
@@ -29,6 +30,7 @@ mod ramp;
 pub mod redact;
 pub mod text;
 mod words;
+pub mod xlsx;
 
 pub use build::build;
 
@@ -51,6 +53,12 @@ pub enum ReportError {
         /// What the charting library said.
         reason: String,
     },
+    /// The workbook cannot be made.
+    #[error("the workbook cannot be made: {0}")]
+    Workbook(#[from] rust_xlsxwriter::XlsxError),
+    /// The workbook cannot be put together.
+    #[error("the workbook cannot be put together: {0}")]
+    Archive(#[from] zip::result::ZipError),
     /// The template failed.
     #[error("the report's template failed: {0}")]
     Template(#[from] askama::Error),

@@ -1,0 +1,198 @@
+//! The first sheet: what the report says, in the order in which people read, with links to the tables and charts.
+
+use rust_xlsxwriter::{Format, Url, Worksheet, XlsxError};
+
+use super::cells::{Formats, ROWS, text};
+use super::names::link;
+use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Table};
+
+/// Where a table or chart is; none where it has nothing to show.
+pub(crate) type Place = Option<(String, u32)>;
+
+/// Where the tables and charts of a result are, in the order in which its blocks name them.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) tables: Vec<Place>,
+    pub(crate) charts: Vec<Place>,
+}
+
+/// The first sheet of the workbook.
+pub(crate) fn sheet(
+    report: &Report,
+    name: &str,
+    places: &[Places],
+    formats: &Formats,
+) -> Result<Worksheet, XlsxError> {
+    let mut page = Page { sheet: Worksheet::new(), row: 0, formats };
+    page.sheet.set_name(name)?;
+    page.sheet.set_column_width(0, FIRST as f64)?.set_column_width(1, SECOND as f64)?;
+    page.sheet.set_screen_gridlines(false);
+    page.sheet.set_portrait().set_paper_size(9).set_print_fit_to_pages(1, 0);
+    page.line(Some((&report.title, &formats.title)), None)?;
+    // The rows of the results are known when they are written; their links are put in afterwards.
+    let overview = page.row + 1;
+    if report.results.len() > 1 {
+        page.row += u32::try_from(report.results.len()).unwrap_or(ROWS).saturating_add(1);
+    }
+    let mut begins = Vec::new();
+    for (result, places) in report.results.iter().zip(places) {
+        page.row = page.row.saturating_add(1);
+        begins.push(page.row);
+        page.result(result, places)?;
+    }
+    if report.results.len() > 1 {
+        for ((result, begin), row) in report.results.iter().zip(begins).zip(overview..ROWS) {
+            page.row = row;
+            page.link(result.kind, &result.title, &Some((name.to_owned(), begin)))?;
+        }
+    }
+    Ok(page.sheet)
+}
+
+/// Widths of the columns in characters, and most lines of a row.
+const FIRST: usize = 30;
+const SECOND: usize = 110;
+const MOST_LINES: usize = 27;
+
+/// About how many lines a text takes in a column so wide.
+fn lines(cell: Cell<'_>, width: usize) -> usize {
+    // Lines end with a word, and so are not full.
+    cell.map_or(1, |(words, _)| words.chars().count().div_ceil(width - width / 10).max(1))
+}
+
+/// A sheet that is written from the top.
+struct Page<'a> {
+    sheet: Worksheet,
+    row: u32,
+    formats: &'a Formats,
+}
+
+/// A text and how it looks.
+type Cell<'a> = Option<(&'a str, &'a Format)>;
+
+impl Page<'_> {
+    /// Writes the next row. What a sheet has no row for is left out; a million sentences are read by nobody.
+    fn line(&mut self, label: Cell<'_>, words: Cell<'_>) -> Result<(), XlsxError> {
+        if self.row < ROWS {
+            for (column, cell) in [(0, label), (1, words)] {
+                if let Some((words, format)) = cell {
+                    self.sheet.write_string_with_format(self.row, column, text(words), format)?;
+                }
+            }
+            let lines =
+                lines(words, SECOND).max(if words.is_some() { lines(label, FIRST) } else { 1 });
+            if lines > 1 {
+                // Excel finds the height of a row by itself; LibreOffice does not.
+                let height = (lines.min(MOST_LINES) * 15) as f64;
+                self.sheet.set_row_height(self.row, height)?;
+            }
+        }
+        self.row = self.row.saturating_add(1);
+        Ok(())
+    }
+
+    /// A row that leads to another place.
+    fn link(&mut self, label: &str, words: &str, place: &Place) -> Result<(), XlsxError> {
+        let formats = self.formats;
+        let Some((sheet, row)) = place else {
+            return self.line(Some((label, &formats.quiet)), Some((words, &formats.text)));
+        };
+        if self.row < ROWS {
+            self.sheet.write_string_with_format(self.row, 0, text(label), &formats.quiet)?;
+            let words = text(words);
+            let words = if words.is_empty() { sheet.clone() } else { words };
+            let url = Url::new(link(sheet, *row)).set_text(words);
+            self.sheet.write_url_with_format(self.row, 1, &url, &formats.link)?;
+        }
+        self.row = self.row.saturating_add(1);
+        Ok(())
+    }
+
+    fn result(&mut self, result: &ResultPart, places: &Places) -> Result<(), XlsxError> {
+        let formats = self.formats;
+        let heading = format!("{}: {}", result.kind, result.title);
+        self.line(Some((&heading, &formats.result)), None)?;
+        for phrase in &result.subtitle {
+            self.line(Some((phrase, &formats.quiet)), None)?;
+        }
+        if let Some(banner) = &result.banner {
+            let format = formats.judgement(Judgement::Bad);
+            self.line(Some(("Not complete", &format)), Some((banner, &format)))?;
+        }
+        let (mut tables, mut charts) = (places.tables.iter(), places.charts.iter());
+        for section in &result.sections {
+            self.row = self.row.saturating_add(1);
+            self.line(Some((section.heading, &formats.section)), None)?;
+            for block in &section.blocks {
+                match block {
+                    Block::Chart(chart) => self.chart(chart, charts.next())?,
+                    Block::Charts(several) => {
+                        for chart in several {
+                            self.chart(chart, charts.next())?;
+                        }
+                    }
+                    Block::Table(table) => self.table(table, tables.next())?,
+                    block => self.words(block)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A block that is words alone.
+    fn words(&mut self, block: &Block) -> Result<(), XlsxError> {
+        let formats = self.formats;
+        match block {
+            Block::Paragraph(words) => self.line(None, Some((words, &formats.text)))?,
+            Block::List(items) => {
+                for item in items {
+                    self.line(None, Some((&format!("• {item}"), &formats.text)))?;
+                }
+            }
+            Block::Warnings(warnings) => {
+                for warning in warnings {
+                    self.line(
+                        Some(("Warning", &formats.label)),
+                        Some((warning, &formats.warning)),
+                    )?;
+                }
+            }
+            Block::Facts(facts) => {
+                for fact in facts {
+                    let label = (fact.name.as_str(), &formats.label);
+                    self.line(Some(label), Some((&fact.value, &formats.text)))?;
+                }
+            }
+            Block::Cards(cards) => {
+                for card in cards {
+                    self.card(card)?;
+                }
+            }
+            Block::Chart(_) | Block::Charts(_) | Block::Table(_) => {}
+        }
+        Ok(())
+    }
+
+    fn card(&mut self, card: &Card) -> Result<(), XlsxError> {
+        let formats = self.formats;
+        let answer = formats.judgement(card.judgement);
+        self.line(Some((&card.heading, &formats.label)), Some((&card.answer, &answer)))?;
+        for sentence in &card.evidence {
+            self.line(None, Some((sentence, &formats.text)))?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: &Table, place: Option<&Place>) -> Result<(), XlsxError> {
+        let rows = match table.rows.len() {
+            1 => "1 row".to_owned(),
+            n => format!("{n} rows"),
+        };
+        let words = format!("{} – {rows}", table.title);
+        self.link("Table", &words, place.unwrap_or(&None))
+    }
+
+    fn chart(&mut self, chart: &Chart, place: Option<&Place>) -> Result<(), XlsxError> {
+        self.link("Chart", &chart.title, place.unwrap_or(&None))
+    }
+}

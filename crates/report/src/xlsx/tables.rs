@@ -1,0 +1,217 @@
+//! A sheet for each table: an Excel table with filters, bands and a heading that stays in sight.
+
+use std::collections::HashSet;
+
+use rust_xlsxwriter::{Format, Table, TableColumn, TableStyle, Worksheet, XlsxError};
+
+use super::cells::{COLUMNS, Formats, ROWS, text};
+use super::names::{Names, cut, link};
+use super::units::Shown;
+use crate::model::{self, Cell, Column, Unit};
+
+/// Where the headings of the columns are; above them are the title, the caption and a note.
+const HEADER: u32 = 3;
+
+/// Most characters of a heading, some below what Excel takes.
+const HEADING_LIMIT: usize = 200;
+
+/// Rows that are looked at to find out how wide a column is.
+const LOOKED_AT: usize = 400;
+
+/// Rows of a table that a sheet has room for.
+pub(crate) const ROOM: usize = (ROWS - HEADER - 1) as usize;
+
+/// The sheet of a table with at most so many rows; none where the table has no columns.
+pub(crate) fn sheet(
+    table: &model::Table,
+    name: &str,
+    names: &mut Names,
+    formats: &Formats,
+    report: &str,
+    room: usize,
+) -> Result<Option<Worksheet>, XlsxError> {
+    let columns = table.columns.get(..COLUMNS).unwrap_or(&table.columns);
+    let Some(last_column) = columns.len().checked_sub(1).and_then(|n| u16::try_from(n).ok()) else {
+        return Ok(None);
+    };
+    let mut sheet = Worksheet::new();
+    sheet.set_name(name)?;
+    head(&mut sheet, table, formats, report, room)?;
+
+    let rows = table.rows.get(..room).unwrap_or(&table.rows);
+    let shown: Vec<Shown> = (0..columns.len()).map(|at| shown(table, columns, at)).collect();
+    let headings = headings(columns, &shown);
+    for (row, cells) in (HEADER + 1..).zip(rows) {
+        for ((column, cell), shown) in (0..).zip(cells).zip(&shown) {
+            write(&mut sheet, row, column, cell, shown)?;
+        }
+    }
+    let last_row = HEADER + u32::try_from(rows.len()).unwrap_or(u32::MAX).max(1);
+    let made: Vec<TableColumn> = headings
+        .iter()
+        .zip(&shown)
+        .map(|(heading, shown)| {
+            let format = Format::new().set_num_format(shown.format);
+            TableColumn::new()
+                .set_header(heading)
+                .set_format(format)
+                .set_header_format(&formats.header)
+        })
+        .collect();
+    let of_excel = Table::new()
+        .set_name(names.identifier("table", &table.key))
+        .set_alt_text(text(&table.title))
+        .set_style(TableStyle::Light9)
+        .set_columns(&made);
+    sheet.add_table(HEADER, 0, last_row, last_column, &of_excel)?;
+
+    widths(&mut sheet, columns, &headings, rows)?;
+    sheet.set_freeze_panes(HEADER + 1, u16::from(last_column > 3))?;
+    sheet.set_repeat_rows(HEADER, HEADER)?;
+    sheet.set_landscape().set_paper_size(9).set_print_fit_to_pages(1, 0);
+    Ok(Some(sheet))
+}
+
+/// The title, the caption, and what the sheet does not hold.
+fn head(
+    sheet: &mut Worksheet,
+    table: &model::Table,
+    formats: &Formats,
+    report: &str,
+    room: usize,
+) -> Result<(), XlsxError> {
+    sheet.write_string_with_format(0, 0, text(&table.title), &formats.section)?;
+    sheet.write_string_with_format(1, 0, text(&table.caption), &formats.quiet)?;
+    sheet.write_url_with_text(2, 0, link(report, 0).as_str(), "Back to the report")?;
+    let mut left_out = Vec::new();
+    if table.rows.len() > room {
+        left_out.push(format!("rows: {} of {}", table.rows.len() - room, table.rows.len()));
+    }
+    if table.columns.len() > COLUMNS {
+        left_out.push(format!("columns: {}", table.columns.len() - COLUMNS));
+    }
+    if !left_out.is_empty() {
+        let note = format!("More than a sheet holds. Left out, {}", left_out.join(", "));
+        sheet.write_string_with_format(2, 2, note, &formats.quiet)?;
+    }
+    Ok(())
+}
+
+/// How the figures of a column are shown. All times of a table are in the same unit, so that they can be compared.
+fn shown(table: &model::Table, columns: &[Column], at: usize) -> Shown {
+    let unit = columns.get(at).map_or(Unit::Text, |column| column.unit);
+    let of_unit = (0..columns.len()).filter(move |other| {
+        *other == at
+            || unit == Unit::Nanoseconds && columns.get(*other).is_some_and(|c| c.unit == unit)
+    });
+    let figures = of_unit.flat_map(|other| {
+        table.rows.iter().filter_map(move |row| match row.get(other) {
+            Some(Cell::Number(figure)) => Some(*figure),
+            _ => None,
+        })
+    });
+    Shown::of(unit, figures)
+}
+
+/// Headings with units, each but once, as a table needs them.
+fn headings(columns: &[Column], shown: &[Shown]) -> Vec<String> {
+    let mut used = HashSet::new();
+    let mut headings = Vec::new();
+    for (column, shown) in columns.iter().zip(shown) {
+        let name = if column.name.trim().is_empty() { column.key } else { &column.name };
+        let heading = text(&shown.heading(name));
+        let heading = cut(&heading, HEADING_LIMIT).trim();
+        let heading = if heading.is_empty() { "Column" } else { heading };
+        let mut unique = heading.to_owned();
+        let mut number = 2;
+        while !used.insert(unique.to_lowercase()) {
+            unique = format!("{heading} {number}");
+            number += 1;
+        }
+        headings.push(unique);
+    }
+    headings
+}
+
+/// Writes a cell. What is not known stays empty, and so does what is not a number.
+fn write(
+    sheet: &mut Worksheet,
+    row: u32,
+    column: u16,
+    cell: &Cell,
+    shown: &Shown,
+) -> Result<(), XlsxError> {
+    match cell {
+        Cell::Empty => {}
+        Cell::Text(words) => {
+            sheet.write_string(row, column, text(words))?;
+        }
+        Cell::Number(figure) => match shown.convert(*figure) {
+            Some(value) => {
+                sheet.write_number(row, column, value)?;
+            }
+            None if figure.is_nan() => {}
+            None if figure.is_infinite() => {
+                sheet.write_string(row, column, if *figure > 0.0 { "∞" } else { "−∞" })?;
+            }
+            None => {
+                sheet.write_string(row, column, format!("{figure:e}"))?;
+            }
+        },
+    }
+    Ok(())
+}
+
+/// Columns as wide as what is in them, within reason.
+fn widths(
+    sheet: &mut Worksheet,
+    columns: &[Column],
+    headings: &[String],
+    rows: &[Vec<Cell>],
+) -> Result<(), XlsxError> {
+    for ((at, column), heading) in columns.iter().enumerate().zip(headings) {
+        let longest_word = heading.split_whitespace().map(|w| w.chars().count()).max().unwrap_or(0);
+        let cells = rows.iter().take(LOOKED_AT).map(|row| match row.get(at) {
+            Some(Cell::Text(words)) => words.chars().count(),
+            _ => 0,
+        });
+        // A heading takes two lines; the button of the filter takes three characters beside it.
+        let heading = (longest_word + 3).max(heading.chars().count().div_ceil(2) + 3);
+        let figures = if column.unit == Unit::Moment { 19 } else { 9 };
+        let width = cells.max().unwrap_or(0).clamp(figures, 60).max(heading.min(40));
+        if let Ok(at) = u16::try_from(at) {
+            sheet.set_column_width(at, width as f64 + 1.0)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Read};
+
+    use rust_xlsxwriter::Workbook;
+    use zip::ZipArchive;
+
+    use super::*;
+
+    #[test]
+    fn what_a_sheet_has_no_room_for_is_said() {
+        let columns = vec![Column { name: "n".to_owned(), key: "n", unit: Unit::Count }];
+        let rows = (0..7).map(|n| vec![Cell::Number(f64::from(n))]).collect();
+        let (key, title, caption) = ("long".to_owned(), "Long".to_owned(), String::new());
+        let table = model::Table { key, title, caption, columns, rows };
+        let sheet = sheet(&table, "Long", &mut Names::new(), &Formats::new(), "Report", 5);
+        let mut book = Workbook::new();
+        book.push_worksheet(sheet.unwrap().unwrap());
+        let mut archive = ZipArchive::new(Cursor::new(book.save_to_buffer().unwrap())).unwrap();
+        let mut part = |name| {
+            let mut text = String::new();
+            archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+            text
+        };
+        assert!(part("xl/tables/table1.xml").contains("ref=\"A4:A9\""));
+        assert!(part("xl/sharedStrings.xml").contains("Left out, rows: 2 of 7"));
+        assert_eq!(ROOM, 1_048_572);
+    }
+}

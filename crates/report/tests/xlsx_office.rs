@@ -1,0 +1,102 @@
+//! LibreOffice opens the workbook, and finds its sheets, figures and charts.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod handmade;
+
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use report::xlsx;
+use zip::ZipArchive;
+
+/// Where the program may be called so.
+const PROGRAMS: [&str; 2] = ["soffice", "libreoffice"];
+
+/// Says that a test cannot run here.
+fn skip(test: &str, reason: &str) {
+    eprintln!("skipped: report::{test}: {reason}");
+    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(file, "report::{test}: {reason}").unwrap();
+    }
+}
+
+/// Converts a file with LibreOffice, which keeps its settings in the directory of the file; none where there is none.
+fn converted(file: &Path, to: &str) -> Option<PathBuf> {
+    let directory = file.parent().unwrap();
+    let program = PROGRAMS.into_iter().find(|program| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|directory| directory.join(program).is_file())
+    })?;
+    let profile = format!("-env:UserInstallation=file://{}/profile", directory.display());
+    let output = Command::new(program)
+        .args([&profile, "--headless", "--convert-to", to, "--outdir"])
+        .args([directory, file])
+        .env("HOME", directory)
+        .env_remove("DISPLAY")
+        .output()
+        .unwrap();
+    let made = file.with_extension(to.split(':').next().unwrap());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && made.is_file(), "{program} made no {to}: {said}");
+    Some(made)
+}
+
+/// A part of an office file.
+fn part(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> String {
+    let mut text = String::new();
+    archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn libreoffice_opens_it_with_its_charts_and_figures() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("report.xlsx");
+    std::fs::write(&file, xlsx::workbook(&handmade::report(2)).unwrap()).unwrap();
+    let Some(ods) = converted(&file, "ods") else {
+        return skip("libreoffice", "LibreOffice is not installed (libreoffice-calc)");
+    };
+    let mut archive = ZipArchive::new(Cursor::new(std::fs::read(ods).unwrap())).unwrap();
+    let charts: Vec<String> = archive
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .filter(|name| name.starts_with("Object") && name.ends_with("/content.xml"))
+        .collect();
+    assert_eq!(charts.len(), 2 * 7, "every chart of both results: {charts:?}");
+    let mut series = 0;
+    for chart in &charts {
+        series += part(&mut archive, chart).matches("<chart:series ").count();
+    }
+    // Three and two marks, three and one, one and one, one, one, two, one; all of it twice.
+    assert_eq!(series, 2 * 16);
+
+    let content = part(&mut archive, "content.xml");
+    for sheet in ["Report", "Charts", "Loads", "Charts 2", "Loads 2", "Chart data", "Chart data 2"]
+    {
+        assert!(content.contains(&format!("table:name=\"{sheet}\"")), "a sheet {sheet}");
+    }
+    // 412,345 ns in the table are 412.345 µs; 42.5 % are a percentage; what begins with = is a text.
+    assert!(content.contains("office:value=\"412.345\""));
+    assert!(content.contains("office:value-type=\"percentage\" office:value=\"0.425\""));
+    assert!(content.contains("office:date-value=\"2025-11-24T"));
+    assert!(content.contains("=cmd|"));
+    assert!(!content.contains("table:formula"), "nothing is a formula");
+    assert!(part(&mut archive, "meta.xml").contains("Storage of db01"));
+}
+
+#[test]
+fn libreoffice_prints_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("report.xlsx");
+    std::fs::write(&file, xlsx::workbook(&handmade::report(1)).unwrap()).unwrap();
+    let Some(pdf) = converted(&file, "pdf") else {
+        return skip("libreoffice-pdf", "LibreOffice is not installed (libreoffice-calc)");
+    };
+    let pdf = std::fs::read(pdf).unwrap();
+    assert!(pdf.starts_with(b"%PDF-"));
+    let pages = pdf.windows(12).filter(|w| *w == b"/Type/Page/P" || *w == b"/Type /Page ").count();
+    assert!(pages >= 4, "{pages} pages");
+}
