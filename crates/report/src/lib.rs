@@ -12,6 +12,7 @@
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | the report of an assessment, one file for the browser and the printer |
+//! | [`picture`] | a chart as PNG |
 //! | [`xlsx`] | a workbook with tables and charts of Excel |
 
 #![expect(
@@ -26,6 +27,7 @@ pub mod csv;
 pub mod html;
 pub mod markdown;
 pub mod model;
+pub mod picture;
 mod ramp;
 pub mod redact;
 pub mod text;
@@ -51,6 +53,12 @@ pub enum ReportError {
         /// The title of what was to be drawn.
         chart: String,
         /// What the charting library said.
+        reason: String,
+    },
+    /// A drawing cannot be made into a picture.
+    #[error("the drawing cannot be made into a picture: {reason}; the SVG holds the same")]
+    Picture {
+        /// What the drawing library said.
         reason: String,
     },
     /// The workbook cannot be made.
