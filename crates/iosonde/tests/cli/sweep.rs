@@ -207,7 +207,8 @@ fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
     fails(&place.run(&["--engine", "sim"]), 2, "--preset NAME");
     fails(&place.run(&["--engine", "sim", "--preset", "x"]), 2, "grove-rasmussen");
     fails(&place.run(&["--preset", "atto"]), 2, "targets is empty");
-    fails(&place.run(&["--engine", "sim", "--depths", "0"]), 2, "depth is 0");
+    fails(&place.run(&["--engine", "sim", "--depths", "0"]), 2, "--depths is 0");
+    fails(&place.run(&["--engine", "sim", "--blocks", "0"]), 2, "--blocks is 0 B");
     fails(&place.run(&["/no/such/place", "--blocks", "8K"]), 1, "does not exist");
     let dry = place.run(&["--engine", "sim", "--preset", "baseline-192", "--dry-run"]);
     succeeds(&dry);
@@ -389,4 +390,18 @@ fn a_csv_goes_over_no_file_of_others() {
     succeeds(&place.run(&args));
     assert!(fs::read_to_string(&csv).unwrap().starts_with("Kind,"));
     assert_eq!(fs::read_to_string(&part).unwrap(), "mine too");
+}
+
+/// The tables of a sweep over two targets were as wide as the targets' names were long.
+#[test]
+fn targets_with_long_names_leave_the_tables_as_wide_as_a_screen() {
+    let place = Place::new();
+    let [a, b] =
+        ["one", "other"].map(|name| format!("/srv/data/postgresql/16/main/{name}/tablespace"));
+    let lists = ["--blocks", "8K,64K", "--depths", "1,8", "--seconds", "1", "--warmup", "0"];
+    let output = place.run(&[&[a.as_str(), &b, "--engine", "sim"], &lists[..]].concat());
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.contains(&a) && text.contains(&b) && text.contains("target 2: 64 KiB"), "{text}");
 }

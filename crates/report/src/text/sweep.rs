@@ -1,14 +1,19 @@
 //! What `iosonde sweep` says at its end: the best of each load, then every cell, as text and as CSV.
 
 use results::{Experiment, Source, Status, Sweep, SweptCell, SweptCurve, csv_field};
-use workload::{Pattern, show_duration, show_number};
+use workload::{Pattern, Target, show_duration, show_number};
 
-use super::layout::{Table, WIDTH, wrap};
+use super::layout::{Table, WIDTH, shorten, shorten_path, wrap};
 use crate::words;
 
 /// The first line of every CSV of a sweep; a file without it is somebody else's.
 pub const CSV_HEAD: &str = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max,\
                             file_bytes,write_percent,block_bytes,in_flight,latency_p99_ns,error_percent,source,operation";
+
+/// Columns for a load; with more, the tables are wider than a screen.
+const LOAD: usize = 42;
+/// Longer names of targets stand in the head, and the tables have their numbers.
+const PLACE: usize = 16;
 
 /// The outcome of a sweep for a terminal.
 #[must_use]
@@ -33,6 +38,12 @@ fn head(e: &Experiment<Sweep>) -> String {
         out.push_str(&wrap(&format!("  {label:<10} "), text, WIDTH));
     };
     line("sweep", &words::clean(&sweep.plan.title));
+    if named_by_number(e) {
+        for (number, target) in sweep.plan.targets.iter().enumerate() {
+            let path = shorten_path(&words::path(&target.path), WIDTH - 14);
+            line(&format!("target {}", number + 1), &path);
+        }
+    }
     for storage in &e.environment.storage {
         line("storage", &words::storage(storage));
     }
@@ -70,8 +81,19 @@ fn place(e: &Experiment<Sweep>, targets: &[usize]) -> Option<String> {
     if plan.groups().len() < 2 {
         return None;
     }
+    if named_by_number(e) {
+        let numbers: Vec<String> = targets.iter().map(|t| (t + 1).to_string()).collect();
+        return Some(format!("target {}", numbers.join(" + ")));
+    }
     let names = targets.iter().filter_map(|t| plan.targets.get(*t));
     Some(names.map(|t| words::path(&t.path)).collect::<Vec<_>>().join(" + "))
+}
+
+/// Whether targets are measured apart and have names that no table has room for.
+fn named_by_number(e: &Experiment<Sweep>) -> bool {
+    let plan = &e.conclusion.plan;
+    let long = |t: &Target| words::path(&t.path).chars().count() > PLACE;
+    plan.groups().len() > 1 && plan.targets.iter().any(long)
 }
 
 fn load(e: &Experiment<Sweep>, targets: &[usize], title: &str) -> String {
@@ -105,7 +127,7 @@ fn best(e: &Experiment<Sweep>) -> String {
         let in_flight = curve.operating_in_flight;
         let source = if curve.source == Source::Inferred { "inferred" } else { "" };
         table.row(vec![
-            load(e, &curve.targets, &curve.title),
+            shorten(&load(e, &curve.targets, &curve.title), LOAD),
             throughput(sequential, curve.best_iops, curve.best_mib_per_s),
             words::percent(curve.error_percent),
             in_flight.map_or_else(|| "–".to_owned(), |n| format!("{} in flight", show_number(n))),
@@ -134,7 +156,7 @@ fn cells(e: &Experiment<Sweep>) -> String {
         if let Some(operation) = &cell.cell.operation {
             title = format!("{title} (shape of: {})", words::clean(operation));
         }
-        let shown = if title == before { String::new() } else { title.clone() };
+        let shown = if title == before { String::new() } else { shorten(&title, LOAD) };
         before = title;
         let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_number);
         let source = if cell.source == Source::Inferred { "inferred" } else { "" };
