@@ -10,6 +10,7 @@ mod history;
 mod history_failures;
 mod interruption;
 mod knee;
+mod live;
 mod output;
 mod program;
 mod repeat;
