@@ -53,7 +53,7 @@ pub(super) fn iosonde_arguments(
     depth: u32,
     seconds: f64,
 ) -> Vec<String> {
-    let fixed = "--pattern random --block 4K --warmup 0 --json --quiet";
+    let fixed = "--pattern random --block 4K --warmup 0 --json --quiet --no-history";
     let mut arguments = vec!["run".to_owned(), target.display().to_string()];
     arguments.extend(fixed.split(' ').map(str::to_owned));
     arguments.push(format!("--engine={engine}"));
