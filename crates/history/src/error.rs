@@ -244,7 +244,7 @@ impl HistoryError {
             "53100" => Self::Full { place, source },
             "25006" | "42501" => Self::ReadOnly { place, source },
             "55P03" | "57014" | "40P01" => Self::Busy { place },
-            state if state.starts_with("08") || state.starts_with("28") || closed => {
+            state if ["08", "28", "57P"].iter().any(|c| state.starts_with(c)) || closed => {
                 Self::NoConnection { place, source }
             }
             _ => Self::Store { place, source },
@@ -275,6 +275,10 @@ impl HistoryError {
 
     /// Whether the connection to a server is lost.
     pub(crate) fn is_lost(&self) -> bool {
-        matches!(self, Self::NoConnection { source: DatabaseError::Postgres(error), .. } if error.is_closed())
+        let Self::NoConnection { source: DatabaseError::Postgres(error), .. } = self else {
+            return false;
+        };
+        // 57P01 to 57P03: the server shuts down, or somebody ended the session.
+        error.is_closed() || error.code().is_some_and(|state| state.code().starts_with("57P"))
     }
 }

@@ -104,8 +104,11 @@ pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryErr
     if found < VERSION {
         connection.within(|| migrate(connection))?;
     }
-    if connection.as_sqlite().is_some() {
+    if let Some(sqlite) = connection.as_sqlite() {
         connection.query("SELECT 1 FROM measurements LIMIT 0", &[], |_| Ok(()))?;
+        if sqlite.is_readonly("main").unwrap_or(false) {
+            return Ok(());
+        }
         // Readers do not wait for writers. WAL comes after the tables: from the first moment on, the header of the file
         // itself says whose it is.
         connection.query("PRAGMA journal_mode = WAL", &[], |_| Ok(()))?;

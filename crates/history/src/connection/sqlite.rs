@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
 use super::Use;
 use crate::value::Value;
@@ -31,26 +31,65 @@ impl ToSql for Value {
     }
 }
 
+/// Sets up a connection, and looks whether it can be used at all.
+fn ready(connection: Connection, used: Use) -> rusqlite::Result<Connection> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.busy_timeout(if used == Use::Live { BUSY_LIVE } else { BUSY })?;
+    let sql = match used {
+        // Every commit is on the disk before the next measurement begins.
+        Use::Records => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+        // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is left to those who
+        // record. A crash of the system may then cost the last moments, but never the file.
+        Use::Live => {
+            "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
+        }
+    };
+    connection.execute_batch(sql)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Whether a file cannot be used because what SQLite keeps beside it cannot be made.
+fn is_closed(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// The URL by which SQLite reads a file that nobody writes to, without anything beside it; none where there is no file,
+/// or a log beside it that holds what is not yet in the file.
+fn still(path: &Path) -> Option<String> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let nothing = std::fs::metadata(&log).map_or(true, |log| log.len() == 0);
+    let path = std::path::absolute(path).ok().filter(|path| path.is_file() && nothing)?;
+    let mut url = "file:".to_owned();
+    for byte in path.to_str()?.bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                url.push(char::from(byte));
+            }
+            _ => url.extend(format!("%{byte:02x}").chars()),
+        }
+    }
+    url.push_str("?immutable=1");
+    Some(url)
+}
+
 impl Sqlite {
-    /// Opens a file, or makes one.
+    /// Opens a file, or makes one. What cannot be written can still be read.
     pub(crate) fn open(path: &Path, used: Use) -> rusqlite::Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_timeout(if used == Use::Live { BUSY_LIVE } else { BUSY })?;
-        let sql = match used {
-            // Every commit is on the disk before the next measurement begins.
-            Use::Records => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-            // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is left to those who
-            // record. A crash of the system may then cost the last moments, but never the file.
-            Use::Live => {
-                "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
+        let opened = Connection::open_with_flags(path, flags).and_then(|c| ready(c, used));
+        match (opened, still(path)) {
+            (Err(error), Some(url)) if is_closed(&error) => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+                    | OpenFlags::SQLITE_OPEN_URI
+                    | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Connection::open_with_flags(url, flags).and_then(|c| ready(c, used)).map(Self)
             }
-        };
-        connection.execute_batch(sql)?;
-        Ok(Self(connection))
+            (opened, _) => opened.map(Self),
+        }
     }
 
     /// The connection itself.

@@ -1,76 +1,12 @@
-//! A history keeps what it was given, and leaves alone what is not its own.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! A file is a history, or is left alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use history::{History, HistoryError, NewExperiment, Place as Where};
-use results::{Cpu, Engine, Environment, Measurement, Statistics, Status};
-use workload::{Stream, Target, Workload};
+use history::{History, HistoryError, Place as Where};
+use results::Status;
 
-fn measurement(id: &str) -> Measurement {
-    let target = Target { path: "sim".into(), size_bytes: None };
-    let none = Statistics::default();
-    Measurement {
-        schema: results::MEASUREMENT_SCHEMA.to_owned(),
-        id: id.to_owned(),
-        started: "2026-11-21T12:00:00Z".to_owned(),
-        workload: Workload::single(target, Stream::default()),
-        total: Statistics { ios: 7, iops: 0.1 + 0.2, ..none },
-        ..empty()
-    }
-}
-
-/// A measurement in which nothing happened.
-fn empty() -> Measurement {
-    let none = Statistics::default;
-    let text = String::new;
-    let target = Target { path: "sim".into(), size_bytes: None };
-    let name = |name: &str| name.to_owned();
-    Measurement {
-        schema: text(),
-        id: text(),
-        tool_version: text(),
-        started: text(),
-        status: Status::Complete,
-        workload: Workload::single(target, Stream::default()),
-        environment: Environment { host: None, storage: Vec::new() },
-        engine: Engine {
-            name: name("sim"),
-            reason: text(),
-            features: Vec::new(),
-            clock: name("virtual"),
-        },
-        seconds: 1.0,
-        threads: 1,
-        depth: Some(1),
-        in_flight: 1,
-        achieved_in_flight: 1.0,
-        file_bytes: 1 << 30,
-        total: none(),
-        read: none(),
-        write: none(),
-        sync: none(),
-        streams: Vec::new(),
-        targets: Vec::new(),
-        threads_detail: Vec::new(),
-        series: Vec::new(),
-        warmup_series: Vec::new(),
-        steady: None,
-        phases: None,
-        rounds: None,
-        cpu: Cpu::default(),
-        kernel: None,
-        errors: Vec::new(),
-        stalls: results::Stalls::default(),
-        checks: results::Checks::default(),
-    }
-}
-
-fn new<'a>(id: &'a str, plan_id: &'a str, started: &'a str) -> NewExperiment<'a> {
-    let (schema, kind, title, plan) = ("iosonde.sweep/1", "sweep", "a sweep", "{\"cells\":3}");
-    NewExperiment { id, schema, kind, title, started, plan_id, plan }
-}
+use crate::made::{measurement, new};
 
 struct Place {
     _directory: tempfile::TempDir,

@@ -1,0 +1,11 @@
+//! A history keeps what it was given, in a file or on a server, and leaves alone what is not its own.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod both;
+mod files;
+mod killed;
+mod made;
+mod server;
+mod trouble;
+mod versions;
+mod whole;
