@@ -14,6 +14,7 @@ use crate::history::HistoryArgs;
 use crate::knee::KneeArgs;
 use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
+use crate::report::ReportArgs;
 use crate::scale::ScaleArgs;
 use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Scale(Box<ScaleArgs>),
     /// Look at, compare and look after what was measured before
     History(Box<HistoryArgs>),
+    /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
+    Report(ReportArgs),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

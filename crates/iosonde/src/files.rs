@@ -23,10 +23,10 @@ pub(crate) fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf
 }
 
 /// Writes a file whole or not at all, over what was there.
-pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let (beside, mut file) = create_beside(path, "part")?;
     let written = file
-        .write_all(text.as_bytes())
+        .write_all(content.as_ref())
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {

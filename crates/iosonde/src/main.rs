@@ -11,6 +11,7 @@ mod knee;
 mod live;
 mod recording;
 mod repeat;
+mod report;
 mod run;
 mod scale;
 mod signals;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
             Command::History(args) => history::history(&args),
+            Command::Report(args) => report::report(&args),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

@@ -6,6 +6,9 @@ use results::{Conditions, Document};
 use crate::build::loads;
 use crate::model::{Cell, Report, Unit};
 
+/// Columns by which such a table is known; later versions may have more at the end.
+const SIGN: usize = 30;
+
 /// The loads of all results in one table.
 ///
 /// The header is the same for every report; columns may be added at its end. Figures are plain numbers in the unit at
@@ -27,6 +30,14 @@ pub fn text(report: &Report) -> String {
         }
     }
     out
+}
+
+/// Whether a text is such a table; what is not is somebody else's.
+#[must_use]
+pub fn is_report(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let known: Vec<&str> = loads::columns().iter().map(|c| c.key).take(SIGN).collect();
+    first.starts_with(&known.join(","))
 }
 
 /// What must be alike for two loads to be compared, by name.

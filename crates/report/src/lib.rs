@@ -34,7 +34,7 @@ pub mod text;
 mod words;
 pub mod xlsx;
 
-pub use build::build;
+pub use build::{build, charts};
 
 use thiserror::Error;
 

@@ -5,6 +5,15 @@ use workload::{show_ns, show_number};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Report, ResultPart, Table, Unit};
 use crate::words;
 
+/// What only a report of ours begins with; no reader sees it.
+const SIGN: &str = "<!-- report of iosonde -->";
+
+/// Whether a text is such a report; what is not is somebody else's.
+#[must_use]
+pub fn is_report(text: &str) -> bool {
+    text.starts_with(SIGN)
+}
+
 /// The report without its charts, whose figures are in the tables.
 #[must_use]
 pub fn text(report: &Report) -> String {
@@ -14,7 +23,7 @@ pub fn text(report: &Report) -> String {
 /// The report; `picture` says where the picture of a chart of a result is, if there is one.
 #[must_use]
 pub fn text_with(report: &Report, picture: &dyn Fn(usize, &Chart) -> Option<String>) -> String {
-    let mut out = format!("# {}\n", plain(&report.title));
+    let mut out = format!("{SIGN}\n\n# {}\n", plain(&report.title));
     for (place, part) in report.results.iter().enumerate() {
         out.push_str(&result(part, &|chart| picture(place, chart)));
     }

@@ -14,6 +14,7 @@ mod live;
 mod output;
 mod program;
 mod repeat;
+mod report_command;
 mod reports;
 mod scale;
 mod sizes;

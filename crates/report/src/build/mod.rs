@@ -30,7 +30,7 @@ pub(crate) use utf8::in_utf8;
 
 use results::{Document, Status};
 
-use crate::model::{Report, ResultPart, Section};
+use crate::model::{Block, Chart, Report, ResultPart, Section};
 use crate::words;
 
 /// What these documents say, in their order.
@@ -68,6 +68,15 @@ pub fn part(document: &Document) -> ResultPart {
         sections,
         document: in_utf8(document.clone()),
     }
+}
+
+/// The charts of a result, in the order in which they are read.
+pub fn charts(part: &ResultPart) -> impl Iterator<Item = &Chart> {
+    part.sections.iter().flat_map(|s| &s.blocks).flat_map(|block| match block {
+        Block::Chart(chart) => std::slice::from_ref(chart),
+        Block::Charts(charts) => charts.as_slice(),
+        _ => &[],
+    })
 }
 
 fn kind(document: &Document) -> &'static str {

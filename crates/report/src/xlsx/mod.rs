@@ -11,6 +11,7 @@ mod draw;
 mod mend;
 mod names;
 mod plot;
+mod sign;
 mod summary;
 mod tables;
 mod units;
@@ -22,6 +23,8 @@ use self::data::Data;
 use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
+pub use sign::is_workbook;
+
 use crate::model::{Block, Chart, Report, ResultPart, Section};
 
 /// Charts beside each other on a sheet, and the cells that each has.

@@ -1,0 +1,93 @@
+//! The results that a report is made of: from files, from stdin, from the history.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use history::History;
+use results::Document;
+use serde_json::Value;
+
+use super::Format;
+use crate::exit::Failure;
+use crate::recording::{HistoryPlace, failure};
+
+/// Every result that these names stand for, in their order, each once.
+pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Vec<Document>, Failure> {
+    let mut history = None;
+    let mut documents: Vec<Document> = Vec::new();
+    for name in names {
+        let found = if name.as_os_str() == "-" {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|e| Failure::CannotRun(format!("cannot read stdin: {e}")))?;
+            parse(&text, "stdin")?
+        } else if name.is_file() {
+            from_file(name)?
+        } else {
+            from_history(name, &mut history, place)?
+        };
+        for document in found {
+            if !documents.contains(&document) {
+                documents.push(document);
+            }
+        }
+    }
+    Ok(documents)
+}
+
+fn from_file(path: &Path) -> Result<Vec<Document>, Failure> {
+    let name = format!("`{}`", path.display());
+    let text = std::fs::read(path).map_err(|e| Failure::CannotRun(format!("{name}: {e}")))?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Failure::CannotRun(format!("{name} is no result of iosonde: it is no text"))
+    })?;
+    parse(&text, &name)
+}
+
+/// Documents one after the other, as `--json` prints them, or in a list.
+fn parse(text: &str, name: &str) -> Result<Vec<Document>, Failure> {
+    let mut documents = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        let value =
+            value.map_err(|e| Failure::CannotRun(format!("{name} is no whole JSON: {e}")))?;
+        let values = match value {
+            Value::Array(values) => values,
+            one => vec![one],
+        };
+        for value in values {
+            let document = Document::from_value(value)
+                .map_err(|e| Failure::CannotRun(format!("{name}: {e}")))?;
+            documents.push(document);
+        }
+    }
+    if documents.is_empty() {
+        return Err(Failure::CannotRun(format!("{name} holds no result")));
+    }
+    Ok(documents)
+}
+
+fn from_history(
+    name: &Path,
+    history: &mut Option<History>,
+    place: &HistoryPlace,
+) -> Result<Vec<Document>, Failure> {
+    let is_file = Format::by_ending(name).is_some() || name.components().count() != 1;
+    let known = name.to_str().filter(|_| !is_file);
+    let Some(selector) = known else {
+        return Err(Failure::CannotRun(format!("there is no file `{}`", name.display())));
+    };
+    let history = match history {
+        Some(history) => history,
+        none => none.insert(place.existing()?),
+    };
+    let mut documents = Vec::new();
+    for entry in history.select(selector).map_err(failure)? {
+        documents.extend(history.documents(&entry.id).map_err(failure)?);
+    }
+    if documents.is_empty() {
+        let text =
+            format!("nothing is kept of `{selector}`: it ended before its first measurement");
+        return Err(Failure::CannotRun(text));
+    }
+    Ok(documents)
+}
