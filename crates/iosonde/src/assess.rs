@@ -172,9 +172,6 @@ fn default_report_path() -> PathBuf {
     PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
 }
 
-/// What only a report of ours holds; a file without it is somebody else's.
-const REPORT_SIGN: &str = "id=\"iosonde-assessment\"";
-
 /// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's file overwritten.
 ///
 /// Gives the file that will be written: where a link leads, that is its end.
@@ -191,7 +188,7 @@ fn claim(path: &Path) -> Result<PathBuf, Failure> {
         Ok(metadata) if metadata.len() == 0 => Ok(path),
         Ok(_) => {
             let text = fs::read_to_string(&path).unwrap_or_default();
-            let ours = text.contains(REPORT_SIGN);
+            let ours = report::html::is_report(&text);
             if ours {
                 Ok(path)
             } else {

@@ -11,7 +11,7 @@
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`chart`] | a picture of figures as SVG |
-//! | [`html`] | the report of an assessment, one file for the browser and the printer |
+//! | [`html`] | a report as one file for the browser and the printer |
 //! | [`picture`] | a chart as PNG |
 //! | [`xlsx`] | a workbook with tables and charts of Excel |
 
@@ -47,14 +47,6 @@ pub enum ReportError {
     /// A document without names in it is none that can be read; nothing is written.
     #[error("names cannot be taken out of the document: {0}")]
     Redacted(#[from] results::DocumentError),
-    /// A chart could not be drawn.
-    #[error("the chart of {chart} cannot be drawn: {reason}")]
-    Chart {
-        /// The title of what was to be drawn.
-        chart: String,
-        /// What the charting library said.
-        reason: String,
-    },
     /// A drawing cannot be made into a picture.
     #[error("the drawing cannot be made into a picture: {reason}; the SVG holds the same")]
     Picture {

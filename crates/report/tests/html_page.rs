@@ -137,8 +137,8 @@ fn a_path_that_is_not_utf8_is_kept_with_replacement_characters() {
         .iter_mut()
         .flat_map(|r| &mut r.points)
         .for_each(|m| m.workload.targets[0].path = path());
-    let report = models::report(vec![Document::Assessment(Box::new(a))], 3);
-    assert!(page(&report).is_ok());
+    let page = report::html::assessment(&a).unwrap();
+    assert!(page.contains("/data/\u{FFFD}\u{FFFD}.test"));
 }
 
 #[test]

@@ -10,6 +10,11 @@ const MARK_ROWS: usize = 6;
 /// Lines of a name under its place, at most.
 const NAME_LINES: usize = 3;
 
+/// The slope of words that are too long to lie, in radians: 55 degrees.
+const STEEP: f64 = 0.96;
+/// Distance of words on a slope.
+const SLANTED_APART: f64 = 17.5;
+
 /// How the words under the horizontal axis are written.
 pub(crate) enum Under {
     /// In lines below each other.
@@ -38,6 +43,8 @@ pub(crate) struct Geometry<'a> {
     pub(crate) top: f64,
     pub(crate) width: f64,
     pub(crate) height: f64,
+    /// The whole height of the picture.
+    pub(crate) needed: f64,
     pub(crate) x: Ruler,
     pub(crate) x_ticks: Vec<f64>,
     pub(crate) under: Under,
@@ -50,9 +57,14 @@ pub(crate) fn side(chart: &Chart, series: &Series) -> usize {
     usize::from(chart.right.is_some() && series.side == Side::Right)
 }
 
+/// The axis on the right, where something is read from it.
+pub(crate) fn right(chart: &Chart) -> Option<&Axis> {
+    chart.right.as_ref().filter(|_| chart.series.iter().any(|s| s.side == Side::Right))
+}
+
 /// The axes of the sides of a chart.
 pub(crate) fn axes(chart: &Chart) -> Vec<&Axis> {
-    std::iter::once(&chart.left).chain(chart.right.as_ref()).collect()
+    std::iter::once(&chart.left).chain(right(chart)).collect()
 }
 
 /// The figures of a side that an axis must hold.
@@ -113,12 +125,22 @@ impl<'a> Geometry<'a> {
         let about = if plot_width < 400.0 { 4 } else { 8 };
         let ticks = ruler::horizontal_ticks(&chart.x, &x, &measured, about);
         let named = matches!(chart.x.scale, Scale::Names(_));
-        let (x_ticks, under) = words_under(&x, &ticks, left, plot_width, named);
+        let (mut x_ticks, mut under) = words_under(&x, &ticks, left, plot_width, named);
+        let (mut left, mut plot_width) = (left, plot_width);
+        if let Under::Slanted(_) = under {
+            // The first of them goes far to the left.
+            let more = (plot_width * 0.14 - left).max(0.0);
+            (left, plot_width) = (left + more, plot_width - more);
+            (x_ticks, under) = words_under(&x, &ticks, left, plot_width, named);
+        }
         let (flags, rows) = flags(chart, &x, left, plot_width);
         let top = LINE + 10.0 + rows as f64 * LINE;
-        let bottom = depth_of(&under) + LINE + 10.0;
-        let height = (height - top - bottom).max(60.0);
-        Self { left, top, width: plot_width, height, x, x_ticks, under, verticals, flags }
+        let titled = if chart.x.title.is_empty() { 0.0 } else { LINE };
+        let bottom = depth_of(&under) + titled + 10.0;
+        let height = (height - top - bottom).max(height * 0.5);
+        let needed = top + height + bottom;
+        let width = plot_width;
+        Self { left, top, width, height, needed, x, x_ticks, under, verticals, flags }
     }
 
     /// Where a figure of the horizontal axis lies.
@@ -138,11 +160,6 @@ impl<'a> Geometry<'a> {
         let zero = if log { None } else { self.y(side, 0.0) };
         zero.unwrap_or(self.top + self.height)
     }
-
-    /// The whole height that the picture needs.
-    pub(crate) fn needed(&self) -> f64 {
-        self.top + self.height + depth_of(&self.under) + LINE + 10.0
-    }
 }
 
 /// How far the words under an axis reach.
@@ -154,7 +171,7 @@ pub(crate) fn depth_of(under: &Under) -> f64 {
         }
         Under::Slanted(words) => {
             let longest = words.iter().map(|(_, w)| layout::width(w, FONT)).fold(0.0, f64::max);
-            10.0 + longest * 0.6
+            12.0 + longest * STEEP.sin()
         }
     }
 }
@@ -181,12 +198,12 @@ fn words_under(x: &Ruler, ticks: &[Tick], left: f64, width: f64, named: bool) ->
         let under = places.iter().map(|(x, word)| (*x, lines(word)));
         return (xs, Under::Upright(under.collect()));
     }
-    let steep: Vec<(f64, f64)> = places.iter().map(|(x, _)| (*x, LINE - 1.0)).collect();
-    let room: f64 = if width < 400.0 { 110.0 } else { 150.0 };
+    let steep: Vec<(f64, f64)> = places.iter().map(|(x, _)| (*x, SLANTED_APART)).collect();
+    let room: f64 = if width < 400.0 { 140.0 } else { 200.0 };
     let kept = layout::thinned(&steep, 0.0).into_iter();
     let slanted = kept.map(|i| {
         // What begins far on the left must end before the edge of the picture.
-        let room = room.min((places[i].0 - 4.0) / 0.8);
+        let room = room.min((places[i].0 - 4.0) / STEEP.cos());
         (places[i].0, layout::fitted(places[i].1, room, FONT))
     });
     (xs, Under::Slanted(slanted.collect()))

@@ -73,7 +73,7 @@ pub fn svg(chart: &Chart) -> String {
     let geometry = Geometry::new(chart, room, FILE_PLOT_HEIGHT);
     let plot = plot_group(chart, &geometry, &looks);
     let mut foot = String::new();
-    let mut end = y + geometry.needed() + 4.0;
+    let mut end = y + geometry.needed + 4.0;
     for line in layout::wrapped(&chart.caption, room, FONT) {
         end += LINE;
         foot += &text(MARGIN, end, "start", FAINT, &line, "");
@@ -104,7 +104,7 @@ pub(crate) fn picture(chart: &Chart, class: &str, width: f64, height: f64) -> St
         "<svg class=\"plot {class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" \
          font-size=\"{}\" data-plot=\"{} {} {} {}\" data-x=\"{}\" data-y=\"{}\">{plot}</svg>",
         px(width),
-        px(geometry.needed()),
+        px(geometry.needed),
         escape(&aloud(chart)),
         px(FONT),
         px(geometry.left),
@@ -201,7 +201,7 @@ fn under(place: &Geometry<'_>, bottom: f64) -> String {
         Under::Slanted(words) => {
             let word = |(x, word): &(f64, String)| {
                 let y = bottom + 12.0;
-                let turned = format!(" transform=\"rotate(-38 {} {})\"", px(*x + 3.0), px(y));
+                let turned = format!(" transform=\"rotate(-55 {} {})\"", px(*x + 3.0), px(y));
                 text(*x + 3.0, y, "end", FAINT, word, &turned)
             };
             words.iter().map(word).collect()
@@ -323,7 +323,7 @@ pub(crate) fn swatch(shape: Shape, look: Look) -> String {
 /// The name of a series, with its side where there are two.
 pub(crate) fn series_name(chart: &Chart, index: usize) -> String {
     let Some(series) = chart.series.get(index) else { return String::new() };
-    match (&chart.right, geometry::side(chart, series)) {
+    match (geometry::right(chart), geometry::side(chart, series)) {
         (None, _) => series.name.clone(),
         (Some(_), 0) => format!("{} (left)", series.name),
         (Some(_), _) => format!("{} (right)", series.name),
@@ -332,7 +332,7 @@ pub(crate) fn series_name(chart: &Chart, index: usize) -> String {
 
 /// Signs and names in rows, and how high they are.
 fn legend(chart: &Chart, looks: &[Look], top: f64, room: f64) -> (String, f64) {
-    if looks.len() < 2 && chart.right.is_none() {
+    if looks.len() < 2 && geometry::right(chart).is_none() {
         return (String::new(), 0.0);
     }
     let (mut x, mut y) = (0.0, top);

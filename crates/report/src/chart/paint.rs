@@ -5,7 +5,9 @@ use super::palette::{self, COLOURS, KINDS};
 use super::px;
 use crate::model::{Chart, Point, Series, Shape};
 
-/// Lines with more points than this have no dots; with more intervals, a band instead of whiskers.
+/// Lines whose dots would have less room have none.
+const DOT_ROOM: f64 = 9.0;
+/// More intervals are a band instead of whiskers.
 const DOTS_MAX: usize = 80;
 /// Columns are not wider.
 const COLUMN_MAX: f64 = 56.0;
@@ -135,7 +137,7 @@ fn marks_and_lines(place: &Geometry<'_>, side: usize, series: &Series, look: Loo
     let alone = runs.iter().all(|run| run.len() == 1);
     let dotted = match series.shape {
         Shape::Dots => true,
-        Shape::Line => count <= DOTS_MAX || alone,
+        Shape::Line => count as f64 * DOT_ROOM <= place.width || alone,
         _ => alone,
     };
     if dotted {

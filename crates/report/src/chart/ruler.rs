@@ -49,6 +49,9 @@ pub(crate) fn ends(log: bool, values: impl Iterator<Item = f64>) -> Option<(f64,
     })
 }
 
+/// A vertical axis with the ends of its figures.
+type Side<'a> = (&'a Axis, Option<(f64, f64)>);
+
 /// A vertical axis with the places that are marked on it.
 pub(crate) struct Vertical {
     pub(crate) ruler: Ruler,
@@ -58,8 +61,8 @@ pub(crate) struct Vertical {
 }
 
 /// Axes for the figures of the left and of the right side, whose marks lie at the same heights where that can be.
-pub(crate) fn verticals(sides: &[(&Axis, Option<(f64, f64)>)]) -> Vec<Vertical> {
-    let plain = |(axis, ends): &(&Axis, Option<(f64, f64)>)| {
+pub(crate) fn verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
+    let plain = |(axis, ends): &Side<'_>| {
         !is_log(&axis.scale) && ends.is_none_or(|(low, high)| low >= 0.0 && high > SMALLEST)
     };
     if sides.iter().all(plain) {
@@ -68,9 +71,12 @@ pub(crate) fn verticals(sides: &[(&Axis, Option<(f64, f64)>)]) -> Vec<Vertical> 
     sides.iter().map(|(axis, ends)| single(axis, *ends)).collect()
 }
 
-fn even_verticals(sides: &[(&Axis, Option<(f64, f64)>)]) -> Vec<Vertical> {
-    let largest: Vec<f64> =
-        sides.iter().map(|(_, ends)| ends.map_or(1.0, |(_, high)| high)).collect();
+fn even_verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
+    // Lines of the right side get some air above, so that even ones of both sides do not lie on each other.
+    let airy = |(side, (_, ends)): (usize, &Side<'_>)| {
+        ends.map_or(1.0, |(_, high)| high * if side == 0 { 1.0 } else { 1.2 })
+    };
+    let largest: Vec<f64> = sides.iter().enumerate().map(airy).collect();
     let measures: Vec<Measure> = sides
         .iter()
         .zip(&largest)

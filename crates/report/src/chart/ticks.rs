@@ -20,10 +20,17 @@ pub(crate) struct Tick {
 const ROUND: [f64; 10] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 const DAY: f64 = 86_400.0;
 
+/// The same where figures are counted off along an axis.
+const ROUNDER: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
+
 /// The least round step that is not below a width.
 pub(crate) fn round_step(width: f64) -> f64 {
+    step_of(&ROUND, width)
+}
+
+fn step_of(steps: &[f64], width: f64) -> f64 {
     let power = 10f64.powf(width.log10().floor());
-    let found = ROUND.into_iter().map(|s| s * power).find(|s| *s >= width * (1.0 - 1e-9));
+    let found = steps.iter().map(|s| s * power).find(|s| *s >= width * (1.0 - 1e-9));
     found.filter(|s| s.is_normal()).unwrap_or(width)
 }
 
@@ -90,7 +97,7 @@ pub(crate) fn even(from: f64, to: f64, about: u32, unit: Unit, measure: &Measure
     if unit == Unit::Moment {
         return moments(from, to, about);
     }
-    let wide = round_step((to - from) / measure.divisor / f64::from(about.max(1)));
+    let wide = step_of(&ROUNDER, (to - from) / measure.divisor / f64::from(about.max(1)));
     let whole = unit == Unit::Count && measure.divisor <= 1.0;
     let step = if whole { wide.max(1.0).ceil() } else { wide } * measure.divisor;
     let first = (from / step - 1e-9).ceil();

@@ -6,8 +6,11 @@ use crate::model::{Chart, Scale, Series, Unit};
 
 /// More points of a series are not read out one by one.
 const POINTS_MAX: usize = 1500;
+/// Names under a small chart.
+const NAMES_MAX: usize = 8;
 const WIDE: (f64, f64) = (900.0, 400.0);
 const NARROW: (f64, f64) = (360.0, 330.0);
+const HALF: (f64, f64) = (560.0, 330.0);
 const SMALL: (f64, f64) = (360.0, 260.0);
 
 /// A chart of its own.
@@ -18,14 +21,26 @@ pub(super) fn whole(chart: &Chart, level: u8) -> String {
 }
 
 /// Charts that are read beside each other.
-pub(super) fn beside(charts: &[Chart], level: u8) -> String {
+pub(super) fn beside(charts: &[&Chart], level: u8) -> String {
     if charts.is_empty() {
         return String::new();
     }
-    let one =
-        |chart: &Chart| figure(chart, level, "chart small", &picture(chart, "", SMALL.0, SMALL.1));
+    let few = charts.len() < 3 || charts.iter().any(|c| has_many_names(c));
+    let one = |chart: &&Chart| {
+        let pictures = if few {
+            picture(chart, "wide", HALF.0, HALF.1) + &picture(chart, "narrow", NARROW.0, NARROW.1)
+        } else {
+            picture(chart, "", SMALL.0, SMALL.1)
+        };
+        figure(chart, level, "chart small", &pictures)
+    };
     let all: String = charts.iter().map(one).collect();
-    format!("<div class=\"charts\">{all}</div>\n")
+    format!("<div class=\"charts{}\">{all}</div>\n", if few { " few" } else { "" })
+}
+
+/// Whether the words under a chart need more room than a small one has.
+fn has_many_names(chart: &Chart) -> bool {
+    matches!(&chart.x.scale, Scale::Names(names) if names.len() > NAMES_MAX)
 }
 
 fn figure(chart: &Chart, level: u8, class: &str, pictures: &str) -> String {

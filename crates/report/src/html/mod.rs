@@ -1,194 +1,228 @@
-//! The report of an assessment as one HTML file.
+//! A report as one HTML file, and its parts for other pages.
 //!
-//! The file asks nothing of a network: style, pictures, script and the document itself are inside. It is readable and
-//! printable without its script, which only sorts a table and saves the document. The template is compiled into the
-//! program by `askama`, which escapes every text of the document; the pictures are SVG drawn with `charts-rs`.
+//! The file asks nothing of a network: style, pictures, script and the documents themselves are inside, and its content
+//! security policy allows nothing else. It is readable and printable without its script, which reads charts out, hides
+//! series, sorts and filters tables and saves documents. The templates are compiled into the program by `askama`, which
+//! escapes every text. The parts need no inline style and no inline script, so that a strict policy takes them.
 
-mod agreement;
-mod chart;
-mod environment;
 mod figure;
-mod patterns;
-mod ramps;
 mod raw;
-mod small;
-mod spot;
 mod table;
-mod verdicts;
-mod view;
 
 use askama::Template;
-use results::{Assessment, Measurement, Pace, Status};
-use workload::show_number;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use results::{Assessment, Document};
+use sha2::{Digest, Sha256};
 
-use crate::{ReportError, words};
+use crate::ReportError;
+use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Section};
 
-pub use view::{blocks, is_report, page, part, script, style};
-
-/// A name and what it stands for, in a list of facts.
-struct Fact {
-    name: &'static str,
-    value: String,
+/// The style sheet of every page, for light and dark, screen and paper.
+#[must_use]
+pub fn style() -> &'static str {
+    include_str!("../../templates/style.css")
 }
 
-impl Fact {
-    fn new(name: &'static str, value: impl Into<String>) -> Self {
-        Self { name, value: value.into() }
+/// The script of every page: reads charts out, sorts and filters tables, saves documents. Pages are whole without it.
+///
+/// It offers `window.iosonde.enhance(element)` for what is put into a page later.
+#[must_use]
+pub fn script() -> &'static str {
+    include_str!("../../templates/script.js")
+}
+
+/// What a page of ours holds and no other file: a file without it is somebody else's.
+const SIGN: &str = "id=\"iosonde-report\"";
+/// The same in pages of version 0.1.
+const EARLIER_SIGN: &str = "id=\"iosonde-assessment\"";
+
+/// Whether a text is a page that [`page`] wrote, in this version or an earlier one.
+#[must_use]
+pub fn is_report(text: &str) -> bool {
+    text.contains(SIGN) || text.contains(EARLIER_SIGN)
+}
+
+/// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own documents.
+pub fn page(report: &Report) -> Result<String, ReportError> {
+    let several = report.results.len() != 1;
+    let mut parts = Vec::new();
+    let mut documents = Vec::new();
+    for (i, result) in report.results.iter().enumerate() {
+        let prefix = if several { format!("r{}-", i + 1) } else { String::new() };
+        parts.push(part_at(result, &prefix, if several { 2 } else { 1 })?);
+        documents.push(Raw {
+            id: format!("document-{}", i + 1),
+            name: raw::file_name(&result.document),
+            title: format!("{}: {}", result.kind, result.title),
+            schema: result.document.schema().to_owned(),
+            packed: raw::packed(&result.document)?,
+        });
     }
+    let mut made_by: Vec<&str> = report.results.iter().map(|r| r.document.tool_version()).collect();
+    made_by.dedup();
+    let page = Page {
+        title: &report.title,
+        several,
+        overview: overview(report),
+        parts,
+        documents,
+        made_by: made_by.join(", "),
+        style: style(),
+        script: script(),
+        style_hash: hash(style()),
+        script_hash: hash(script()),
+    };
+    Ok(scrubbed(page.render()?))
+}
+
+/// The report of an assessment.
+pub fn assessment(assessment: &Assessment) -> Result<String, ReportError> {
+    page(&crate::build(&[Document::Assessment(Box::new(assessment.clone()))]))
+}
+
+/// One result with its title as the first heading, contents and sections, for a page with [`style`] and [`script`].
+///
+/// Sections have their key as `id`. The document is not in it.
+pub fn part(result: &ResultPart) -> Result<String, ReportError> {
+    Ok(scrubbed(part_at(result, "", 1)?))
+}
+
+/// Blocks for a page with [`style`] and [`script`]. Their headings are of the third level.
+pub fn blocks(blocks: &[Block]) -> Result<String, ReportError> {
+    Ok(scrubbed(blocks_at(blocks, 3)?))
 }
 
 #[derive(Template)]
-#[template(path = "assessment.html")]
-struct Page {
-    target: String,
-    file_size: String,
-    subtitle: Vec<String>,
-    broken: Option<&'static str>,
-    summary: Vec<Fact>,
-    verdicts: Vec<verdicts::Card>,
-    claims: Vec<(&'static str, String)>,
-    probes: Vec<String>,
-    ramps: Vec<ramps::RampView>,
-    patterns: patterns::Patterns,
-    agreements: Vec<agreement::Row>,
-    differing: Vec<(String, String)>,
-    host: Vec<Fact>,
-    storage: Vec<environment::StorageView>,
-    method: Vec<String>,
-    warnings: Vec<String>,
-    headroom: Option<String>,
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: &'a str,
+    several: bool,
+    overview: Vec<Overview<'a>>,
+    parts: Vec<String>,
+    documents: Vec<Raw>,
+    made_by: String,
+    style: &'static str,
+    script: &'static str,
+    style_hash: String,
+    script_hash: String,
+}
+
+/// A result on the cover of several.
+struct Overview<'a> {
+    number: usize,
+    result: &'a ResultPart,
+    cards: Vec<&'a Card>,
+}
+
+/// A document inside the page.
+struct Raw {
     id: String,
-    tool_version: String,
+    name: String,
+    title: String,
     schema: String,
-    file_name: String,
-    json: String,
+    packed: String,
 }
 
-/// The report of an assessment: one HTML file that needs nothing else.
-pub fn assessment(a: &Assessment) -> Result<String, ReportError> {
-    let page = Page {
-        target: words::path(&a.target),
-        file_size: words::size(a.file_bytes),
-        subtitle: subtitle(a),
-        broken: broken(a.status),
-        summary: summary(a),
-        verdicts: verdicts::cards(a),
-        claims: claims(a),
-        probes: probes(a),
-        ramps: ramps::views(a)?,
-        patterns: patterns::Patterns::of(a),
-        agreements: agreement::rows(a),
-        differing: agreement::differing(a),
-        host: environment::host(a),
-        storage: environment::storage(a),
-        method: a.method.iter().map(|m| words::clean(m)).collect(),
-        warnings: a.warnings.iter().map(|w| words::clean(w)).collect(),
-        headroom: headroom(a),
-        id: words::clean(&a.id),
-        tool_version: words::clean(&a.tool_version),
-        schema: words::clean(&a.schema),
-        file_name: file_name(a),
-        json: island(a)?,
-    };
-    Ok(page.render()?)
+#[derive(Template)]
+#[template(path = "part.html")]
+struct Part<'a> {
+    result: &'a ResultPart,
+    prefix: &'a str,
+    level: u8,
+    sections: Vec<(&'a Section, String)>,
 }
 
-/// What was expected: how it came out, and the sentence.
-fn claims(a: &Assessment) -> Vec<(&'static str, String)> {
-    a.claims.iter().map(|c| (words::claim(c.outcome), words::clean(&c.sentence))).collect()
+#[derive(Template)]
+#[template(path = "blocks.html")]
+struct Blocks<'a> {
+    pieces: Vec<Piece<'a>>,
+    level: u8,
 }
 
-/// What was seen beside the roles: durable writes and alignment.
-fn probes(a: &Assessment) -> Vec<String> {
-    let honesty = a.honesty.iter().map(|h| words::clean(&h.statement));
-    honesty.chain(a.alignment.iter().map(|l| words::clean(&l.statement))).collect()
+/// A block, or the charts of several that follow each other.
+enum Piece<'a> {
+    Block(&'a Block),
+    Charts(Vec<&'a Chart>),
 }
 
-fn subtitle(a: &Assessment) -> Vec<String> {
-    let mut parts = vec![words::moment(&a.started)];
-    if let Some(host) = &a.environment.host {
-        parts.push(format!("host {}", words::clean(&host.hostname)));
-    }
-    parts.extend(a.environment.storage.iter().map(words::storage));
-    parts
-}
-
-fn broken(status: Status) -> Option<&'static str> {
-    match status {
-        Status::Complete => None,
-        Status::Interrupted => {
-            Some("Interrupted before its end. The figures are those of the part that was measured.")
-        }
-        Status::Failed => {
-            Some("Ended by an I/O error. The figures are those of the part before it.")
+fn pieces(blocks: &[Block]) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    for block in blocks {
+        match (block, pieces.last_mut()) {
+            (Block::Charts(charts), Some(Piece::Charts(beside))) => beside.extend(charts),
+            (Block::Charts(charts), _) => pieces.push(Piece::Charts(charts.iter().collect())),
+            _ => pieces.push(Piece::Block(block)),
         }
     }
+    pieces
 }
 
-fn summary(a: &Assessment) -> Vec<Fact> {
-    let size = format!("{} ({})", words::size(a.file_bytes), words::clean(&a.file_size_reason));
-    let pace = match a.pace {
-        Pace::Quick => "quick: an indication",
-        Pace::Normal => "normal",
-        Pace::Long => "long: a baseline",
+fn overview(report: &Report) -> Vec<Overview<'_>> {
+    let of = |(i, result)| Overview { number: i + 1, result, cards: cards_of(result) };
+    report.results.iter().enumerate().map(of).collect()
+}
+
+/// Whether the title of a report says what its only result says of itself.
+fn said(title: &str, result: &ResultPart) -> bool {
+    title == result.title || title == format!("{}: {}", result.kind, result.title)
+}
+
+/// Every answer with a judgement in a result.
+fn cards_of(result: &ResultPart) -> Vec<&Card> {
+    let blocks = result.sections.iter().flat_map(|s| &s.blocks);
+    let lists = blocks.filter_map(|block| match block {
+        Block::Cards(cards) => Some(cards),
+        _ => None,
+    });
+    lists.flatten().collect()
+}
+
+fn part_at(result: &ResultPart, prefix: &str, level: u8) -> Result<String, ReportError> {
+    let mut sections = Vec::new();
+    for section in &result.sections {
+        let inner = blocks_at(&section.blocks, level + 2)?;
+        if !inner.trim().is_empty() {
+            sections.push((section, inner));
+        }
+    }
+    Ok(Part { result, prefix, level, sections }.render()?)
+}
+
+fn blocks_at(blocks: &[Block], level: u8) -> Result<String, ReportError> {
+    Ok(Blocks { pieces: pieces(blocks), level }.render()?)
+}
+
+/// The class of a judgement.
+fn tone(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Good => "good",
+        Judgement::Doubtful => "doubtful",
+        Judgement::Bad => "bad",
+        Judgement::Unknown => "unknown",
+    }
+}
+
+/// The sign of a judgement, for those who do not see its colour.
+fn symbol(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Good => "✓",
+        Judgement::Doubtful => "!",
+        Judgement::Bad => "✕",
+        Judgement::Unknown => "?",
+    }
+}
+
+/// What a content security policy calls a text that it allows.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+/// A page without what neither XML nor a reader takes: control characters, and marks that turn the direction of writing.
+fn scrubbed(page: String) -> String {
+    let refused = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}')
     };
-    let findings: usize = a.environment.storage.iter().map(|s| s.findings.len()).sum();
-    let doubts = words::plural(a.warnings.len() as u64, "warning", "warnings");
-    let findings = words::plural(findings as u64, "finding", "findings");
-    let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
-    let mut facts = vec![
-        Fact::new("File size", size),
-        Fact::new("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
-        Fact::new(
-            "To consider",
-            format!("{doubts} about the figures, {findings} about the set-up"),
-        ),
-    ];
-    if let Some(repeats) = &a.repeats {
-        let found = words::clean(&repeats.trust.explanation);
-        facts.push(Fact::new("Repeated", format!("{}: {found}", words::clean(&repeats.title))));
-    }
-    facts
-}
-
-/// How far the tool itself was from its limit.
-fn headroom(a: &Assessment) -> Option<String> {
-    let ceiling = a.tool_ceiling_iops?;
-    let used = words::percent(a.tool_ceiling_used_percent);
-    Some(format!(
-        "Without any I/O this program makes {} I/Os a second on this host. The largest rate measured here is {used} of that.",
-        show_number(ceiling)
-    ))
-}
-
-/// A name for the saved document that every file system takes.
-fn file_name(a: &Assessment) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let id: String = a.id.chars().take(80).map(plain).collect();
-    format!("iosonde-{id}.json")
-}
-
-/// The document as JSON that no HTML parser can take for anything else.
-fn island(a: &Assessment) -> Result<String, ReportError> {
-    let mut document = a.clone();
-    // A path that is not UTF-8 has no place in JSON; it is written with replacement characters.
-    document.target = words::path_lossy(&document.target);
-    document.patterns.iter_mut().for_each(|p| name_in_utf8(&mut p.measurement));
-    document.repeats.iter_mut().flat_map(|r| &mut r.measurements).for_each(name_in_utf8);
-    document.ramps.iter_mut().flat_map(|r| &mut r.points).for_each(name_in_utf8);
-    let json = serde_json::to_string(&document)?;
-    Ok(json
-        .replace('&', "\\u0026")
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029"))
-}
-
-fn name_in_utf8(m: &mut Measurement) {
-    let paths = m.workload.targets.iter_mut().map(|t| &mut t.path);
-    let paths = paths.chain(m.targets.iter_mut().map(|t| &mut t.path));
-    for path in paths.chain(m.errors.iter_mut().map(|e| &mut e.path)) {
-        *path = words::path_lossy(path);
-    }
+    if page.contains(refused) { page.replace(refused, "\u{FFFD}") } else { page }
 }

@@ -10,6 +10,9 @@ const FILTER_FROM: usize = 12;
 /// Tables with more rows scroll under their heading.
 const TALL_FROM: usize = 40;
 
+/// Words with more letters need room.
+const WIDE_FROM: usize = 20;
+
 /// The table in a box that scrolls sideways where it is too wide.
 pub(super) fn html(table: &Table) -> String {
     let title = escape(&table.title);
@@ -31,6 +34,7 @@ pub(super) fn html(table: &Table) -> String {
          <caption>{}</caption>",
         if title.is_empty() { "Table" } else { &title }
     );
+    let wide: Vec<bool> = (0..table.columns.len()).map(|i| is_wide(table, i)).collect();
     out += "<thead><tr>";
     out.extend(table.columns.iter().map(heading));
     out += "</tr></thead>\n<tbody>\n";
@@ -38,7 +42,7 @@ pub(super) fn html(table: &Table) -> String {
     for row in &table.rows {
         out += "<tr>";
         for (i, column) in table.columns.iter().enumerate() {
-            out += &cell(column, row.get(i).unwrap_or(&Cell::Empty), i == 0, largest[i]);
+            out += &cell(column, row.get(i).unwrap_or(&Cell::Empty), (i == 0, wide[i]), largest[i]);
         }
         out += "</tr>\n";
     }
@@ -69,10 +73,23 @@ fn largest(table: &Table, index: usize) -> f64 {
     figures.fold(0.0, f64::max)
 }
 
-fn cell(column: &Column, cell: &Cell, first: bool, largest: f64) -> String {
+/// Whether a column has words that need room.
+fn is_wide(table: &Table, index: usize) -> bool {
+    table.rows.iter().any(|row| match row.get(index) {
+        Some(Cell::Text(text)) => text.chars().count() > WIDE_FROM,
+        _ => false,
+    })
+}
+
+fn cell(column: &Column, cell: &Cell, (first, wide): (bool, bool), largest: f64) -> String {
     let (open, close) = if first { ("th scope=\"row\"", "th") } else { ("td", "td") };
-    let class = if column.unit == Unit::Text { "" } else { " class=\"n\"" };
+    let class = match (column.unit, wide) {
+        (Unit::Text, false) => "",
+        (Unit::Text, true) => " class=\"w\"",
+        _ => " class=\"n\"",
+    };
     match cell {
+        Cell::Empty if column.unit == Unit::Text => format!("<{open}></{close}>"),
         Cell::Empty => format!("<{open}{class}>{NONE}</{close}>"),
         Cell::Text(text) => format!("<{open}{class}>{}</{close}>", escape(text)),
         Cell::Number(value) => {
