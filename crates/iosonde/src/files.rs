@@ -1,7 +1,7 @@
 //! Files that a command leaves: written whole or not at all, and never over somebody else's.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Names that are tried for a new file before giving up.
@@ -24,14 +24,46 @@ pub(crate) fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf
 
 /// Writes a file whole or not at all, over what was there.
 pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let (beside, mut file) = create_beside(path, "part")?;
-    let written = file
-        .write_all(content.as_ref())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&beside, path));
+    make_whole(path, |out| out.write_all(content.as_ref()))
+}
+
+/// The same for what is not held in memory as a whole: `write` is given what it writes to.
+pub(crate) fn make_whole<T, E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
+) -> Result<T, E> {
+    let (beside, file) = create_beside(path, "part")?;
+    let mut out = BufWriter::new(file);
+    let written = write(&mut out).and_then(|value| {
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        Ok(value)
+    });
     if written.is_err() {
         // The part is ours and worth nothing.
         let _ = fs::remove_file(&beside);
     }
     written
+}
+
+/// Only what is not there yet, is empty, or is a file of the same kind may be written to.
+///
+/// `kind` names it, and `is_one` tells whether a file is one. That the directory takes a file is tried.
+pub(crate) fn claim(
+    path: &Path,
+    kind: &str,
+    is_one: impl FnOnce(File) -> io::Result<bool>,
+) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::other("it is no ordinary file; name another"));
+        }
+        Ok(found) if found.len() > 0 && !is_one(File::open(path)?)? => {
+            return Err(io::Error::other(format!("it is there and no {kind}; name another")));
+        }
+        _ => {}
+    }
+    let (beside, _) = create_beside(path, "part")?;
+    fs::remove_file(beside)
 }

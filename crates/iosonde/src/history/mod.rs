@@ -1,7 +1,10 @@
 //! `iosonde history`: what was measured before, looked at and looked after.
 
 mod edit;
+mod export;
+mod import;
 mod list;
+mod maintain;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -34,6 +37,14 @@ pub(crate) enum HistoryCommand {
     Note(edit::NoteArgs),
     /// Delete results
     Delete(edit::DeleteArgs),
+    /// Write results for another history or another program: JSON lines, CSV or Parquet
+    Export(Box<export::ExportArgs>),
+    /// Take results from exports, or from what `--json` printed
+    Import(import::ImportArgs),
+    /// Read everything that is kept and say what is damaged
+    Check,
+    /// Copy the whole history, also while others write to it
+    Backup(maintain::BackupArgs),
 }
 
 /// Runs the command.
@@ -46,5 +57,9 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Outcome, Failure> {
         HistoryCommand::Untag(args) => edit::untag(args, &place.existing()?),
         HistoryCommand::Note(args) => edit::note(args, &place.existing()?),
         HistoryCommand::Delete(args) => edit::delete(args, &place.existing()?),
+        HistoryCommand::Export(args) => export::export(args, &place.existing()?),
+        HistoryCommand::Import(args) => import::import(args, &place.made()?),
+        HistoryCommand::Check => maintain::check(&place.existing()?),
+        HistoryCommand::Backup(args) => maintain::backup(args, &place.existing()?),
     }
 }

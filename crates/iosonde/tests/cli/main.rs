@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod devices;
+mod exchange;
 mod expect;
 mod file_systems;
 mod foreign_files;

@@ -1,0 +1,166 @@
+//! `iosonde history export`: results as JSON lines, CSV or Parquet.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use history::{Chosen, ExchangeError, Exported, Filter, Format, History, Rows};
+use workload::show_number;
+
+use super::list::FilterArgs;
+use crate::exit::{Failure, Outcome, print};
+use crate::files::{claim, make_whole};
+use crate::recording::failure;
+
+/// `iosonde history export`
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Ids, beginnings of ids, `latest`, or @TAG; without any, all results that fit the filters
+    #[arg(value_name = "SELECTOR")]
+    pub selectors: Vec<String>,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// What is written
+    #[arg(long, value_enum, default_value_t = FormatArg::Jsonl)]
+    pub format: FormatArg,
+
+    /// Which columns the table of measurements has
+    #[arg(long, value_enum, conflicts_with = "series")]
+    pub columns: Option<ColumnsArg>,
+
+    /// In place of measurements, a row for each point of their series
+    #[arg(long)]
+    pub series: bool,
+
+    /// Where it goes [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Formats by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// One result on a line, without loss; `import` reads it
+    Jsonl,
+    /// A table as text, one row for each measurement
+    Csv,
+    /// The same with types, for DuckDB, pandas and others
+    Parquet,
+}
+
+/// Columns by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColumnsArg {
+    /// Every column
+    All,
+    /// Those that scripts around SQLIO use
+    Sqlio,
+}
+
+impl ExportArgs {
+    fn format(&self) -> Result<Format, Failure> {
+        let rows = match self.columns {
+            _ if self.series => Rows::Series,
+            Some(ColumnsArg::Sqlio) => Rows::Sqlio,
+            Some(ColumnsArg::All) | None => Rows::Measurements,
+        };
+        let wrong = |text: &str| Err(Failure::WrongUsage(text.to_owned()));
+        match self.format {
+            FormatArg::Jsonl if self.series || self.columns.is_some() => wrong(
+                "--series and --columns are for tables: add `--format csv` or `--format parquet`",
+            ),
+            FormatArg::Jsonl => Ok(Format::JsonLines),
+            FormatArg::Csv => Ok(Format::Csv(rows)),
+            FormatArg::Parquet if self.output.is_none() => {
+                wrong("Parquet is no text: say with `--output FILE` where it goes")
+            }
+            FormatArg::Parquet => Ok(Format::Parquet(rows)),
+        }
+    }
+
+    fn chosen(&self, history: &History) -> Result<Chosen, Failure> {
+        let filter = self.filter.filter();
+        if self.selectors.is_empty() {
+            return Ok(Chosen::Fitting(Box::new(filter)));
+        }
+        if filter != Filter::default() {
+            let text = "name results or filter them, not both";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+        let mut seen = HashSet::new();
+        let mut ids = Vec::new();
+        for selector in &self.selectors {
+            let entries = history.select(selector).map_err(failure)?;
+            ids.extend(entries.into_iter().map(|e| e.id).filter(|id| seen.insert(id.clone())));
+        }
+        Ok(Chosen::These(ids))
+    }
+}
+
+/// Runs the command.
+pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Failure> {
+    let format = args.format()?;
+    let Some(path) = &args.output else {
+        let chosen = args.chosen(history)?;
+        // Not the locked handle, which is not Send.
+        let mut out = BufWriter::new(io::stdout());
+        return to_stdout(history.export(&chosen, format, &mut out));
+    };
+    claim(path, "export of this format", |file| format.is_one(file))
+        .map_err(|error| cannot_write(path, &error))?;
+    let chosen = args.chosen(history)?;
+    let exported = make_whole(path, |out: &mut BufWriter<File>| {
+        history.export(&chosen, format, out).map_err(|error| match error {
+            ExchangeError::Write(error) => Unwritten::Io(error),
+            error => Unwritten::Other(Failure::CannotRun(error.to_string())),
+        })
+    });
+    let exported = exported.map_err(|error| match error {
+        Unwritten::Io(error) => cannot_write(path, &error),
+        Unwritten::Other(failure) => failure,
+    })?;
+    print(&format!("`{}`: {}\n", path.display(), counts(exported)))?;
+    Ok(Outcome::Done)
+}
+
+/// Why a file was not made.
+enum Unwritten {
+    Io(io::Error),
+    Other(Failure),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A reader that has gone away is no failure.
+fn to_stdout(exported: Result<Exported, ExchangeError>) -> Result<Outcome, Failure> {
+    match exported {
+        Err(ExchangeError::Write(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::CannotRun(format!("cannot write to stdout: {error}")))
+        }
+        Ok(_) | Err(ExchangeError::Write(_)) => Ok(Outcome::Done),
+        Err(error) => Err(Failure::CannotRun(error.to_string())),
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::CannotRun(format!("cannot write `{}`: {error}", path.display()))
+}
+
+fn counts(exported: Exported) -> String {
+    let count = |n: u64, one: &str| {
+        format!("{} {one}{}", show_number(n as f64), if n == 1 { "" } else { "s" })
+    };
+    let results = count(exported.results, "result");
+    match exported.rows {
+        Some(rows) => format!("{} of {results}", count(rows, "row")),
+        None => results,
+    }
+}

@@ -1,0 +1,43 @@
+//! `iosonde history check` and `iosonde history backup`: is everything there, and is there a second copy?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use history::History;
+
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::failure;
+
+/// `iosonde history backup`
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The copy, which must not be there yet
+    pub file: PathBuf,
+}
+
+/// Says what is wrong with a history, and what to do.
+pub(crate) fn check(history: &History) -> Result<Outcome, Failure> {
+    let wrong = history.check().map_err(failure)?;
+    if wrong.is_empty() {
+        print(&format!(
+            "`{}` is whole: every result and measurement can be read\n",
+            history.place()
+        ))?;
+        return Ok(Outcome::Done);
+    }
+    print(&format!("{}\n", wrong.join("\n")))?;
+    Err(Failure::CannotRun(format!(
+        "`{place}` is damaged. Save what can be read with `iosonde history export --output FILE`, import that into a new \
+         history (`iosonde history import FILE --history NEW`), or go back to a backup; leave the damaged one as it is \
+         until then",
+        place = history.place()
+    )))
+}
+
+/// Copies a history.
+pub(crate) fn backup(args: &BackupArgs, history: &History) -> Result<Outcome, Failure> {
+    history.backup(&args.file).map_err(failure)?;
+    let file = args.file.display();
+    print(&format!("`{}` was copied to `{file}`; `--history {file}` opens it\n", history.place()))?;
+    Ok(Outcome::Done)
+}
