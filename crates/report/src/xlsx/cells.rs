@@ -67,7 +67,12 @@ impl Formats {
             link: top.set_font_color(Color::RGB(0x05_63_C1)).set_underline(FormatUnderline::Single),
             warning: wrapped.clone().set_background_color(Color::RGB(0xFF_F2_CC)),
             text: wrapped,
-            header: Format::new().set_bold().set_text_wrap().set_align(FormatAlign::Top),
+            header: Format::new()
+                .set_bold()
+                .set_text_wrap()
+                .set_align(FormatAlign::Top)
+                .set_font_color(Color::White)
+                .set_background_color(Color::RGB(0x1F_3A_5F)),
         }
     }
 

@@ -56,8 +56,9 @@ const MOST_LINES: usize = 27;
 
 /// About how many lines a text takes in a column so wide.
 fn lines(cell: Cell<'_>, width: usize) -> usize {
-    // Lines end with a word, and so are not full.
-    cell.map_or(1, |(words, _)| words.chars().count().div_ceil(width - width / 10).max(1))
+    let characters = cell.map_or(0, |(words, _)| words.chars().count());
+    // The last line alone is full: others end with a word.
+    if characters <= width { 1 } else { characters.div_ceil(width - width / 10) }
 }
 
 /// A sheet that is written from the top.
@@ -79,12 +80,10 @@ impl Page<'_> {
                     self.sheet.write_string_with_format(self.row, column, text(words), format)?;
                 }
             }
-            let lines =
-                lines(words, SECOND).max(if words.is_some() { lines(label, FIRST) } else { 1 });
-            if lines > 1 {
-                // Excel finds the height of a row by itself; LibreOffice does not.
-                let height = (lines.min(MOST_LINES) * 15) as f64;
-                self.sheet.set_row_height(self.row, height)?;
+            if words.is_some() {
+                // Excel finds the height of a row by itself; LibreOffice does not always.
+                let lines = lines(words, SECOND).max(lines(label, FIRST)).min(MOST_LINES);
+                self.sheet.set_row_height(self.row, (lines * 15) as f64)?;
             }
         }
         self.row = self.row.saturating_add(1);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rust_xlsxwriter::{Format, Table, TableColumn, TableStyle, Worksheet, XlsxError};
+use rust_xlsxwriter::{Format, FormatAlign, Table, TableColumn, TableStyle, Worksheet, XlsxError};
 
 use super::cells::{COLUMNS, Formats, ROWS, text};
 use super::names::{Names, cut, link};
@@ -50,12 +50,14 @@ pub(crate) fn sheet(
     let made: Vec<TableColumn> = headings
         .iter()
         .zip(&shown)
-        .map(|(heading, shown)| {
+        .zip(columns)
+        .map(|((heading, shown), column)| {
+            // Figures stand on the right of their cells, and so do their headings.
+            let right = column.unit != Unit::Text;
+            let header = formats.header.clone();
+            let header = if right { header.set_align(FormatAlign::Right) } else { header };
             let format = Format::new().set_num_format(shown.format);
-            TableColumn::new()
-                .set_header(heading)
-                .set_format(format)
-                .set_header_format(&formats.header)
+            TableColumn::new().set_header(heading).set_format(format).set_header_format(header)
         })
         .collect();
     let of_excel = Table::new()
