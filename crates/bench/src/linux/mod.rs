@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use self::table::Row;
-use crate::accuracy;
+use crate::{accuracy, reports};
 
 /// What a benchmark could not do, in words.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -49,6 +49,8 @@ enum Command {
         #[arg(value_name = "SECTION", value_parser = accuracy::names())]
         sections: Vec<String>,
     },
+    /// How long the report of 576 cells takes in each format, and how large it is; prints a table
+    Reports,
 }
 
 /// Flags of `peers`.
@@ -82,6 +84,14 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Accuracy { sections }) => {
             accuracy::run(&sections, peers.output.as_deref()).map(|()| Vec::new())
         }
+        Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
+            write!(std::io::stdout(), "{table}")?;
+            if holds {
+                Ok(Vec::new())
+            } else {
+                Err("a report is slower or larger than it may be".into())
+            }
+        }),
     };
     match rows {
         Ok(rows) => {

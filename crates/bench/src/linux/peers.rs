@@ -5,6 +5,7 @@
 //! neither counts (fio's alone takes 150 ms).
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{self, Cached};
@@ -119,8 +120,14 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<Vec<Row>, Err
     };
     let page = machine::page(iosonde, &setting, &table::markdown(&rows));
     let output = arguments.output.as_deref().unwrap_or(Path::new("docs/performance.md"));
-    machine::write(&page, output)?;
+    let apart = apart(&fs::read_to_string(output).unwrap_or_default());
+    machine::write(&format!("{page}{apart}"), output)?;
     Ok(rows)
+}
+
+/// The end of the page that other benchmarks are written into, which stays.
+fn apart(page: &str) -> String {
+    page.find("\n# Measured apart").map_or_else(String::new, |at| page[at..].to_owned())
 }
 
 fn cases(cached: &Path, disk: &Path) -> [Case; 4] {
