@@ -5,7 +5,9 @@
 //! crash at any moment. It leaves alone what is not its own: what is no history, what is damaged, and what is of a newer
 //! program is refused and stays as it is. It decides nothing: what an experiment does next is its own matter.
 
+pub mod compare;
 mod connection;
+pub mod drift;
 mod environment;
 mod error;
 mod exchange;
@@ -20,6 +22,7 @@ mod place;
 mod read;
 mod record;
 mod schema;
+pub mod trend;
 mod upkeep;
 mod url;
 mod value;

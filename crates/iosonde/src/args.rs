@@ -73,6 +73,12 @@ pub(crate) enum Document {
     Sizes,
     /// The result of `iosonde scale --json`
     Scale,
+    /// The result of `iosonde history compare --json`
+    Comparison,
+    /// The result of `iosonde history trend --json`
+    Trend,
+    /// The result of `iosonde history drift --json`
+    Drift,
 }
 
 /// `iosonde assess`

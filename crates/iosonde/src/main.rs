@@ -36,8 +36,8 @@ fn main() -> ExitCode {
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
-            Command::History(args) => history::history(&args),
             Command::Report(args) => report::report(&args),
+            Command::History(args) => history::history(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

@@ -135,6 +135,9 @@ pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
         Named::Sweep => results::schema_of::<Experiment<Sweep>>(),
         Named::Sizes => results::schema_of::<Experiment<Sizes>>(),
         Named::Scale => results::schema_of::<Experiment<Scale>>(),
+        Named::Comparison => results::schema_of::<results::Comparison>(),
+        Named::Trend => results::schema_of::<results::Trend>(),
+        Named::Drift => results::schema_of::<results::Drift>(),
     };
     print(&json(&schema)?)?;
     Ok(Outcome::Done)

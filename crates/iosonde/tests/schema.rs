@@ -32,7 +32,18 @@ fn assert_keeps(document: &str, instance: &Value) {
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in ["measurement", "runs", "assessment", "knee", "sweep", "sizes", "scale"] {
+    for document in [
+        "measurement",
+        "runs",
+        "assessment",
+        "knee",
+        "sweep",
+        "sizes",
+        "scale",
+        "comparison",
+        "trend",
+        "drift",
+    ] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());
         let path = published(document);

@@ -23,6 +23,7 @@
 mod agreement;
 pub mod build;
 pub mod chart;
+mod comparison;
 pub mod csv;
 pub mod html;
 pub mod markdown;
@@ -35,6 +36,7 @@ mod words;
 pub mod xlsx;
 
 pub use build::{build, charts};
+pub use comparison::{comparison_blocks, trend_blocks};
 
 use thiserror::Error;
 

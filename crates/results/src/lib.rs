@@ -4,6 +4,7 @@
 //! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
 
 mod assessment;
+mod comparison;
 mod conditions;
 mod csv;
 mod document;
@@ -15,8 +16,13 @@ mod saturation;
 mod scale;
 mod sizes;
 mod sweep;
+mod trend;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
+pub use comparison::{
+    COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,
+    SideDifference, SideResult,
+};
 pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;
 pub use document::{Document, DocumentError};
@@ -31,6 +37,9 @@ pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLaten
 pub use scale::{Scale, ScaleUnit, TargetAlone, TargetsTogether};
 pub use sizes::{SizeResult, Sizes, Warmed};
 pub use sweep::{Source, Sweep, SweptCell, SweptCurve};
+pub use trend::{
+    Capacity, DRIFT_SCHEMA, Drift, DriftLoad, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,
+};
 
 /// The JSON Schema of one of the documents.
 #[must_use]

@@ -1,11 +1,16 @@
 //! `iosonde history`: what was measured before, looked at and looked after.
 
+mod compare;
+mod drift;
 mod edit;
 mod export;
 mod import;
 mod list;
 mod maintain;
 mod show;
+mod trend;
+
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 
@@ -45,10 +50,16 @@ pub(crate) enum HistoryCommand {
     Check,
     /// Copy the whole history, also while others write to it
     Backup(maintain::BackupArgs),
+    /// Compare two results, or one with a baseline: better, same, worse, or that cannot be told
+    Compare(compare::CompareArgs),
+    /// Show one figure over many dates, and when its level changed
+    Trend(trend::TrendArgs),
+    /// Hold what a device does now against the most it was measured to do
+    Drift(drift::DriftArgs),
 }
 
 /// Runs the command.
-pub(crate) fn history(args: &HistoryArgs) -> Result<Outcome, Failure> {
+pub(crate) fn history(args: &HistoryArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let place = &args.place;
     match &args.command {
         HistoryCommand::List(args) => list::list(args, &place.existing()?),
@@ -61,5 +72,8 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Outcome, Failure> {
         HistoryCommand::Import(args) => import::import(args, &place.made()?),
         HistoryCommand::Check => maintain::check(&place.existing()?),
         HistoryCommand::Backup(args) => maintain::backup(args, &place.existing()?),
+        HistoryCommand::Compare(args) => compare::compare(args, &place.existing()?),
+        HistoryCommand::Trend(args) => trend::trend(args, &place.existing()?),
+        HistoryCommand::Drift(args) => drift::drift(args, &place.existing()?, stop),
     }
 }

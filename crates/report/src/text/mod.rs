@@ -1,6 +1,7 @@
 //! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is longer.
 
 mod assessment;
+mod comparison;
 mod experiment;
 mod kernel;
 mod knee;
@@ -10,8 +11,11 @@ mod runs;
 mod scale;
 mod sizes;
 mod sweep;
+mod trend;
 
 pub use assessment::assessment;
+pub use comparison::comparison;
+pub(crate) use comparison::{signed, value as figure_value, verdict as verdict_word};
 pub use knee::knee;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
 pub use measurement::measurement;
@@ -21,3 +25,4 @@ pub use sizes::sizes;
 pub use sweep::{CSV_HEAD, sweep, sweep_csv};
 
 pub use crate::words::{clean, moment};
+pub use trend::{drift, trend};

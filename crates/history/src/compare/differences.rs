@@ -1,0 +1,72 @@
+//! In what two sides differ as a whole.
+
+use results::{Difference, Document, SideDifference};
+use workload::Bytes;
+
+/// Every difference between the environments of two sides. Another version of the program makes them unlike; anything
+/// else may be what is compared.
+pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
+    let found = |name: &str, unlike: bool, of: &dyn Fn(&[Document]) -> Vec<String>| {
+        let words = |side: &[Document]| {
+            let all = of(side);
+            if all.is_empty() { "not known".to_owned() } else { all.join(", ") }
+        };
+        let difference = Difference::between(name, words(a), words(b))?;
+        Some(SideDifference { difference, unlike })
+    };
+    [
+        found("version of iosonde", true, &|s| each(s, |d| vec![d.tool_version().to_owned()])),
+        found("host", false, &hosts),
+        found("target", false, &targets),
+        found("device", false, &devices),
+        found("firmware", false, &|s| of_devices(s, |d| d.firmware.clone())),
+        found("I/O scheduler", false, &|s| of_devices(s, |d| d.scheduler.clone())),
+        found("file system", false, &|s| {
+            each(s, |d| {
+                let systems = d.environment().storage.iter().filter_map(|s| s.file_system.as_ref());
+                systems.map(|f| format!("{} ({})", f.kind, f.options.join(","))).collect()
+            })
+        }),
+        found("kernel", false, &|s| of_host(s, |h| h.kernel.clone())),
+        found("operating system", false, &|s| of_host(s, |h| h.os.clone())),
+        found("processor", false, &|s| of_host(s, |h| format!("{} x {}", h.cpus, h.cpu_model))),
+        found("memory", false, &|s| of_host(s, |h| Bytes(h.memory_bytes).to_string())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The machines.
+pub(super) fn hosts(side: &[Document]) -> Vec<String> {
+    of_host(side, |h| h.hostname.clone())
+}
+
+/// The targets.
+pub(super) fn targets(side: &[Document]) -> Vec<String> {
+    each(side, |d| d.targets().iter().map(|t| t.display().to_string()).collect())
+}
+
+/// The devices, by model where that is known.
+pub(super) fn devices(side: &[Document]) -> Vec<String> {
+    of_devices(side, |d| Some(d.model.clone().unwrap_or_else(|| d.name.clone())))
+}
+
+fn of_host(side: &[Document], of: fn(&inspect::Host) -> String) -> Vec<String> {
+    each(side, |d| d.environment().host.iter().map(of).collect())
+}
+
+fn of_devices(side: &[Document], of: fn(&inspect::Device) -> Option<String>) -> Vec<String> {
+    each(side, |d| {
+        let devices = d.environment().storage.iter().flat_map(|s| &s.devices);
+        devices.filter_map(of).map(|text| text.trim().to_owned()).collect()
+    })
+}
+
+/// The different words of all results of a side.
+fn each(side: &[Document], of: impl Fn(&Document) -> Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = side.iter().flat_map(of).collect();
+    all.sort();
+    all.dedup();
+    all
+}

@@ -1,0 +1,368 @@
+//! The loads of a side, and which of them belong together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::knee::{Knee, Reached};
+use results::{Conditions, Difference, Document, Measurement, Status, StreamConditions};
+use workload::{Bytes, Mode};
+
+/// Loads without a partner on both sides are only paired by nearness up to this many combinations.
+const NEAREST_MAX: usize = 4000;
+
+/// One run of a load.
+#[derive(Debug, Clone)]
+pub(crate) enum Run<'a> {
+    /// A measurement.
+    Single {
+        /// What was measured.
+        measurement: &'a Measurement,
+        /// Of which result.
+        document: &'a Document,
+    },
+    /// A whole curve with its saturation point.
+    Curve {
+        /// Where it saturates.
+        knee: &'a Knee,
+        /// The load without its depth.
+        title: &'a str,
+        /// One of its points.
+        point: &'a Measurement,
+        /// Of which result.
+        document: &'a Document,
+    },
+}
+
+impl Run<'_> {
+    fn document(&self) -> &Document {
+        match self {
+            Self::Single { document, .. } | Self::Curve { document, .. } => document,
+        }
+    }
+
+    /// The measurement that its conditions are taken from.
+    pub(super) fn measurement(&self) -> &Measurement {
+        match self {
+            Self::Single { measurement, .. } => measurement,
+            Self::Curve { point, .. } => point,
+        }
+    }
+}
+
+/// The runs of one load.
+#[derive(Debug, Clone)]
+pub(crate) struct Group<'a> {
+    /// What they have in common.
+    pub conditions: Conditions,
+    /// Host and targets: several volumes on one side do not mix.
+    place: String,
+    /// Whether its side has loads on other places, too.
+    of_many: bool,
+    /// The runs, in the order of the results.
+    pub runs: Vec<Run<'a>>,
+}
+
+impl Group<'_> {
+    /// The load in words.
+    pub(super) fn title(&self) -> String {
+        match self.runs.first() {
+            Some(Run::Curve { title, .. }) => format!("{title}, the whole curve{}", self.on()),
+            Some(Run::Single { measurement, .. }) => title(measurement) + &self.on(),
+            None => String::new(),
+        }
+    }
+
+    /// On which target, where the side has several.
+    fn on(&self) -> String {
+        let targets: Vec<&str> = self.place.lines().skip(1).collect();
+        if self.of_many { format!(", on {}", targets.join(" + ")) } else { String::new() }
+    }
+
+    /// File size and cache.
+    pub(super) fn caption(&self) -> String {
+        self.runs.first().map(|run| caption(run.measurement())).unwrap_or_default()
+    }
+
+    /// Of single measurements, the name of their conditions.
+    pub(super) fn conditions_id(&self) -> Option<String> {
+        matches!(self.runs.first(), Some(Run::Single { .. })).then(|| self.conditions.id())
+    }
+
+    /// The unique names of the runs.
+    pub(super) fn names(&self) -> Vec<String> {
+        let name = |run: &Run<'_>| match run {
+            Run::Single { measurement, .. } => measurement.id.clone(),
+            Run::Curve { document, .. } => document.id().to_owned(),
+        };
+        self.runs.iter().map(name).collect()
+    }
+
+    fn engines(&self) -> String {
+        let mut names: Vec<&str> =
+            self.runs.iter().map(|r| r.measurement().engine.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    }
+}
+
+/// A load in words, with its threads and depth: `8 KiB random read, 4 threads × depth 8`.
+pub(crate) fn title(m: &Measurement) -> String {
+    with_depth(&m.workload.title(), m.threads, m.depth, m.in_flight)
+}
+
+/// The words of a load, with its threads and depth.
+pub(crate) fn with_depth(load: &str, threads: u64, depth: Option<u32>, in_flight: u64) -> String {
+    let threads = match threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    };
+    match depth {
+        Some(depth) => format!("{load}, {threads} × depth {depth}"),
+        None => format!("{load}, {threads}, {in_flight} in flight"),
+    }
+}
+
+fn caption(measurement: &Measurement) -> String {
+    let mode = match measurement.workload.mode {
+        Mode::Direct => "direct",
+        Mode::Buffered => "buffered",
+    };
+    format!("file {}, {mode}", Bytes(measurement.file_bytes))
+}
+
+/// The loads of one side, in the order in which they come in its results.
+pub(crate) struct Groups<'a> {
+    groups: Vec<Group<'a>>,
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn of(documents: &'a [Document]) -> Self {
+        let mut groups = Self { groups: Vec::new() };
+        let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for document in documents {
+            for run in runs(document) {
+                let mut conditions = Conditions::of(run.measurement());
+                let curve = matches!(run, Run::Curve { .. });
+                if curve {
+                    without_depth(&mut conditions);
+                }
+                let place = place(run.document(), run.measurement());
+                let kind = if curve { "curve" } else { "" };
+                let key = (format!("{kind}{}", conditions.id()), place.clone());
+                if let Some(group) = places.get(&key).and_then(|at| groups.groups.get_mut(*at)) {
+                    group.runs.push(run);
+                } else {
+                    places.insert(key, groups.groups.len());
+                    groups.groups.push(Group {
+                        conditions,
+                        place,
+                        of_many: false,
+                        runs: vec![run],
+                    });
+                }
+            }
+        }
+        let many: BTreeSet<String> = groups.groups.iter().map(|g| g.place.clone()).collect();
+        for group in &mut groups.groups {
+            group.of_many = many.len() > 1;
+        }
+        groups
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Group<'a>> {
+        self.groups.iter()
+    }
+}
+
+/// Whether a measurement has its whole window: only then are its figures those of a run.
+pub(crate) fn is_whole(measurement: &Measurement) -> bool {
+    measurement.status == Status::Complete && measurement.total.ios > 0
+}
+
+fn runs(document: &Document) -> Vec<Run<'_>> {
+    let singles = document.measurements().into_iter().filter(|m| is_whole(m));
+    let singles = singles.map(|measurement| Run::Single { measurement, document });
+    curves(document).into_iter().chain(singles).collect()
+}
+
+/// The curves that were seen to their end.
+fn curves(document: &Document) -> Vec<Run<'_>> {
+    let found: Vec<(&Knee, &str, Option<&Measurement>)> = match document {
+        Document::Knee(d) => {
+            let first = d.conclusion.curve.first().and_then(|c| d.measurements.get(c.measurement));
+            d.conclusion.knee.iter().map(|k| (k, d.conclusion.title.as_str(), first)).collect()
+        }
+        Document::Assessment(d) => {
+            let ramps = d.ramps.iter().filter_map(|r| r.knee.as_ref().map(|k| (k, r)));
+            ramps.map(|(k, r)| (k, r.title.as_str(), r.points.first())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let seen = found.into_iter().filter(|(knee, ..)| knee.reached != Reached::NotReached);
+    seen.filter_map(|(knee, title, point)| {
+        Some(Run::Curve { knee, title, point: point?, document })
+    })
+    .collect()
+}
+
+/// What a curve has in common is not how deep it went.
+fn without_depth(conditions: &mut Conditions) {
+    for stream in &mut conditions.streams {
+        (stream.threads, stream.depth) = (0, 0);
+    }
+}
+
+fn place(document: &Document, measurement: &Measurement) -> String {
+    let host = document.environment().host.as_ref().map_or("", |h| h.hostname.as_str());
+    let targets = measurement.workload.targets.iter().map(|t| t.path.display().to_string());
+    std::iter::once(host.to_owned()).chain(targets).collect::<Vec<_>>().join("\n")
+}
+
+/// A load on both sides.
+pub(crate) struct Pair<'a> {
+    pub a: Group<'a>,
+    pub b: Group<'a>,
+    /// In what the two differ.
+    pub unlike: Vec<Difference>,
+}
+
+/// What belongs together.
+pub(crate) struct Pairs<'a> {
+    pub paired: Vec<Pair<'a>>,
+    pub only_a: Vec<String>,
+    pub only_b: Vec<String>,
+}
+
+/// Pairs the loads of two sides: those of the same conditions, then those that are nearest to each other.
+pub(crate) fn pair<'a>(a: &'a [Document], b: &'a [Document]) -> Pairs<'a> {
+    let (mut left, mut right) = (Groups::of(a).groups, Groups::of(b).groups);
+    let mut paired = exactly(&mut left, &mut right);
+    paired.extend(in_another_file(&mut left, &mut right));
+    paired.extend(nearest(&mut left, &mut right));
+    let names = |groups: &[Group<'_>]| {
+        groups.iter().map(|g| format!("{}, {}", g.title(), g.caption())).collect()
+    };
+    Pairs { paired, only_a: names(&left), only_b: names(&right) }
+}
+
+/// A key of its own for curves, which have no depth.
+fn key(group: &Group<'_>, of: impl Fn(&mut Conditions)) -> String {
+    let mut conditions = group.conditions.clone();
+    of(&mut conditions);
+    let curve = matches!(group.runs.first(), Some(Run::Curve { .. }));
+    format!("{}{}", if curve { "curve " } else { "" }, conditions.id())
+}
+
+fn exactly<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) -> Vec<Pair<'a>> {
+    take(left, right, |_| {})
+}
+
+/// The same load over another size of file, or over another part of it.
+fn in_another_file<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) -> Vec<Pair<'a>> {
+    take(left, right, |c| {
+        c.file_bytes = 0;
+        for stream in &mut c.streams {
+            (stream.offset_bytes, stream.span_bytes) = (0, None);
+        }
+    })
+}
+
+/// Takes out what has the same key on both sides. Where a side has it on several targets, the same target is taken.
+fn take<'a>(
+    left: &mut Vec<Group<'a>>,
+    right: &mut Vec<Group<'a>>,
+    of: impl Fn(&mut Conditions) + Copy,
+) -> Vec<Pair<'a>> {
+    let mut keys: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for (at, group) in left.iter().enumerate() {
+        keys.entry(key(group, of)).or_default().0.push(at);
+    }
+    for (at, group) in right.iter().enumerate() {
+        keys.entry(key(group, of)).or_default().1.push(at);
+    }
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    for (of_left, of_right) in keys.values() {
+        match (of_left.as_slice(), of_right.as_slice()) {
+            ([a], [b]) => chosen.push((*a, *b)),
+            _ => {
+                for a in of_left {
+                    let same = |b: &&usize| left[*a].place == right[**b].place;
+                    let mut free = of_right.iter().filter(|b| chosen.iter().all(|(_, c)| c != *b));
+                    chosen.extend(free.find(same).map(|b| (*a, *b)));
+                }
+            }
+        }
+    }
+    extract(left, right, chosen)
+}
+
+/// Of what is left, those that differ in least.
+fn nearest<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) -> Vec<Pair<'a>> {
+    if left.len().saturating_mul(right.len()) > NEAREST_MAX {
+        return Vec::new();
+    }
+    let alone = left.len() == 1 && right.len() == 1;
+    let mut near: Vec<(u32, usize, usize)> = Vec::new();
+    for (i, a) in left.iter().enumerate() {
+        for (j, b) in right.iter().enumerate() {
+            let distance = distance(a, b);
+            // What differs in nothing was not paired because it was on several targets.
+            if distance > 0 && (distance < OTHER_LOAD || (alone && distance < OTHER_KIND)) {
+                near.push((distance, i, j));
+            }
+        }
+    }
+    near.sort_unstable();
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    for (_, i, j) in near {
+        if chosen.iter().all(|(a, b)| *a != i && *b != j) {
+            chosen.push((i, j));
+        }
+    }
+    extract(left, right, chosen)
+}
+
+/// From this distance on, two loads are not of the same kind: other blocks, another pattern, reads for writes.
+const OTHER_LOAD: u32 = 10;
+/// A curve has nothing to do with a single measurement.
+const OTHER_KIND: u32 = 1000;
+
+fn distance(a: &Group<'_>, b: &Group<'_>) -> u32 {
+    let kind = |g: &Group<'_>| matches!(g.runs.first(), Some(Run::Curve { .. }));
+    if kind(a) != kind(b) {
+        return OTHER_KIND;
+    }
+    let what = |s: &StreamConditions| (s.blocks.clone(), s.pattern, s.write_percent);
+    let of = |g: &Group<'_>| g.conditions.streams.iter().map(what).collect::<Vec<_>>();
+    let other = if of(a) == of(b) { 0 } else { OTHER_LOAD };
+    let count = a.conditions.differences(&b.conditions).len();
+    other + u32::try_from(count).unwrap_or(OTHER_KIND)
+}
+
+/// Moves the chosen ones out of the lists, in the order of the second side.
+fn extract<'a>(
+    left: &mut Vec<Group<'a>>,
+    right: &mut Vec<Group<'a>>,
+    mut chosen: Vec<(usize, usize)>,
+) -> Vec<Pair<'a>> {
+    chosen.sort_unstable_by_key(|(_, b)| *b);
+    let pairs = chosen.iter().map(|(a, b)| {
+        let (a, b) = (left[*a].clone(), right[*b].clone());
+        let mut unlike = a.conditions.differences(&b.conditions);
+        unlike.extend(Difference::between("engine", a.engines(), b.engines()));
+        Pair { a, b, unlike }
+    });
+    let pairs = pairs.collect();
+    let (used_a, used_b): (BTreeSet<usize>, BTreeSet<usize>) = chosen.into_iter().unzip();
+    remove(left, &used_a);
+    remove(right, &used_b);
+    pairs
+}
+
+fn remove(groups: &mut Vec<Group<'_>>, used: &BTreeSet<usize>) {
+    let mut at = 0;
+    groups.retain(|_| {
+        at += 1;
+        !used.contains(&(at - 1))
+    });
+}

@@ -1,0 +1,233 @@
+//! One figure over many dates: the same load on the same target, and when its level changed.
+
+use std::collections::BTreeMap;
+
+use analysis::change_points::{ChangePoint, FEWEST, change_points};
+use results::{
+    Conditions, Document, Figure, FigureUnit, Status, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,
+};
+use workload::{show_ns, show_number};
+
+use crate::Load;
+use crate::compare::figures::of_measurement;
+use crate::compare::loads::{is_whole, title, with_depth};
+
+/// A figure of one measurement with its date, and what must be the same for it to be in one series with another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dated {
+    /// Unique name of the result it is in.
+    pub id: String,
+    /// When that began, UTC, RFC 3339.
+    pub started: String,
+    /// Name of the conditions.
+    pub conditions_id: String,
+    /// The load in words, with threads and depth.
+    pub title: String,
+    /// The machine; none for a simulated device.
+    pub host: Option<String>,
+    /// What received the I/O.
+    pub target: String,
+    /// Bytes that I/O could use.
+    pub file_bytes: u64,
+    /// The figure.
+    pub value: f64,
+    /// Version of the program that measured.
+    pub tool_version: String,
+    /// The device's model, where it is known.
+    pub device: Option<String>,
+}
+
+impl Dated {
+    /// The figure of a measurement as a list has it; none where it did not run to its end, or does not have the figure.
+    #[must_use]
+    pub fn of(load: Load, figure: Figure) -> Option<Self> {
+        let value = match figure {
+            Figure::Iops => load.iops,
+            Figure::MibPerS => load.mib_per_s,
+            Figure::MeanNs => load.latency_mean_ns,
+            Figure::P50Ns => load.latency_p50_ns.map(|ns| ns as f64),
+            Figure::P95Ns => load.latency_p95_ns.map(|ns| ns as f64),
+            Figure::P99Ns => load.latency_p99_ns.map(|ns| ns as f64),
+            Figure::P999Ns => load.latency_p99_9_ns.map(|ns| ns as f64),
+            Figure::CpuUsPerIo => load.cpu_us_per_io,
+            Figure::SaturatedIops | Figure::OperatingPointNs => None,
+        };
+        if load.status != Status::Complete || load.ios == 0 {
+            return None;
+        }
+        Some(Self {
+            title: with_depth(&load.load, load.threads, load.depth, load.in_flight),
+            id: load.experiment_id,
+            started: load.started,
+            conditions_id: load.conditions_id,
+            host: load.host,
+            target: load.target,
+            file_bytes: load.file_bytes,
+            value: value?,
+            tool_version: load.tool_version,
+            device: load.device,
+        })
+    }
+}
+
+/// The figure of every whole measurement of these results.
+#[must_use]
+pub fn dated(documents: &[Document], figure: Figure) -> Vec<Dated> {
+    let of = |document: &Document| -> Vec<Dated> {
+        let environment = document.environment();
+        let device = crate::load::device(environment);
+        let whole = document.measurements().into_iter().filter(|m| is_whole(m));
+        whole
+            .filter_map(|m| {
+                let targets = m.workload.targets.iter().map(|t| t.path.display().to_string());
+                Some(Dated {
+                    id: document.id().to_owned(),
+                    started: document.started().to_owned(),
+                    conditions_id: Conditions::of(m).id(),
+                    title: title(m),
+                    host: crate::load::host(environment),
+                    target: targets.collect::<Vec<_>>().join(", "),
+                    file_bytes: m.file_bytes,
+                    value: of_measurement(figure, m)?,
+                    tool_version: m.tool_version.clone(),
+                    device: device.clone(),
+                })
+            })
+            .collect()
+    };
+    documents.iter().flat_map(of).collect()
+}
+
+/// Puts figures in series, one value for each result, and finds where their level changed.
+///
+/// The series of most dates comes first. Figures that are not above 0 and finite are left out.
+#[must_use]
+pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
+    let mut series: BTreeMap<(String, Option<String>, String), Vec<Dated>> = BTreeMap::new();
+    for one in dated.into_iter().filter(|d| d.value.is_finite() && d.value > 0.0) {
+        let key = (one.conditions_id.clone(), one.host.clone(), one.target.clone());
+        series.entry(key).or_default().push(one);
+    }
+    let mut loads: Vec<TrendLoad> =
+        series.into_values().filter_map(|values| load(values, figure)).collect();
+    loads.sort_by(|x, y| y.points.len().cmp(&x.points.len()).then_with(|| x.title.cmp(&y.title)));
+    Trend {
+        schema: TREND_SCHEMA.to_owned(),
+        tool_version: tool_version.to_owned(),
+        figure,
+        warnings: versions(&loads).into_iter().collect(),
+        loads,
+        method: vec![
+            "A series holds one load on one target of one host, with one value for each result: the geometric mean of its runs."
+                .to_owned(),
+            format!(
+                "Changes of level are found by e-divisive means with a t-test in series of {FEWEST} results or more; a level has \
+                 at least three, and a change at least 1 %."
+            ),
+        ],
+    }
+}
+
+/// One series; none without a value.
+fn load(values: Vec<Dated>, figure: Figure) -> Option<TrendLoad> {
+    let first = values.first()?.clone();
+    let mut points = points(values);
+    points.sort_by(|x, y| x.started.cmp(&y.started).then_with(|| x.id.cmp(&y.id)));
+    let numbers: Vec<f64> = points.iter().map(|p| p.value).collect();
+    let changes = change_points(&numbers).unwrap_or_default();
+    let explanation = explain(&points, &changes, figure);
+    Some(TrendLoad {
+        title: first.title,
+        conditions_id: first.conditions_id,
+        host: first.host,
+        target: first.target,
+        file_bytes: first.file_bytes,
+        points,
+        changes,
+        explanation,
+    })
+}
+
+/// One point for each result.
+fn points(values: Vec<Dated>) -> Vec<TrendPoint> {
+    let mut results: BTreeMap<String, (f64, TrendPoint)> = BTreeMap::new();
+    for one in values {
+        let (sum, point) = results.entry(one.id.clone()).or_insert_with(|| {
+            let point = TrendPoint {
+                id: one.id,
+                started: one.started,
+                value: 0.0,
+                runs: 0,
+                tool_version: one.tool_version,
+                device: one.device,
+            };
+            (0.0, point)
+        });
+        *sum += one.value.ln();
+        point.runs += 1;
+    }
+    let point = |(sum, point): (f64, TrendPoint)| TrendPoint {
+        value: (sum / point.runs.max(1) as f64).exp(),
+        ..point
+    };
+    results.into_values().map(point).collect()
+}
+
+fn explain(points: &[TrendPoint], changes: &[ChangePoint], figure: Figure) -> String {
+    let count = points.len();
+    let results = if count == 1 { "1 result".to_owned() } else { format!("{count} results") };
+    if count < FEWEST {
+        return format!("{results}; changes of level are looked for in {FEWEST} or more");
+    }
+    if changes.is_empty() {
+        return format!("{results}, one level");
+    }
+    let parts: Vec<String> = changes
+        .iter()
+        .filter_map(|change| {
+            let at = points.get(change.index)?;
+            let before = points.get(change.index.checked_sub(1)?)?;
+            let mut words = format!(
+                "from {} on {} in place of {} ({}{} %)",
+                date(&at.started),
+                show(change.after, figure),
+                show(change.before, figure),
+                if change.change_percent > 0.0 { "+" } else { "" },
+                show_number(change.change_percent)
+            );
+            if at.tool_version != before.tool_version {
+                words.push_str(", with iosonde ");
+                words.push_str(&at.tool_version);
+            }
+            if at.device != before.device {
+                words.push_str(", on another device");
+            }
+            Some(words)
+        })
+        .collect();
+    format!("{results}; {}", parts.join("; "))
+}
+
+/// A figure with its unit.
+pub(crate) fn show(value: f64, figure: Figure) -> String {
+    match figure.unit() {
+        FigureUnit::Iops => format!("{} IOPS", show_number(value)),
+        FigureUnit::MibPerS => format!("{} MiB/s", show_number(value)),
+        FigureUnit::Nanoseconds => show_ns(value),
+        FigureUnit::Microseconds => format!("{} µs", show_number(value)),
+    }
+}
+
+/// The date of a moment.
+pub(crate) fn date(moment: &str) -> &str {
+    moment.split('T').next().unwrap_or(moment)
+}
+
+fn versions(loads: &[TrendLoad]) -> Option<String> {
+    let mixed = loads.iter().any(|load| {
+        load.points.windows(2).any(|pair| pair[0].tool_version != pair[1].tool_version)
+    });
+    mixed.then(|| {
+        "Series hold results of several versions of iosonde; a change at a new version may be one of the tool".to_owned()
+    })
+}

@@ -1,0 +1,126 @@
+//! Results of known figures: measurements and documents made without any storage.
+
+use analysis::noise::trust;
+use results::{
+    Checks, Cpu, Document, Engine, Environment, Experiment, Latency, Measurement, Runs, Stalls,
+    Statistics, Status, TargetResult,
+};
+use workload::{Stream, Target, Workload};
+
+pub(crate) const FILE: u64 = 1 << 30;
+pub(crate) const IOS: u64 = 1_000_000;
+
+/// A load that gave so many IOPS.
+pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
+    let none = Statistics::default;
+    let path = "/data";
+    let target = Target { path: path.into(), size_bytes: None };
+    let mean = 1e9 / iops;
+    let tail = |times: f64| Some(whole(mean * times));
+    let latency = Latency {
+        min: whole(mean * 0.5),
+        mean,
+        stddev: mean * 0.2,
+        max: whole(mean * 20.0),
+        p50: tail(0.9),
+        p90: tail(1.5),
+        p95: tail(1.8),
+        p99: tail(3.0),
+        p99_9: tail(6.0),
+        ..Latency::default()
+    };
+    let total =
+        Statistics { ios: IOS, iops, mib_per_s: iops / 128.0, latency_ns: Some(latency), ..none() };
+    let content = "a test file of iosonde".to_owned();
+    Measurement {
+        schema: results::MEASUREMENT_SCHEMA.to_owned(),
+        id: format!("m-{iops}"),
+        tool_version: "0.1.0".to_owned(),
+        started: "2026-11-01T00:00:00Z".to_owned(),
+        status: Status::Complete,
+        workload: Workload::single(target, stream.clone()),
+        environment: Environment { host: None, storage: Vec::new() },
+        engine: Engine {
+            name: "uring".to_owned(),
+            reason: String::new(),
+            features: Vec::new(),
+            clock: "tsc".to_owned(),
+        },
+        seconds: 30.0,
+        threads: u64::from(stream.threads),
+        depth: Some(stream.depth),
+        in_flight: 1,
+        achieved_in_flight: 1.0,
+        file_bytes,
+        total,
+        read: none(),
+        write: none(),
+        sync: none(),
+        streams: Vec::new(),
+        targets: vec![TargetResult {
+            path: path.into(),
+            file_bytes,
+            content,
+            total: none(),
+            read: none(),
+            write: none(),
+            sync: none(),
+        }],
+        threads_detail: Vec::new(),
+        series: Vec::new(),
+        warmup_series: Vec::new(),
+        steady: None,
+        phases: None,
+        rounds: None,
+        cpu: Cpu { total_us_per_io: 3.0, ..Cpu::default() },
+        kernel: None,
+        errors: Vec::new(),
+        stalls: Stalls::default(),
+        checks: Checks::default(),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up figures")]
+fn whole(ns: f64) -> u64 {
+    ns as u64
+}
+
+/// The default load, 8 KiB random reads, on a file of 1 GiB.
+pub(crate) fn reads(iops: f64) -> Measurement {
+    load(FILE, &Stream::default(), iops)
+}
+
+/// A single run as a result.
+pub(crate) fn single(measurement: Measurement) -> Document {
+    Document::Measurement(Box::new(measurement))
+}
+
+/// Several runs as one result.
+pub(crate) fn runs(id: &str, started: &str, measurements: Vec<Measurement>) -> Document {
+    let iops: Vec<f64> = measurements.iter().map(|m| m.total.iops).collect();
+    Document::Runs(Box::new(Experiment {
+        schema: "iosonde.runs/1".to_owned(),
+        id: id.to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        started: started.to_owned(),
+        finished: started.to_owned(),
+        status: Status::Complete,
+        targets: vec!["/data".into()],
+        file_bytes: FILE,
+        environment: Environment { host: None, storage: Vec::new() },
+        conclusion: Runs {
+            title: "8 KiB random read".to_owned(),
+            asked: 5,
+            trust: trust(&iops, None),
+        },
+        measurements,
+        method: Vec::new(),
+        warnings: Vec::new(),
+    }))
+}
+
+/// Five runs a percent apart around a mean.
+pub(crate) fn five(id: &str, started: &str, mean: f64) -> Document {
+    let around = [-0.01, 0.0, 0.01, 0.004, -0.004].map(|part| reads(mean * (1.0 + part)));
+    runs(id, started, around.to_vec())
+}

@@ -1,0 +1,181 @@
+//! `iosonde history compare`: is it better, the same or worse?
+
+use clap::{Args, ValueEnum};
+use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare as compare_sides};
+use history::{Entry, Filter, History, Order, Page};
+use results::{Comparison, Conclusion as _, Document, Runs};
+
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::failure;
+use crate::run::json;
+
+/// The newest results in which repeated runs are looked for, to know how far runs differ on a host.
+const NOISE_RESULTS: u64 = 200;
+/// How many of those that hold repeated runs are read.
+const NOISE_READ: usize = 20;
+
+/// `iosonde history compare`
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// What is compared against: an id or its unique beginning, `latest`, or `@TAG` for every result with that tag.
+    /// With --baseline: what is judged
+    #[arg(value_name = "A")]
+    pub a: String,
+
+    /// What is judged, named in the same way
+    #[arg(value_name = "B", required_unless_present = "baseline", conflicts_with = "baseline")]
+    pub b: Option<String>,
+
+    /// Judge A against every older result with this tag, of the same host and target
+    #[arg(long, value_name = "TAG")]
+    pub baseline: Option<String>,
+
+    /// What counts as no change, either way
+    #[arg(long, value_name = "PERCENT", default_value_t = Band(BAND_PERCENT))]
+    pub band: Band,
+
+    /// Give verdicts although the sides are not alike
+    #[arg(long)]
+    pub anyway: bool,
+
+    /// End with exit code 4 on this verdict
+    #[arg(long, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A verdict that fails a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Worse by more than the band
+    Worse,
+}
+
+/// What counts as no change, in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Band(pub f64);
+
+impl std::fmt::Display for Band {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+impl std::str::FromStr for Band {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.trim().strip_suffix('%').unwrap_or(text.trim()).trim_end();
+        match number.parse::<f64>() {
+            Ok(percent) if (0.1..=50.0).contains(&percent) => Ok(Self(percent)),
+            _ => Err("write a percentage from 0.1 to 50, such as `5%`".to_owned()),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
+    let comparison = compared(args, history)?;
+    print(&if args.json { json(&comparison)? } else { report::text::comparison(&comparison) })?;
+    let worse = comparison.verdict == analysis::comparison::Change::Worse;
+    Ok(if worse && args.fail_on == Some(FailOn::Worse) { Outcome::NotMet } else { Outcome::Done })
+}
+
+fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure> {
+    let first = history.select(&args.a).map_err(failure)?;
+    let (a, b, name_a, name_b) = match (&args.b, &args.baseline) {
+        (Some(b), _) => (first, history.select(b).map_err(failure)?, args.a.clone(), b.clone()),
+        (None, Some(tag)) => {
+            let older = older(history, tag, &first)?;
+            (older, first, format!("@{tag}"), args.a.clone())
+        }
+        (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
+    };
+    let (documents_a, documents_b) = (documents(history, &a)?, documents(history, &b)?);
+    let noise = noise(history, &b)?;
+    let rules = Rules {
+        band_percent: args.band.0,
+        anyway: args.anyway,
+        noise: &noise,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let a = Input { name: &name_a, documents: &documents_a };
+    let b = Input { name: &name_b, documents: &documents_b };
+    Ok(compare_sides(a, b, &rules))
+}
+
+/// Every result with the tag that is older than what is judged, of the same hosts and targets.
+fn older(history: &History, tag: &str, judged: &[Entry]) -> Result<Vec<Entry>, Failure> {
+    let tag = tag.strip_prefix('@').unwrap_or(tag);
+    let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
+    let listing = history.list(&filter, Order::OLDEST, Page::ALL).map_err(failure)?;
+    let begun = judged.iter().map(|e| e.started.as_str()).min().unwrap_or_default();
+    let place = |e: &Entry| (e.host.clone(), e.targets.clone());
+    let same = |e: &Entry| judged.iter().any(|j| place(j) == place(e));
+    let all = listing.entries.len();
+    let older: Vec<Entry> = listing
+        .entries
+        .into_iter()
+        .filter(|e| same(e) && e.started.as_str() < begun && judged.iter().all(|j| j.id != e.id))
+        .collect();
+    if older.is_empty() {
+        let places: Vec<String> = judged
+            .iter()
+            .map(|e| format!("{} on {}", e.targets, e.host.as_deref().unwrap_or("no host")))
+            .collect();
+        let text = if all == 0 {
+            format!(
+                "no result has the tag `{tag}`: give it to one with `iosonde history tag ID {tag}`"
+            )
+        } else {
+            format!(
+                "none of the {all} results with the tag `{tag}` is older and of {}",
+                places.join(", ")
+            )
+        };
+        return Err(Failure::CannotRun(text));
+    }
+    Ok(older)
+}
+
+fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Failure> {
+    let mut documents = Vec::new();
+    for entry in entries {
+        documents.extend(history.documents(&entry.id).map_err(failure)?);
+    }
+    Ok(documents)
+}
+
+/// How far repeated runs differ on the host of what is judged, from the newest results that repeat.
+fn noise(history: &History, judged: &[Entry]) -> Result<Noise, Failure> {
+    let Some(first) = judged.first() else { return Ok(Noise::default()) };
+    let filter =
+        Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };
+    let page = Page { offset: 0, limit: NOISE_RESULTS };
+    let listing = history.list(&filter, Order::NEWEST, page).map_err(failure)?;
+    let artificial =
+        |e: &Entry| e.engine.as_deref().is_some_and(|name| ["sim", "null"].contains(&name));
+    let repeated = listing.entries.into_iter().filter(|e| {
+        e.schema == Runs::SCHEMA && e.host == first.host && artificial(e) == artificial(first)
+    });
+    let entries: Vec<Entry> = repeated.take(NOISE_READ).collect();
+    Ok(Noise::of(&documents(history, &entries)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_is_a_percentage() {
+        assert_eq!("5%".parse(), Ok(Band(5.0)));
+        assert_eq!(" 2.5 % ".parse(), Ok(Band(2.5)));
+        assert_eq!("10".parse(), Ok(Band(10.0)));
+        for wrong in ["", "%", "0", "51", "-5", "NaN", "inf", "five"] {
+            assert!(wrong.parse::<Band>().is_err(), "{wrong}");
+        }
+    }
+}

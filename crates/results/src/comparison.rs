@@ -1,0 +1,245 @@
+//! The document of a comparison, `iosonde.comparison/1`.
+
+use analysis::comparison::{Change, Compared, Direction, Sample};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::Difference;
+
+/// The schema name that every comparison carries.
+pub const COMPARISON_SCHEMA: &str = "iosonde.comparison/1";
+
+/// Two sides, load by load, and whether the second is better, the same or worse than the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Always `iosonde.comparison/1`.
+    pub schema: String,
+    /// Version of the program that compared.
+    pub tool_version: String,
+    /// What is compared against.
+    pub a: Side,
+    /// What is judged.
+    pub b: Side,
+    /// In what the sides differ as a whole. Those that make them unlike withhold every verdict.
+    pub differences: Vec<SideDifference>,
+    /// What counts as no change, percent either way.
+    pub band_percent: f64,
+    /// Verdicts were asked for although the sides are not alike.
+    pub anyway: bool,
+    /// What was compared, load by load: first those that are alike, then those that are only near each other.
+    pub loads: Vec<ComparedLoad>,
+    /// Loads of the first side that the second has nothing like.
+    pub only_a: Vec<String>,
+    /// Loads of the second side that the first has nothing like.
+    pub only_b: Vec<String>,
+    /// The verdict on the second side.
+    pub verdict: Change,
+    /// No verdict was drawn, because nothing in the sides is alike.
+    pub withheld: bool,
+    /// The verdict in one sentence.
+    pub explanation: String,
+    /// How the figures were counted for it, sentence by sentence.
+    pub findings: Vec<String>,
+    /// How it was compared, sentence by sentence.
+    pub method: Vec<String>,
+    /// Every reason to doubt the verdict.
+    pub warnings: Vec<String>,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// What it was named by, for example `@baseline`.
+    pub name: String,
+    /// The results in it, the oldest first.
+    pub results: Vec<SideResult>,
+    /// The machines; empty for a simulated device.
+    pub hosts: Vec<String>,
+    /// The targets, as they were named.
+    pub targets: Vec<String>,
+    /// The devices under them, by model or name.
+    pub devices: Vec<String>,
+}
+
+/// One result on a side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideResult {
+    /// Its unique name.
+    pub id: String,
+    /// The command that made it.
+    pub kind: String,
+    /// What it is of, for example `8 KiB random read`.
+    pub title: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+}
+
+/// In what the sides differ as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideDifference {
+    /// What differs, and what it is on each side.
+    #[serde(flatten)]
+    pub difference: Difference,
+    /// Whether it makes the sides unlike. Otherwise it may be the very thing that is compared.
+    pub unlike: bool,
+}
+
+/// A load that both sides have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedLoad {
+    /// The load in words: `8 KiB random read, 4 threads × depth 8`.
+    pub title: String,
+    /// Without what its figures mean nothing: file size and cache, of the second side.
+    pub caption: String,
+    /// Name of the conditions that both sides share; absent where they do not, and of a whole curve.
+    pub conditions_id: Option<String>,
+    /// In what the two sides of this load differ; verdicts are withheld where it is not empty.
+    pub unlike: Vec<Difference>,
+    /// The measurements of the first side, by their unique names.
+    pub runs_a: Vec<String>,
+    /// The measurements of the second side.
+    pub runs_b: Vec<String>,
+    /// The figures.
+    pub figures: Vec<ComparedFigure>,
+}
+
+/// A figure on both sides of a load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFigure {
+    /// Which one.
+    pub figure: Figure,
+    /// Whether the verdict on the whole depends on it.
+    pub decides: bool,
+    /// Of the first side.
+    pub a: Sample,
+    /// Of the second side.
+    pub b: Sample,
+    /// Fewest I/Os of any run that lie above the percentile; of percentiles only.
+    pub tail_ios: Option<u64>,
+    /// The change and its verdict; absent where verdicts are withheld.
+    pub compared: Option<Compared>,
+}
+
+/// A figure of a load.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// I/Os for each second.
+    Iops,
+    /// MiB for each second.
+    MibPerS,
+    /// Mean latency, nanoseconds.
+    MeanNs,
+    /// Median of the latency, nanoseconds.
+    P50Ns,
+    /// 95th percentile of the latency, nanoseconds.
+    P95Ns,
+    /// 99th percentile of the latency, nanoseconds.
+    P99Ns,
+    /// 99.9th percentile of the latency, nanoseconds.
+    #[serde(rename = "p99_9_ns")]
+    P999Ns,
+    /// User and kernel CPU of the program for each I/O, microseconds.
+    CpuUsPerIo,
+    /// Throughput at unlimited load, I/Os for each second.
+    SaturatedIops,
+    /// Latency at the operating point, nanoseconds.
+    OperatingPointNs,
+}
+
+/// What a figure is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureUnit {
+    /// I/Os for each second.
+    Iops,
+    /// MiB for each second.
+    MibPerS,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Microseconds.
+    Microseconds,
+}
+
+impl Figure {
+    /// Every figure, in the order of a table.
+    pub const ALL: [Self; 10] = [
+        Self::SaturatedIops,
+        Self::OperatingPointNs,
+        Self::Iops,
+        Self::MibPerS,
+        Self::MeanNs,
+        Self::P50Ns,
+        Self::P95Ns,
+        Self::P99Ns,
+        Self::P999Ns,
+        Self::CpuUsPerIo,
+    ];
+
+    /// What people call it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::MibPerS => "MiB/s",
+            Self::MeanNs => "mean latency",
+            Self::P50Ns => "p50 latency",
+            Self::P95Ns => "p95 latency",
+            Self::P99Ns => "p99 latency",
+            Self::P999Ns => "p99.9 latency",
+            Self::CpuUsPerIo => "CPU per I/O",
+            Self::SaturatedIops => "saturated IOPS",
+            Self::OperatingPointNs => "operating latency",
+        }
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::MibPerS => "mib",
+            Self::MeanNs => "mean",
+            Self::P50Ns => "p50",
+            Self::P95Ns => "p95",
+            Self::P99Ns => "p99",
+            Self::P999Ns => "p99.9",
+            Self::CpuUsPerIo => "cpu",
+            Self::SaturatedIops => "saturated",
+            Self::OperatingPointNs => "operating-point",
+        }
+    }
+
+    /// In what it is measured.
+    #[must_use]
+    pub fn unit(self) -> FigureUnit {
+        match self {
+            Self::Iops | Self::SaturatedIops => FigureUnit::Iops,
+            Self::MibPerS => FigureUnit::MibPerS,
+            Self::CpuUsPerIo => FigureUnit::Microseconds,
+            _ => FigureUnit::Nanoseconds,
+        }
+    }
+
+    /// Which way it improves.
+    #[must_use]
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::Iops | Self::MibPerS | Self::SaturatedIops => Direction::Higher,
+            _ => Direction::Lower,
+        }
+    }
+
+    /// The share of I/Os below it, of a percentile.
+    #[must_use]
+    pub fn quantile(self) -> Option<f64> {
+        match self {
+            Self::P50Ns => Some(0.5),
+            Self::P95Ns => Some(0.95),
+            Self::P99Ns => Some(0.99),
+            Self::P999Ns => Some(0.999),
+            _ => None,
+        }
+    }
+}
