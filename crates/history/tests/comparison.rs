@@ -3,7 +3,7 @@
 mod sides;
 
 use analysis::comparison::{Basis, Change};
-use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
+use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare, has_single_runs};
 use results::{Comparison, Document, Figure, Kernel};
 use sides::{FILE, five, load, reads, runs, single};
 use workload::{Block, Bytes, Pattern, Rate, RateLimit, Stream};
@@ -87,6 +87,8 @@ fn single_runs_need_a_known_noise() {
     let two = runs("t", "2026-10-02T00:00:00Z", [30_000.0, 90_000.0].map(reads).to_vec());
     let noise = Noise::of(&[five("n", "2026-10-01T00:00:00Z", 30_000.0), wild]);
     assert_eq!(with(&a, &b, false, &noise).verdict, Change::CannotTell);
+    let several = [five("f", "2026-10-01T00:00:00Z", 30_000.0)];
+    assert!(has_single_runs(&a, &several) && !has_single_runs(&several, &several));
     assert_eq!(Noise::of(&[two]), Noise::default());
 }
 

@@ -70,6 +70,13 @@ pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
     }
 }
 
+/// Whether some load has one run only on a side, so that what is known of noise will be asked.
+#[must_use]
+pub fn has_single_runs(a: &[Document], b: &[Document]) -> bool {
+    let paired = loads::pair(a, b).paired;
+    paired.iter().any(|pair| pair.a.runs.len().min(pair.b.runs.len()) == 1)
+}
+
 fn side(input: Input<'_>) -> Side {
     let documents = input.documents;
     let mut results: Vec<SideResult> = documents
@@ -121,10 +128,10 @@ impl Judged {
             .collect();
         let overall = overall(&deciding);
         let word = match overall.verdict {
-            Change::Better => "better",
-            Change::Same => "the same",
-            Change::Worse => "worse",
-            Change::CannotTell => "cannot tell",
+            Change::Better => "B is better than A",
+            Change::Same => "B is the same as A",
+            Change::Worse => "B is worse than A",
+            Change::CannotTell => "it cannot be told whether B is better or worse than A",
         };
         let unlike = if any_alike { "" } else { " (of sides that are not alike)" };
         Self {

@@ -19,9 +19,7 @@ pub(super) fn all(a: &[Document], b: &[Document], pairs: &[Pair<'_>]) -> Vec<Str
     let mut found: Vec<String> = Vec::new();
     found.extend(same_results(a, b));
     found.extend(old(a, b));
-    if pairs.iter().any(|p| p.a.runs.len() > 1 && p.b.runs.len() > 1) {
-        found.extend(one_after_the_other(a, b));
-    }
+    found.extend(one_after_the_other(pairs));
     for (name, side) in [("first", a), ("second", b)] {
         found.extend(disturbed(name, side));
         found.extend(left_out(name, side));
@@ -56,11 +54,24 @@ fn old(a: &[Document], b: &[Document]) -> Option<String> {
     })
 }
 
-fn one_after_the_other(a: &[Document], b: &[Document]) -> Option<String> {
-    let ((first_a, last_a), (first_b, last_b)) = (span(a)?, span(b)?);
-    (last_a < first_b || last_b < first_a).then(|| {
+/// When the runs of a group began, first and last.
+fn begun(group: &Group<'_>) -> Option<(Timestamp, Timestamp)> {
+    let times = group.runs.iter().filter_map(|r| r.measurement().started.parse().ok());
+    let times: Vec<Timestamp> = times.collect();
+    Some((*times.iter().min()?, *times.iter().max()?))
+}
+
+fn one_after_the_other(pairs: &[Pair<'_>]) -> Option<String> {
+    let several = |p: &&Pair<'_>| p.a.runs.len() > 1 && p.b.runs.len() > 1;
+    let apart = |p: &Pair<'_>| {
+        let ((first_a, last_a), (first_b, last_b)) = (begun(&p.a)?, begun(&p.b)?);
+        Some(last_a < first_b || last_b < first_a)
+    };
+    let mut judged = pairs.iter().filter(several).peekable();
+    judged.peek()?;
+    judged.all(|p| apart(p) == Some(true)).then(|| {
         "The runs of the sides were not interleaved, so what drifted between them (temperature, fill, other tenants) counts as \
-         a change too"
+         a change too; `iosonde run A B --alternate` interleaves two targets"
             .to_owned()
     })
 }

@@ -96,7 +96,10 @@ pub(crate) fn single(measurement: Measurement) -> Document {
 }
 
 /// Several runs as one result.
-pub(crate) fn runs(id: &str, started: &str, measurements: Vec<Measurement>) -> Document {
+pub(crate) fn runs(id: &str, started: &str, mut measurements: Vec<Measurement>) -> Document {
+    for m in &mut measurements {
+        started.clone_into(&mut m.started);
+    }
     let iops: Vec<f64> = measurements.iter().map(|m| m.total.iops).collect();
     Document::Runs(Box::new(Experiment {
         schema: "iosonde.runs/1".to_owned(),

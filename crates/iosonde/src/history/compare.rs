@@ -1,7 +1,9 @@
 //! `iosonde history compare`: is it better, the same or worse?
 
 use clap::{Args, ValueEnum};
-use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare as compare_sides};
+use history::compare::{
+    BAND_PERCENT, Input, Noise, Rules, compare as compare_sides, has_single_runs,
+};
 use history::{Entry, Filter, History, Order, Page};
 use results::{Comparison, Conclusion as _, Document, Runs};
 
@@ -95,7 +97,8 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
     };
     let (documents_a, documents_b) = (documents(history, &a)?, documents(history, &b)?);
-    let noise = noise(history, &b)?;
+    let asked = has_single_runs(&documents_a, &documents_b);
+    let noise = if asked { noise(history, &b)? } else { Noise::default() };
     let rules = Rules {
         band_percent: args.band.0,
         anyway: args.anyway,

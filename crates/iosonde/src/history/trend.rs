@@ -25,7 +25,7 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// Only this load: words of it such as `8 KiB random read`, or the id of its conditions
+    /// Only this load: words of it in their order such as `8 KiB read depth 8`, or the id of its conditions
     #[arg(long, value_name = "WORDS")]
     pub load: Option<String>,
 
@@ -86,7 +86,7 @@ fn drawn(args: &TrendArgs, history: &History) -> Result<Trend, Failure> {
     let is_id = |text: &str| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let id = args.load.as_deref().filter(|load| is_id(load)).map(str::to_ascii_lowercase);
     let words: Vec<String> = match (&args.load, &id) {
-        (Some(load), None) => load.to_lowercase().split_whitespace().map(str::to_owned).collect(),
+        (Some(load), None) => words_of(load),
         _ => Vec::new(),
     };
     let filter = Filter {
@@ -102,10 +102,12 @@ fn drawn(args: &TrendArgs, history: &History) -> Result<Trend, Failure> {
         let page = Page { offset, limit: PAGE };
         let loads = history.loads(&filter, Order::NEWEST, page).map_err(failure)?;
         let last = (loads.len() as u64) < PAGE;
-        dated.extend(loads.into_iter().filter_map(|load| Dated::of(load, figure)).filter(|d| {
-            let title = d.title.to_lowercase();
-            words.iter().all(|word| title.contains(word.as_str()))
-        }));
+        dated.extend(
+            loads
+                .into_iter()
+                .filter_map(|load| Dated::of(load, figure))
+                .filter(|d| has(&d.title, &words)),
+        );
         offset += PAGE;
         if last {
             break;
@@ -122,4 +124,32 @@ fn drawn(args: &TrendArgs, history: &History) -> Result<Trend, Failure> {
         ));
     }
     Ok(trend)
+}
+
+/// The words of a load in small letters, without commas.
+fn words_of(load: &str) -> Vec<String> {
+    let words = load.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Whether these words come in this order in the title of a load, others between them or not.
+fn has(title: &str, words: &[String]) -> bool {
+    let mut rest = words_of(title).into_iter();
+    words.iter().all(|word| rest.any(|other| other == *word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_found_by_words_in_their_order() {
+        let title = "8 KiB random read, 1 thread × depth 16";
+        for found in ["", "8 kib", "random READ", "8 KiB read depth 16", title] {
+            assert!(has(title, &words_of(found)), "{found}");
+        }
+        for other in ["16 KiB", "read random", "depth 1", "rand", "8 KiB depth 8"] {
+            assert!(!has(title, &words_of(other)), "{other}");
+        }
+    }
 }

@@ -80,11 +80,11 @@ fn differences(c: &Comparison) -> String {
 fn one_load(load: &ComparedLoad) -> String {
     let runs = |n: usize| words::plural(n as u64, "run", "runs");
     let head = format!(
-        "{}; {}; {} against {}",
+        "{}; {}; A {}, B {}",
         words::clean(&load.title),
         words::clean(&load.caption),
-        runs(load.runs_b.len()),
-        runs(load.runs_a.len())
+        runs(load.runs_a.len()),
+        runs(load.runs_b.len())
     );
     let mut out = format!("\n{}", wrap("", &head, WIDTH));
     for d in &load.unlike {
