@@ -167,7 +167,7 @@ pub fn drift(place: &Place<'_>, counted: &Counted, capacities: Capacities) -> Dr
     let loads = vec![
         load("reads", Figure::Iops, counted.read_iops, capacities.reads, reads),
         load("writes", Figure::Iops, counted.write_iops, capacities.writes, writes),
-        load("both", Figure::MibPerS, counted.mib_per_s, capacities.sequential, None),
+        load("reads and writes", Figure::MibPerS, counted.mib_per_s, capacities.sequential, None),
     ];
     Drift {
         schema: DRIFT_SCHEMA.to_owned(),

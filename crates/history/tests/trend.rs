@@ -118,7 +118,7 @@ fn what_was_never_measured_or_long_ago_is_said() {
     };
     let none = drift(&place(), &counted, Capacities::default());
     assert!(none.findings.is_empty() && none.loads.iter().all(|l| l.used_percent.is_none()));
-    assert!(none.warnings[0].contains("reads, writes, both"), "{:?}", none.warnings);
+    assert!(none.warnings[0].contains("reads, writes, reads and writes"), "{:?}", none.warnings);
     let old = vec![runs("old", "2026-01-01T00:00:00Z", vec![reads(100.0)])];
     let found = drift(&place(), &counted, Capacities::of(&old));
     assert!(found.warnings.iter().any(|w| w.contains("323 days old")), "{:?}", found.warnings);

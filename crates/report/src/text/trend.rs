@@ -3,7 +3,7 @@
 use results::{Drift, Trend, TrendLoad};
 
 use super::comparison::{signed, value};
-use super::layout::{Table, WIDTH, shorten, shorten_path, wrap};
+use super::layout::{Table, WIDTH, shorten_path, wrap};
 use crate::words;
 
 /// Loads that are shown with their dates.
@@ -82,6 +82,11 @@ fn bar(value: f64, most: f64) -> String {
     "█".repeat((share * BAR).round() as usize)
 }
 
+/// The date of a moment.
+fn day(moment: &str) -> String {
+    words::clean(moment.split('T').next().unwrap_or(moment))
+}
+
 /// What a device does now, for a terminal.
 #[must_use]
 pub fn drift(drift: &Drift) -> String {
@@ -112,7 +117,7 @@ pub fn drift(drift: &Drift) -> String {
             words::percent(load.used_percent),
             words::mean_time(load.latency_now_ns),
             words::mean_time(most.and_then(|c| c.latency_ns)),
-            most.map_or_else(dash, |c| shorten(&words::clean(&c.started), 10).replace('…', "")),
+            most.map_or_else(dash, |c| day(&c.started)),
         ]);
     }
     out.push_str(&table.show());
