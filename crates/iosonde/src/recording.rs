@@ -34,7 +34,9 @@ pub(crate) struct HistoryPlace {
 impl HistoryPlace {
     /// Where it is.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
-        history::place(self.history.clone()).map_err(failure)
+        // An empty variable of the environment is one that is not set.
+        let chosen = self.history.clone().filter(|place| !place.is_empty());
+        history::place(chosen).map_err(failure)
     }
 
     /// The history, which must be there.

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use engine::Permissions;
+use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
 use jiff::Timestamp;
-use results::{Conclusion, Document, Experiment, Runs};
+use results::{Comparison, Conclusion, Document, Experiment, Runs};
+use serde_json::Value;
 use survey::{Progress, RunSide, RunsOptions};
 use workload::Workload;
 
@@ -151,13 +153,48 @@ fn recorder(args: &RunArgs, options: &RunsOptions, place: usize) -> Result<Recor
     Ok(recorder)
 }
 
-/// The documents as text, or as JSON: one, or a list of several.
+/// The documents and how they compare, as text or as JSON: one document, or a list.
 fn shown(args: &RunArgs, documents: &[Experiment<Runs>]) -> Result<String, Failure> {
+    let comparisons = compared(documents);
     match documents {
         [one] if args.json => json(one),
-        several if args.json => json(&several),
-        all => Ok(all.iter().map(report::text::runs).collect::<Vec<_>>().join("\n")),
+        several if args.json => {
+            let several = several.iter().map(serde_json::to_value);
+            let all = several.chain(comparisons.iter().map(serde_json::to_value));
+            let all: Result<Vec<Value>, _> = all.collect();
+            json(&all.map_err(|e| Failure::CannotRun(e.to_string()))?)
+        }
+        all => {
+            let texts = all.iter().map(report::text::runs);
+            let texts = texts.chain(comparisons.iter().map(report::text::comparison));
+            Ok(texts.collect::<Vec<_>>().join("\n"))
+        }
     }
+}
+
+/// Each of the others compared with the first, as far as both were measured.
+fn compared(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
+    let measured = documents.iter().filter(|d| !d.measurements.is_empty());
+    let sides: Vec<(String, Document)> = measured
+        .map(|d| {
+            let names: Vec<String> = d.targets.iter().map(|t| t.display().to_string()).collect();
+            (names.join(", "), Document::Runs(Box::new(d.clone())))
+        })
+        .collect();
+    let Some((first, others)) = sides.split_first() else { return Vec::new() };
+    // How far runs differ is seen in the runs themselves.
+    let noise = Noise::default();
+    let rules = Rules {
+        band_percent: BAND_PERCENT,
+        anyway: false,
+        noise: &noise,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    others.iter().map(|other| compare(side(first), side(other), &rules)).collect()
+}
+
+fn side((name, document): &(String, Document)) -> Input<'_> {
+    Input { name, documents: std::slice::from_ref(document) }
 }
 
 /// The whole results. One that cannot be recorded does not keep the others from it.

@@ -211,6 +211,8 @@ fn without_a_history_none_is_made_and_the_home_is_left_alone() {
     let said = run(place.command(&[&["run"], &SIM[..]].concat()).env_remove("IOSONDE_HISTORY"));
     assert!(said.contains("iosonde history show"), "{said}");
     assert!(home.join(".local/share/iosonde/history.db").exists());
+    let listed = run(place.command(&["history", "list"]).env("IOSONDE_HISTORY", ""));
+    assert_eq!(listed, "", "an empty variable is one that is not set");
     let tagged = place.run(&[&["run", "--no-history", "--tag", "a"], &SIM[..]].concat());
     fails(&tagged, 2, "--no-history");
 }

@@ -52,6 +52,10 @@ fn two_real_targets_take_turns_on_their_own_files() {
         assert_eq!(document.targets, [fs::canonicalize(directory).unwrap()]);
         assert_eq!(names(directory), [""; 0], "the test files are gone");
     }
+    assert_eq!(printed.len(), 3, "two documents and how they compare");
+    assert_eq!(printed[2]["schema"], "iosonde.comparison/1");
+    assert_eq!(printed[2]["a"]["results"][0]["id"], *runs[0].id);
+    assert_eq!(printed[2]["b"]["results"][0]["id"], *runs[1].id);
     let mut turns: Vec<(&str, usize)> = Vec::new();
     for (side, document) in runs.iter().enumerate() {
         turns.extend(document.measurements.iter().map(|m| (m.started.as_str(), side)));
@@ -62,6 +66,17 @@ fn two_real_targets_take_turns_on_their_own_files() {
     let ids: Vec<Value> = place.list(&[]).iter().map(|entry| entry["id"].clone()).collect();
     assert_eq!(ids.len(), 2);
     assert!(runs.iter().all(|document| ids.contains(&document.id.clone().into())));
+}
+
+#[test]
+fn targets_that_took_turns_are_compared() {
+    let place = Place::new();
+    let targets = ["a", "b", "c"];
+    let text = place.says(&[&["run"], &targets[..], &SIM, &["--alternate"]].concat());
+    assert_eq!(text.matches("5 runs vary by").count(), 3, "{text}");
+    assert_eq!(text.to_lowercase().matches("same").count().min(2), 2, "two comparisons: {text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert_eq!(place.list(&[]).len(), 3);
 }
 
 #[test]
