@@ -197,6 +197,31 @@ proptest! {
     }
 }
 
+/// A sweep of 576 cells with histograms of every thread made a page of many megabytes.
+#[test]
+fn a_document_that_is_too_large_goes_without_histograms_of_threads() {
+    let mut a = sample::assessment();
+    let mut seed = 9_u64;
+    let mut noise = || -> String {
+        let letter = |_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'a' + u8::try_from(seed >> 60).unwrap())
+        };
+        (0..700_000).map(letter).collect()
+    };
+    for p in &mut a.patterns {
+        let mut total = p.measurement.total.clone();
+        total.histogram = Some(noise());
+        p.measurement.streams[0].total = total;
+    }
+    let whole = Document::Assessment(Box::new(a.clone()));
+    let page = page(&models::report(vec![whole], 3)).unwrap();
+    assert!(page.len() < 5 << 20, "{} bytes", page.len());
+    assert!(
+        page.contains("Without the histograms of single threads, streams and targets, so that")
+    );
+}
+
 /// Writes pages where a person can look at them.
 #[test]
 fn the_pages_can_be_looked_at() {

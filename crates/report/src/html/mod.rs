@@ -37,6 +37,9 @@ const SIGN: &str = "id=\"iosonde-report\"";
 /// The same in pages of version 0.1.
 const EARLIER_SIGN: &str = "id=\"iosonde-assessment\"";
 
+/// All documents in a page take no more than this, if that can be.
+const DOCUMENTS_BYTES: usize = 7 << 19;
+
 /// Whether a text is a page that [`page`] wrote, in this version or an earlier one.
 #[must_use]
 pub fn is_report(text: &str) -> bool {
@@ -46,6 +49,7 @@ pub fn is_report(text: &str) -> bool {
 /// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own documents.
 pub fn page(report: &Report) -> Result<String, ReportError> {
     let several = report.results.len() != 1;
+    let room = DOCUMENTS_BYTES / report.results.len().max(1);
     let mut parts = Vec::new();
     let mut documents = Vec::new();
     for (i, result) in report.results.iter().enumerate() {
@@ -56,7 +60,7 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
             name: raw::file_name(&result.document),
             title: format!("{}: {}", result.kind, result.title),
             schema: result.document.schema().to_owned(),
-            packed: raw::packed(&result.document)?,
+            packed: raw::packed(&result.document, room)?,
         });
     }
     let mut made_by: Vec<&str> = report.results.iter().map(|r| r.document.tool_version()).collect();
@@ -121,7 +125,7 @@ struct Raw {
     name: String,
     title: String,
     schema: String,
-    packed: String,
+    packed: raw::Packed,
 }
 
 #[derive(Template)]
