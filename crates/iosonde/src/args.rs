@@ -16,6 +16,7 @@ use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
 use crate::report::ReportArgs;
 use crate::scale::ScaleArgs;
+use crate::serve::ServeArgs;
 use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     History(Box<HistoryArgs>),
     /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
     Report(ReportArgs),
+    /// Show the history in a browser
+    Serve(Box<ServeArgs>),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

@@ -14,6 +14,7 @@ mod repeat;
 mod report;
 mod run;
 mod scale;
+mod serve;
 mod signals;
 mod sizes;
 mod sweep;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
             Command::Scale(args) => scale::scale(&args, &stop),
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),
+            Command::Serve(args) => serve::serve(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

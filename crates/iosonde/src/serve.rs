@@ -1,0 +1,105 @@
+//! `iosonde serve`: the history in a browser.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ::serve::{Listener, ServeError, Server, Token};
+use clap::Args;
+
+use crate::exit::{self, Failure, Outcome};
+use crate::recording::HistoryPlace;
+
+/// A token file longer than this is another file.
+const TOKEN_FILE_BYTES: u64 = 4096;
+
+/// `iosonde serve`
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub place: HistoryPlace,
+
+    /// Where to listen, for example 0.0.0.0:7468; what other computers can reach needs a token, which is made and printed
+    /// where no file has one [default: 127.0.0.1:7468, or the next port that is free]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+
+    /// A file whose text, of at least 16 characters, is the token that a browser has to know
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// Open it in this user's browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+/// Shows the history until a signal comes.
+pub(crate) fn serve(args: &ServeArgs, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    let place = args.place.place()?;
+    let token = args.token_file.as_deref().map(token_of).transpose()?;
+    let listener = Listener::bind(args.listen, token).map_err(failure)?;
+    let (url, local) = (listener.url(&host_name()), listener.is_local());
+    let server = Server::open(listener, &place).map_err(failure)?;
+    exit::print(&format!("{url}\n"))?;
+    if !local {
+        eprintln!(
+            "The connection is not encrypted: whoever can listen on the way reads the token."
+        );
+    }
+    if args.open {
+        open(&url);
+    }
+    server.run(stop).map_err(failure)?;
+    Ok(Outcome::Done)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::Token(_) => Failure::WrongUsage(error.to_string()),
+        _ => Failure::CannotRun(error.to_string()),
+    }
+}
+
+fn token_of(path: &Path) -> Result<Token, Failure> {
+    let shown = path.display();
+    let mut text = String::new();
+    let read =
+        File::open(path).and_then(|file| file.take(TOKEN_FILE_BYTES).read_to_string(&mut text));
+    read.map_err(|error| {
+        Failure::CannotRun(format!("cannot read the token file `{shown}`: {error}"))
+    })?;
+    Token::parse(&text)
+        .map_err(|error| Failure::WrongUsage(format!("the token file `{shown}`: {error}")))
+}
+
+/// A name by which other computers may know this one.
+fn host_name() -> String {
+    let name = inspect::Inspector::new().host().hostname;
+    if name.is_empty() { "localhost".to_owned() } else { name }
+}
+
+/// Has the system open an address. Where that fails, the address is on stdout all the same.
+fn open(url: &str) {
+    let (program, args): (&str, &[&str]) = if cfg!(target_os = "windows") {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else {
+        ("xdg-open", &[])
+    };
+    let started = Command::new(program)
+        .args(args)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        eprintln!("no browser could be started ({program}: {error}); open the address by hand");
+    }
+}

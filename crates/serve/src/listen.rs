@@ -1,0 +1,129 @@
+//! Which address is listened on, and under which conditions.
+//!
+//! This computer's own address needs nothing. Any other needs a token, for everyone who can reach it could read the
+//! history otherwise.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+use crate::{ServeError, Token};
+
+/// The port when nobody names one.
+pub const PORT: u16 = 7468;
+/// So many ports from [`PORT`] on are tried when nobody names one.
+const PORTS: u16 = 20;
+
+/// A socket that takes connections, and who may use it.
+#[derive(Debug)]
+pub struct Listener {
+    pub(crate) socket: TcpListener,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: Option<Token>,
+    made_token: bool,
+}
+
+impl Listener {
+    /// Listens on an address; without one, on the first free port of this computer's own from [`PORT`] on.
+    ///
+    /// With a token, nobody is answered who does not have it. An address that others can reach gets a new token when
+    /// none is given.
+    pub fn bind(address: Option<SocketAddr>, token: Option<Token>) -> Result<Self, ServeError> {
+        let socket = match address {
+            Some(address) => listen(address)?,
+            None => first_free()?,
+        };
+        let address = socket.local_addr().map_err(ServeError::Start)?;
+        let made_token = token.is_none() && !address.ip().is_loopback();
+        let token = if made_token { Some(Token::random()?) } else { token };
+        Ok(Self { socket, address, token, made_token })
+    }
+
+    /// Whether only this computer can reach it.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// The address with the port that was found.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where a browser finds it. A token that was made here is part of it, for nobody else knows it; one that was given
+    /// is not. `host` stands for the address where every address of this computer is listened on.
+    #[must_use]
+    pub fn url(&self, host: &str) -> String {
+        let port = self.address.port();
+        let base = if self.address.ip().is_unspecified() {
+            format!("http://{host}:{port}/")
+        } else {
+            format!("http://{}/", self.address)
+        };
+        match &self.token {
+            Some(token) if self.made_token => format!("{base}?token={}", token.reveal()),
+            _ => base,
+        }
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let listen = || {
+        let socket = TcpListener::bind(address)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    };
+    listen().map_err(|source| ServeError::Listen { address, source })
+}
+
+fn first_free() -> Result<TcpListener, ServeError> {
+    let address = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let mut outcome = listen(address(PORT));
+    for port in PORT + 1..PORT + PORTS {
+        if outcome.is_ok() {
+            break;
+        }
+        outcome = listen(address(port)).or(outcome);
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(address: &str, token: Option<&str>) -> Listener {
+        let token = token.map(|text| Token::parse(text).unwrap());
+        Listener::bind(Some(address.parse().unwrap()), token).unwrap()
+    }
+
+    #[test]
+    fn what_others_can_reach_always_has_a_token() {
+        let open = on("0.0.0.0:0", None);
+        let token = open.token.as_ref().unwrap();
+        assert!(!open.is_local());
+        let port = open.address.port();
+        assert_eq!(open.url("db7"), format!("http://db7:{port}/?token={}", token.reveal()));
+        assert!(on("127.0.0.1:0", None).token.is_none());
+    }
+
+    #[test]
+    fn a_token_that_was_given_is_not_printed() {
+        let given = on("0.0.0.0:0", Some("0123456789abcdef"));
+        assert!(!given.url("db7").contains("0123456789abcdef"));
+        let local = on("127.0.0.1:0", Some("0123456789abcdef"));
+        assert!(local.token.is_some(), "also at home, where it is asked for");
+    }
+
+    #[test]
+    fn a_port_that_is_taken_is_an_error_when_named_and_passed_over_when_not() {
+        let taken = on("127.0.0.1:0", None);
+        let again = Listener::bind(Some(taken.address), None).unwrap_err().to_string();
+        assert!(
+            again.contains(&taken.address.to_string()) && again.contains("--listen"),
+            "{again}"
+        );
+        let first = Listener::bind(None, None).unwrap();
+        let second = Listener::bind(None, None).unwrap();
+        assert_ne!(first.address.port(), second.address.port());
+    }
+}

@@ -1,0 +1,159 @@
+//! What of the history is asked for: the fields of the form, and the filter that they come to.
+
+use std::str::FromStr;
+
+use history::{Filter, State};
+use jiff::ToSpan;
+use jiff::civil::Date;
+use results::Status;
+use workload::Bytes;
+
+use super::words;
+use crate::parameters::Parameters;
+use crate::problem::Problem;
+
+/// The commands whose results there are.
+pub(super) const KINDS: [&str; 6] = ["run", "assess", "knee", "sweep", "sizes", "scale"];
+/// How a result ended.
+pub(super) const STATUSES: [&str; 4] = ["complete", "interrupted", "failed", "unfinished"];
+/// Where I/O went.
+pub(super) const PATTERNS: [&str; 5] =
+    ["random", "sequential", "sequential-shared", "stride", "mixed"];
+
+/// The fields of the form as they were filled in.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) text: String,
+    pub(super) kind: String,
+    pub(super) status: String,
+    pub(super) pattern: String,
+    pub(super) block: String,
+    pub(super) host: String,
+    pub(super) target: String,
+    pub(super) tag: String,
+    pub(super) since: String,
+    pub(super) until: String,
+    /// Whether anything is filled in.
+    pub(super) any: bool,
+    /// Whether anything besides the search is.
+    pub(super) narrowed: bool,
+}
+
+impl Asked {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let text = |name: &str| parameters.text(name);
+        let names =
+            ["kind", "status", "pattern", "block", "host", "target", "tag", "since", "until"];
+        let narrowed = names.iter().any(|name| parameters.get(name).is_some());
+        Self {
+            text: text("text"),
+            kind: text("kind"),
+            status: text("status"),
+            pattern: text("pattern"),
+            block: text("block"),
+            host: text("host"),
+            target: text("target"),
+            tag: text("tag"),
+            since: text("since"),
+            until: text("until"),
+            any: narrowed || parameters.get("text").is_some(),
+            narrowed,
+        }
+    }
+
+    /// The filter, or what is wrong with a field.
+    pub(super) fn filter(&self) -> Result<Filter, Problem> {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Ok(Filter {
+            text: given(&self.text),
+            kind: one_of(&self.kind, &KINDS, "kind")?,
+            status: given(&self.status).map(|text| state(&text)).transpose()?,
+            pattern: one_of(&self.pattern, &PATTERNS, "pattern")?,
+            block_bytes: given(&self.block).map(|text| block(&text)).transpose()?,
+            host: given(&self.host),
+            target: given(&self.target),
+            tag: given(&self.tag),
+            since: given(&self.since).map(|text| day(&text)).transpose()?.map(|d| d.to_string()),
+            until: given(&self.until).map(|text| day(&text)).transpose()?.map(after),
+            ..Filter::default()
+        })
+    }
+}
+
+fn one_of(text: &str, known: &[&str], field: &str) -> Result<Option<String>, Problem> {
+    if text.is_empty() || known.contains(&text) {
+        return Ok((!text.is_empty()).then(|| text.to_owned()));
+    }
+    let text = words::clean(text);
+    Err(Problem::Bad(format!("`{text}` is no {field}: there are {}.", known.join(", "))))
+}
+
+fn state(text: &str) -> Result<State, Problem> {
+    Ok(match one_of(text, &STATUSES, "status")?.as_deref() {
+        Some("complete") => State::Ended(Status::Complete),
+        Some("interrupted") => State::Ended(Status::Interrupted),
+        Some("failed") => State::Ended(Status::Failed),
+        _ => State::Unfinished,
+    })
+}
+
+fn block(text: &str) -> Result<u64, Problem> {
+    let bytes = Bytes::from_str(text).ok().filter(|bytes| i64::try_from(bytes.0).is_ok());
+    bytes.map(|bytes| bytes.0).ok_or_else(|| {
+        let text = words::clean(text);
+        Problem::Bad(format!("`{text}` is no block size; write it like 8K or 1M."))
+    })
+}
+
+fn day(text: &str) -> Result<Date, Problem> {
+    text.parse().map_err(|_| {
+        let text = words::clean(text);
+        Problem::Bad(format!("`{text}` is no day; write it like 2026-11-21."))
+    })
+}
+
+/// The day after, so that all of a day is in what ends with it.
+fn after(day: Date) -> String {
+    day.saturating_add(1.day()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn asked(query: &str) -> Result<Filter, Problem> {
+        Asked::of(&Parameters::of(Some(query))).filter()
+    }
+
+    #[test]
+    fn fields_become_a_filter() {
+        assert_eq!(asked("").unwrap(), Filter::default());
+        let filter =
+            asked("kind=knee&block=8K&since=2026-11-20&until=2026-11-21&status=unfinished");
+        let expected = Filter {
+            kind: Some("knee".to_owned()),
+            block_bytes: Some(8192),
+            since: Some("2026-11-20".to_owned()),
+            until: Some("2026-11-22".to_owned()),
+            status: Some(State::Unfinished),
+            ..Filter::default()
+        };
+        assert_eq!(filter.unwrap(), expected);
+        for wrong in
+            ["kind=x", "block=x", "block=99999999999T", "since=2026-13-01", "status=x", "pattern=x"]
+        {
+            assert!(matches!(asked(wrong), Err(Problem::Bad(_))), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_field_is_a_panic(value in any::<String>()) {
+            for field in ["kind", "block", "since", "until", "status", "pattern", "tag", "text"] {
+                let _ = asked(Parameters::default().address("", &[(field, &value)]).trim_start_matches('?'));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The list of results: searched, filtered and sorted by links and a form, without script.
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use history::{By, Entry, Filter, History, Listing, LiveRun, Order, Page};
+
+use super::{Answer, filters, html, live, words};
+use crate::parameters::Parameters;
+use crate::problem::Problem;
+use crate::store::Store;
+
+/// Results on a page.
+const ROWS: u64 = 50;
+/// The last page that is shown; whoever wants more narrows the list.
+const PAGES: u64 = 20_000;
+/// Tags that the form offers.
+const TAGS: usize = 200;
+
+/// A column that can be sorted by.
+struct Column {
+    key: &'static str,
+    name: &'static str,
+    by: By,
+    /// Figures are shown on the right, and the largest come first.
+    figures: bool,
+}
+
+const COLUMNS: [Column; 8] = [
+    column("started", "Started (UTC)", By::Started, false),
+    column("kind", "Kind", By::Kind, false),
+    column("load", "Load", By::Title, false),
+    column("target", "Target", By::Target, false),
+    column("host", "Host", By::Host, false),
+    column("size", "File size", By::FileBytes, true),
+    column("iops", "Best IOPS", By::Iops, true),
+    column("mib", "Best MiB/s", By::MibPerS, true),
+];
+
+const fn column(key: &'static str, name: &'static str, by: By, figures: bool) -> Column {
+    Column { key, name, by, figures }
+}
+
+#[derive(Template)]
+#[template(path = "list.html")]
+struct List {
+    running: Vec<Running>,
+    asked: filters::Asked,
+    tags: Vec<String>,
+    order: String,
+    heads: Vec<Head>,
+    rows: Vec<Row>,
+    found: String,
+    empty: bool,
+    newer: Option<String>,
+    older: Option<String>,
+}
+
+struct Running {
+    link: String,
+    title: String,
+    about: String,
+}
+
+struct Head {
+    name: &'static str,
+    link: String,
+    figures: bool,
+    sorted: Option<&'static str>,
+}
+
+struct Row {
+    id: String,
+    link: String,
+    started: String,
+    kind: String,
+    title: String,
+    target: String,
+    device: String,
+    host: String,
+    size: String,
+    iops: String,
+    mib: String,
+    status: &'static str,
+    whole: bool,
+    tags: Vec<Tag>,
+    notes: Option<String>,
+}
+
+/// A tag, and the list of what has it.
+pub(super) struct Tag {
+    pub(super) name: String,
+    pub(super) link: String,
+}
+
+impl Tag {
+    pub(super) fn of(name: &str) -> Self {
+        let link = Parameters::default().address("/", &[("tag", name)]);
+        Self { name: words::clean(name), link }
+    }
+}
+
+/// The page.
+pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
+    let parameters = Parameters::of(query.as_deref());
+    store.read(move |history| show(history, &parameters)).await
+}
+
+fn show(history: &History, parameters: &Parameters) -> Answer {
+    let asked = filters::Asked::of(parameters);
+    let (filter, order) = (asked.filter()?, order(parameters)?);
+    let page = number(parameters)?;
+    let part = Page { offset: (page - 1) * ROWS, limit: ROWS };
+    let list = history.list(&filter, order, part)?;
+    let all = Parameters::of(None);
+    let to = |page: u64| parameters.address("/", &[("page", &page.to_string())]);
+    let more = part.offset + (list.entries.len() as u64) < list.total && page < PAGES;
+    let mut tags = history.tags()?;
+    tags.truncate(TAGS);
+    html(&List {
+        running: history.live_runs()?.iter().map(running).collect(),
+        heads: COLUMNS.iter().map(|column| head(column, order, parameters)).collect(),
+        found: found(&list, part.offset, &filter),
+        empty: *parameters == all && list.total == 0,
+        newer: (page > 1).then(|| to(page - 1)),
+        older: more.then(|| to(page + 1)),
+        rows: list.entries.iter().map(row).collect(),
+        order: parameters.text("order"),
+        tags: tags.iter().map(|(tag, _)| words::clean(tag)).collect(),
+        asked,
+    })
+}
+
+fn order(parameters: &Parameters) -> Result<Order, Problem> {
+    let Some(text) = parameters.get("order") else {
+        return Ok(Order::NEWEST);
+    };
+    let key = text.strip_prefix('-').unwrap_or(text);
+    let column = COLUMNS.iter().find(|column| column.key == key);
+    column.map(|column| Order { by: column.by, rising: key == text }).ok_or_else(|| {
+        let known: Vec<&str> = COLUMNS.iter().map(|column| column.key).collect();
+        let text = words::clean(text);
+        Problem::Bad(format!("The list has no order `{text}`: there are {}.", known.join(", ")))
+    })
+}
+
+fn number(parameters: &Parameters) -> Result<u64, Problem> {
+    let text = parameters.get("page").unwrap_or("1");
+    text.parse().ok().filter(|page| (1..=PAGES).contains(page)).ok_or_else(|| {
+        Problem::Bad(format!("Pages are counted from 1 to {PAGES}; filters make the list shorter."))
+    })
+}
+
+/// A heading that sorts by its column, the other way round where that is done already.
+fn head(column: &Column, order: Order, parameters: &Parameters) -> Head {
+    let sorted = order.by == column.by;
+    let falling = column.figures || column.by == By::Started;
+    let rising = if sorted { !order.rising } else { !falling };
+    let key = format!("{}{}", if rising { "" } else { "-" }, column.key);
+    let way = if order.rising { "ascending" } else { "descending" };
+    Head {
+        name: column.name,
+        link: parameters.address("/", &[("order", &key), ("page", "")]),
+        figures: column.figures,
+        sorted: sorted.then_some(way),
+    }
+}
+
+fn found(list: &Listing, before: u64, filter: &Filter) -> String {
+    let here = list.entries.len() as u64;
+    if here == 0 {
+        let nothing = *filter == Filter::default() && before == 0;
+        let text = if nothing { "No results yet." } else { "No result fits." };
+        return text.to_owned();
+    }
+    let more = if list.more { "more than " } else { "" };
+    let all = words::plural(list.total, "result", "results");
+    if before == 0 && here == list.total && !list.more {
+        return all;
+    }
+    format!("{} to {} of {more}{all}", before + 1, before + here)
+}
+
+fn running(run: &LiveRun) -> Running {
+    Running {
+        link: format!("/live/{}", words::in_path(&run.id)),
+        title: words::clean(&run.title),
+        about: live::about(run),
+    }
+}
+
+fn row(entry: &Entry) -> Row {
+    let text = |text: &Option<String>| text.as_deref().map(words::clean).unwrap_or_default();
+    let notes = u64::from(entry.notes);
+    Row {
+        id: entry.id.clone(),
+        link: format!("/result/{}", words::in_path(&entry.id)),
+        started: words::minute(&entry.started),
+        kind: words::clean(&entry.kind),
+        title: words::clean(&entry.title),
+        target: words::clean(&entry.targets),
+        device: text(&entry.device),
+        host: text(&entry.host),
+        size: words::size(entry.file_bytes),
+        iops: words::number(entry.best_iops),
+        mib: words::number(entry.best_mib_per_s),
+        status: words::status(entry.status),
+        whole: entry.status == Some(results::Status::Complete),
+        tags: entry.tags.iter().map(|tag| Tag::of(tag)).collect(),
+        notes: (notes > 0).then(|| words::plural(notes, "note", "notes")),
+    }
+}

@@ -1,0 +1,96 @@
+//! How figures, times and names are written on the pages.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use results::Status;
+use workload::{Bytes, show_number};
+
+/// What stands where there is no figure.
+pub(super) const NONE: &str = "–";
+
+/// What may stand in a path as it is (RFC 3986, section 2.3).
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A text on one line without control characters and marks that turn the direction of writing.
+pub(super) fn clean(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '\u{FFFD}',
+        c if c.is_control() => '\u{FFFD}',
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
+/// A part of an address: an id, with or without more after it.
+pub(super) fn in_path(part: &str) -> String {
+    utf8_percent_encode(part, PATH).to_string()
+}
+
+/// An RFC 3339 time in UTC to the minute, `2026-11-20 10:12`; another text as it is.
+pub(super) fn minute(text: &str) -> String {
+    let text = clean(text);
+    match text.split_once('T').map(|(date, time)| (date, time.get(..5), time.ends_with('Z'))) {
+        Some((date, Some(time), true)) => format!("{date} {time}"),
+        _ => text,
+    }
+}
+
+/// A count or rate, or a dash.
+pub(super) fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), show_number)
+}
+
+/// A size, or a dash.
+pub(super) fn size(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).to_string())
+}
+
+/// The word for how an experiment ended.
+pub(super) fn status(status: Option<Status>) -> &'static str {
+    match status {
+        Some(Status::Complete) => "complete",
+        Some(Status::Interrupted) => "interrupted",
+        Some(Status::Failed) => "failed",
+        None => "unfinished",
+    }
+}
+
+/// A word with its number.
+pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
+    let count = if n < 100 { n.to_string() } else { show_number(n as f64) };
+    format!("{count} {}", if n == 1 { one } else { many })
+}
+
+/// A name for a saved file that every file system takes.
+pub(super) fn file_name(id: &str, extension: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let id: String = id.chars().take(80).map(plain).collect();
+    format!("iosonde-{id}.{extension}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_are_short_and_other_texts_stay() {
+        assert_eq!(minute("2026-11-20T10:12:13.25Z"), "2026-11-20 10:12");
+        assert_eq!(minute("yesterday"), "yesterday");
+        assert_eq!(minute("2026-11-20Té"), "2026-11-20Té");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_a_panic_and_none_breaks_out(text in any::<String>()) {
+            let _ = minute(&text);
+            let path = in_path(&text);
+            prop_assert!(path.is_ascii() && !path.contains(['/', '?', '#', '"']));
+            let turned = clean(&text).contains(['\n', '\u{202e}']);
+            prop_assert!(!turned);
+            let name = file_name(&text, "json");
+            prop_assert!(name.is_ascii() && !name.contains(['/', '\\', '"', ' ']));
+        }
+    }
+}

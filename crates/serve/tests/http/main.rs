@@ -1,0 +1,8 @@
+//! The server over HTTP: who is answered, what is refused, and that no request breaks anything.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod access;
+mod events;
+mod hostile;
+mod pages;
+mod served;
