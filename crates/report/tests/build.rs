@@ -121,10 +121,7 @@ fn has(keys: &[String], wanted: &[&str]) {
 #[test]
 fn the_charts_of_the_founding_documents_are_there() {
     let knee = keys_of(documents::knee());
-    has(
-        &knee,
-        &["saturation-8k-random-read", "saturation-8k-random-read-2", "queue-8k-random-read"],
-    );
+    has(&knee, &["saturation-8k-random-read", "bandwidth-8k-random-read", "queue-8k-random-read"]);
     let sizes = keys_of(documents::sizes());
     has(&sizes, &["sizes", "cache-share"]);
     let scale = keys_of(documents::scale());

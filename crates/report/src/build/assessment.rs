@@ -187,7 +187,7 @@ fn ramp_charts(one: &Ramp) -> Vec<Chart> {
         marks: saturation::marks(one.knee.as_ref()),
         ceiling: None,
     };
-    let mut charts: Vec<Chart> = curve.whole().into_iter().collect();
+    let mut charts: Vec<Chart> = curve.whole("saturation").into_iter().collect();
     charts.extend(curve.queue());
     charts
 }

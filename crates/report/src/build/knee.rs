@@ -4,7 +4,7 @@ use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation,
 use workload::show_number;
 
 use super::caption::Caption;
-use super::make::{beside, column, fact, number, section, table, text, whole};
+use super::make::{column, fact, first_large, number, section, table, text, whole};
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, point, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
@@ -18,10 +18,13 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
     let document = Document::Knee(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(Block::Table));
+    let mut drawn = first_large(charts(e));
+    let rule = e.conclusion.knee.as_ref().map(|knee| words::clean(&knee.rule));
+    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
     let sections = [
         section("verdict", "Saturation point", answer(e)),
         tested::of_experiment(e, vec![fact("Load", words::clean(&e.conclusion.title))]),
-        section("saturation", "Saturation", beside(charts(e)).into_iter().collect()),
+        section("saturation", "Saturation", drawn),
         latency::of(&named, named.len() == 1),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Every load", tables),
@@ -61,8 +64,6 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
         }
         Some(knee) => {
             let at = knee.operating_point;
-            let mut evidence = vec![words::clean(&knee.explanation)];
-            evidence.push(format!("Rule: {}", words::clean(&knee.rule)));
             cards.push(Card {
                 heading: "Operating point".to_owned(),
                 judgement: point::judgement(c.knee.as_ref()),
@@ -72,7 +73,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
                     show_number(at.throughput),
                     workload::show_ns(at.latency_ns)
                 ),
-                evidence,
+                evidence: vec![words::clean(&knee.explanation)],
             });
         }
     }
@@ -150,9 +151,9 @@ fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
     });
     let large = e.measurements.first().is_some_and(words::is_bandwidth);
     let iops = curve(false, None);
-    let mut charts: Vec<Chart> = iops.whole().into_iter().collect();
+    let mut charts: Vec<Chart> = iops.whole("saturation").into_iter().collect();
     if link.is_some() || large {
-        charts.extend(curve(true, link).whole());
+        charts.extend(curve(true, link).whole("bandwidth"));
     }
     charts.extend(iops.queue());
     // Other splits over threads, where they were measured: do they lie on the curve?

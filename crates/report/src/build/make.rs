@@ -163,6 +163,14 @@ pub(super) fn beside(charts: Vec<Chart>) -> Option<Block> {
     (!charts.is_empty()).then_some(Block::Charts(charts))
 }
 
+/// The first chart in full width, the others beside each other.
+pub(super) fn first_large(charts: Vec<Chart>) -> Vec<Block> {
+    let mut charts = charts.into_iter();
+    let mut blocks: Vec<Block> = charts.next().map(Block::Chart).into_iter().collect();
+    blocks.extend(beside(charts.collect()));
+    blocks
+}
+
 /// A section; none where nothing is in it.
 pub(super) fn section(
     key: &'static str,

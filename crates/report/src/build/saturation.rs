@@ -79,8 +79,8 @@ impl Curve<'_> {
         best.into_values().collect()
     }
 
-    /// Throughput and latency against all I/Os in flight.
-    pub(super) fn whole(&self) -> Option<Chart> {
+    /// Throughput and latency against all I/Os in flight; `kind` is what the chart is called.
+    pub(super) fn whole(&self, kind: &str) -> Option<Chart> {
         let best = self.best();
         let throughput: Vec<Point> = best
             .iter()
@@ -102,9 +102,9 @@ impl Curve<'_> {
             lines.push(series("p99", Shape::Dashed, Side::Right, tail));
         }
         lines.extend(self.level(&best));
-        let title = format!("{}: saturation", self.title);
+        let title = format!("{}: {kind}", self.title);
         self.chart(
-            "saturation",
+            kind,
             &title,
             Drawn {
                 x: in_flight(),

@@ -20,10 +20,13 @@ pub(super) fn sections(e: &Experiment<Scale>) -> Vec<Section> {
     let mut tables: Vec<Block> =
         [together(e), alone(e)].into_iter().flatten().map(Block::Table).collect();
     tables.extend(loads::shown(&document).map(Block::Table));
+    let mut drawn: Vec<Block> = beside(charts(e)).into_iter().collect();
+    let rule = e.conclusion.scaling.as_ref().map(|s| words::clean(&s.rule));
+    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
     let sections = [
         section("verdict", "Do the targets add up?", answer(e)),
         tested::of_experiment(e, Vec::new()),
-        section("scaling", "Scaling", beside(charts(e)).into_iter().collect()),
+        section("scaling", "Scaling", drawn),
         latency::of(&named, false),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Alone and together", tables),
@@ -56,8 +59,7 @@ fn answer(e: &Experiment<Scale>) -> Vec<Block> {
         let text = "Nothing follows: no several targets were measured together.";
         return vec![Block::Paragraph(text.to_owned())];
     };
-    let mut evidence = cleaned(&scaling.findings);
-    evidence.push(format!("Rule: {}", words::clean(&scaling.rule)));
+    let evidence = cleaned(&scaling.findings);
     let (judgement, answer) = judged(scaling);
     let card = Card { heading: "Scaling".to_owned(), judgement, answer, evidence };
     vec![Block::Cards(vec![card])]

@@ -6,8 +6,8 @@ use workload::show_ns;
 
 use super::caption::Caption;
 use super::make::{
-    Drawn, Named, beside, chart, column, fact, linear, log2, mark, number, point, points, section,
-    series, table, whole,
+    Drawn, Named, chart, column, fact, first_large, linear, log2, mark, number, point, points,
+    section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
@@ -21,10 +21,13 @@ pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(Block::Table));
     let largest = fact("Largest size", words::clean(&e.conclusion.largest_reason));
+    let mut drawn = first_large(charts(e));
+    let rule = e.conclusion.edge.as_ref().map(|edge| words::clean(&edge.rule));
+    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
     let sections = [
         section("verdict", "The cache", answer(e)),
         tested::of_experiment(e, vec![largest]),
-        section("sizes", "Size by size", beside(charts(e)).into_iter().collect()),
+        section("sizes", "Size by size", drawn),
         latency::of(&named, false),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Every size", tables),
@@ -50,10 +53,7 @@ fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
         heading: "Cache below the operating system".to_owned(),
         judgement,
         answer,
-        evidence: vec![
-            words::clean(&edge.explanation),
-            format!("Rule: {}", words::clean(&edge.rule)),
-        ],
+        evidence: vec![words::clean(&edge.explanation)],
     };
     let mut facts = Vec::new();
     if let Some(hit) = edge.hit_latency_ns {

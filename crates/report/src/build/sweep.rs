@@ -224,7 +224,7 @@ fn curve_charts(e: &Experiment<Sweep>, curve: &SweptCurve, most: usize) -> Vec<C
         charts.extend(threads);
         charts.extend(drawn.of_total());
     } else {
-        charts.extend(drawn.whole());
+        charts.extend(drawn.whole("saturation"));
     }
     let key = format!("combinations-{title}");
     let heading = format!("{title}: every combination");
