@@ -195,7 +195,8 @@ fn ramp_charts(one: &Ramp) -> Vec<Chart> {
 fn patterns(a: &Assessment) -> Vec<Block> {
     let cases: Vec<Case> = a.patterns.iter().map(|p| Case::of(&p.title, &p.measurement)).collect();
     let captions = Caption::of(a.patterns.iter().map(|p| &p.measurement));
-    let mut blocks: Vec<Block> = beside(cases::charts(&cases, &captions)).into_iter().collect();
+    let mut blocks: Vec<Block> =
+        beside(cases::charts(&cases, &captions, "mean")).into_iter().collect();
     let document = Document::Assessment(Box::new(a.clone()));
     let operation = |i: usize| a.patterns.get(i).map(|p| p.operation.clone()).unwrap_or_default();
     let shown = Shown {

@@ -34,8 +34,8 @@ impl Case {
     }
 }
 
-/// IOPS, MiB/s and latency of each case.
-pub(super) fn charts(cases: &[Case], caption: &Caption) -> Vec<Chart> {
+/// IOPS, MiB/s and latency of each case; `mean` says of what load the latency is.
+pub(super) fn charts(cases: &[Case], caption: &Caption, mean: &str) -> Vec<Chart> {
     let caption = caption.text();
     let cases = cases.get(..COLUMNS).unwrap_or(cases);
     let x = || names("", cases.iter().map(|c| c.name.clone()).collect());
@@ -52,13 +52,19 @@ pub(super) fn charts(cases: &[Case], caption: &Caption) -> Vec<Chart> {
     };
     let iops = columns("IOPS", &|c| Some(c.iops), true);
     let mib = columns("MiB/s", &|c| Some(c.mib_per_s), true);
-    let mean = columns("mean", &|c| c.mean_ns, false);
+    let latency = columns(mean, &|c| c.mean_ns, false);
     let tail = points(cases.iter().enumerate().map(|(i, c)| (i as f64, c.p99_ns)));
     let tail = series("p99", Shape::Dots, Side::Left, tail);
     let charts = [
         draw("cases-iops", "IOPS per case", "IOPS", Unit::Iops, vec![iops]),
         draw("cases-mib-per-s", "MiB/s per case", "MiB/s", Unit::MibPerS, vec![mib]),
-        draw("cases-latency", "Latency per case", "Latency", Unit::Nanoseconds, vec![mean, tail]),
+        draw(
+            "cases-latency",
+            "Latency per case",
+            "Latency",
+            Unit::Nanoseconds,
+            vec![latency, tail],
+        ),
     ];
     charts.into_iter().flatten().collect()
 }

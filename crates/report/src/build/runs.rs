@@ -16,7 +16,7 @@ pub(super) fn sections(e: &Experiment<Runs>) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> =
         e.measurements.iter().enumerate().map(|(i, m)| (format!("run {}", i + 1), m)).collect();
     let cases: Vec<Case> = named.iter().map(|(name, m)| Case::of(name, m)).collect();
-    let charts = cases::charts(&cases, &Caption::of(&e.measurements));
+    let charts = cases::charts(&cases, &Caption::of(&e.measurements), "mean");
     let document = Document::Runs(Box::new(e.clone()));
     let table = loads::shown(&document).map(Block::Table);
     let own = vec![fact("Runs", format!("{} of {}", e.measurements.len(), runs.asked))];

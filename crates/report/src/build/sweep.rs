@@ -168,7 +168,7 @@ fn case_charts(e: &Experiment<Sweep>) -> Vec<Chart> {
     };
     let cases: Vec<Case> = e.conclusion.curves.iter().map(case).collect();
     let all: Vec<&SweptCell> = e.conclusion.curves.iter().flat_map(|c| cells_of(e, c)).collect();
-    cases::charts(&cases, &caption(e, &all))
+    cases::charts(&cases, &caption(e, &all), "mean where 95 % of the best is reached")
 }
 
 fn load(c: &SweptCell) -> Load {
