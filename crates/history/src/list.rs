@@ -10,6 +10,8 @@ use crate::value::{FromValue, Mismatch, Row, Value, values};
 
 /// A list says exactly how many there are up to this.
 const COUNTED: u64 = 10_000;
+/// Measurements of a load that are looked up one by one.
+const RARE: u64 = 5_000;
 /// How many candidates an ambiguous name shows.
 const CANDIDATES: u64 = 6;
 
@@ -171,7 +173,7 @@ pub struct Listing {
 }
 
 /// A condition that is made while its parameters are counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Where {
     parts: Vec<String>,
     values: Vec<Value>,
@@ -219,22 +221,15 @@ fn on_experiments(filter: &Filter) -> Where {
         None => {}
     }
     if let Some(target) = &filter.target {
-        let inside = format!("%, {}, %", like(target));
-        to.add("', ' || e.targets || ', ' LIKE ? ESCAPE '\\'", inside);
+        to.add(&on_target("e.targets"), inside(target));
     }
     for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
-        let columns = ["e.title", "e.targets", "e.host", "e.device", "e.kind", "e.id"];
-        let mut any: Vec<String> =
-            columns.iter().map(|c| format!("lower({c}) LIKE ? ESCAPE '\\'")).collect();
-        any.push(
-            "e.number IN (SELECT n.experiment FROM notes n WHERE lower(n.note) LIKE ? ESCAPE '\\')"
-                .to_owned(),
+        to.add(
+            "(e.words LIKE ? ESCAPE '\\' \
+             OR e.number IN (SELECT n.experiment FROM notes n WHERE lower(n.note) LIKE ? ESCAPE '\\') \
+             OR e.number IN (SELECT g.experiment FROM tags g WHERE lower(g.tag) LIKE ? ESCAPE '\\'))",
+            format!("%{}%", like(&word.to_lowercase())),
         );
-        any.push(
-            "e.number IN (SELECT g.experiment FROM tags g WHERE lower(g.tag) LIKE ? ESCAPE '\\')"
-                .to_owned(),
-        );
-        to.add(&format!("({})", any.join(" OR ")), format!("%{}%", like(&word.to_lowercase())));
     }
     to
 }
@@ -255,24 +250,53 @@ fn add_load(to: &mut Where, filter: &Filter) {
     }
 }
 
+/// The condition that a target is one of those that are joined in a column.
+fn on_target(column: &str) -> String {
+    format!("', ' || {column} || ', ' LIKE ? ESCAPE '\\'")
+}
+
+fn inside(target: &str) -> String {
+    format!("%, {}, %", like(target))
+}
+
 /// A text to be found as it is by LIKE.
 fn like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
 /// Every condition of a filter, on experiments.
-fn conditions(filter: &Filter) -> Where {
+fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, HistoryError> {
+    let rare = is_rare(connection, filter)?;
     let mut to = on_experiments(filter);
     let before = to.parts.len();
     add_load(&mut to, filter);
-    let load = to.parts.split_off(before);
+    let load = to.parts.split_off(before).join(" AND ");
     if !load.is_empty() {
-        to.parts.push(format!(
-            "EXISTS (SELECT 1 FROM measurements m WHERE m.experiment = e.number AND {})",
-            load.join(" AND ")
-        ));
+        // Two ways to the same: from the few measurements to their experiments, or along the list, which soon has enough.
+        to.parts.push(if rare {
+            format!("e.number IN (SELECT m.experiment FROM measurements m WHERE {load})")
+        } else {
+            format!(
+                "EXISTS (SELECT 1 FROM measurements m WHERE m.experiment = e.number AND {load})"
+            )
+        });
     }
-    to
+    Ok(to)
+}
+
+/// Whether few measurements are of the load that a filter names.
+fn is_rare(connection: &Connection, filter: &Filter) -> Result<bool, HistoryError> {
+    let mut to = Where::default();
+    add_load(&mut to, filter);
+    if to.parts.is_empty() {
+        return Ok(false);
+    }
+    let condition = to.sql();
+    let most = to.next(RARE);
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM measurements m{condition} LIMIT {most}) counted"
+    );
+    Ok(one::<u64>(connection, &sql, &to.values)? < RARE)
 }
 
 fn order(order: Order) -> String {
@@ -289,7 +313,7 @@ fn order(order: Order) -> String {
         By::MibPerS => "e.best_mib_per_s",
     };
     // What is not known comes last either way.
-    format!("({column} IS NULL) ASC, {column} {way}, e.started DESC, e.id DESC")
+    format!("{column} {way} NULLS LAST, e.started DESC, e.id DESC")
 }
 
 const ENTRY: &str = "SELECT e.number, e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, \
@@ -331,22 +355,25 @@ pub(crate) fn list(
     sorted: Order,
     page: Page,
 ) -> Result<Listing, HistoryError> {
-    let entries = entries(connection, conditions(filter), sorted, page)?;
-    let mut to = conditions(filter);
-    let condition = to.sql();
-    let sql = if *filter == Filter::default() {
-        "SELECT count(*) FROM experiments e".to_owned()
-    } else {
-        let most = to.next(COUNTED + 1);
-        format!(
-            "SELECT count(*) FROM (SELECT 1 FROM experiments e{condition} LIMIT {most}) counted"
-        )
-    };
-    let count: u64 = one(connection, &sql, &to.values)?;
-    let more = *filter != Filter::default() && count > COUNTED;
+    let mut to = conditions(connection, filter)?;
+    let entries = entries(connection, to.clone(), sorted, page)?;
     let seen = page.offset.saturating_add(entries.len() as u64);
-    let total = if more { COUNTED.max(seen) } else { count };
-    Ok(Listing { entries, total, more })
+    if (entries.len() as u64) < page.limit && (page.offset == 0 || !entries.is_empty()) {
+        // The list ends here.
+        return Ok(Listing { entries, total: seen, more: false });
+    }
+    let condition = to.sql();
+    if to.parts.is_empty() {
+        let total = one(connection, "SELECT count(*) FROM experiments", &[])?;
+        return Ok(Listing { entries, total, more: false });
+    }
+    let most = to.next(COUNTED + 1);
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM experiments e{condition} LIMIT {most}) counted"
+    );
+    let count: u64 = one(connection, &sql, &to.values)?;
+    let more = count > COUNTED;
+    Ok(Listing { entries, total: if more { COUNTED.max(seen) } else { count }, more })
 }
 
 /// The one value that a statement gives.
@@ -387,7 +414,7 @@ pub(crate) fn following(
     last: Option<&(String, String)>,
     limit: u64,
 ) -> Result<Vec<(String, String)>, HistoryError> {
-    let mut to = conditions(filter);
+    let mut to = conditions(connection, filter)?;
     if let Some((started, id)) = last {
         let (started, id) = (to.next(started), to.next(id));
         to.parts.push(format!("(e.started, e.id) > ({started}, {id})"));
@@ -414,21 +441,24 @@ pub(crate) fn find(connection: &Connection, selector: &str) -> Result<Entry, His
         let newest = entries(connection, Where::default(), Order::NEWEST, page)?;
         return newest.into_iter().next().ok_or_else(not_found);
     }
-    let mut exact = Where::default();
-    exact.add("e.id = ?", selector);
-    if let Some(entry) = entries(connection, exact, Order::NEWEST, Page::ALL)?.into_iter().next() {
+    if let Some(entry) = by_id(connection, selector)? {
         return Ok(entry);
     }
-    let mut beginning = Where::default();
-    beginning.add("e.id >= ?", selector);
-    beginning.add("e.id < ?", format!("{selector}\u{10FFFF}"));
-    let page = Page { offset: 0, limit: CANDIDATES };
-    let mut found = entries(connection, beginning, Order::NEWEST, page)?;
+    let sql = "SELECT id FROM experiments WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+    let end = format!("{selector}\u{10FFFF}");
+    let mut found =
+        connection.query(sql, values![selector, end, CANDIDATES], Row::take::<String>)?;
     if found.len() > 1 {
-        let candidates = found.into_iter().map(|entry| entry.id).collect();
-        return Err(HistoryError::Ambiguous { selector: selector.to_owned(), candidates });
+        return Err(HistoryError::Ambiguous { selector: selector.to_owned(), candidates: found });
     }
-    found.pop().ok_or_else(not_found)
+    let id = found.pop().ok_or_else(not_found)?;
+    by_id(connection, &id)?.ok_or_else(not_found)
+}
+
+fn by_id(connection: &Connection, id: &str) -> Result<Option<Entry>, HistoryError> {
+    let mut exact = Where::default();
+    exact.add("e.id = ?", id);
+    Ok(entries(connection, exact, Order::NEWEST, Page::ALL)?.into_iter().next())
 }
 
 /// The results that are meant: the one that [`find`] finds, or all with a tag, the oldest first.
@@ -437,7 +467,7 @@ pub(crate) fn select(connection: &Connection, selector: &str) -> Result<Vec<Entr
         return find(connection, selector).map(|entry| vec![entry]);
     };
     let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
-    let found = entries(connection, conditions(&filter), Order::OLDEST, Page::ALL)?;
+    let found = entries(connection, conditions(connection, &filter)?, Order::OLDEST, Page::ALL)?;
     if found.is_empty() {
         let place = connection.place().clone();
         return Err(HistoryError::NotFound { selector: selector.to_owned(), place });
@@ -452,7 +482,16 @@ pub(crate) fn loads(
     sorted: Order,
     page: Page,
 ) -> Result<Vec<Load>, HistoryError> {
-    let mut to = on_experiments(filter);
+    // A measurement has host and target itself: the order of its own index is kept while others are left out.
+    let (host, target) = (filter.host.as_ref(), filter.target.as_ref());
+    let others = Filter { host: None, target: None, ..filter.clone() };
+    let mut to = on_experiments(&others);
+    if let Some(host) = host {
+        to.add("m.host = ?", host);
+    }
+    if let Some(target) = target {
+        to.add(&on_target("m.target"), inside(target));
+    }
     add_load(&mut to, filter);
     let condition = to.sql();
     let (limit, offset) = (to.next(page.limit), to.next(page.offset));
@@ -480,5 +519,5 @@ fn load_order(order: Order) -> String {
         By::Iops => "m.iops",
         By::MibPerS => "m.mib_per_s",
     };
-    format!("({column} IS NULL) ASC, {column} {way}, m.started DESC, m.number DESC")
+    format!("{column} {way} NULLS LAST, m.started DESC, m.number DESC")
 }

@@ -44,10 +44,11 @@ pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
 
 /// Notes that an experiment begins.
 pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
-    let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, measurements) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number";
+    let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, measurements, words) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number";
     let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
-    let values = values![id, schema, kind, title, started, plan_id, "", 0_u32];
+    let values =
+        values![id, schema, kind, title, started, plan_id, "", 0_u32, words(&[id, kind, title])];
     let number = connection.query_one(sql, values, Row::take::<i64>);
     let number = number.map_err(|error| {
         if error.is_duplicate() { HistoryError::Differs { id: id.to_owned() } } else { error }
@@ -56,21 +57,28 @@ pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<
     connection.execute(sql, values![number, plan]).map(drop)
 }
 
+/// What a search looks through.
+fn words(parts: &[&str]) -> String {
+    parts.join(" ").to_lowercase()
+}
+
 /// What is known of an experiment while it is recorded.
 struct Open {
     number: i64,
     kind: String,
+    title: String,
     measurements: u32,
     best_iops: Option<f64>,
     best_mib_per_s: Option<f64>,
 }
 
 fn open(connection: &Connection, id: &str) -> Result<Open, HistoryError> {
-    let sql = "SELECT number, kind, measurements, best_iops, best_mib_per_s FROM experiments WHERE id = $1";
+    let sql = "SELECT number, kind, title, measurements, best_iops, best_mib_per_s FROM experiments WHERE id = $1";
     let open = connection.query_one(sql, values![id], |row| {
         Ok(Open {
             number: row.take()?,
             kind: row.take()?,
+            title: row.take()?,
             measurements: row.take()?,
             best_iops: row.take()?,
             best_mib_per_s: row.take()?,
@@ -106,16 +114,21 @@ pub(crate) fn keep(
     )?;
     if first {
         let sql = "UPDATE experiments SET tool_version = $1, host = $2, targets = $3, device = $4, engine = $5, \
-                   file_bytes = $6 WHERE number = $7";
+                   file_bytes = $6, words = $7 WHERE number = $8";
+        let device = load::device(environment);
+        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+        let (host, disk) = (text(&row.host), text(&device));
+        let words = words(&[experiment, &open.kind, &open.title, &host, &row.target, &disk]);
         connection.execute(
             sql,
             values![
                 row.tool_version,
                 row.host,
                 row.target,
-                load::device(environment),
+                device,
                 row.engine,
                 row.file_bytes,
+                words,
                 open.number
             ],
         )?;
@@ -223,18 +236,23 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
         document.targets().iter().map(|path| path.display().to_string()).collect();
     let environment = document.environment();
     let sql = "UPDATE experiments SET status = $1, finished = $2, title = $3, tool_version = $4, host = $5, \
-               targets = $6, device = $7, file_bytes = $8 WHERE number = $9";
+               targets = $6, device = $7, file_bytes = $8, words = $9 WHERE number = $10";
+    let (title, targets) = (document.title(), targets.join(", "));
+    let (host, device) = (load::host(environment), load::device(environment));
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    let words = words(&[id, &open.kind, &title, &text(&host), &targets, &text(&device)]);
     connection.execute(
         sql,
         values![
             status_name(document.status()),
             end_of(document),
-            document.title(),
+            title,
             document.tool_version(),
-            load::host(environment),
-            targets.join(", "),
-            load::device(environment),
+            host,
+            targets,
+            device,
             document.file_bytes(),
+            words,
             open.number
         ],
     )?;

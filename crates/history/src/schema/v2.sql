@@ -19,11 +19,15 @@ CREATE TABLE experiments (
     file_bytes     {integer},
     measurements   {integer} NOT NULL,
     best_iops      {real},
-    best_mib_per_s {real}
+    best_mib_per_s {real},
+    -- What a search looks through, in lower case: id, kind, title, host, targets and device.
+    words          TEXT NOT NULL
 ){table};
 CREATE INDEX experiments_by_start ON experiments (started, id);
 CREATE INDEX experiments_by_kind ON experiments (kind, started, id);
 CREATE INDEX experiments_by_host ON experiments (host, started, id);
+CREATE INDEX experiments_by_iops ON experiments (best_iops);
+CREATE INDEX experiments_by_mib_per_s ON experiments (best_mib_per_s);
 
 -- What is long and read rarely: the plan, and the result without its measurements.
 CREATE TABLE documents (
@@ -140,6 +144,9 @@ CREATE TABLE measurements (
 CREATE INDEX measurements_by_start ON measurements (started, number);
 CREATE INDEX measurements_by_conditions ON measurements (conditions_id, started, number);
 CREATE INDEX measurements_by_load ON measurements (pattern, write_percent, block_bytes, experiment);
+CREATE INDEX measurements_by_block ON measurements (block_bytes, write_percent, experiment);
+CREATE INDEX measurements_by_host ON measurements (host, started, number);
+CREATE INDEX measurements_by_environment ON measurements (environment);
 
 -- What a measurement says beyond its row, its series, its histograms and its environment.
 CREATE TABLE measurement_documents (
