@@ -124,6 +124,25 @@ fn the_verdict_comes_first_and_everything_fits() {
 }
 
 #[test]
+fn of_many_loads_only_what_decides_is_shown() {
+    let mut many = comparison(true);
+    many.loads = vec![many.loads[0].clone(); 9];
+    many.loads.push(comparison(false).loads[0].clone());
+    let text = report::text::comparison(&many);
+    tame(&text);
+    assert_eq!(
+        text.matches("8 KiB random read, 4 threads × depth 8; file 1 GiB, direct").count(),
+        10
+    );
+    assert_eq!(text.lines().filter(|l| l.trim_end().ends_with("worse")).count(), 9 + 1, "{text}");
+    assert!(!text.contains("mean latency"), "{text}");
+    assert!(
+        text.contains("! 8 KiB random read, 4 threads × depth 8: file size: A 256 MiB"),
+        "{text}"
+    );
+}
+
+#[test]
 fn without_a_verdict_both_values_stand_under_what_differs() {
     let text = report::text::comparison(&comparison(false));
     tame(&text);

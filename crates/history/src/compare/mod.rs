@@ -133,11 +133,14 @@ impl Judged {
             Change::Worse => "B is worse than A",
             Change::CannotTell => "it cannot be told whether B is better or worse than A",
         };
+        let changed = matches!(overall.verdict, Change::Better | Change::Worse);
+        let unknown = deciding.iter().any(|d| d.compared.verdict == Change::CannotTell);
+        let where_told = if changed && unknown { " where that can be told" } else { "" };
         let unlike = if any_alike { "" } else { " (of sides that are not alike)" };
         Self {
             verdict: overall.verdict,
             withheld: false,
-            explanation: format!("{word}{unlike}: {}", overall.findings.join("; ")),
+            explanation: format!("{word}{where_told}{unlike}: {}", overall.findings.join("; ")),
             findings: overall.findings,
         }
     }

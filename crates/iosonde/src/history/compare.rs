@@ -98,7 +98,7 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
     };
     let (documents_a, documents_b) = (documents(history, &a)?, documents(history, &b)?);
     let asked = has_single_runs(&documents_a, &documents_b);
-    let noise = if asked { noise(history, &b)? } else { Noise::default() };
+    let noise = if asked { noise(history, &b, &documents_b)? } else { Noise::default() };
     let rules = Rules {
         band_percent: args.band.0,
         anyway: args.anyway,
@@ -152,8 +152,8 @@ fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Fail
     Ok(documents)
 }
 
-/// How far repeated runs differ on the host of what is judged, from the newest results that repeat.
-fn noise(history: &History, judged: &[Entry]) -> Result<Noise, Failure> {
+/// How far repeated runs differ on the host of what is judged: in the newest results that repeat, and in itself.
+fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, Failure> {
     let Some(first) = judged.first() else { return Ok(Noise::default()) };
     let filter =
         Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };
@@ -165,7 +165,7 @@ fn noise(history: &History, judged: &[Entry]) -> Result<Noise, Failure> {
         e.schema == Runs::SCHEMA && e.host == first.host && artificial(e) == artificial(first)
     });
     let entries: Vec<Entry> = repeated.take(NOISE_READ).collect();
-    Ok(Noise::of(&documents(history, &entries)?))
+    Ok(Noise::of(documents(history, &entries)?.iter().chain(own)))
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::words;
 
 /// Results of a side that are listed.
 const RESULTS: usize = 6;
+/// Loads that are shown with every figure; of more, those that decide.
+const IN_FULL: usize = 3;
 /// Loads of one side alone that are listed.
 const ALONE: usize = 6;
 
@@ -20,8 +22,10 @@ pub fn comparison(c: &Comparison) -> String {
     out.push_str(&side("A", &c.a));
     out.push_str(&side("B", &c.b));
     out.push_str(&differences(c));
-    for load in &c.loads {
-        out.push_str(&one_load(load));
+    if c.loads.len() <= IN_FULL {
+        c.loads.iter().for_each(|load| out.push_str(&one_load(load)));
+    } else {
+        out.push_str(&many_loads(&c.loads));
     }
     out.push_str(&alone("A", &c.only_a));
     out.push_str(&alone("B", &c.only_b));
@@ -106,6 +110,47 @@ fn one_load(load: &ComparedLoad) -> String {
     }
     out.push_str(&table.show());
     out.push_str(&sentence(load));
+    out
+}
+
+/// The figures that decide, one line for each; then what is not alike.
+fn many_loads(loads: &[ComparedLoad]) -> String {
+    let mut table = Table::new(1, &["", "runs", "A", "B", "change", "90 % interval", "verdict"]);
+    let mut unlike = String::new();
+    // Where among the lines of the table a load begins.
+    let (mut heads, mut lines) = (Vec::new(), 1);
+    for load in loads {
+        let title = words::clean(&load.title);
+        for d in &load.unlike {
+            let differs = [&d.name, &d.a, &d.b].map(|text| words::clean(text));
+            let [name, a, b] = differs;
+            unlike.push_str(&wrap("  ! ", &format!("{title}: {name}: A {a}, B {b}"), WIDTH));
+        }
+        let sizes = format!("{}, {}", load.runs_a.len(), load.runs_b.len());
+        heads.push((lines, format!("{}; {}", shorten(&title, 70), words::clean(&load.caption))));
+        for figure in load.figures.iter().filter(|f| f.decides) {
+            let (mark, name) = if load.unlike.is_empty() { (' ', "") } else { ('!', " unlike") };
+            let mut cells = row(figure, figure.compared.is_some());
+            cells.remove(4);
+            cells.remove(2);
+            cells[0] = format!("{mark} {}{name}", cells[0]);
+            cells.insert(1, sizes.clone());
+            table.row(cells);
+            lines += 1;
+        }
+    }
+    let mut out = "\n".to_owned();
+    let mut heads = heads.into_iter().peekable();
+    for (number, line) in table.show().lines().enumerate() {
+        while let Some((_, head)) = heads.next_if(|(at, _)| *at == number) {
+            out.push_str(&format!("{head}\n"));
+        }
+        out.push_str(&format!("{line}\n"));
+    }
+    if !unlike.is_empty() {
+        out.push_str(&format!("\nNot alike\n{unlike}"));
+    }
+    out.push_str("  Every figure of every load is in --json.\n");
     out
 }
 
