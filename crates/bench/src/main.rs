@@ -2,11 +2,14 @@
 //!
 //! `exact` counts user instructions and system calls for each I/O, which are the same on any machine and under any
 //! load. `peers` adds figures of time and CPU, measured in turns with fio, and writes them to `docs/performance.md`.
-//! `accuracy` compares iosonde with what is known to be true, and writes that to `docs/accuracy.md`. `reports` makes the
-//! report of 576 cells in every format, and prints how long that takes and how large it is.
+//! `accuracy` compares iosonde with what is known to be true, and writes that to `docs/accuracy.md`. `history` times what a
+//! large store answers. `reports` makes the report of 576 cells in every format, and prints how long that takes and how
+//! large it is.
 
 #[cfg(target_os = "linux")]
 mod accuracy;
+#[cfg(target_os = "linux")]
+mod history;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]

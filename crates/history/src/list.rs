@@ -234,19 +234,37 @@ fn on_experiments(filter: &Filter) -> Where {
     to
 }
 
+/// How the measurements of a load are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By the indexes of the load.
+    ByLoad,
+    /// Among those that are found by other means. What is computed from a column is looked up in no index: SQLite would
+    /// take that of the load for each experiment, and read all of it.
+    Among,
+}
+
 /// The conditions that a filter has on the table `measurements`, named `m`.
-fn add_load(to: &mut Where, filter: &Filter) {
+fn add_load(to: &mut Where, filter: &Filter, way: Way) {
+    let text = |column: &str| match way {
+        Way::ByLoad => format!("{column} = ?"),
+        Way::Among => format!("({column} || '') = ?"),
+    };
+    let number = |column: &str| match way {
+        Way::ByLoad => format!("{column} = ?"),
+        Way::Among => format!("({column} + 0) = ?"),
+    };
     if let Some(pattern) = &filter.pattern {
-        to.add("m.pattern = ?", pattern);
+        to.add(&text("m.pattern"), pattern);
     }
     if let Some(percent) = filter.write_percent {
-        to.add("m.write_percent = ?", percent);
+        to.add(&number("m.write_percent"), percent);
     }
     if let Some(bytes) = filter.block_bytes {
-        to.add("m.block_bytes = ?", bytes);
+        to.add(&number("m.block_bytes"), bytes);
     }
     if let Some(id) = &filter.conditions_id {
-        to.add("m.conditions_id = ?", id);
+        to.add(&text("m.conditions_id"), id);
     }
 }
 
@@ -269,7 +287,7 @@ fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, History
     let rare = is_rare(connection, filter)?;
     let mut to = on_experiments(filter);
     let before = to.parts.len();
-    add_load(&mut to, filter);
+    add_load(&mut to, filter, if rare { Way::ByLoad } else { Way::Among });
     let load = to.parts.split_off(before).join(" AND ");
     if !load.is_empty() {
         // Two ways to the same: from the few measurements to their experiments, or along the list, which soon has enough.
@@ -287,7 +305,7 @@ fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, History
 /// Whether few measurements are of the load that a filter names.
 fn is_rare(connection: &Connection, filter: &Filter) -> Result<bool, HistoryError> {
     let mut to = Where::default();
-    add_load(&mut to, filter);
+    add_load(&mut to, filter, Way::ByLoad);
     if to.parts.is_empty() {
         return Ok(false);
     }
@@ -492,7 +510,7 @@ pub(crate) fn loads(
     if let Some(target) = target {
         to.add(&on_target("m.target"), inside(target));
     }
-    add_load(&mut to, filter);
+    add_load(&mut to, filter, Way::ByLoad);
     let condition = to.sql();
     let (limit, offset) = (to.next(page.limit), to.next(page.offset));
     let columns: Vec<String> =

@@ -9,13 +9,13 @@ mod table;
 mod tools;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
 use self::table::Row;
-use crate::{accuracy, reports};
+use crate::{accuracy, history, reports};
 
 /// What a benchmark could not do, in words.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -43,6 +43,8 @@ enum Command {
     Exact,
     /// Everything, in turns with fio, and write it down (the default)
     Peers,
+    /// How long a history of a million measurements takes to answer; prints a table
+    History(history::HistoryArgs),
     /// Where the answer is known: how far from it, and how sure of it
     Accuracy {
         /// Sections to print; all of them, written to the page, where none is named
@@ -68,7 +70,7 @@ struct PeersArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md]
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `history` none]
     #[arg(long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -81,6 +83,10 @@ pub(crate) fn main() -> ExitCode {
     let rows = match arguments.command {
         Some(Command::Exact) => iosonde().and_then(|iosonde| exact::run(&iosonde)),
         Some(Command::Peers) | None => iosonde().and_then(|iosonde| peers::run(&iosonde, peers)),
+        Some(Command::History(args)) => {
+            let table = history::run(&args);
+            table.and_then(|table| show_history(&table, peers.output.as_deref()))
+        }
         Some(Command::Accuracy { sections }) => {
             accuracy::run(&sections, peers.output.as_deref()).map(|()| Vec::new())
         }
@@ -104,4 +110,11 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints the figures of the history, and writes them to a page where one is named.
+fn show_history(table: &str, output: Option<&Path>) -> Result<Vec<Row>, Error> {
+    write!(std::io::stdout(), "{table}")?;
+    output.map_or(Ok(()), |output| history::write(table, output))?;
+    Ok(Vec::new())
 }

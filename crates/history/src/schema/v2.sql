@@ -144,6 +144,7 @@ CREATE TABLE measurements (
 CREATE INDEX measurements_by_start ON measurements (started, number);
 CREATE INDEX measurements_by_conditions ON measurements (conditions_id, started, number);
 CREATE INDEX measurements_by_load ON measurements (pattern, write_percent, block_bytes, experiment);
+CREATE INDEX measurements_by_experiment ON measurements (experiment, pattern, write_percent, block_bytes);
 CREATE INDEX measurements_by_block ON measurements (block_bytes, write_percent, experiment);
 CREATE INDEX measurements_by_host ON measurements (host, started, number);
 CREATE INDEX measurements_by_environment ON measurements (environment);
