@@ -5,6 +5,7 @@
 
 mod differences;
 pub(crate) mod figures;
+mod kept;
 pub(crate) mod loads;
 mod noise;
 mod warnings;
@@ -14,6 +15,7 @@ use results::{
     COMPARISON_SCHEMA, ComparedLoad, Comparison, Document, Figure, Side, SideDifference, SideResult,
 };
 
+pub use kept::{How, Side as KeptSide, compare_kept};
 pub use noise::Noise;
 
 /// What counts as no change unless somebody says otherwise, percent either way.

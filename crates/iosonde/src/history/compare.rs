@@ -1,20 +1,13 @@
 //! `iosonde history compare`: is it better, the same or worse?
 
 use clap::{Args, ValueEnum};
-use history::compare::{
-    BAND_PERCENT, Input, Noise, Rules, compare as compare_sides, has_single_runs,
-};
+use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
-use results::{Comparison, Conclusion as _, Document, Runs};
+use results::Comparison;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
 use crate::run::json;
-
-/// The newest results in which repeated runs are looked for, to know how far runs differ on a host.
-const NOISE_RESULTS: u64 = 200;
-/// How many of those that hold repeated runs are read.
-const NOISE_READ: usize = 20;
 
 /// `iosonde history compare`
 #[derive(Debug, Args)]
@@ -96,18 +89,14 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
         }
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
     };
-    let (documents_a, documents_b) = (documents(history, &a)?, documents(history, &b)?);
-    let asked = has_single_runs(&documents_a, &documents_b);
-    let noise = if asked { noise(history, &b, &documents_b)? } else { Noise::default() };
-    let rules = Rules {
+    let how = How {
         band_percent: args.band.0,
         anyway: args.anyway,
-        noise: &noise,
         tool_version: env!("CARGO_PKG_VERSION"),
     };
-    let a = Input { name: &name_a, documents: &documents_a };
-    let b = Input { name: &name_b, documents: &documents_b };
-    Ok(compare_sides(a, b, &rules))
+    let a = KeptSide { name: &name_a, entries: &a };
+    let b = KeptSide { name: &name_b, entries: &b };
+    compare_kept(history, a, b, how).map_err(failure)
 }
 
 /// Every result with the tag that is older than what is judged, of the same hosts and targets.
@@ -142,30 +131,6 @@ fn older(history: &History, tag: &str, judged: &[Entry]) -> Result<Vec<Entry>, F
         return Err(Failure::CannotRun(text));
     }
     Ok(older)
-}
-
-fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Failure> {
-    let mut documents = Vec::new();
-    for entry in entries {
-        documents.extend(history.documents(&entry.id).map_err(failure)?);
-    }
-    Ok(documents)
-}
-
-/// How far repeated runs differ on the host of what is judged: in the newest results that repeat, and in itself.
-fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, Failure> {
-    let Some(first) = judged.first() else { return Ok(Noise::default()) };
-    let filter =
-        Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };
-    let page = Page { offset: 0, limit: NOISE_RESULTS };
-    let listing = history.list(&filter, Order::NEWEST, page).map_err(failure)?;
-    let artificial =
-        |e: &Entry| e.engine.as_deref().is_some_and(|name| ["sim", "null"].contains(&name));
-    let repeated = listing.entries.into_iter().filter(|e| {
-        e.schema == Runs::SCHEMA && e.host == first.host && artificial(e) == artificial(first)
-    });
-    let entries: Vec<Entry> = repeated.take(NOISE_READ).collect();
-    Ok(Noise::of(documents(history, &entries)?.iter().chain(own)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod chromium;
+mod command;
 mod program;
 
 use chromium::Browser;
@@ -132,10 +133,10 @@ fn a_run_is_watched_to_its_end_by_two() {
     }
     let served = Served::with_samples();
     let (mut one, mut other) = (Browser::start(), Browser::start());
-    let mut run = served.start_run(6);
+    let mut run = served.start_run();
     one.open(&served.url);
     while one.eval("document.querySelectorAll('.running a').length") == 0 {
-        assert!(run.try_wait().unwrap().is_none(), "the run is over and was never seen");
+        assert!(run.goes_on(), "the run is over and was never seen");
         std::thread::sleep(std::time::Duration::from_millis(100));
         one.open(&served.url);
     }
@@ -151,10 +152,12 @@ fn a_run_is_watched_to_its_end_by_two() {
         "document.querySelector('#throughput path.reads').getAttribute('d').split('L').length > 2",
     );
     look_everywhere(&mut one, "live");
+    // However long all of that took: the run ends when it was seen.
+    run.interrupt();
     for browser in [&mut one, &mut other] {
         browser.until("document.querySelector('#result') !== null");
     }
-    assert!(run.wait().unwrap().success());
+    assert_eq!(run.exit_code(), Some(130));
     look_everywhere(&mut one, "live-over");
     one.follow("document.querySelector('#result').click()");
     assert!(one.text("location.pathname").starts_with("/result/"));

@@ -54,18 +54,18 @@ impl Served {
         Self { url, process, history, directory }
     }
 
-    /// A run in real time, into the same history, that goes on for so many seconds.
-    pub(crate) fn start_run(&self, seconds: u32) -> Child {
+    /// A run in real time, into the same history, that goes on until it is interrupted.
+    pub(crate) fn start_run(&self) -> Run {
         let target = self.directory.path().join("live");
         std::fs::create_dir_all(&target).unwrap();
-        let seconds = seconds.to_string();
-        iosonde(&self.history)
+        let run = iosonde(&self.history)
             .args(["run", target.to_str().unwrap(), "--size", "16M", "--buffered", "--warmup", "1"])
-            .args(["--write", "30", "--rate", "500", "--seconds", &seconds])
+            .args(["--write", "30", "--rate", "500", "--seconds", "600"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap()
+            .unwrap();
+        Run(run)
     }
 }
 
@@ -76,7 +76,36 @@ impl Drop for Served {
     }
 }
 
-fn iosonde(history: &std::path::Path) -> Command {
+/// A run under way; a test that fails takes it along.
+pub(crate) struct Run(Child);
+
+impl Run {
+    /// Whether it still goes on.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+
+    /// Ends it as Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        let id = self.0.id().to_string();
+        assert!(Command::new("sh").args(["-c", "kill -INT $0", &id]).status().unwrap().success());
+    }
+
+    /// Waits for its end and gives the exit code.
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The program with a history of its own, far from that of the user.
+pub(crate) fn iosonde(history: &std::path::Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
     command.env("IOSONDE_HISTORY", history).env_remove("HOME").stdin(Stdio::null());
     command

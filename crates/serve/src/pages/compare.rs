@@ -2,9 +2,8 @@
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
-use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
+use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
-use results::{Comparison, Conclusion as _, Document, Runs};
 use workload::show_number;
 
 use super::{Answer, html, id, words};
@@ -16,10 +15,6 @@ use crate::store::Store;
 const RECENT: u64 = 50;
 /// Results on a side.
 const SIDE: usize = 100;
-/// The newest results in which repeated runs are looked for, to know how far runs differ on a host …
-const NOISE_RESULTS: u64 = 200;
-/// … and how many of those are read.
-const NOISE_READ: usize = 20;
 /// Bands that make sense, percent.
 const BANDS: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
@@ -112,7 +107,14 @@ fn show(history: &History, asked: &Asked, parameters: &Parameters) -> Answer {
     };
     if !asked.a.is_empty() && !asked.b.is_empty() {
         let (a, b) = (side(history, &asked.a)?, side(history, &asked.b)?);
-        let comparison = compared(history, asked, &a, &b)?;
+        let how = How {
+            band_percent: asked.band,
+            anyway: asked.anyway,
+            tool_version: env!("CARGO_PKG_VERSION"),
+        };
+        let first = KeptSide { name: &asked.a, entries: &a };
+        let second = KeptSide { name: &asked.b, entries: &b };
+        let comparison = compare_kept(history, first, second, how)?;
         view.outcome = report::html::blocks(&report::comparison_blocks(&comparison))?;
         let results = |entries: &[Entry]| entries.iter().map(named).collect();
         view.sides = vec![
@@ -145,47 +147,4 @@ fn side(history: &History, selector: &str) -> Result<Vec<Entry>, Problem> {
         )));
     }
     Ok(entries)
-}
-
-fn compared(
-    history: &History,
-    asked: &Asked,
-    a: &[Entry],
-    b: &[Entry],
-) -> Result<Comparison, Problem> {
-    let (documents_a, documents_b) = (documents(history, a)?, documents(history, b)?);
-    let noise = noise(history, b)?;
-    let rules = Rules {
-        band_percent: asked.band,
-        anyway: asked.anyway,
-        noise: &noise,
-        tool_version: env!("CARGO_PKG_VERSION"),
-    };
-    let a = Input { name: &asked.a, documents: &documents_a };
-    let b = Input { name: &asked.b, documents: &documents_b };
-    Ok(compare(a, b, &rules))
-}
-
-fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Problem> {
-    let mut documents = Vec::new();
-    for entry in entries {
-        documents.extend(history.documents(&entry.id)?);
-    }
-    Ok(documents)
-}
-
-/// How far repeated runs differ on the host of what is judged, as `iosonde history compare` finds it.
-fn noise(history: &History, judged: &[Entry]) -> Result<Noise, Problem> {
-    let Some(first) = judged.first() else { return Ok(Noise::default()) };
-    let filter =
-        Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };
-    let page = Page { offset: 0, limit: NOISE_RESULTS };
-    let listing = history.list(&filter, Order::NEWEST, page)?;
-    let artificial =
-        |e: &Entry| e.engine.as_deref().is_some_and(|name| ["sim", "null"].contains(&name));
-    let repeated = listing.entries.into_iter().filter(|e| {
-        e.schema == Runs::SCHEMA && e.host == first.host && artificial(e) == artificial(first)
-    });
-    let entries: Vec<Entry> = repeated.take(NOISE_READ).collect();
-    Ok(Noise::of(&documents(history, &entries)?))
 }

@@ -14,7 +14,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use futures_util::stream::{Stream, unfold};
-use history::{History, HistoryError, LiveEvent, LiveRun};
+use history::{Entry, History, HistoryError, LiveEvent, LiveRun};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -26,6 +26,8 @@ use crate::store::Store;
 const VIEWERS: usize = 32;
 /// How often the history is asked for more.
 const POLL: Duration = Duration::from_millis(500);
+/// How often it is asked for the result of a run that ended: it is written a moment later.
+const PATIENCE: u32 = 10;
 /// A sign of life for clients and proxies while nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
@@ -83,26 +85,34 @@ pub(super) fn about(run: &LiveRun) -> String {
 }
 
 enum Found {
+    /// Under way, or at its end with the result still to come.
     Running(Box<LiveRun>),
     /// Not under way; the link to what is kept of it, where anything is.
     Over(Option<String>),
 }
 
 fn look(history: &History, id: &str) -> Result<Found, Problem> {
-    let running = history.live_runs()?.into_iter().find(|run| run.id == id);
-    match running {
-        Some(run) => Ok(Found::Running(Box::new(run))),
-        None => Ok(Found::Over(kept(history, id)?)),
+    let run = history.live_run(id)?;
+    let kept = kept(history, id)?;
+    let whole = kept.as_ref().is_some_and(|entry| entry.status.is_some());
+    let over = |run: &LiveRun| run.lost() || run.ended && whole;
+    match run {
+        Some(run) if !over(&run) => Ok(Found::Running(Box::new(run))),
+        _ => Ok(Found::Over(kept.as_ref().map(link))),
     }
 }
 
-/// The link to a result or to what is kept of it.
-fn kept(history: &History, id: &str) -> Result<Option<String>, Problem> {
+/// The result, or what is kept of one that is not there yet.
+fn kept(history: &History, id: &str) -> Result<Option<Entry>, Problem> {
     match history.find(id) {
-        Ok(entry) => Ok(Some(format!("/result/{}", words::in_path(&entry.id)))),
+        Ok(entry) => Ok(Some(entry)),
         Err(HistoryError::NotFound { .. } | HistoryError::Ambiguous { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+fn link(entry: &Entry) -> String {
+    format!("/result/{}", words::in_path(&entry.id))
 }
 
 fn no_such_run() -> Problem {
@@ -130,7 +140,15 @@ pub(super) async fn events(
     }
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let after = last.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-    let watching = Watching { live, id, after, due: VecDeque::new(), over: false, _seat: seat };
+    let watching = Watching {
+        live,
+        id,
+        after,
+        due: VecDeque::new(),
+        patience: PATIENCE,
+        over: false,
+        _seat: seat,
+    };
     let alive = KeepAlive::new().interval(HEARTBEAT);
     Sse::new(watching.stream()).keep_alive(alive).into_response()
 }
@@ -142,6 +160,8 @@ struct Watching {
     /// Number of the last event that was sent.
     after: u64,
     due: VecDeque<LiveEvent>,
+    /// How often it is still looked whether the result is there.
+    patience: u32,
     over: bool,
     /// Free again when the viewer has gone.
     _seat: OwnedSemaphorePermit,
@@ -152,6 +172,9 @@ struct Watching {
 struct Over {
     sentence: &'static str,
     link: Option<String>,
+    /// Nothing more will come of it.
+    #[serde(skip)]
+    settled: bool,
 }
 
 impl Watching {
@@ -175,15 +198,17 @@ impl Watching {
                 return None;
             }
             match self.fetch().await {
-                Ok(None) => self.pause().await,
-                Ok(Some(over)) => {
+                // What came at the very end is told first.
+                Ok(Some(_)) if !self.due.is_empty() => {}
+                Ok(Some(over)) if over.settled || self.patience == 0 => {
                     self.over = true;
-                    if self.due.is_empty() {
-                        return last(&over);
-                    }
-                    // What came at the very end is told first.
-                    self.over = false;
+                    return last(&over);
                 }
+                Ok(Some(_)) => {
+                    self.patience -= 1;
+                    self.pause().await;
+                }
+                Ok(None) => self.pause().await,
                 // The history is away for a moment: the browser comes again.
                 Err(_) => return None,
             }
@@ -195,14 +220,21 @@ impl Watching {
         let (id, after) = (self.id.clone(), self.after);
         let read = move |history: &History| {
             // In this order: what a run tells before its end is there when it is seen to be over.
-            let running = history.live_runs()?.iter().any(|run| run.id == id);
+            let run = history.live_run(&id)?;
             let events = history.live_events(&id, after)?;
-            if running {
+            let lost = run.as_ref().is_some_and(LiveRun::lost);
+            if !lost && run.is_some_and(|run| !run.ended) {
                 return Ok((events, None));
             }
-            let link = kept(history, &id)?;
-            let sentence = if link.is_some() { "Over" } else { "Over; nothing was measured" };
-            Ok((events, Some(Over { sentence, link })))
+            let kept = kept(history, &id)?;
+            let sentence = match (lost, &kept) {
+                (true, _) => "Lost: no sign of life for 15 seconds",
+                (false, Some(_)) => "Over",
+                (false, None) => "Over; nothing was measured",
+            };
+            let settled = lost || kept.as_ref().is_some_and(|entry| entry.status.is_some());
+            let link = kept.as_ref().map(link);
+            Ok((events, Some(Over { sentence, link, settled })))
         };
         let (events, over) = self.live.store.read(read).await?;
         self.due = events.into();

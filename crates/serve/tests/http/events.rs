@@ -41,10 +41,14 @@ struct Events(BufReader<TcpStream>);
 
 impl Events {
     fn of(served: &Served, after: Option<u64>) -> Self {
+        Self::to(served, RUN, after)
+    }
+
+    fn to(served: &Served, id: &str, after: Option<u64>) -> Self {
         let mut stream = served.connect();
         let last = after.map(|n| format!("Last-Event-ID: {n}\r\n")).unwrap_or_default();
         let host = served.address;
-        write!(stream, "GET /live/{RUN}/events HTTP/1.1\r\nHost: {host}\r\n{last}\r\n").unwrap();
+        write!(stream, "GET /live/{id}/events HTTP/1.1\r\nHost: {host}\r\n{last}\r\n").unwrap();
         let mut events = Self(BufReader::new(stream));
         assert!(events.line().contains(" 200 "));
         let mut kind = String::new();
@@ -103,6 +107,33 @@ fn events_come_as_they_happen_to_everyone_and_then_the_end() {
         assert!(viewer.next("data:").unwrap().contains("nothing was measured"));
         assert_eq!(viewer.next("data:"), None, "the stream ends");
     }
+}
+
+#[test]
+fn a_run_that_died_is_said_to_be_lost() {
+    let (served, history) = with_run();
+    let mut viewer = Events::of(&served, None);
+    history.live_event(RUN, "{\"event\":\"x\"}").unwrap();
+    assert_eq!(viewer.next("id:").as_deref(), Some("1"));
+    let other = rusqlite::Connection::open(&served.history).unwrap();
+    other.execute("UPDATE live_runs SET updated_ms = updated_ms - 20000", []).unwrap();
+    assert_eq!(viewer.next("event:").as_deref(), Some("over"));
+    assert!(viewer.next("data:").unwrap().contains("Lost"));
+}
+
+/// Seen as "Over; nothing was measured" of a run whose result was written a moment after it had said that it ended.
+#[test]
+fn a_result_that_comes_a_moment_after_the_end_is_waited_for() {
+    let (served, history) = with_run();
+    let document = run("db8", 8192);
+    history.live_begin(&live_run(document.id())).unwrap();
+    history.live_end(document.id()).unwrap();
+    served.get(&format!("/live/{}", document.id())).is(200, "Under way");
+    let mut viewer = Events::to(&served, document.id(), None);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    history.add(&document).unwrap();
+    assert_eq!(viewer.next("event:").as_deref(), Some("over"));
+    assert!(viewer.next("data:").unwrap().contains(&format!("/result/{}", document.id())));
 }
 
 #[test]

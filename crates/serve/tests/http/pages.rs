@@ -57,7 +57,7 @@ fn a_result_is_shown_and_saved_in_every_format() {
     let json = served.get(&format!("/result/{}.json", document.id()));
     assert_eq!(Document::parse(&json.text()).unwrap(), document, "lossless");
     let starts: [(&str, &[u8]); 4] =
-        [("html", b"<!doctype html"), ("xlsx", b"PK"), ("csv", b""), ("md", b"#")];
+        [("html", b"<!doctype html"), ("xlsx", b"PK"), ("csv", b""), ("md", b"<!--")];
     for (extension, start) in starts {
         let file = served.get(&format!("/result/{}.{extension}", document.id()));
         assert_eq!(file.status, 200, "{extension}");

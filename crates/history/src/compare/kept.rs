@@ -1,0 +1,77 @@
+//! Results of a history compared: what is read for it, the same for the command line and the browser.
+
+use results::{Comparison, Conclusion as _, Document, Runs};
+
+use super::{Input, Noise, Rules, compare, has_single_runs};
+use crate::{Entry, Filter, History, HistoryError, Order, Page};
+
+/// The newest results in which repeated runs are looked for, to know how far runs differ on a host.
+const NOISE_RESULTS: u64 = 200;
+/// How many of those that hold repeated runs are read.
+const NOISE_READ: usize = 20;
+
+/// One side of a comparison, as a history knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What it was named by.
+    pub name: &'a str,
+    /// Its results.
+    pub entries: &'a [Entry],
+}
+
+/// How to compare what a history holds.
+#[derive(Debug, Clone, Copy)]
+pub struct How<'a> {
+    /// What counts as no change, percent either way.
+    pub band_percent: f64,
+    /// Draw verdicts although the sides are not alike.
+    pub anyway: bool,
+    /// Version of the program that compares.
+    pub tool_version: &'a str,
+}
+
+/// Compares `b` with `a`. Where a side has single runs, the repeated ones of the same host tell how far runs differ.
+pub fn compare_kept(
+    history: &History,
+    a: Side<'_>,
+    b: Side<'_>,
+    how: How<'_>,
+) -> Result<Comparison, HistoryError> {
+    let (documents_a, documents_b) =
+        (documents(history, a.entries)?, documents(history, b.entries)?);
+    let asked = has_single_runs(&documents_a, &documents_b);
+    let noise = if asked { noise(history, b.entries, &documents_b)? } else { Noise::default() };
+    let rules = Rules {
+        band_percent: how.band_percent,
+        anyway: how.anyway,
+        noise: &noise,
+        tool_version: how.tool_version,
+    };
+    let a = Input { name: a.name, documents: &documents_a };
+    let b = Input { name: b.name, documents: &documents_b };
+    Ok(compare(a, b, &rules))
+}
+
+fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, HistoryError> {
+    let mut documents = Vec::new();
+    for entry in entries {
+        documents.extend(history.documents(&entry.id)?);
+    }
+    Ok(documents)
+}
+
+/// How far repeated runs differ on the host of what is judged, from the newest results that repeat and its own.
+fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, HistoryError> {
+    let Some(first) = judged.first() else { return Ok(Noise::default()) };
+    let filter =
+        Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };
+    let page = Page { offset: 0, limit: NOISE_RESULTS };
+    let listing = history.list(&filter, Order::NEWEST, page)?;
+    let artificial =
+        |e: &Entry| e.engine.as_deref().is_some_and(|name| ["sim", "null"].contains(&name));
+    let repeated = listing.entries.into_iter().filter(|e| {
+        e.schema == Runs::SCHEMA && e.host == first.host && artificial(e) == artificial(first)
+    });
+    let entries: Vec<Entry> = repeated.take(NOISE_READ).collect();
+    Ok(Noise::of(documents(history, &entries)?.iter().chain(own)))
+}
