@@ -1,8 +1,8 @@
 //! The documents inside a page: JSON, compressed, as text that no parser can take for markup.
 
-use std::io::BufWriter;
+use std::io::{self, BufWriter, ErrorKind, Write};
 
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use base64::write::EncoderStringWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -37,19 +37,20 @@ const STEPS: [(&str, &[&str], &[&str]); 3] = [
 
 /// The document as gzip in base64, in so many bytes if it can be: with less of what is beside the point where it cannot.
 pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportError> {
-    let mut packed = Packed { text: written(document)?, left_out: None };
-    if packed.text.len() <= room {
-        return Ok(packed);
+    if let Some(text) = written(document, room)? {
+        return Ok(Packed { text, left_out: None });
     }
     let mut value = serde_json::to_value(document)?;
+    let mut left_out = None;
     for (name, inside, names) in STEPS {
         empty(&mut value, inside, names, inside.is_empty());
-        packed = Packed { text: written(&value)?, left_out: Some(name) };
-        if packed.text.len() <= room {
-            break;
+        left_out = Some(name);
+        if let Some(text) = written(&value, room)? {
+            return Ok(Packed { text, left_out });
         }
     }
-    Ok(packed)
+    let text = written(&value, usize::MAX)?.unwrap_or_default();
+    Ok(Packed { text, left_out })
 }
 
 /// Makes texts and lists of these names empty, where they lie under one of some other names.
@@ -73,12 +74,37 @@ fn empty(value: &mut Value, inside: &[&str], names: &[&str], within: bool) {
     }
 }
 
-fn written(document: &impl Serialize) -> Result<String, ReportError> {
-    let gzip = GzEncoder::new(EncoderStringWriter::new(&STANDARD), Compression::default());
-    let mut buffered = BufWriter::with_capacity(1 << 16, gzip);
-    serde_json::to_writer(&mut buffered, document)?;
-    let gzip = buffered.into_inner().map_err(|e| serde_json::Error::io(e.into_error()))?;
-    Ok(gzip.finish().map_err(serde_json::Error::io)?.into_inner())
+/// The document as gzip in base64; none where that takes more room. It ends there: what follows is not compressed in vain.
+fn written(document: &impl Serialize, room: usize) -> Result<Option<String>, ReportError> {
+    let limited = Limited { text: EncoderStringWriter::new(&STANDARD), left: room / 4 * 3 };
+    let mut buffered =
+        BufWriter::with_capacity(1 << 16, GzEncoder::new(limited, Compression::default()));
+    let ended = serde_json::to_writer(&mut buffered, document).and_then(|()| {
+        let gzip = buffered.into_inner().map_err(|e| serde_json::Error::io(e.into_error()))?;
+        gzip.finish().map_err(serde_json::Error::io)
+    });
+    match ended {
+        Ok(limited) => Ok(Some(limited.text.into_inner())),
+        Err(error) if error.io_error_kind() == Some(ErrorKind::FileTooLarge) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Base64 of no more than so many bytes.
+struct Limited {
+    text: EncoderStringWriter<'static, GeneralPurpose, String>,
+    left: usize,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.left = self.left.checked_sub(bytes.len()).ok_or(ErrorKind::FileTooLarge)?;
+        self.text.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.text.flush()
+    }
 }
 
 /// A name for the saved document that every file system takes.
@@ -91,6 +117,18 @@ pub(super) fn file_name(document: &Document) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_takes_more_than_its_room_is_not_written() {
+        // No generator of random numbers is needed for what does not compress.
+        let digits: Vec<u64> =
+            (1..40_000_u64).map(|n| n.wrapping_mul(n << 40 | 0x9E37_79B9)).collect();
+        let whole = written(&digits, usize::MAX).ok().flatten().unwrap_or_default();
+        assert!(whole.len() > 100_000, "{}", whole.len());
+        assert_eq!(written(&digits, whole.len() + 4).ok(), Some(Some(whole.clone())));
+        assert_eq!(written(&digits, whole.len() - 8).ok(), Some(None));
+        assert_eq!(written(&digits, 0).ok(), Some(None));
+    }
 
     #[test]
     fn only_what_lies_under_the_names_is_emptied() {
