@@ -23,9 +23,12 @@ pub(crate) fn number_of(
 ) -> Result<i64, HistoryError> {
     let text = document.to_string();
     let hash = format!("{:016x}", fnv_1a(text.as_bytes()));
-    let sql = "SELECT number, document FROM environments WHERE hash = $1 ORDER BY number";
+    // A server lets others delete results meanwhile, and with them set-ups that nothing was measured on any more.
+    let hold = if connection.as_sqlite().is_some() { "" } else { " FOR KEY SHARE" };
+    let sql =
+        format!("SELECT number, document FROM environments WHERE hash = $1 ORDER BY number{hold}");
     let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
-    let same = connection.query(sql, values![&hash], read)?;
+    let same = connection.query(&sql, values![&hash], read)?;
     if let Some((number, _)) = same.into_iter().find(|(_, there)| *there == text) {
         return Ok(number);
     }

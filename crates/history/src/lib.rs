@@ -22,6 +22,7 @@ mod place;
 mod read;
 mod record;
 mod schema;
+mod skeleton;
 pub mod trend;
 mod upkeep;
 mod url;
@@ -187,12 +188,13 @@ impl History {
 
     /// Notes how an experiment ended of which there is no result.
     pub fn end(&self, id: &str, status: Status, finished: &str) -> Result<(), HistoryError> {
-        record::end(&self.connection, id, Some(status), Some(finished))
+        let finished = Some(finished);
+        self.connection.within(|| record::end(&self.connection, id, Some(status), finished))
     }
 
-    /// Notes that an experiment goes on.
+    /// Notes that an experiment goes on: it has no result until it comes to its end again.
     pub fn go_on(&self, id: &str) -> Result<(), HistoryError> {
-        record::end(&self.connection, id, None, None)
+        self.connection.within(|| record::go_on(&self.connection, id))
     }
 
     /// Keeps other processes from working on an experiment; an error where one does.
@@ -229,10 +231,10 @@ impl History {
 
     /// The measurements of an experiment in the order of their cells.
     pub fn measurements(&self, experiment: &str) -> Result<Vec<Kept>, HistoryError> {
-        match read::number_of(&self.connection, experiment)? {
+        self.connection.snapshot(|| match read::number_of(&self.connection, experiment)? {
             Some(number) => read::measurements(&self.connection, number),
             None => Ok(Vec::new()),
-        }
+        })
     }
 
     /// The results that fit a filter.
@@ -252,16 +254,18 @@ impl History {
 
     /// The whole result of an experiment; none where it never came to its end.
     pub fn document(&self, id: &str) -> Result<Option<Document>, HistoryError> {
-        read::document(&self.connection, id)
+        self.connection.snapshot(|| read::document(&self.connection, id))
     }
 
     /// What there is of an experiment: the whole result, or every kept measurement of one that never came to its end.
     pub fn documents(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
-        if let Some(document) = self.document(id)? {
-            return Ok(vec![document]);
-        }
-        let kept = self.measurements(id)?;
-        Ok(kept.into_iter().map(|kept| Document::Measurement(Box::new(kept.measurement))).collect())
+        self.connection.snapshot(|| {
+            if let Some(document) = self.document(id)? {
+                return Ok(vec![document]);
+            }
+            let kept = self.measurements(id)?.into_iter();
+            Ok(kept.map(|kept| Document::Measurement(Box::new(kept.measurement))).collect())
+        })
     }
 
     /// The measurements that fit a filter, as rows.
@@ -320,7 +324,8 @@ impl History {
         upkeep::backup(&self.connection, to)
     }
 
-    /// Shows a run to others. None of the `live_` functions waits for a disk, or long for anybody.
+    /// Shows a run to others. The `live_` functions do not wait for a disk (but for one event in 2000), nor long
+    /// for anybody.
     pub fn live_begin(&self, run: &LiveRun) -> Result<(), HistoryError> {
         live::begin(self.live()?, run)
     }

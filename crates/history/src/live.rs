@@ -14,6 +14,10 @@ const KEPT_MS: i64 = 60_000;
 /// Events of a run that are kept; what comes before is forgotten.
 const EVENTS: u64 = 10_000;
 
+/// So many events lie between two times at which SQLite's log is moved into the file. Nobody else does it during a
+/// measurement, and the log would grow by some KiB with each event.
+const LOGGED: u64 = 2000;
+
 /// A run that is in progress, or was a moment ago.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRun {
@@ -78,7 +82,7 @@ pub(crate) fn beat(connection: &Connection, id: &str) -> Result<(), HistoryError
 
 /// Shows what happened.
 pub(crate) fn event(connection: &Connection, id: &str, event: &str) -> Result<(), HistoryError> {
-    connection.within(|| {
+    let number = connection.within(|| {
         let sql = "SELECT max(number) FROM live_events WHERE run = $1";
         let last = connection.query_one(sql, values![id], Row::take::<Option<u64>>)?;
         let number = last.flatten().unwrap_or(0) + 1;
@@ -88,8 +92,13 @@ pub(crate) fn event(connection: &Connection, id: &str, event: &str) -> Result<()
             let sql = "DELETE FROM live_events WHERE run = $1 AND number <= $2";
             connection.execute(sql, values![id, number - EVENTS])?;
         }
-        beat(connection, id)
-    })
+        beat(connection, id).map(|()| number)
+    })?;
+    if number % LOGGED == 0 && connection.as_sqlite().is_some() {
+        // As far as nobody needs it; without waiting for anybody.
+        connection.query("PRAGMA wal_checkpoint(PASSIVE)", &[], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 /// Says that a run ended.

@@ -112,7 +112,7 @@ fn take_histograms(value: &mut Value, place: &mut String, found: &mut Vec<(Strin
 }
 
 /// A name in a JSON pointer (RFC 6901).
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

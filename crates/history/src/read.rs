@@ -8,9 +8,9 @@ use serde_json::Value as Json;
 use crate::Kept;
 use crate::connection::Connection;
 use crate::error::HistoryError;
-use crate::parts;
 use crate::record::unreadable;
 use crate::value::{Mismatch, Row, values};
+use crate::{parts, skeleton};
 
 /// The number of an experiment's row.
 pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>, HistoryError> {
@@ -19,10 +19,10 @@ pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>
 }
 
 /// A measurement as JSON.
-struct Whole {
-    cell: u32,
-    id: String,
-    document: Json,
+pub(crate) struct Whole {
+    pub(crate) cell: u32,
+    pub(crate) id: String,
+    pub(crate) document: Json,
 }
 
 /// What belongs to a measurement besides its document.
@@ -34,7 +34,7 @@ struct Apart {
 }
 
 /// Every measurement of an experiment, in the order of the cells.
-fn wholes(connection: &Connection, experiment: i64) -> Result<Vec<Whole>, HistoryError> {
+pub(crate) fn wholes(connection: &Connection, experiment: i64) -> Result<Vec<Whole>, HistoryError> {
     let mut apart: HashMap<i64, Apart> = HashMap::new();
     let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m \
                JOIN histograms h ON h.measurement = m.number WHERE m.experiment = $1";
@@ -144,24 +144,8 @@ pub(crate) fn document(
         serde_json::from_str(&text).map_err(|error| unreadable(connection, id, &error))?;
     let kept: HashMap<String, Json> =
         wholes(connection, number)?.into_iter().map(|w| (w.id, w.document)).collect();
-    resolve(&mut whole, &kept);
+    skeleton::resolve(&mut whole, &kept);
     let document =
         Document::from_value(whole).map_err(|error| unreadable(connection, id, &error))?;
     Ok(Some(document))
-}
-
-/// Puts the measurements in the place of their names.
-fn resolve(value: &mut Json, kept: &HashMap<String, Json>) {
-    match value {
-        Json::Object(object) => {
-            let only = if object.len() == 1 { object.get("measurement") } else { None };
-            if let Some(whole) = only.and_then(Json::as_str).and_then(|id| kept.get(id)) {
-                *value = whole.clone();
-                return;
-            }
-            object.values_mut().for_each(|child| resolve(child, kept));
-        }
-        Json::Array(array) => array.iter_mut().for_each(|child| resolve(child, kept)),
-        _ => {}
-    }
 }

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use results::{Document, Measurement, Status};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::load::{self, Load};
 use crate::parts::{self, Parts};
 use crate::value::{Row, Value, values};
-use crate::{Added, NewExperiment, environment, read};
+use crate::{Added, NewExperiment, environment, read, skeleton};
 
 const STATUSES: [(Status, &str); 3] = [
     (Status::Complete, "complete"),
@@ -201,6 +201,15 @@ fn point(measurement: i64, part: &str, number: usize, point: &results::Point) ->
     ]
 }
 
+/// Notes that an experiment goes on. Must be within a transaction.
+pub(crate) fn go_on(connection: &Connection, id: &str) -> Result<(), HistoryError> {
+    end(connection, id, None, None)?;
+    // The result of before says nothing of what is measured from now on; it is made again at the end.
+    let sql = "UPDATE documents SET document = NULL \
+               WHERE experiment = (SELECT number FROM experiments WHERE id = $1)";
+    connection.execute(sql, values![id]).map(drop)
+}
+
 /// Notes how an experiment ended; without a status, that it goes on.
 pub(crate) fn end(
     connection: &Connection,
@@ -219,17 +228,9 @@ pub(crate) fn end(
 pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(), HistoryError> {
     let id = document.id();
     let open = open(connection, id)?;
-    keep_the_rest(connection, id, open.number, document)?;
+    let kept = keep_the_rest(connection, id, open.number, document)?;
     let mut whole = serde_json::to_value(document).map_err(|e| unreadable(connection, id, &e))?;
-    let mut kept: HashMap<&str, Json> = HashMap::new();
-    for measurement in document.measurements() {
-        if !kept.contains_key(measurement.id.as_str()) {
-            let value =
-                serde_json::to_value(measurement).map_err(|e| unreadable(connection, id, &e))?;
-            kept.insert(&measurement.id, value);
-        }
-    }
-    refer(&mut whole, &kept);
+    skeleton::refer(&mut whole, &kept);
     let sql = "UPDATE documents SET document = $1 WHERE experiment = $2";
     connection.execute(sql, values![whole.to_string(), open.number])?;
     let targets: Vec<String> =
@@ -270,35 +271,43 @@ fn end_of(document: &Document) -> Option<String> {
     started.checked_add(length).ok().map(|end| end.to_string())
 }
 
-/// Keeps those measurements of a result that are not kept as they are in it.
+/// Keeps those measurements of a result that are not kept yet, or otherwise; all of them, as they are kept.
 fn keep_the_rest(
     connection: &Connection,
     id: &str,
     number: i64,
     document: &Document,
-) -> Result<(), HistoryError> {
-    let there = read::measurements(connection, number)?;
-    let there: HashMap<&str, &crate::Kept> =
-        there.iter().map(|kept| (kept.measurement.id.as_str(), kept)).collect();
-    let mut taken: HashSet<u32> = there.values().map(|kept| kept.cell).collect();
-    let mut seen: HashSet<&str> = HashSet::new();
+) -> Result<HashMap<String, Json>, HistoryError> {
+    let mut there = HashMap::new();
+    for whole in read::wholes(connection, number)? {
+        there.insert(whole.id, (whole.cell, whole.document));
+    }
+    let mut taken: HashSet<u32> = there.values().map(|(cell, _)| *cell).collect();
+    let mut seen = HashMap::new();
     for (place, measurement) in (0_u32..).zip(document.measurements()) {
-        if !seen.insert(&measurement.id) {
+        if seen.contains_key(&measurement.id) {
             continue;
         }
-        let cell = match there.get(measurement.id.as_str()) {
-            Some(kept) if kept.measurement == *measurement => continue,
-            // What is in the result at last is what counts.
-            Some(kept) => {
-                forget(connection, id, kept.cell)?;
-                kept.cell
+        let shown =
+            serde_json::to_value(measurement).map_err(|e| unreadable(connection, id, &e))?;
+        let cell = match there.remove(&measurement.id) {
+            // A result may show less of a measurement than was kept: what was kept stays.
+            Some((_, kept)) if skeleton::left_out(&kept, &shown).is_some() => {
+                seen.insert(measurement.id.clone(), kept);
+                continue;
+            }
+            // Other figures: what is in the result at last is what counts.
+            Some((cell, _)) => {
+                forget(connection, id, cell)?;
+                cell
             }
             None => (place..=u32::MAX).find(|cell| !taken.contains(cell)).unwrap_or(u32::MAX),
         };
         taken.insert(cell);
         keep(connection, id, cell, measurement)?;
+        seen.insert(measurement.id.clone(), shown);
     }
-    Ok(())
+    Ok(seen)
 }
 
 fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryError> {
@@ -308,23 +317,6 @@ fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryErr
     let sql = "UPDATE experiments SET measurements = $1 WHERE number = $2";
     let left = open.measurements.saturating_sub(1);
     connection.execute(sql, values![left, open.number]).map(drop)
-}
-
-/// Puts the names of measurements in the place of those that are kept apart.
-fn refer(value: &mut Json, kept: &HashMap<&str, Json>) {
-    let schema = value.get("schema").and_then(Json::as_str);
-    if schema == Some(results::MEASUREMENT_SCHEMA) {
-        let id = value.get("id").and_then(Json::as_str);
-        if let Some(id) = id.filter(|id| kept.get(id) == Some(value)) {
-            *value = json!({ "measurement": id });
-        }
-        return;
-    }
-    match value {
-        Json::Object(object) => object.values_mut().for_each(|child| refer(child, kept)),
-        Json::Array(array) => array.iter_mut().for_each(|child| refer(child, kept)),
-        _ => {}
-    }
 }
 
 /// Keeps a whole result at once. Must be within a transaction.
@@ -355,9 +347,16 @@ pub(crate) fn add(connection: &Connection, document: &Document) -> Result<Added,
     Ok(Added::New)
 }
 
-/// Whether everything that is kept of an experiment is in a result.
+/// Whether everything that is kept of an experiment is in a result, as a whole or in part.
 fn is_part(connection: &Connection, number: i64, of: &Document) -> Result<bool, HistoryError> {
     let all = of.measurements();
-    let kept = read::measurements(connection, number)?;
-    Ok(kept.iter().all(|kept| all.contains(&&kept.measurement)))
+    for kept in read::wholes(connection, number)? {
+        let Some(shown) = all.iter().find(|m| m.id == kept.id) else { return Ok(false) };
+        let shown =
+            serde_json::to_value(shown).map_err(|e| unreadable(connection, &kept.id, &e))?;
+        if skeleton::left_out(&kept.document, &shown).is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

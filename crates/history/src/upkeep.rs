@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::backup::Backup;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::ffi;
 
 use crate::connection::{Connection, Use};
 use crate::error::HistoryError;
@@ -12,8 +13,12 @@ use crate::place::Place;
 use crate::value::{Row, values};
 use crate::{read, schema};
 
-/// Pages that are copied at a time; between, others may write.
-const PAGES: i32 = 1024;
+/// All pages at once. Others write meanwhile, into the log; in parts, what they write would begin the copy anew each time.
+const PAGES: i32 = -1;
+/// How long to wait where somebody has the file for himself.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How often.
+const PAUSES: u32 = 3000;
 
 /// Everything that is wrong, in words; nothing where all is well.
 pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError> {
@@ -37,6 +42,13 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError
                (SELECT count(*) FROM measurements m WHERE m.experiment = e.number) ORDER BY e.id";
     for id in connection.query(sql, &[], Row::take::<String>)? {
         wrong.push(format!("`{id}` has another number of measurements than it says"));
+    }
+    let sql = "SELECT e.id, count(*) FROM measurements m JOIN experiments e ON e.number = m.experiment \
+               LEFT JOIN measurement_documents d ON d.measurement = m.number \
+               WHERE d.measurement IS NULL GROUP BY e.id ORDER BY e.id";
+    let read = |row: &mut Row| Ok((row.take::<String>()?, row.take::<u64>()?));
+    for (id, count) in connection.query(sql, &[], read)? {
+        wrong.push(format!("{count} measurements of `{id}` have lost their documents"));
     }
     let mut after = String::new();
     loop {
@@ -86,7 +98,17 @@ fn copy(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
     };
     let mut target = rusqlite::Connection::open(to).map_err(at)?;
     let backup = Backup::new(from, &mut target).map_err(at)?;
-    backup.run_to_completion(PAGES, Duration::from_millis(1), None).map_err(at)?;
+    let mut pauses = 0;
+    while backup.step(PAGES).map_err(at)? != StepResult::Done {
+        pauses += 1;
+        if pauses > PAUSES {
+            return Err(at(rusqlite::Error::SqliteFailure(
+                ffi::Error::new(ffi::SQLITE_BUSY),
+                None,
+            )));
+        }
+        std::thread::sleep(PAUSE);
+    }
     drop(backup);
     // A single file, without a log beside it.
     target.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(at)?;

@@ -1,6 +1,6 @@
 //! SQLite as one of the databases.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -54,6 +54,11 @@ fn is_closed(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
+/// A path that SQLite takes for the file that it is: a relative one may begin with `file:`, or be `:memory:`.
+fn named(path: &Path) -> PathBuf {
+    if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() }
+}
+
 /// The URL by which SQLite reads a file that nobody writes to, without anything beside it; none where there is no file,
 /// or a log beside it that holds what is not yet in the file.
 fn still(path: &Path) -> Option<String> {
@@ -80,7 +85,7 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(path, flags).and_then(|c| ready(c, used));
+        let opened = Connection::open_with_flags(named(path), flags).and_then(|c| ready(c, used));
         match (opened, still(path)) {
             (Err(error), Some(url)) if is_closed(&error) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -131,5 +136,19 @@ impl Sqlite {
             all.push(columns.collect::<rusqlite::Result<_>>()?);
         }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SQLite took `--history :memory:` for a history that is nowhere, and `file:x?mode=…` for an order.
+    #[test]
+    fn a_relative_path_is_a_path_whatever_its_name() {
+        for name in [":memory:", "file:a?mode=memory", "history.db"] {
+            assert_eq!(named(Path::new(name)), Path::new(".").join(name));
+        }
+        assert_eq!(named(Path::new("/data/h.db")), Path::new("/data/h.db"));
     }
 }

@@ -1,16 +1,17 @@
 //! Results leave a history: one after the other, so that memory does not grow with the history.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write};
+
+use results::Measurement;
 
 use super::columns::Column;
 use super::error::ExchangeError;
 use super::jsonl::{self, About, Cell, Line, Remark};
 use super::tables::{LOADS, SERIES, SQLIO, SeriesRow};
 use super::{csv, parquet};
-use crate::value::values;
-use crate::{Filter, History, HistoryError, Load, Order, Page, list, marks, read};
+use crate::{Filter, History, HistoryError, Kept, Load, Order, Page, list, marks, read};
 
 /// Rows that are held before they are written; a row group of Parquet.
 const ROWS: usize = 8192;
@@ -223,23 +224,18 @@ impl History {
         let Some(number) = read::number_of(connection, id)? else { return Ok(None) };
         let entry = list::find(connection, id)?;
         let document = read::document(connection, id)?;
-        let inside: HashSet<&str> = document
+        let inside: HashMap<&str, &Measurement> = document
             .iter()
             .flat_map(results::Document::measurements)
-            .map(|m| m.id.as_str())
+            .map(|m| (m.id.as_str(), m))
             .collect();
-        let sql = "SELECT cell, id FROM measurements WHERE experiment = $1 ORDER BY cell";
-        let mut cells = self.connection.query(sql, values![number], |row| {
-            Ok(Cell { number: row.take()?, id: row.take()?, measurement: None })
-        })?;
-        if cells.iter().any(|cell| !inside.contains(cell.id.as_str())) {
-            let kept = read::measurements(&self.connection, number)?;
-            for (cell, kept) in cells.iter_mut().zip(kept) {
-                if !inside.contains(cell.id.as_str()) {
-                    cell.measurement = Some(Box::new(kept.measurement));
-                }
-            }
-        }
+        let kept = read::measurements(connection, number)?.into_iter();
+        let cells = kept.map(|Kept { cell: number, measurement }| {
+            let same = inside.get(measurement.id.as_str()) == Some(&&measurement);
+            let id = measurement.id.clone();
+            Cell { number, id, measurement: (!same).then(|| Box::new(measurement)) }
+        });
+        let cells = cells.collect();
         let notes = marks::notes(connection, id)?.into_iter();
         let about = About {
             id: entry.id,

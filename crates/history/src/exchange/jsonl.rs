@@ -13,8 +13,8 @@ use super::error::{ExchangeError, ID_MAX, LineError};
 pub(crate) const SCHEMA: &str = "iosonde.export/1";
 /// What the heads of every version begin with.
 const ANY_VERSION: &str = "iosonde.export/";
-/// The longest line that is read. A sweep of some thousand cells fits ten times.
-pub(crate) const LINE_BYTES: u64 = 256 << 20;
+/// The longest line that is read, and so that is written. A sweep of ten thousand cells fits.
+pub(crate) const LINE_BYTES: u64 = 1 << 30;
 
 /// The first line.
 #[derive(Debug, Deserialize)]
@@ -144,7 +144,33 @@ pub(crate) fn write_result(out: &mut dyn Write, line: &Line) -> io::Result<()> {
         about: &'a About,
         document: &'a Option<Document>,
     }
-    write_line(out, &Whole { about: &line.about, document: &line.document })
+    let mut out = Within { out, id: &line.about.id, left: LINE_BYTES };
+    write_line(&mut out, &Whole { about: &line.about, document: &line.document })
+}
+
+/// Takes so many bytes of the line of a result: an export that no import reads is none.
+struct Within<'a> {
+    out: &'a mut dyn Write,
+    id: &'a str,
+    left: u64,
+}
+
+impl Write for Within<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        let Some(left) = self.left.checked_sub(written as u64) else {
+            return Err(io::Error::other(format!(
+                "`{}` is too large for a line of an export; `iosonde history backup` copies it",
+                self.id
+            )));
+        };
+        self.left = left;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Writes the last line.
@@ -368,5 +394,20 @@ fn lost(value: &Value, again: &Value) -> Option<String> {
             pairs.find_map(|(n, (v, o))| lost(v, o).map(|path| inside(&n.to_string(), path)))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was too large for an import was exported all the same, and could not be read again.
+    #[test]
+    fn no_line_is_written_that_is_too_long_to_be_read() {
+        let mut text = Vec::new();
+        let mut out = Within { out: &mut text, id: "e", left: 8 };
+        write_line(&mut out, &"12345").unwrap();
+        let error = write_line(&mut out, &"").unwrap_err().to_string();
+        assert!(error.contains("`e`") && error.contains("backup"), "{error}");
     }
 }

@@ -220,11 +220,11 @@ CREATE TABLE live_events (
 
 -- The columns of the SQLIO-Parse scripts: latencies in ms, sizes in KiB.
 CREATE VIEW sqlio_parse AS
-SELECT CASE write_percent WHEN 0 THEN 'R' WHEN 100 THEN 'W' ELSE 'M' END AS Kind,
+SELECT CASE write_percent WHEN 0 THEN 'R' WHEN 100 THEN 'W' ELSE 'W' || write_percent END AS Kind,
        threads AS Threads,
        seconds AS Seconds,
        target AS Drive,
-       pattern AS Stripe,
+       CASE WHEN pattern LIKE 'sequential%' THEN 'sequential' ELSE pattern END AS Stripe,
        depth AS Outstanding,
        CAST(block_bytes AS {real}) / 1024 AS Size,
        iops AS IOs,
@@ -250,7 +250,7 @@ SELECT m.host AS ServerName,
        s.file_system_block_bytes AS FSClusterSizeBytes,
        'iosonde ' || m.tool_version AS SQLIO_Version,
        m.threads AS Threads,
-       CASE m.write_percent WHEN 0 THEN 'R' WHEN 100 THEN 'W' ELSE 'M' END AS ReadOrWrite,
+       CASE m.write_percent WHEN 0 THEN 'R' WHEN 100 THEN 'W' ELSE 'W' || m.write_percent END AS ReadOrWrite,
        m.seconds AS DurationSeconds,
        CAST(m.block_bytes AS {real}) / 1024 AS SectorSizeKB,
        m.pattern AS IOpattern,

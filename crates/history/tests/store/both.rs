@@ -388,4 +388,14 @@ fn the_classic_columns_are_the_same_on_both() {
             assert_eq!(row, "R|1|1|sim|random|1|8|640|5|0.09|0.14285714285714288|2");
         }
     }
+    // Mixed loads have the names that the CSV of a sweep has for them.
+    let mut mixed = full("n", 641.0);
+    mixed.workload.streams[0].write_percent = 30;
+    let mixed = Document::Measurement(Box::new(mixed));
+    History::open(&place).unwrap().add(&mixed).unwrap();
+    History::open(&Place::File(directory.path().join("history.db"))).unwrap().add(&mixed).unwrap();
+    let sql = "SELECT Kind FROM sqlio_parse WHERE IOs = 641";
+    assert_eq!(sqlite.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "W30");
+    let answer = server().psql(&database, &format!("SET search_path = iosonde; {sql}"));
+    assert_eq!(answer, "W30");
 }

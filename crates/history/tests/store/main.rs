@@ -4,6 +4,7 @@
 mod both;
 mod exchange;
 mod files;
+mod kept;
 mod killed;
 mod made;
 mod server;
