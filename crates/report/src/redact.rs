@@ -2,7 +2,7 @@
 //!
 //! Names are collected from where documents hold them (host, targets, mount points, what is mounted, serial numbers)
 //! and then replaced wherever they occur, in sentences too, each by a word that stays the same throughout the report.
-//! Device names such as `vda`, models and firmware stay: they say what was measured. Figures are not touched.
+//! Names of devices in the kernel such as `vda`, models and firmware stay: they say what was measured. Figures are not touched.
 
 use std::collections::HashMap;
 
@@ -186,9 +186,9 @@ impl Secrets {
         }
     }
 
-    /// A path, and the name at its end. Devices keep theirs.
+    /// A path, and the name at its end. Devices keep the names that the kernel gave them.
     fn path(&mut self, kind: &'static str, path: &str) {
-        if path.starts_with("/dev/") {
+        if is_device(path) {
             return;
         }
         let Some(word) = self.add(kind, path.trim_end_matches('/')) else { return };
@@ -199,8 +199,11 @@ impl Secrets {
 
     /// What is mounted, where that is no device: an export of a server, a pool.
     fn source(&mut self, source: &str) {
-        if source.starts_with("/dev/") || !source.contains(['/', ':']) {
+        if is_device(source) || !source.contains(['/', ':']) {
             return;
+        }
+        if source.starts_with("/dev/") {
+            return self.path("source", source);
         }
         let Some(word) = self.add("source", source) else { return };
         let server = source.trim_start_matches('/').split(['/', ':']).next();
@@ -295,6 +298,12 @@ fn is_word(name: &str) -> bool {
     name.chars().all(char::is_alphabetic) || name.chars().all(|c| c.is_ascii_digit())
 }
 
+/// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Those below directories have names that
+/// people gave them (`/dev/mapper/accounts-data`), or that tell serial numbers (`/dev/disk/by-id/…`).
+fn is_device(path: &str) -> bool {
+    path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'))
+}
+
 /// Whether a name says whose storage it is.
 fn tells(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
@@ -331,6 +340,18 @@ mod tests {
         assert_eq!(secrets.replaced("filer.corp.example:/vol/erp"), "source-1");
         assert_eq!(secrets.replaced("filer and filer.corp.example"), "host-1 and host-1");
         assert_eq!(secrets.replaced("/vol/erp of corp.example"), "source-1 of domain-1");
+    }
+
+    /// The names of volume groups and volumes, which often are those of customers and databases, stayed.
+    #[test]
+    fn volumes_that_people_named_lose_their_names_and_devices_of_the_kernel_do_not() {
+        let mut secrets = Secrets::default();
+        secrets.source("/dev/vda1");
+        secrets.source("/dev/mapper/acme-erp");
+        secrets.path("target", "/dev/disk/by-label/payroll");
+        secrets.finish();
+        let text = "/dev/vda1, /dev/mapper/acme-erp (acme-erp), /dev/disk/by-label/payroll";
+        assert_eq!(secrets.replaced(text), "/dev/vda1, source-1 (source-1), target-1");
     }
 
     #[test]
