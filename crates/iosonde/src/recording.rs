@@ -106,7 +106,11 @@ impl Subject {
     ) -> Result<Self, Failure> {
         let plan = serde_json::to_string(options).map_err(|e| Failure::CannotRun(e.to_string()))?;
         let (targets, engine) = workload;
-        let names: Vec<String> = targets.iter().map(|t| t.path.display().to_string()).collect();
+        let name = |target: &workload::Target| {
+            let path = if engine.is_artificial() { None } else { target.path.canonicalize().ok() };
+            path.as_ref().unwrap_or(&target.path).display().to_string()
+        };
+        let names: Vec<String> = targets.iter().map(name).collect();
         Ok(Self {
             kind,
             schema,

@@ -112,6 +112,10 @@ pub fn measure(
     let mut watching = Watching::new(workload, sampler, observe);
     let mut measurement = engine::run(workload, prepared, stop, &mut watching)?;
     measurement.environment = site.environment.clone();
+    // A relative name would mean another place in another directory, and results on one target would not be found alike.
+    for target in &mut measurement.workload.targets {
+        target.path = site.resolved(&target.path);
+    }
     let cut_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
     if let Some((begin, end)) = watching.edges(cut_s) {
         add_counters(&mut measurement, &Window::between(begin, end));

@@ -44,6 +44,11 @@ pub(crate) fn drift(
     if !(args.seconds.is_finite() && (0.1..=86_400.0).contains(&args.seconds)) {
         return Err(Failure::WrongUsage("--seconds must be from 0.1 to 86400".to_owned()));
     }
+    if let Err(error) = args.target.metadata() {
+        let target = args.target.display();
+        let text = format!("cannot look at `{target}`: {error}; name what is there and is in use");
+        return Err(Failure::CannotRun(text));
+    }
     let inspector = Inspector::new();
     let host = inspector.host().hostname;
     let storage = inspector.storage(&args.target).map_err(|e| Failure::CannotRun(e.to_string()))?;

@@ -24,7 +24,7 @@ pub(crate) struct TagArgs {
 /// `iosonde history note`
 #[derive(Debug, Args)]
 pub(crate) struct NoteArgs {
-    /// Which result: an id, the beginning of one, or `latest`
+    /// Which result: an id, the beginning of one, `latest`, or @NAME where one result has that tag
     #[arg(value_name = "RESULT")]
     pub result: String,
 
@@ -71,7 +71,15 @@ fn each(
 
 /// Adds a note to a result, or shows those it has.
 pub(crate) fn note(args: &NoteArgs, history: &History) -> Result<Outcome, Failure> {
-    let entry = history.find(&args.result).map_err(failure)?;
+    let mut entries = history.select(&args.result).map_err(failure)?;
+    let (Some(entry), true) = (entries.pop(), entries.is_empty()) else {
+        let text = format!(
+            "`{}` names {} results, and a note is of one: name it by its id",
+            args.result,
+            entries.len() + 1
+        );
+        return Err(Failure::WrongUsage(text));
+    };
     match &args.text {
         Some(text) if text.trim().is_empty() => {
             return Err(Failure::WrongUsage("an empty note says nothing".to_owned()));

@@ -1,5 +1,7 @@
 //! `iosonde history list`: what there is, the newest first.
 
+use std::convert::Infallible;
+
 use clap::{Args, ValueEnum};
 use history::{Entry, Filter, History, Listing, Order, Page, State};
 use jiff::Timestamp;
@@ -48,8 +50,8 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// Only of this target, as the list names it
-    #[arg(long, value_name = "PATH")]
+    /// Only of this target: a path, or a name as the list shows it
+    #[arg(long, value_name = "PATH", value_parser = target_name)]
     pub target: Option<String>,
 
     /// Only with this tag
@@ -156,6 +158,13 @@ impl FilterArgs {
             ..Filter::default()
         }
     }
+}
+
+/// A target as results name it: the whole path of what is there, else what was typed.
+#[expect(clippy::unnecessary_wraps, reason = "the command line takes a parser that may fail")]
+pub(super) fn target_name(typed: &str) -> Result<String, Infallible> {
+    let path = std::fs::canonicalize(typed);
+    Ok(path.map_or_else(|_| typed.to_owned(), |path| path.display().to_string()))
 }
 
 /// Runs the command.

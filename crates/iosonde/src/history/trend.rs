@@ -5,6 +5,7 @@ use history::trend::{Dated, trend as draw};
 use history::{Filter, History, Order, Page};
 use results::{Figure, Trend};
 
+use super::list::target_name;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
 use crate::run::json;
@@ -17,8 +18,8 @@ const MOST: u64 = 100_000;
 /// `iosonde history trend`
 #[derive(Debug, Args)]
 pub(crate) struct TrendArgs {
-    /// Only what was measured on this target, as it was named then
-    #[arg(value_name = "TARGET")]
+    /// Only what was measured on this target: a path, or a name as the list shows it
+    #[arg(value_name = "TARGET", value_parser = target_name)]
     pub target: Option<String>,
 
     /// Only what this machine measured

@@ -124,6 +124,10 @@ fn a_result_is_named_noted_and_taken_away() {
     assert_eq!(place.list(&["--tag", "old.1"]).len(), 2);
     let both = place.says(&["history", "show", "@old.1"]);
     assert!(both.find(oldest).unwrap() < both.find(newest).unwrap(), "the oldest first");
+    fails(&place.run(&["history", "note", "@old.1", "which?"]), 2, "names 2 results");
+    place.says(&["history", "untag", newest, "old.1"]);
+    place.says(&["history", "note", "@old.1", "the only one"]);
+    assert!(place.says(&["history", "note", oldest]).contains("the only one"));
     place.says(&["history", "untag", "@old.1", "old.1"]);
     fails(&place.run(&["history", "show", "@old.1"]), 1, "@old.1");
     fails(&place.run(&["history", "tag", "latest", "a b"]), 2, "letters, digits");
@@ -140,6 +144,37 @@ fn a_result_is_named_noted_and_taken_away() {
     fails(&place.run(&["history", "show", newest]), 1, "there is no result");
     assert_eq!(place.list(&[]).len(), 2);
     fails(&place.run(&["history", "show", "no-such"]), 1, "history list");
+}
+
+#[test]
+fn a_target_is_the_same_by_whatever_name_and_in_whatever_directory() {
+    let place = Place::new();
+    let (data, sub) = (place.path().join("data"), place.path().join("sub"));
+    fs::create_dir_all(&data).unwrap();
+    fs::create_dir_all(sub.join("data")).unwrap();
+    let small = ["--size", "1M", "--seconds", "0.2", "--warmup", "0", "--quiet"];
+    let measure = |directory: &Path, target: &str, more: &[&str]| {
+        let args = [&["run", target], &small[..], more].concat();
+        succeeds(&place.command(&args).current_dir(directory).output().unwrap());
+    };
+    measure(place.path(), "data", &["--baseline", "base", "--repeat", "2"]);
+    measure(&data, ".", &[]);
+    let whole = data.canonicalize().unwrap().display().to_string();
+    let listed = place.list(&[]);
+    assert!(listed.iter().all(|entry| entry["targets"] == whole.as_str()), "{listed:?}");
+    let against = ["history", "compare", "latest", "--baseline", "base", "--json"];
+    assert!(place.says(&against).contains("8 KiB random read"));
+    let trend = place.json(&["history", "trend", &whole]);
+    let series = trend["loads"].as_array().unwrap();
+    assert_eq!((series.len(), series[0]["points"].as_array().unwrap().len()), (1, 2), "{trend}");
+    let here = ["history", "list", "--target", "../data", "--json"];
+    let found = place.command(&here).current_dir(&sub).output().unwrap();
+    assert!(String::from_utf8_lossy(&found.stdout).contains(&whole));
+
+    // Another place that has the same name in another directory is another target.
+    measure(&sub, "data", &[]);
+    fails(&place.run(&against), 1, "none of the 1 results");
+    fails(&place.run(&["history", "drift", "no-such-place"]), 1, "cannot look at `no-such-place`");
 }
 
 #[test]
