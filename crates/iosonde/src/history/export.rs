@@ -24,9 +24,9 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
 
-    /// What is written
-    #[arg(long, value_enum, default_value_t = FormatArg::Jsonl)]
-    pub format: FormatArg,
+    /// What is written [default: by the ending of the output, else jsonl]
+    #[arg(long, value_enum)]
+    pub format: Option<FormatArg>,
 
     /// Which columns the table of measurements has
     #[arg(long, value_enum, conflicts_with = "series")]
@@ -69,7 +69,7 @@ impl ExportArgs {
             Some(ColumnsArg::All) | None => Rows::Measurements,
         };
         let wrong = |text: &str| Err(Failure::WrongUsage(text.to_owned()));
-        match self.format {
+        match self.format.unwrap_or_else(|| self.by_ending()) {
             FormatArg::Jsonl if self.series || self.columns.is_some() => wrong(
                 "--series and --columns are for tables: add `--format csv` or `--format parquet`",
             ),
@@ -79,6 +79,16 @@ impl ExportArgs {
                 wrong("Parquet is no text: say with `--output FILE` where it goes")
             }
             FormatArg::Parquet => Ok(Format::Parquet(rows)),
+        }
+    }
+
+    /// What the name of the output promises.
+    fn by_ending(&self) -> FormatArg {
+        let ending = self.output.as_deref().and_then(Path::extension);
+        match ending.and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("csv") => FormatArg::Csv,
+            Some("parquet") => FormatArg::Parquet,
+            _ => FormatArg::Jsonl,
         }
     }
 

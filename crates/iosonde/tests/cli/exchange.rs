@@ -152,6 +152,18 @@ fn an_export_goes_over_no_file_of_others() {
 }
 
 #[test]
+fn the_ending_of_an_export_says_what_it_is() {
+    let store = Store::filled();
+    for (name, begin) in [("a.csv", "measurement_id,"), ("a.parquet", "PAR1"), ("a.jsonl", "{")] {
+        succeeds(&store.export(name, &[]));
+        assert!(fs::read(store.path(name)).unwrap().starts_with(begin.as_bytes()), "{name}");
+    }
+    succeeds(&store.export("b.csv", &["--format", "jsonl"]));
+    assert!(fs::read(store.path("b.csv")).unwrap().starts_with(b"{"), "what is said wins");
+    succeeds(&store.export("series.csv", &["--series"]));
+}
+
+#[test]
 fn what_does_not_fit_together_is_wrong_usage() {
     let store = Store::filled();
     fails(&store.history(&["export", "--format", "parquet"]), 2, "--output");
