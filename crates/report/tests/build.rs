@@ -246,3 +246,16 @@ proptest! {
         prop_assert!(!report::csv::text(&report).is_empty());
     }
 }
+
+#[test]
+fn a_reason_to_doubt_stands_once_on_the_card() {
+    let mut measured = sample::mixed();
+    let why = measured.kernel.as_ref().unwrap().agreement.as_ref().unwrap().explanation.clone();
+    measured.checks.warnings = vec!["4 s are too short".to_owned(), why.clone()];
+    let report = report::build(&[Document::Measurement(Box::new(measured))]);
+    let blocks = report.results[0].sections.iter().flat_map(|s| &s.blocks);
+    let cards = blocks.filter_map(|b| if let Block::Cards(c) = b { Some(c) } else { None });
+    let card = &cards.collect::<Vec<_>>()[0][0];
+    assert_eq!(card.answer, "2 reasons to doubt");
+    assert_eq!(card.evidence.iter().filter(|e| **e == why).count(), 1, "{:?}", card.evidence);
+}

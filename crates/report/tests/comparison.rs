@@ -143,6 +143,21 @@ fn of_many_loads_only_what_decides_is_shown() {
 }
 
 #[test]
+fn of_many_loads_one_says_why_it_cannot_be_told() {
+    let mut many = comparison(true);
+    let single = figure(Figure::Iops, &[50_000.0], &[25_000.0], true).unwrap();
+    many.loads[0].figures = vec![single];
+    many.loads = vec![many.loads[0].clone(); 9];
+    let text = report::text::comparison(&many);
+    tame(&text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert_eq!(text.matches("there is one run on each side").count(), 1, "{text}");
+    assert!(text.contains("depth 8: IOPS: cannot tell: -50 %"), "{text}");
+    assert!(text.contains("(--repeat 5)"), "{text}");
+}
+
+#[test]
 fn without_a_verdict_both_values_stand_under_what_differs() {
     let text = report::text::comparison(&comparison(false));
     tame(&text);

@@ -51,7 +51,8 @@ impl Noise {
 
     /// What a single run is held against, in a sentence.
     pub(super) fn sentence(&self) -> Option<String> {
-        let spread = self.known(Figure::Iops)?;
+        // Runs that did not differ at all, as of an ideal simulated device, tell nothing of noise.
+        let spread = self.known(Figure::Iops).filter(|spread| spread.cv_percent > 0.0)?;
         Some(format!(
             "A single run is held against the widest spread that repeated runs showed on this host: {} % in IOPS over {} runs.",
             workload::show_number(spread.cv_percent),

@@ -86,6 +86,8 @@ fn card(m: &Measurement) -> Card {
     if let Some(agreement) = m.kernel.as_ref().and_then(|k| k.agreement.as_ref()) {
         evidence.push(words::clean(&agreement.explanation));
     }
+    // The kernel's verdict may be among the warnings as well; each reason stands there once.
+    evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());
     Card { heading: "The figures".to_owned(), judgement, answer, evidence }

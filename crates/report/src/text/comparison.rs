@@ -150,8 +150,23 @@ fn many_loads(loads: &[ComparedLoad]) -> String {
     if !unlike.is_empty() {
         out.push_str(&format!("\nNot alike\n{unlike}"));
     }
+    out.push_str(&untold(loads));
     out.push_str("  Every figure of every load is in --json.\n");
     out
+}
+
+/// Why it cannot be told, of the first load of which it cannot: mostly the same goes for all.
+fn untold(loads: &[ComparedLoad]) -> String {
+    let of = |load: &ComparedLoad| {
+        let mut deciding = load.figures.iter().filter(|figure| figure.decides);
+        let (figure, compared) = deciding.find_map(|figure| {
+            let compared = figure.compared.as_ref()?;
+            (compared.verdict == Change::CannotTell).then_some((figure.figure, compared))
+        })?;
+        let (title, why) = (words::clean(&load.title), words::clean(&compared.explanation));
+        Some(format!("{title}: {}: {why}", figure.title()))
+    };
+    loads.iter().find_map(of).map_or_else(String::new, |text| wrap("  ", &text, WIDTH))
 }
 
 /// Why the verdict on the figure that decides is what it is.
