@@ -255,9 +255,9 @@ impl Recorder {
 
     /// Keeps the measurement of a cell.
     pub(crate) fn keep(&mut self, cell: u32, m: &Measurement) -> Result<(), HistoryError> {
-        self.begin()?;
+        patiently(|| self.begin())?;
         if let Some(history) = &self.history {
-            history.keep(&self.id, cell, m)?;
+            patiently(|| history.keep(&self.id, cell, m))?;
             self.kept += 1;
         }
         Ok(())
@@ -327,9 +327,41 @@ impl Recorder {
     }
 }
 
+/// How often what was measured waits for a writer that holds the history for long, such as an import: half a minute each
+/// time.
+const PATIENCE: u32 = 20;
+
+/// Tries again while another program holds the history. A measurement is worth more than the wait.
+fn patiently(mut record: impl FnMut() -> Result<(), HistoryError>) -> Result<(), HistoryError> {
+    for _ in 1..PATIENCE {
+        match record() {
+            Err(HistoryError::Busy { .. }) => {}
+            done => return done,
+        }
+    }
+    record()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_measurement_outlasts_a_long_import() {
+        let busy = || Err(HistoryError::Busy { place: Place::File("history.db".into()) });
+        let mut asked = 0;
+        let kept = patiently(|| {
+            asked += 1;
+            if asked < 5 { busy() } else { Ok(()) }
+        });
+        assert!(kept.is_ok() && asked == 5);
+        let mut asked = 0;
+        let given_up = patiently(|| {
+            asked += 1;
+            busy()
+        });
+        assert!(matches!(given_up, Err(HistoryError::Busy { .. })) && asked == PATIENCE);
+    }
 
     #[test]
     fn the_same_plan_has_the_same_name() {
