@@ -152,11 +152,7 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
         key: format!("comparison-{}", figure.word()),
         title: format!("{} on both sides", figure.title()),
         caption: captions.join("; "),
-        x: Axis {
-            title: "Load".to_owned(),
-            unit: Unit::Text,
-            scale: Scale::Names(found.iter().map(|(title, _)| title.clone()).collect()),
-        },
+        x: load_axis(found.iter().map(|(title, _)| title.as_str()).collect()),
         left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
         right: None,
         series: vec![
@@ -165,6 +161,28 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
         ],
         marks: Vec::new(),
     })
+}
+
+/// An axis of loads. Under columns there is room for a few letters: what all loads have in common is said once, and
+/// threads and depth, in which they differ most, stay short.
+fn load_axis(titles: Vec<&str>) -> Axis {
+    let parts: Vec<(&str, &str)> =
+        titles.iter().map(|title| title.rsplit_once(", ").unwrap_or((title, ""))).collect();
+    let common = parts.first().map_or("", |(load, _)| load);
+    let alike = parts.iter().all(|(load, rest)| *load == common && !rest.is_empty());
+    let short =
+        |text: &str| text.replace(" threads × depth ", " × ").replace(" thread × depth ", " × ");
+    let (title, names) = if alike {
+        let of = if parts.iter().all(|(_, rest)| rest.contains(" × depth ")) {
+            ", threads × depth"
+        } else {
+            ""
+        };
+        (format!("{common}{of}"), parts.iter().map(|(_, rest)| short(rest)).collect())
+    } else {
+        ("Load, threads × depth".to_owned(), titles.into_iter().map(short).collect())
+    };
+    Axis { title, unit: Unit::Text, scale: Scale::Names(names) }
 }
 
 /// Every figure of every load. Their units differ from row to row, so both sides are words.
@@ -338,4 +356,25 @@ fn number(value: Option<f64>) -> Cell {
 
 fn column(key: &'static str, name: &str, unit: Unit) -> Column {
     Column { name: name.to_owned(), key, unit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_between_loads_is_what_stands_under_their_columns() {
+        let names = |titles: &[&str]| match load_axis(titles.to_vec()) {
+            Axis { title, scale: Scale::Names(names), .. } => (title, names),
+            other => panic!("{other:?}"),
+        };
+        let (title, loads) = names(&[
+            "8 KiB random read, 1 thread × depth 8",
+            "8 KiB random read, 4 threads × depth 32",
+        ]);
+        assert_eq!(title, "8 KiB random read, threads × depth");
+        assert_eq!(loads, ["1 × 8", "4 × 32"]);
+        let (_, loads) = names(&["8 KiB random read, 1 thread × depth 8", "a mix"]);
+        assert_eq!(loads, ["8 KiB random read, 1 × 8", "a mix"]);
+    }
 }
