@@ -19,22 +19,9 @@ pub(crate) fn set_aside(connection: &Connection) -> Result<(), HistoryError> {
 
 /// Puts what is in them into the tables of today, and removes them.
 pub(crate) fn take_over(connection: &Connection) -> Result<(), HistoryError> {
-    let sql = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan \
+    let sql = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan, 0 \
                FROM experiments_1 ORDER BY rowid";
-    let experiments = connection.query(sql, &[], |row| {
-        Ok(Experiment {
-            id: row.take()?,
-            schema: row.take()?,
-            kind: row.take()?,
-            title: row.take()?,
-            started: row.take()?,
-            finished: row.take()?,
-            status: row.take::<Option<String>>()?.as_deref().and_then(record::status_of),
-            plan_id: row.take()?,
-            plan: row.take()?,
-            cells: 0,
-        })
-    })?;
+    let experiments = connection.query(sql, &[], crate::experiment_of)?;
     for experiment in &experiments {
         take_over_one(connection, experiment)?;
     }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Measurement, Statistics, Status};
+use results::{Measurement, Source, Statistics, Status, Sweep};
 use workload::{Bytes, Mode, Pattern, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
@@ -189,4 +189,57 @@ pub(crate) fn storage(storage: &inspect::Storage) -> String {
         parts.push(format!("{} on {}", clean(&fs.kind), path(&fs.mount_point)));
     }
     if parts.is_empty() { "device not known".to_owned() } else { parts.join(", ") }
+}
+
+/// What made the I/O, why that, with which features, and whose clock.
+pub(crate) fn engine(m: &Measurement) -> String {
+    let mut text = clean(&m.engine.name);
+    if !m.engine.reason.is_empty() {
+        text.push_str(&format!(" ({})", clean(&m.engine.reason)));
+    }
+    if !m.engine.features.is_empty() {
+        text.push_str(&format!(", {}", clean(&m.engine.features.join(", "))));
+    }
+    text.push_str(&format!(", clock {}", clean(&m.engine.clock)));
+    text
+}
+
+/// What an I/O costs the host.
+pub(crate) fn cost(m: &Measurement) -> String {
+    let cpu = &m.cpu;
+    let us = |value: f64| show_ns(value * 1e3);
+    let mut text = format!(
+        "{} for each I/O, of which {} in user mode",
+        us(cpu.total_us_per_io),
+        us(cpu.user_us_per_io)
+    );
+    let shares = [
+        ("busiest thread", cpu.busiest_thread_percent),
+        ("busiest core", cpu.busiest_core_percent),
+        ("host", cpu.host_percent),
+    ];
+    for (name, share) in shares.into_iter().filter(|(_, share)| share.is_some()) {
+        text.push_str(&format!("; {name} {}", percent(share)));
+    }
+    text
+}
+
+/// How many cells of a sweep were measured, inferred, impossible and missing.
+pub(crate) fn cells(sweep: &Sweep) -> String {
+    let of = |source: Source| sweep.cells.iter().filter(|c| c.source == source).count() as u64;
+    let mut counts = format!(
+        "{} of {} measured",
+        count(of(Source::Measured)),
+        plural(sweep.cells.len() as u64, "cell", "cells")
+    );
+    for (source, word) in [
+        (Source::Inferred, "inferred"),
+        (Source::LeftOut, "impossible here"),
+        (Source::Missing, "missing"),
+    ] {
+        if of(source) > 0 {
+            counts.push_str(&format!(", {} {word}", count(of(source))));
+        }
+    }
+    counts
 }

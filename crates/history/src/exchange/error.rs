@@ -56,7 +56,9 @@ pub enum LineError {
     #[error("it is not valid UTF-8, so it was damaged on its way or is no text")]
     NotText,
     /// It is not JSON.
-    #[error("it is no whole JSON ({0})")]
+    #[error(
+        "it is no whole JSON ({0}): JSON lines of `history export` and results of `--json` can be imported"
+    )]
     NotJson(serde_json::Error),
     /// It is JSON, but not what belongs there.
     #[error("it does not describe a result ({0})")]

@@ -1,7 +1,7 @@
 //! Whether the figures of one measurement fit together: what it cost, what was in flight, errors, long waits.
 
 use results::{Measurement, Statistics};
-use workload::{Nanoseconds, show_ns, show_number};
+use workload::{Nanoseconds, show_number};
 
 use super::make::{column, fact, number, section, table, text, whole};
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
@@ -9,7 +9,7 @@ use crate::words;
 
 /// The section.
 pub(super) fn of(m: &Measurement) -> Option<Section> {
-    let mut facts = vec![fact("In flight", in_flight(m)), fact("CPU", cost(m))];
+    let mut facts = vec![fact("In flight", in_flight(m)), fact("CPU", words::cost(m))];
     if let Some(reached) = m.checks.rate_reached_percent {
         let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
         facts.push(fact("Rate", text));
@@ -32,25 +32,6 @@ fn in_flight(m: &Measurement) -> String {
     if let Some(deviation) = m.checks.littles_law_percent {
         let off = words::percent(Some(deviation));
         text.push_str(&format!("; {off} off IOPS × service time (Little's law)"));
-    }
-    text
-}
-
-fn cost(m: &Measurement) -> String {
-    let cpu = &m.cpu;
-    let us = |value: f64| show_ns(value * 1e3);
-    let mut text = format!(
-        "{} for each I/O, of which {} in user mode",
-        us(cpu.total_us_per_io),
-        us(cpu.user_us_per_io)
-    );
-    let shares = [
-        ("busiest thread", cpu.busiest_thread_percent),
-        ("busiest core", cpu.busiest_core_percent),
-        ("host", cpu.host_percent),
-    ];
-    for (name, share) in shares.into_iter().filter(|(_, share)| share.is_some()) {
-        text.push_str(&format!("; {name} {}", words::percent(share)));
     }
     text
 }

@@ -83,21 +83,7 @@ fn best_measured(e: &Experiment<Sweep>) -> Vec<(String, &Measurement)> {
 
 fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
     let sweep = &e.conclusion;
-    let of = |source: Source| sweep.cells.iter().filter(|c| c.source == source).count() as u64;
-    let mut counts = format!(
-        "{} of {} measured",
-        words::count(of(Source::Measured)),
-        words::plural(sweep.cells.len() as u64, "cell", "cells")
-    );
-    for (source, word) in [
-        (Source::Inferred, "inferred"),
-        (Source::LeftOut, "impossible here"),
-        (Source::Missing, "missing"),
-    ] {
-        if of(source) > 0 {
-            counts.push_str(&format!(", {} {word}", words::count(of(source))));
-        }
-    }
+    let counts = words::cells(sweep);
     let took = show_duration(sweep.device_seconds);
     let whole = show_duration(sweep.matrix_seconds);
     let text = format!("{counts}; {took} of the storage's time, of {whole} that the whole takes.");

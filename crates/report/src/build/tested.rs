@@ -81,20 +81,8 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
     if !found.is_empty() {
         facts.push(fact("Content of the file", found.join("; ")));
     }
-    facts.push(fact("Engine", engine(m)));
+    facts.push(fact("Engine", words::engine(m)));
     facts
-}
-
-fn engine(m: &Measurement) -> String {
-    let mut text = words::clean(&m.engine.name);
-    if !m.engine.reason.is_empty() {
-        text.push_str(&format!(" ({})", words::clean(&m.engine.reason)));
-    }
-    if !m.engine.features.is_empty() {
-        text.push_str(&format!(", {}", words::clean(&m.engine.features.join(", "))));
-    }
-    text.push_str(&format!(", clock {}", words::clean(&m.engine.clock)));
-    text
 }
 
 fn measured(m: &Measurement) -> String {

@@ -16,7 +16,7 @@ pub fn measurement(m: &Measurement) -> String {
     out.push_str(&latency(m));
     out.push_str(&streams(m));
     out.push_str(&targets(m));
-    out.push_str(&cost(m));
+    out.push_str(&format!("\n{}", wrap("CPU         ", &words::cost(m), WIDTH)));
     out.push_str(&kernel::section(m));
     out.push_str(&checks(m));
     out.push_str(&errors(m));
@@ -40,7 +40,7 @@ fn head(m: &Measurement) -> String {
     line("load", &m.workload.title());
     line("in flight", &words::in_flight(m));
     line("mode", &words::mode(&m.workload));
-    line("engine", &engine(m));
+    line("engine", &words::engine(m));
     line("measured", &measured(m));
     match m.status {
         Status::Complete => {}
@@ -52,18 +52,6 @@ fn head(m: &Measurement) -> String {
         }
     }
     out
-}
-
-fn engine(m: &Measurement) -> String {
-    let mut text = words::clean(&m.engine.name);
-    if !m.engine.reason.is_empty() {
-        text.push_str(&format!(" ({})", words::clean(&m.engine.reason)));
-    }
-    if !m.engine.features.is_empty() {
-        text.push_str(&format!(", {}", words::clean(&m.engine.features.join(", "))));
-    }
-    text.push_str(&format!(", clock {}", words::clean(&m.engine.clock)));
-    text
 }
 
 fn measured(m: &Measurement) -> String {
@@ -222,27 +210,6 @@ fn targets(m: &Measurement) -> String {
         table.row(row);
     }
     format!("\nTargets\n{}", table.show())
-}
-
-fn cost(m: &Measurement) -> String {
-    let cpu = &m.cpu;
-    let us = |value: f64| show_ns(value * 1e3);
-    let mut text = format!(
-        "{} for each I/O, of which {} in user mode",
-        us(cpu.total_us_per_io),
-        us(cpu.user_us_per_io)
-    );
-    let shares = [
-        ("busiest thread", cpu.busiest_thread_percent),
-        ("busiest core", cpu.busiest_core_percent),
-        ("host", cpu.host_percent),
-    ];
-    for (name, share) in shares {
-        if share.is_some() {
-            text.push_str(&format!("; {name} {}", words::percent(share)));
-        }
-    }
-    format!("\n{}", wrap("CPU         ", &text, WIDTH))
 }
 
 fn checks(m: &Measurement) -> String {

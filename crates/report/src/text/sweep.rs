@@ -50,21 +50,7 @@ fn head(e: &Experiment<Sweep>) -> String {
     if let Some(host) = &e.environment.host {
         line("host", &format!("{}, {}", words::clean(&host.hostname), words::moment(&e.started)));
     }
-    let of = |source: Source| sweep.cells.iter().filter(|c| c.source == source).count() as u64;
-    let mut counts = format!(
-        "{} of {} measured",
-        words::count(of(Source::Measured)),
-        words::plural(sweep.cells.len() as u64, "cell", "cells")
-    );
-    for (source, word) in [
-        (Source::Inferred, "inferred"),
-        (Source::LeftOut, "impossible here"),
-        (Source::Missing, "missing"),
-    ] {
-        if of(source) > 0 {
-            counts.push_str(&format!(", {} {word}", words::count(of(source))));
-        }
-    }
+    let counts = words::cells(sweep);
     let took = show_duration(sweep.device_seconds);
     line("cells", &format!("{counts}; {took} of the storage's time"));
     match e.status {
