@@ -10,7 +10,8 @@ const UNIT: usize = 4096;
 /// Gives a buffer its lasting content, once before the run.
 pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) {
     match content {
-        Content::Zero => buffer.fill(0),
+        // `Counting` and `Source` are refused when the workload is checked.
+        Content::Zero | Content::Counting | Content::Source { .. } => buffer.fill(0),
         Content::Random => random.fill(buffer),
         Content::Compressible { percent } => {
             for unit in buffer.chunks_mut(UNIT) {
@@ -32,7 +33,10 @@ pub(crate) fn freshen(content: Content, buffer: &mut [u8], bytes: usize, serial:
     *serial = serial.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mask = mixed(*serial);
     match content {
-        Content::Zero | Content::Compressible { percent: 100.. } => {}
+        Content::Zero
+        | Content::Counting
+        | Content::Source { .. }
+        | Content::Compressible { percent: 100.. } => {}
         Content::Random => combine(&mut buffer[..bytes], mask),
         Content::Compressible { percent } => {
             // Where the zeros are was decided for the whole buffer, of which this write may be the beginning.

@@ -58,6 +58,8 @@ impl Offsets {
             Pattern::Stride { stride_bytes } => {
                 Order::Step { next: first, stride: Some(stride_bytes.0) }
             }
+            // Refused when the workload is checked.
+            Pattern::Matrix { .. } => Order::Random,
         };
         let places = stream
             .blocks

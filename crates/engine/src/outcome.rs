@@ -153,6 +153,7 @@ pub(crate) fn measurement(
         id: new_id(started),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started: started.to_string(),
+        origin: None,
         status: facts.status,
         workload: workload.clone(),
         environment: Environment { host: None, storage: Vec::new() },

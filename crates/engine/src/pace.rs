@@ -95,7 +95,7 @@ impl Schedule {
             Gap::EachByte(ns) => ns * bytes as f64,
         };
         self.next_ns += match self.arrival {
-            Arrival::Even => gap,
+            Arrival::Even | Arrival::Capped => gap,
             Arrival::Poisson => gap * random.exponential(),
         };
     }

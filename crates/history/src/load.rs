@@ -1,7 +1,7 @@
 //! The columns of a measurement: what tables, lists and spreadsheets show of it.
 
 use results::{Conditions, Environment, Latency, Measurement, Status};
-use workload::{Mode, Pattern, Stream};
+use workload::{DiskspdAccess, Mode, Pattern, Stream};
 
 use crate::record::{status_name, status_of};
 use crate::value::{Mismatch, Row, Value};
@@ -293,11 +293,21 @@ fn common<T: PartialEq>(streams: &[Stream], of: fn(&Stream) -> T) -> Option<T> {
 }
 
 fn pattern(stream: &Stream) -> &'static str {
+    if let Some(order) = &stream.diskspd {
+        return match order.access {
+            DiskspdAccess::Random => "random",
+            DiskspdAccess::Interlocked => "sequential-shared",
+            DiskspdAccess::Mixed { .. } | DiskspdAccess::Sequential | DiskspdAccess::Parallel => {
+                "sequential"
+            }
+        };
+    }
     match stream.pattern {
         Pattern::Random => "random",
         Pattern::Sequential => "sequential",
         Pattern::SequentialShared => "sequential-shared",
         Pattern::Stride { .. } => "stride",
+        Pattern::Matrix { .. } => "matrix",
     }
 }
 

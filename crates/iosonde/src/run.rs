@@ -12,7 +12,7 @@ use results::{
 use survey::{Progress, Site};
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
-    RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+    RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::args::{
@@ -272,7 +272,11 @@ pub(crate) fn apply_stream(stream: &mut Stream, args: &StreamArgs) -> Result<(),
         stream.sync = Some(SyncPolicy { every_writes, call });
     }
     if let Some(pause_ns) = args.think {
-        stream.think = Some(Think { pause_ns, burst_ios: args.burst.unwrap_or(1) });
+        stream.think = Some(Think {
+            pause_ns,
+            burst_ios: args.burst.unwrap_or(1),
+            from: ThinkFrom::Completion,
+        });
     }
     apply_rate(stream, args)
 }

@@ -118,6 +118,7 @@ pub(crate) fn mode(workload: &Workload) -> String {
     let mode = match workload.mode {
         Mode::Direct => "direct (no OS cache)",
         Mode::Buffered => "buffered (through the OS cache)",
+        Mode::Mapped => "mapped (through the OS cache, by copying)",
     };
     let writing = workload.streams.iter().filter(|s| s.writes());
     let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);

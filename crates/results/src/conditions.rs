@@ -5,8 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{
-    Arrival, Bytes, Completion, Content, Distribution, Mode, Pattern, Priority, Rate, RateLimit,
-    Stream, SyncCall, SyncPolicy, Think, show_ns, show_number,
+    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Mode, Pattern, Pool,
+    PoolShare, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Think, show_ns,
+    show_number,
 };
 
 use crate::measurement::Measurement;
@@ -28,6 +29,9 @@ pub struct Conditions {
     /// I/O went through the cache of the operating system.
     #[serde(default, skip_serializing_if = "is_default")]
     pub buffered: bool,
+    /// The targets were mapped into memory.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mapped: bool,
     /// Threads looked for completions without ever sleeping.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spin: bool,
@@ -52,6 +56,15 @@ pub struct StreamConditions {
     pub blocks: Vec<(u64, u64)>,
     /// Where the next I/O goes.
     pub pattern: Pattern,
+    /// DiskSpd's order of offsets, instead of the pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diskspd: Option<DiskspdOrder>,
+    /// How threads shared the targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Pool>,
+    /// How the memory of one I/O was laid out.
+    #[serde(default, skip_serializing_if = "Buffers::is_single")]
+    pub buffers: Buffers,
     /// Share of I/Os that ignore a sequential or strided order, in percent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub random_percent: u8,
@@ -126,6 +139,7 @@ impl Conditions {
             file_bytes: measurement.file_bytes,
             targets: count,
             buffered: workload.mode == Mode::Buffered,
+            mapped: workload.mode == Mode::Mapped,
             spin: workload.completion == Completion::Spin,
             foreign_data: measurement.targets.iter().any(|t| foreign(&t.content)),
             streams: workload.streams.iter().map(|s| StreamConditions::of(s, &sizes)).collect(),
@@ -147,7 +161,11 @@ impl Conditions {
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (a, b) = (self, other);
         let size = |c: &Self| Bytes(c.file_bytes).to_string();
-        let cache = |c: &Self| if c.buffered { "buffered" } else { "direct" }.to_owned();
+        let cache = |c: &Self| match (c.mapped, c.buffered) {
+            (true, _) => "mapped".to_owned(),
+            (false, true) => "buffered".to_owned(),
+            (false, false) => "direct".to_owned(),
+        };
         let data = |c: &Self| {
             let known = "written by iosonde, incompressible";
             if c.foreign_data { "not written by iosonde" } else { known }.to_owned()
@@ -200,6 +218,9 @@ impl StreamConditions {
             depth: stream.depth,
             blocks: blocks(stream),
             pattern: stream.pattern,
+            diskspd: stream.diskspd.clone(),
+            pool: stream.pool.clone(),
+            buffers: stream.buffers,
             random_percent: if stream.pattern == Pattern::Random {
                 0
             } else {
@@ -232,6 +253,8 @@ impl StreamConditions {
                 s.align_bytes.map_or("of the block".into(), |a| Bytes(a).to_string())
             }),
             found("share of writes", &|s| format!("{} %", s.write_percent)),
+            found("threads on each target", &|s| pool_words(s.pool.as_ref())),
+            found("buffers", &|s| buffers_words(s.buffers)),
             found("threads", &|s| s.threads.to_string()),
             found("depth", &|s| s.depth.to_string()),
             found("durable writes", &|s| yes(s.durable)),
@@ -267,11 +290,18 @@ impl StreamConditions {
     }
 
     fn pattern_words(&self) -> String {
+        if let Some(order) = &self.diskspd {
+            return format!("{}, DiskSpd's order", order.words());
+        }
         let words = match self.pattern {
             Pattern::Random => "random".to_owned(),
             Pattern::Sequential => "sequential".to_owned(),
             Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
             Pattern::Stride { stride_bytes } => format!("every {}", exact_bytes(stride_bytes.0)),
+            Pattern::Matrix { columns, rows, same_column } => {
+                let column = if same_column { ", always the first column" } else { "" };
+                format!("matrix of {columns} x {rows} blocks{column}")
+            }
         };
         match self.random_percent {
             0 => words,
@@ -347,6 +377,31 @@ fn content_words(content: Content) -> String {
         Content::Random => "incompressible".to_owned(),
         Content::Zero => "zeros".to_owned(),
         Content::Compressible { percent } => format!("{percent} % zeros"),
+        Content::Counting => "the bytes 0 to 255 repeated".to_owned(),
+        Content::Source { bytes } => format!("parts of a buffer of {bytes}"),
+    }
+}
+
+fn pool_words(pool: Option<&Pool>) -> String {
+    match pool.map(|pool| &pool.share) {
+        None => "threads of its own".to_owned(),
+        Some(PoolShare::Each) => "shared threads, the depth on each target".to_owned(),
+        Some(PoolShare::InTurn) => "shared threads, the targets in turn".to_owned(),
+        Some(PoolShare::Drawn { weights }) if weights.is_empty() => {
+            "shared threads, targets drawn".to_owned()
+        }
+        Some(PoolShare::Drawn { weights }) => {
+            let weights: Vec<String> = weights.iter().map(u32::to_string).collect();
+            format!("shared threads, targets drawn {}", weights.join(" : "))
+        }
+    }
+}
+
+fn buffers_words(buffers: Buffers) -> String {
+    match buffers {
+        Buffers::Single => "in one piece".to_owned(),
+        Buffers::Scattered { pieces } => format!("scattered over {pieces} pieces"),
+        Buffers::Copied { pieces } => format!("copied to {pieces} pieces"),
     }
 }
 
@@ -358,12 +413,14 @@ fn rate_words(rate: Rate) -> String {
     let arrival = match rate.arrival {
         Arrival::Even => "evenly",
         Arrival::Poisson => "at random moments",
+        Arrival::Capped => "at most",
     };
     format!("{limit} {arrival}")
 }
 
 fn think_words(think: Think) -> String {
-    format!("{} after {} I/Os", show_ns(think.pause_ns.0 as f64), think.burst_ios)
+    let issued = if think.from.is_completion() { "" } else { ", from the last one's submission" };
+    format!("{} after {} I/Os{issued}", show_ns(think.pause_ns.0 as f64), think.burst_ios)
 }
 
 fn priority_words(priority: Priority) -> String {

@@ -30,7 +30,8 @@ pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
-    Measurement, Point, Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
+    Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult, TargetResult,
+    ThreadResult,
 };
 pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};

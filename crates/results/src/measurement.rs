@@ -26,6 +26,9 @@ pub struct Measurement {
     pub tool_version: String,
     /// Start of the run, UTC, RFC 3339.
     pub started: String,
+    /// The tool that measured; none where it was iosonde.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// How the run ended.
     pub status: Status,
     /// What was done, with every default written out.
@@ -86,6 +89,25 @@ pub struct Measurement {
     pub stalls: Stalls,
     /// Whether the figures fit together, and every reason to doubt them.
     pub checks: Checks,
+}
+
+/// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The tool: `SQLIO`, `DiskSpd`, `fio`.
+    pub tool: String,
+    /// Its version, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_version: Option<String>,
+    /// Name of the file that it was read from, without its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The command line, where the tool writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_line: Option<String>,
+    /// The true mean latency is at least the given one and at most this much above, because the tool cuts off fractions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_mean_short_by_ns: Option<u64>,
 }
 
 /// How a run ended.

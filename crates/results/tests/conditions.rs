@@ -28,6 +28,7 @@ fn of(file_bytes: u64, stream: Stream) -> Measurement {
         id: "m".to_owned(),
         tool_version: "1".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
+        origin: None,
         status: Status::Complete,
         workload: Workload::single(target, stream),
         environment: Environment { host: None, storage: Vec::new() },

@@ -4,6 +4,7 @@
 //! unchanged into every result, so that a result says exactly what made it. Nothing here touches a file or a clock.
 
 mod model;
+mod order;
 mod parse;
 mod sim;
 pub mod sweep;
@@ -13,8 +14,10 @@ mod validate;
 
 pub use model::{
     Arrival, Block, Completion, Content, Distribution, EngineChoice, Mode, OnError, Pattern,
-    Precision, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, Workload,
+    Precision, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom,
+    Workload,
 };
+pub use order::{Buffers, DiskspdAccess, DiskspdOrder, DiskspdSlices, Pool, PoolShare};
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
 pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,

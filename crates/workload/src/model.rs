@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::order::{Buffers, DiskspdOrder, Pool};
 use crate::sim::SimDevice;
 use crate::units::{Bytes, Nanoseconds};
 
@@ -26,6 +27,9 @@ pub struct Workload {
     /// I/O in this many seconds before the window is done but not counted.
     #[serde(default = "default_warmup")]
     pub warmup_seconds: f64,
+    /// I/O goes on for this many seconds after the window and is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cooldown_seconds: f64,
     /// Which backend makes the I/O.
     #[serde(default)]
     pub engine: EngineChoice,
@@ -129,8 +133,21 @@ pub struct Stream {
     /// Length of the used part of each target; by default up to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<Bytes>,
+    /// DiskSpd's order of offsets and directions instead of the one that `pattern`, `random_percent`, `distribution` and
+    /// `align_bytes` describe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diskspd: Option<DiskspdOrder>,
+    /// Threads that work on all targets of the stream at once; without it, each thread has one target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Pool>,
+    /// How the memory of one I/O is laid out.
+    #[serde(skip_serializing_if = "Buffers::is_single")]
+    pub buffers: Buffers,
     /// What is written.
     pub content: Content,
+    /// The file whose bytes fill the buffer of the content `source`, repeated where it is shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_file: Option<PathBuf>,
     /// CPUs that the stream's threads are bound to, in turn; empty leaves it to the system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
@@ -159,7 +176,11 @@ impl Default for Stream {
             think: None,
             offset_bytes: Bytes(0),
             span_bytes: None,
+            diskspd: None,
+            pool: None,
+            buffers: Buffers::Single,
             content: Content::Random,
+            content_file: None,
             cpus: Vec::new(),
             priority: None,
         }
@@ -208,6 +229,7 @@ impl Workload {
             seconds: default_seconds(),
             precision: None,
             warmup_seconds: default_warmup(),
+            cooldown_seconds: 0.0,
             engine: EngineChoice::default(),
             mode: Mode::default(),
             completion: Completion::default(),
@@ -277,6 +299,18 @@ pub enum Pattern {
     Stride {
         /// The distance.
         stride_bytes: Bytes,
+    },
+    /// SQLIO's matrix of blocks, row by row `columns` wide and `rows` high. Of `T` threads, thread `t` owns the columns from
+    /// `t * (columns / T)` on. It goes down one of them, then down the next, and after its last it begins again: I/O `k` of run `r`
+    /// is at block `k * columns + t * (columns / T) + r mod (columns / T)`.
+    Matrix {
+        /// Blocks of a row, at least as many as there are threads: SQLIO's stripe factor.
+        columns: u32,
+        /// I/Os of one run: blocks of a column.
+        rows: u32,
+        /// Every run is down the thread's first column, as in SQLIO 1.1.1.
+        #[serde(default)]
+        same_column: bool,
     },
 }
 
@@ -350,6 +384,8 @@ pub enum Mode {
     Direct,
     /// I/O goes through the cache of the operating system.
     Buffered,
+    /// The target is mapped into memory, and I/O is copying. A durable write is followed by msync of its range.
+    Mapped,
 }
 
 /// How a worker waits for its I/Os.
@@ -426,6 +462,9 @@ pub enum Arrival {
     Even,
     /// At exponentially distributed distances, as independent users make them.
     Poisson,
+    /// A cap on a closed loop instead of an open one: no I/O starts before its share of the rate is due, and latency counts from
+    /// its submission.
+    Capped,
 }
 
 /// Pauses between bursts: a thread issues a burst, waits until all of it is complete, then pauses.
@@ -437,6 +476,28 @@ pub struct Think {
     /// I/Os in a burst.
     #[serde(default = "one")]
     pub burst_ios: u32,
+    /// When the pause begins.
+    #[serde(default, skip_serializing_if = "ThinkFrom::is_completion")]
+    pub from: ThinkFrom,
+}
+
+/// When the pause after a burst begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkFrom {
+    /// When all of the burst is complete.
+    #[default]
+    Completion,
+    /// When the last of the burst is issued.
+    Submission,
+}
+
+impl ThinkFrom {
+    /// Whether it is the ordinary one.
+    #[must_use]
+    pub fn is_completion(&self) -> bool {
+        *self == Self::Completion
+    }
 }
 
 /// What is written.
@@ -452,6 +513,13 @@ pub enum Content {
     Compressible {
         /// The share of zeros, in percent.
         percent: u8,
+    },
+    /// The bytes 0 to 255, over and over: what compresses and repeats.
+    Counting,
+    /// Parts of one buffer of this size, from random places in it. Its bytes are random, or those of the stream's `content_file`.
+    Source {
+        /// Size of the buffer.
+        bytes: Bytes,
     },
 }
 
@@ -471,6 +539,11 @@ pub enum Priority {
         /// 0 to 7.
         level: u8,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 fn one() -> u32 {

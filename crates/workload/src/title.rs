@@ -42,10 +42,11 @@ impl Stream {
                 RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
             };
             let arrival = match rate.arrival {
-                Arrival::Even => "evenly",
-                Arrival::Poisson => "at random moments",
+                Arrival::Even => "offered evenly",
+                Arrival::Poisson => "offered at random moments",
+                Arrival::Capped => "at most",
             };
-            words.push_str(&format!(", {offered} offered {arrival}"));
+            words.push_str(&format!(", {offered} {arrival}"));
         }
         match self.content {
             Content::Zero if self.writes() => words.push_str(", zeros"),
@@ -73,11 +74,15 @@ fn blocks(stream: &Stream) -> String {
 }
 
 fn pattern(stream: &Stream) -> String {
+    if let Some(order) = &stream.diskspd {
+        return order.words();
+    }
     let mut words = match stream.pattern {
         Pattern::Random => "random".to_owned(),
         Pattern::Sequential => "sequential".to_owned(),
         Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
         Pattern::Stride { stride_bytes } => format!("every {stride_bytes}"),
+        Pattern::Matrix { columns, rows, .. } => format!("{columns} x {rows} matrix"),
     };
     if stream.random_percent > 0 && stream.pattern != Pattern::Random {
         words.push_str(&format!(" with {} % random", stream.random_percent));

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit, Stream,
-    Workload,
+    Arrival, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit,
+    Stream, Workload,
 };
 use crate::units::Bytes;
 
@@ -88,6 +88,7 @@ impl Workload {
             found.check(!twice, format!("targets[{i}].path"), path, "a target is named once");
         }
         self.check_times(&mut found);
+        check_not_yet(&mut found, self);
         let threads = self.threads();
         let rule = format!("all streams together may have at most {THREADS_MAX} threads");
         found.check(threads <= THREADS_MAX, "threads", threads, &rule);
@@ -229,6 +230,27 @@ impl Workload {
                 &rule,
             );
         }
+    }
+}
+
+/// What the engine cannot do yet.
+fn check_not_yet(found: &mut Found, workload: &Workload) {
+    let rule = "the engine cannot do this yet";
+    let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
+    refuse(workload.cooldown_seconds > 0.0, "cooldown_seconds");
+    refuse(workload.mode == Mode::Mapped, "mode");
+    for stream in &workload.streams {
+        refuse(stream.diskspd.is_some(), "streams.diskspd");
+        refuse(stream.pool.is_some(), "streams.pool");
+        refuse(!stream.buffers.is_single(), "streams.buffers");
+        refuse(matches!(stream.pattern, Pattern::Matrix { .. }), "streams.pattern");
+        let capped = stream.rate.is_some_and(|r| r.arrival == Arrival::Capped);
+        refuse(capped, "streams.rate");
+        refuse(stream.think.is_some_and(|t| !t.from.is_completion()), "streams.think");
+        refuse(
+            matches!(stream.content, Content::Counting | Content::Source { .. }),
+            "streams.content",
+        );
     }
 }
 

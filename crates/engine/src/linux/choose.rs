@@ -111,7 +111,7 @@ impl Known {
                 "this target refuses reads that would wait (RWF_NOWAIT), so io_uring needs no kernel thread for them",
             ),
             // aio would make buffered reads one after the other, whatever the depth.
-            Self { mode: Mode::Buffered, .. } => (
+            Self { mode: Mode::Buffered | Mode::Mapped, .. } => (
                 EngineChoice::Uring,
                 "this target does not refuse buffered reads that would wait (no RWF_NOWAIT): io_uring makes them in \
                  kernel threads, aio would make them one after the other",

@@ -2,7 +2,7 @@
 
 use workload::{
     Arrival, Block, Bytes, Nanoseconds, Rate, RateLimit, SimDevice, SimService, SimStall, Stream,
-    Target, Think, Workload,
+    Target, Think, ThinkFrom, Workload,
 };
 
 use crate::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
@@ -149,7 +149,8 @@ fn a_paced_stream_beside_a_free_one_adds_up() {
 
 #[test]
 fn pauses_begin_when_a_burst_is_complete() {
-    let think = Some(Think { pause_ns: Nanoseconds(5 * MS), burst_ios: 4 });
+    let think =
+        Some(Think { pause_ns: Nanoseconds(5 * MS), burst_ios: 4, from: ThinkFrom::Completion });
     let run = |depth| measure(&workload(Stream { think, ..reads(depth) }, device(MS)));
     // Four at a time take 1 ms, two at a time 2 ms, one at a time 4 ms; then 5 ms of pause.
     for (depth, cycle_ms) in [(8, 6), (4, 6), (2, 7), (1, 9)] {

@@ -126,6 +126,7 @@ fn caption(measurement: &Measurement) -> String {
     let mode = match measurement.workload.mode {
         Mode::Direct => "direct",
         Mode::Buffered => "buffered",
+        Mode::Mapped => "mapped",
     };
     format!("file {}, {mode}", Bytes(measurement.file_bytes))
 }

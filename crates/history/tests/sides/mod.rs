@@ -37,6 +37,7 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
         id: format!("m-{iops}"),
         tool_version: "0.1.0".to_owned(),
         started: "2026-11-01T00:00:00Z".to_owned(),
+        origin: None,
         status: Status::Complete,
         workload: Workload::single(target, stream.clone()),
         environment: Environment { host: None, storage: Vec::new() },

@@ -32,6 +32,7 @@ fn empty() -> Measurement {
         id: text(),
         tool_version: text(),
         started: text(),
+        origin: None,
         status: Status::Complete,
         workload: Workload::single(target, Stream::default()),
         environment: Environment { host: None, storage: Vec::new() },

@@ -36,6 +36,7 @@ pub(super) fn pattern(pattern: Pattern) -> &'static str {
         Pattern::Random => "random",
         Pattern::Sequential | Pattern::SequentialShared => "sequential",
         Pattern::Stride { .. } => "stride",
+        Pattern::Matrix { .. } => "matrix",
     }
 }
 
@@ -51,6 +52,7 @@ fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Direct => "direct",
         Mode::Buffered => "buffered",
+        Mode::Mapped => "mapped",
     }
 }
 

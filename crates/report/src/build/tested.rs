@@ -63,6 +63,11 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
             Content::Random => "incompressible, no two blocks alike".to_owned(),
             Content::Zero => "zeros".to_owned(),
             Content::Compressible { percent } => format!("{percent} % of each 4 KiB is zeros"),
+            Content::Counting => "the bytes 0 to 255, over and over".to_owned(),
+            Content::Source { bytes } => match &stream.content_file {
+                Some(file) => format!("parts of {bytes} of `{}`", file.display()),
+                None => format!("parts of a random buffer of {bytes}"),
+            },
         };
         if !contents.contains(&content) {
             contents.push(content);

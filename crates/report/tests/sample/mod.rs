@@ -194,6 +194,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         id: format!("20261120T101213Z-{in_flight}"),
         tool_version: "0.1.0".to_owned(),
         started: "2026-11-20T10:12:13.402Z".to_owned(),
+        origin: None,
         status: Status::Complete,
         workload: Workload::single(target, stream(load)),
         environment: Environment { host: None, storage: Vec::new() },

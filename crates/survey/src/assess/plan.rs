@@ -289,7 +289,7 @@ pub(super) fn method(
     let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
     let mode = match options.mode {
         Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
-        Mode::Buffered => {
+        Mode::Buffered | Mode::Mapped => {
             "I/O goes through the operating system's cache, which takes part in every figure."
         }
     };

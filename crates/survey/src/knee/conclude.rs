@@ -87,6 +87,7 @@ fn title(options: &KneeOptions) -> String {
         workload::Pattern::Random => "random",
         workload::Pattern::Sequential | workload::Pattern::SequentialShared => "sequential",
         workload::Pattern::Stride { .. } => "stride",
+        workload::Pattern::Matrix { .. } => "matrix",
     };
     format!("{} {pattern} {direction}{durable}", blocks.join(" + "))
 }

@@ -164,6 +164,7 @@ impl Cell {
             Pattern::Sequential => "sequential".to_owned(),
             Pattern::SequentialShared => "sequential shared".to_owned(),
             Pattern::Stride { stride_bytes } => format!("stride {stride_bytes}"),
+            Pattern::Matrix { columns, rows, .. } => format!("{columns} x {rows} matrix"),
         };
         let kind = match self.write_percent {
             0 => "read".to_owned(),

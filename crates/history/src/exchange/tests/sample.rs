@@ -21,6 +21,7 @@ pub(crate) fn measurement(id: &str) -> Measurement {
         id: words(id),
         tool_version: words("0.1.0"),
         started: words("2026-11-21T12:00:00.123456Z"),
+        origin: None,
         status: Status::Complete,
         workload: Workload::single(target, Stream::default()),
         environment: Environment { host: None, storage: Vec::new() },

@@ -1,0 +1,146 @@
+//! Windows' names for places, as places of this system: `E:\test.dat` where `E` is `/mnt/e`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// Which directory or device stands for which drive letter, physical disk or path prefix.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Drives(Vec<Drive>);
+
+/// One line of the table: `E=/mnt/e`, `3=/dev/sdb`, `\\server\share=/mnt/share`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drive {
+    name: String,
+    place: PathBuf,
+}
+
+/// Why a mapping cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DriveError {
+    /// The text is no mapping.
+    #[error("`{0}` is no mapping; write NAME=PLACE, for example `E=/mnt/e`, `3=/dev/sdb`")]
+    Form(String),
+    /// A path begins with a drive that nothing stands for.
+    #[error(
+        "`{path}` is on `{drive}`, which does not exist here; say what stands for it: `--drive {drive}=/a/directory`"
+    )]
+    Unknown {
+        /// The path as it was written.
+        path: String,
+        /// The drive letter, disk number or share.
+        drive: String,
+    },
+}
+
+impl FromStr for Drive {
+    type Err = DriveError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, place) =
+            text.split_once('=').ok_or_else(|| DriveError::Form(text.to_owned()))?;
+        let name = name.trim().trim_end_matches(':').trim_start_matches('#');
+        if name.is_empty() || place.trim().is_empty() {
+            return Err(DriveError::Form(text.to_owned()));
+        }
+        Ok(Self { name: name.to_owned(), place: PathBuf::from(place.trim()) })
+    }
+}
+
+impl Drives {
+    /// A table; of two lines for one name, the later counts.
+    #[must_use]
+    pub fn new(drives: Vec<Drive>) -> Self {
+        Self(drives)
+    }
+
+    /// The place of a drive letter, disk number or share; none where the table has none.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<&Path> {
+        let found = self.0.iter().rev().find(|d| d.name.eq_ignore_ascii_case(name));
+        found.map(|d| d.place.as_path())
+    }
+
+    /// Where a path of Windows is on this system. A path without a drive, a disk or a share stays what it is, so that
+    /// paths of this system go through unchanged.
+    pub fn path(&self, written: &str) -> Result<PathBuf, DriveError> {
+        let unknown =
+            |drive: &str| DriveError::Unknown { path: written.to_owned(), drive: drive.to_owned() };
+        if let Some(disk) = written.strip_prefix('#')
+            && !disk.is_empty()
+            && disk.bytes().all(|b| b.is_ascii_digit())
+        {
+            return self.place(disk).map(Path::to_owned).ok_or_else(|| unknown(disk));
+        }
+        if let Some(share) = written.strip_prefix(r"\\") {
+            let share = share.split('\\').take(2).collect::<Vec<_>>().join("\\");
+            let name = format!(r"\\{share}");
+            let place = self.place(&name).ok_or_else(|| unknown(&name))?;
+            return Ok(below(place, written.get(name.len()..).unwrap_or_default()));
+        }
+        let (drive, rest) = match written.split_once(':') {
+            Some((drive, rest))
+                if drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+            {
+                (drive, rest)
+            }
+            // A path of Windows without a drive: the current directory.
+            _ if written.contains('\\') && !written.contains('/') => {
+                return Ok(below(Path::new(""), written));
+            }
+            _ => return Ok(PathBuf::from(written)),
+        };
+        let place = self.place(drive).ok_or_else(|| unknown(drive))?;
+        Ok(below(place, rest))
+    }
+}
+
+/// A place and the rest of a path with backslashes.
+fn below(place: &Path, rest: &str) -> PathBuf {
+    let mut path = place.to_owned();
+    path.extend(rest.split(['\\', '/']).filter(|part| !part.is_empty() && *part != "."));
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn drives(lines: &[&str]) -> Drives {
+        Drives::new(lines.iter().map(|line| line.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn windows_paths_find_their_places() {
+        let drives = drives(&["E=/mnt/e", "3=/dev/sdb", r"\\nas\sql=/srv/sql", "F:=/dev/sdc"]);
+        let path = |text: &str| drives.path(text).unwrap();
+        assert_eq!(path(r"E:\TestFile.dat"), Path::new("/mnt/e/TestFile.dat"));
+        assert_eq!(path(r"e:\a\b.dat"), Path::new("/mnt/e/a/b.dat"));
+        assert_eq!(path("#3"), Path::new("/dev/sdb"));
+        assert_eq!(path("3:"), Path::new("/dev/sdb"));
+        assert_eq!(path("F:"), Path::new("/dev/sdc"));
+        assert_eq!(path(r"\\nas\sql\x.dat"), Path::new("/srv/sql/x.dat"));
+        assert_eq!(path("/tmp/x"), Path::new("/tmp/x"));
+        assert_eq!(path("testfile.dat"), Path::new("testfile.dat"));
+        assert_eq!(path(r"dir\testfile.dat"), Path::new("dir/testfile.dat"));
+    }
+
+    #[test]
+    fn an_unknown_drive_is_an_error_that_says_how_to_name_it() {
+        let error = drives(&[]).path(r"G:\x.dat").unwrap_err();
+        assert!(error.to_string().contains("`--drive G=/a/directory`"), "{error}");
+        assert!("G".parse::<Drive>().is_err());
+        assert!("=x".parse::<Drive>().is_err());
+        assert!("G=".parse::<Drive>().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_panics(text in ".*") {
+            let _ = drives(&["E=/mnt/e"]).path(&text);
+            let _ = text.parse::<Drive>();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Runs that another tool measured, as measurements: what every importer shares.
+//!
+//! A field of a measurement that the tool does not tell is empty, 0 or absent; nothing is made up. What the figures can
+//! and cannot mean stands among the measurement's warnings.
+
+use results::{
+    Checks, Cpu, Engine, Environment, MEASUREMENT_SCHEMA, Measurement, Origin, Stalls, Statistics,
+    Status, StreamResult, TargetResult,
+};
+use workload::Workload;
+
+/// What was found in a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// Every run, in the order of the file.
+    pub measurements: Vec<Measurement>,
+    /// What was left out or is not whole, each with its line.
+    pub notes: Vec<String>,
+}
+
+/// One run of another tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Which tool, and what it says of itself.
+    pub origin: Origin,
+    /// Start of the run, UTC, RFC 3339; empty where the tool does not say.
+    pub started: String,
+    /// Whether the run came to its end.
+    pub status: Status,
+    /// What was done.
+    pub workload: Workload,
+    /// The machine, where the tool names it.
+    pub host: Option<String>,
+    /// Length of the measured window in seconds.
+    pub seconds: f64,
+    /// Bytes of each target that I/O could use, in the workload's order; 0 where the tool does not say.
+    pub target_bytes: Vec<u64>,
+    /// Reads and writes together.
+    pub total: Statistics,
+    /// Reads.
+    pub read: Statistics,
+    /// Writes.
+    pub write: Statistics,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+}
+
+impl Run {
+    /// The measurement. `text` is the part of the file that tells of this run: its name is made from it, so that a file that is read
+    /// twice gives the same measurements. `read` is the moment, UTC and RFC 3339, that stands for a start that nobody knows.
+    #[must_use]
+    pub fn measurement(self, text: &str, read: &str) -> Measurement {
+        let Self { workload, target_bytes, mut warnings, .. } = self;
+        let started = if self.started.is_empty() {
+            warnings.push(format!(
+                "{} does not say when it ran: the date is that of the file",
+                self.origin.tool
+            ));
+            read.to_owned()
+        } else {
+            self.started
+        };
+        let threads = workload.threads();
+        let targets = targets(&workload, &target_bytes, &[&self.total, &self.read, &self.write]);
+        let streams = streams(&workload, &[&self.total, &self.read, &self.write]);
+        Measurement {
+            schema: MEASUREMENT_SCHEMA.to_owned(),
+            id: name(&self.origin.tool, text),
+            tool_version: format!(
+                "{} {}",
+                self.origin.tool,
+                self.origin.tool_version.as_deref().unwrap_or("of unknown version")
+            ),
+            started,
+            status: self.status,
+            environment: Environment { host: self.host.map(host), storage: Vec::new() },
+            engine: Engine {
+                name: self.origin.tool.to_lowercase(),
+                reason: "the tool that measured".to_owned(),
+                features: Vec::new(),
+                clock: "unknown".to_owned(),
+            },
+            seconds: self.seconds,
+            threads,
+            depth: workload.common_depth(),
+            in_flight: workload.in_flight(),
+            achieved_in_flight: in_flight(&self.total),
+            file_bytes: target_bytes.iter().sum(),
+            total: self.total,
+            read: self.read,
+            write: self.write,
+            sync: Statistics::default(),
+            streams,
+            targets,
+            threads_detail: Vec::new(),
+            series: Vec::new(),
+            warmup_series: Vec::new(),
+            steady: None,
+            phases: None,
+            rounds: None,
+            cpu: Cpu::default(),
+            kernel: None,
+            errors: Vec::new(),
+            stalls: Stalls::default(),
+            checks: Checks {
+                littles_law_percent: None,
+                tool_ceiling_iops: None,
+                rate_reached_percent: None,
+                warnings,
+            },
+            origin: Some(self.origin),
+            workload,
+        }
+    }
+}
+
+/// The tool's name and 16 hexadecimal digits of the text: FNV-1a of 64 bits.
+fn name(tool: &str, text: &str) -> String {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{}-{:016x}", tool.to_lowercase(), text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// Little's law.
+fn in_flight(total: &Statistics) -> f64 {
+    total.latency_ns.map_or(0.0, |latency| total.iops * latency.mean / 1e9)
+}
+
+/// The figures of the whole run are those of its target where there is only one.
+fn targets(workload: &Workload, bytes: &[u64], figures: &[&Statistics; 3]) -> Vec<TargetResult> {
+    let [target] = workload.targets.as_slice() else { return Vec::new() };
+    let [total, read, write] = figures.map(Clone::clone);
+    vec![TargetResult {
+        path: target.path.clone(),
+        file_bytes: bytes.first().copied().unwrap_or(0),
+        content: "unknown".to_owned(),
+        total,
+        read,
+        write,
+        sync: Statistics::default(),
+    }]
+}
+
+/// The same for the stream.
+fn streams(workload: &Workload, figures: &[&Statistics; 3]) -> Vec<StreamResult> {
+    let [stream] = workload.streams.as_slice() else { return Vec::new() };
+    let [total, read, write] = figures.map(Clone::clone);
+    vec![StreamResult {
+        name: stream.name.clone(),
+        threads: workload.threads(),
+        depth: stream.depth,
+        rate_reached_percent: None,
+        total,
+        read,
+        write,
+        sync: Statistics::default(),
+    }]
+}
+
+/// A machine of which only the name is known.
+fn host(hostname: String) -> inspect::Host {
+    let unknown = || "unknown".to_owned();
+    inspect::Host {
+        hostname,
+        os: unknown(),
+        kernel: unknown(),
+        cpu_model: unknown(),
+        cpus: 0,
+        memory_bytes: 0,
+        memory_available_bytes: 0,
+        virtualization: None,
+        clocksource: None,
+    }
+}

@@ -1,0 +1,68 @@
+//! Bytes of unknown encoding, as text: what redirections, consoles and editors of Windows leave behind.
+
+/// The text of a file in UTF-8, UTF-16 with a byte order mark or without one, or, where it is neither, Windows-1252's ASCII part
+/// with `?` for the rest. Line ends stay as they are.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> String {
+    match bytes {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => lossy(rest),
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        // Text of another alphabet than this has no zero bytes; in UTF-16 every second byte of it is one.
+        [first, 0, second, 0, ..] if *first != 0 && *second != 0 => {
+            utf16(bytes, u16::from_le_bytes)
+        }
+        [0, first, 0, second, ..] if *first != 0 && *second != 0 => {
+            utf16(bytes, u16::from_be_bytes)
+        }
+        _ => lossy(bytes),
+    }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let (units, _) = bytes.as_chunks::<2>();
+    let units = units.iter().map(|pair| unit(*pair));
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|b| if b.is_ascii() { char::from(*b) } else { '?' }).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_redirect_of_powershell_is_read() {
+        let text = "sqlio v1.5.SG\r\nIOs/sec: 12.00\r\n";
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode(&[&[0xFF, 0xFE], units.as_slice()].concat()), text);
+        assert_eq!(decode(&units), text);
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(decode(&[&[0xFE, 0xFF], units.as_slice()].concat()), text);
+        assert_eq!(decode(&units), text);
+        assert_eq!(decode(&[&[0xEF, 0xBB, 0xBF], text.as_bytes()].concat()), text);
+    }
+
+    #[test]
+    fn another_code_page_loses_only_its_own_letters() {
+        assert_eq!(decode(b"Gr\xF6\xDFe: 8"), "Gr??e: 8");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_some_text(bytes: Vec<u8>) {
+            let _ = decode(&bytes);
+        }
+
+        #[test]
+        fn utf8_stays(text in "[^\u{0}\u{FEFF}]*") {
+            prop_assert_eq!(decode(text.as_bytes()), text);
+        }
+    }
+}
