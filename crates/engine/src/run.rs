@@ -46,7 +46,7 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 /// The backend of one worker: its name, why it was taken, and what it makes use of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backend {
-    /// `uring`, `aio`, `sync`, `null` or `sim`.
+    /// `uring`, `aio`, `sync`, `mmap`, `null` or `sim`.
     pub name: &'static str,
     /// Why this one.
     pub reason: String,

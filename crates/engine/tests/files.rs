@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Event, Permissions, PrepareError};
-use workload::{Bytes, EngineChoice, Mode, Stream, Target, Workload};
+use workload::{Bytes, Content, EngineChoice, Mode, Stream, Target, Workload};
 
 /// Makes two test files with one seed and gives all of their blocks.
 fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
@@ -68,5 +68,39 @@ fn a_target_can_be_used_again_as_soon_as_a_run_has_ended() {
                 measurement => drop(measurement.unwrap()),
             }
         }
+    }
+}
+
+/// A mapped target is written by copying alone: what is there afterwards is what was written.
+#[test]
+fn a_mapped_run_reads_and_writes_its_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("foreign.dat");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let permissions = Permissions { destroy: vec![path.clone()], ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    for depth in [1, 4] {
+        let stream = Stream {
+            depth,
+            write_percent: 50,
+            durable: true,
+            content: Content::Zero,
+            ..Stream::default()
+        };
+        let target = Target { path: path.clone(), size_bytes: None };
+        let mut workload = Workload::single(target, stream);
+        workload.mode = Mode::Mapped;
+        (workload.seconds, workload.warmup_seconds) = (0.05, 0.0);
+        let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap();
+        let run = engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()).unwrap();
+        assert_eq!(run.engine.name, "mmap");
+        assert!(run.read.ios > 0 && run.write.ios > 0, "{} {}", run.read.ios, run.write.ios);
+        assert_eq!(run.total.errors, 0);
+        drop(prepared);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 1 << 20);
+        // Wholly written with random bytes before the run, and here and there with zeros in it.
+        let zeros = bytes.chunks(8192).filter(|b| b.iter().all(|x| *x == 0)).count();
+        assert!(zeros > 0, "{zeros} blocks");
     }
 }

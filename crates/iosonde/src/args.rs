@@ -172,6 +172,7 @@ impl From<DatabaseArg> for Database {
 
 /// `iosonde run`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub target: TargetArgs,
@@ -207,6 +208,10 @@ pub(crate) struct RunArgs {
     /// Go through the operating system's cache
     #[arg(long)]
     pub buffered: bool,
+
+    /// Map the targets into memory: I/O is copying, through the operating system's cache
+    #[arg(long, conflicts_with = "buffered")]
+    pub mapped: bool,
 
     /// What a failed I/O does to the run [default: stop]
     #[arg(long, value_enum)]

@@ -179,6 +179,9 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     if args.buffered {
         workload.mode = Mode::Buffered;
     }
+    if args.mapped {
+        workload.mode = Mode::Mapped;
+    }
     match args.on_error {
         Some(OnErrorArg::Stop) => workload.on_error = OnError::Stop,
         Some(OnErrorArg::Continue) => workload.on_error = OnError::Continue,

@@ -53,7 +53,7 @@ const CLOSED: [&str; 35] = [
 /// Words of ours under keys that hold free text elsewhere.
 const OURS: [(&str, &[&str]); 4] = [
     ("content", &["random", "zero"]),
-    ("engine", &["auto", "uring", "aio", "sync", "null", "sim"]),
+    ("engine", &["auto", "uring", "aio", "sync", "mmap", "null", "sim"]),
     ("method", &["neighbours", "fast_share", "mean_latency"]),
     ("source", &["measured", "left_out", "missing", "inferred"]),
 ];

@@ -59,10 +59,14 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
         found.extend(grave.map(|f| f.message.clone()));
     }
     let Some(host) = &measurement.environment.host else { return };
-    if measurement.workload.mode == Mode::Buffered && measurement.file_bytes < 2 * host.memory_bytes
-    {
+    let how = match measurement.workload.mode {
+        Mode::Direct => return,
+        Mode::Buffered => "buffered",
+        Mode::Mapped => "mapped",
+    };
+    if measurement.file_bytes < 2 * host.memory_bytes {
         found.push(format!(
-            "buffered I/O on {} with {} of memory: the operating system's cache takes part in every figure",
+            "{how} I/O on {} with {} of memory: the operating system's cache takes part in every figure",
             Bytes(measurement.file_bytes),
             Bytes(host.memory_bytes)
         ));

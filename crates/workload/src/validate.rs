@@ -88,6 +88,10 @@ impl Workload {
             found.check(!twice, format!("targets[{i}].path"), path, "a target is named once");
         }
         self.check_times(&mut found);
+        let real = !(self.engine == EngineChoice::Auto || self.engine.is_artificial());
+        let rule = "a mapped target takes no engine for real I/O; leave it at `auto`";
+        let mapped = self.mode == Mode::Mapped;
+        found.check(!(mapped && real), "engine", self.engine.name(), rule);
         check_not_yet(&mut found, self);
         let threads = self.threads();
         let rule = format!("all streams together may have at most {THREADS_MAX} threads");
@@ -205,7 +209,7 @@ impl Workload {
         if let Pattern::Stride { stride_bytes } = stream.pattern {
             found.check(stride_bytes.0 <= span, at("pattern.stride_bytes"), stride_bytes, &rule);
         }
-        if self.mode == Mode::Buffered || self.engine.is_artificial() {
+        if self.mode != Mode::Direct || self.engine.is_artificial() {
             return;
         }
         let align = fact.direct_align_bytes.max(1);
@@ -238,7 +242,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     let rule = "the engine cannot do this yet";
     let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
     refuse(workload.cooldown_seconds > 0.0, "cooldown_seconds");
-    refuse(workload.mode == Mode::Mapped, "mode");
     for stream in &workload.streams {
         refuse(stream.diskspd.is_some(), "streams.diskspd");
         refuse(stream.pool.is_some(), "streams.pool");

@@ -202,3 +202,19 @@ fn a_precision_and_a_set_rate_are_refused_together() {
     let both = Workload { precision: Some(Precision::default()), ..paced }.violations();
     assert_eq!(fields(&both), ["precision.percent"]);
 }
+
+#[test]
+fn a_mapped_target_takes_no_other_engine_and_any_depth() {
+    let stream = Stream { depth: 32, ..Stream::default() };
+    let mapped = Workload { mode: Mode::Mapped, ..workload(stream) };
+    assert_eq!(mapped.violations(), []);
+    for (engine, refused) in [(EngineChoice::Null, false), (EngineChoice::Aio, true)] {
+        let found = Workload { engine, ..mapped.clone() }.violations();
+        assert_eq!(fields(&found) == ["engine"], refused, "{found:?}");
+    }
+    // Copying needs no alignment.
+    let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
+    let blocks = vec![Block { bytes: Bytes(511), weight: 1 }];
+    let small = workload(Stream { blocks, ..Stream::default() });
+    assert_eq!(Workload { mode: Mode::Mapped, ..small }.violations_on(&facts), []);
+}

@@ -9,15 +9,38 @@ use super::{aio, extents, ready, uring};
 use crate::error::EngineError;
 use crate::prepared::PreparedTarget;
 
+/// A backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Uring,
+    Aio,
+    Sync,
+    Mmap,
+    Null,
+}
+
+impl Kind {
+    /// Its name in results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Uring => "uring",
+            Self::Aio => "aio",
+            Self::Sync => "sync",
+            Self::Mmap => "mmap",
+            Self::Null => "null",
+        }
+    }
+}
+
 /// The backend that one stream uses on one target.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    pub(super) kind: EngineChoice,
+    pub(super) kind: Kind,
     pub(super) reason: String,
 }
 
 impl Choice {
-    fn new(kind: EngineChoice, reason: impl Into<String>) -> Self {
+    fn new(kind: Kind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into() }
     }
 }
@@ -31,16 +54,20 @@ pub(crate) fn choose(
     let unavailable =
         |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
     match workload.engine {
+        EngineChoice::Auto if workload.mode == Mode::Mapped => {
+            Ok(Choice::new(Kind::Mmap, "the target is mapped"))
+        }
         EngineChoice::Auto => Ok(best(workload, stream, target)),
         EngineChoice::Uring => {
             uring::probe().map_err(|e| unavailable("uring", &e))?;
-            Ok(Choice::new(EngineChoice::Uring, "asked for"))
+            Ok(Choice::new(Kind::Uring, "asked for"))
         }
         EngineChoice::Aio => {
             aio::probe().map_err(|e| unavailable("aio", &e))?;
-            Ok(Choice::new(EngineChoice::Aio, "asked for"))
+            Ok(Choice::new(Kind::Aio, "asked for"))
         }
-        asked => Ok(Choice::new(asked, "asked for")),
+        EngineChoice::Sync => Ok(Choice::new(Kind::Sync, "asked for")),
+        EngineChoice::Null | EngineChoice::Sim => Ok(Choice::new(Kind::Null, "asked for")),
     }
 }
 
@@ -93,31 +120,31 @@ impl Known {
     }
 
     /// The better of io_uring and aio for a deep queue, and why.
-    fn better(self) -> (EngineChoice, &'static str) {
+    fn better(self) -> (Kind, &'static str) {
         match self {
             Self { mode: Mode::Buffered, in_memory: true, .. } => (
-                EngineChoice::Aio,
+                Kind::Aio,
                 "the file system is in memory, where aio makes each I/O in the submitting call",
             ),
             // io_uring hands such writes to a kernel thread where the file system cannot refuse one that would wait.
             // Whether it can cannot be tried without writing.
             Self { mode: Mode::Buffered, only_writes: true, .. } => (
-                EngineChoice::Aio,
+                Kind::Aio,
                 "whether a buffered write that would wait is refused cannot be checked without writing, and aio \
                  does not depend on it",
             ),
             Self { refuses_to_wait: true, .. } => (
-                EngineChoice::Uring,
+                Kind::Uring,
                 "this target refuses reads that would wait (RWF_NOWAIT), so io_uring needs no kernel thread for them",
             ),
             // aio would make buffered reads one after the other, whatever the depth.
             Self { mode: Mode::Buffered | Mode::Mapped, .. } => (
-                EngineChoice::Uring,
+                Kind::Uring,
                 "this target does not refuse buffered reads that would wait (no RWF_NOWAIT): io_uring makes them in \
                  kernel threads, aio would make them one after the other",
             ),
             Self { mode: Mode::Direct, .. } => (
-                EngineChoice::Aio,
+                Kind::Aio,
                 "this target has no non-blocking I/O (RWF_NOWAIT), so io_uring would hand each I/O to a kernel thread",
             ),
         }
@@ -130,15 +157,14 @@ const RAMFS_MAGIC: libc::c_long = 0x8584_58F6;
 fn best(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Choice {
     if stream.depth == 1 {
         let reason = "at depth 1 plain pread/pwrite has the least overhead";
-        return Choice::new(EngineChoice::Sync, reason);
+        return Choice::new(Kind::Sync, reason);
     }
     let (better, reason) = Known::of(workload, stream, target).better();
-    let probe = |kind| if kind == EngineChoice::Aio { aio::probe() } else { uring::probe() };
+    let probe = |kind| if kind == Kind::Aio { aio::probe() } else { uring::probe() };
     let Err(error) = probe(better) else { return Choice::new(better, reason) };
-    let other = if better == EngineChoice::Aio { EngineChoice::Uring } else { EngineChoice::Aio };
-    let cannot = |kind: EngineChoice, error: &io::Error| {
-        format!("{} cannot be used: {}", kind.name(), hint(error))
-    };
+    let other = if better == Kind::Aio { Kind::Uring } else { Kind::Aio };
+    let cannot =
+        |kind: Kind, error: &io::Error| format!("{} cannot be used: {}", kind.name(), hint(error));
     let mut reasons = vec![cannot(better, &error)];
     reasons.extend(probe(other).err().map(|error| cannot(other, &error)));
     Choice::new(other, reasons.join("; "))
@@ -160,13 +186,13 @@ mod tests {
         };
         let direct = Known { mode: Mode::Direct, ..reads };
         let cases = [
-            (reads, EngineChoice::Uring),
-            (Known { refuses_to_wait: false, ..reads }, EngineChoice::Uring),
-            (Known { refuses_to_wait: false, in_memory: true, ..reads }, EngineChoice::Aio),
-            (Known { only_writes: true, ..reads }, EngineChoice::Aio),
-            (direct, EngineChoice::Uring),
-            (Known { only_writes: true, ..direct }, EngineChoice::Uring),
-            (Known { refuses_to_wait: false, ..direct }, EngineChoice::Aio),
+            (reads, Kind::Uring),
+            (Known { refuses_to_wait: false, ..reads }, Kind::Uring),
+            (Known { refuses_to_wait: false, in_memory: true, ..reads }, Kind::Aio),
+            (Known { only_writes: true, ..reads }, Kind::Aio),
+            (direct, Kind::Uring),
+            (Known { only_writes: true, ..direct }, Kind::Uring),
+            (Known { refuses_to_wait: false, ..direct }, Kind::Aio),
         ];
         for (known, better) in cases {
             let (kind, reason) = known.better();

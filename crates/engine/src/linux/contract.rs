@@ -6,11 +6,11 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use workload::{Completion, Mode};
 
-use super::{aio, sync, uring};
+use super::{aio, mmap, sync, uring};
 use crate::contract::{
-    DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, skip, tells_errors,
+    BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, skip, tells_errors,
 };
-use crate::queue::Op;
+use crate::queue::{Op, Queue, Request};
 
 /// A file of the contract's size, open for I/O; none where its file system has no direct I/O.
 fn file(mode: Mode, writes: bool) -> Option<File> {
@@ -78,6 +78,51 @@ fn the_uring_queue_keeps_the_contract() {
     let read_only = file(Mode::Buffered, false).unwrap();
     let mut queue = uring::UringQueue::new(read_only, plan(DEPTH), Completion::Block).unwrap().0;
     tells_errors(&mut queue, Op::Write, libc::EBADF);
+}
+
+fn mapped(file: File, writes: bool, durable: bool) -> mmap::MmapQueue {
+    let mapping = mmap::Mapping::new(file, SIZE, writes, durable).unwrap();
+    mmap::MmapQueue::new(mapping, plan(DEPTH)).unwrap()
+}
+
+#[test]
+fn the_mmap_queue_keeps_the_contract() {
+    for durable in [false, true] {
+        let mut queue = mapped(file(Mode::Mapped, true).unwrap(), true, durable);
+        keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+    }
+    let mut queue = mapped(file(Mode::Mapped, false).unwrap(), false, false);
+    tells_errors(&mut queue, Op::Write, libc::EBADF);
+}
+
+/// The system ends a program that touches mapped memory whose file has become shorter. Here it is an error of each such
+/// I/O, also of the second one at the same place, and what comes back is what is there again.
+#[test]
+fn a_mapped_file_that_becomes_shorter_makes_errors() {
+    let file = file(Mode::Mapped, true).unwrap();
+    let (last, other) = (SIZE - u64::from(BLOCK), file.try_clone().unwrap());
+    let mut queue = mapped(file, true, true);
+    let mut perform = |op, slot, offset| {
+        let buffer_offset = 0;
+        queue.issue(&[Request { slot, op, offset, bytes: BLOCK, buffer_offset }]).unwrap();
+        let mut finished = Vec::new();
+        queue.wait(u64::MAX).unwrap();
+        queue.reap(&mut finished);
+        assert_eq!(finished.len(), 1);
+        finished[0].result
+    };
+    let (whole, failed) = (BLOCK.cast_signed(), -libc::EIO);
+    assert_eq!(perform(Op::Read, 0, last), whole);
+    // The end of the file is in the middle of the last block.
+    other.set_len(last + 4096).unwrap();
+    for op in [Op::Read, Op::Read, Op::Write, Op::Read, Op::Write] {
+        assert_eq!(perform(op, 1, last), failed, "{op:?}");
+    }
+    assert_eq!(perform(Op::Read, 2, 0), whole);
+    other.set_len(SIZE).unwrap();
+    assert_eq!(perform(Op::Write, 3, last), whole);
+    assert_eq!(perform(Op::Read, 4, last), whole);
+    assert_eq!(queue.write_buffer(3).to_vec(), queue.read_buffer(4));
 }
 
 /// Reading an empty pipe takes until somebody writes to it: an I/O that is stuck for as long as the test wants.

@@ -5,9 +5,11 @@ mod choose;
 #[cfg(test)]
 mod contract;
 mod extents;
+mod fault;
 mod fill;
 mod guard;
 mod memory;
+mod mmap;
 mod ready;
 mod sync;
 mod targets;
@@ -15,8 +17,9 @@ mod thread;
 mod uring;
 
 use std::fs::File;
+use std::path::PathBuf;
 
-use workload::{EngineChoice, Stream, Workload};
+use workload::{Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
@@ -24,6 +27,8 @@ use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
 use crate::run::{Backend, Place, memory_error};
+
+use choose::Kind;
 
 pub(crate) use choose::{Choice, choose};
 pub(crate) use memory::available_memory;
@@ -41,31 +46,30 @@ pub(crate) fn spawn(
     choice: Choice,
     job: Job,
 ) -> Result<(), EngineError> {
-    let artificial = choice.kind == EngineChoice::Null;
+    let artificial = choice.kind == Kind::Null;
     let file =
         if artificial { None } else { Some(ready::open_for_io(target, workload.mode, stream)?) };
     let setup = thread::Setup::new(stream, place.rank);
     let completion = workload.completion;
+    let mapped = Mapped::new(stream, target);
     let body = move || {
         if let Err(error) = setup.apply() {
             return job.fail(error);
         }
         let Choice { kind, reason } = choice;
         match (kind, file) {
-            (EngineChoice::Uring, Some(file)) => {
-                match uring::UringQueue::new(file, plan, completion) {
-                    Ok((queue, features)) => {
-                        job.run(queue, Backend { name: "uring", reason, features });
-                    }
-                    Err(error) => {
-                        job.fail(EngineError::Unavailable {
-                            engine: "uring",
-                            cause: choose::hint(&error),
-                        });
-                    }
+            (Kind::Uring, Some(file)) => match uring::UringQueue::new(file, plan, completion) {
+                Ok((queue, features)) => {
+                    job.run(queue, Backend { name: "uring", reason, features });
                 }
-            }
-            (EngineChoice::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
+                Err(error) => {
+                    job.fail(EngineError::Unavailable {
+                        engine: "uring",
+                        cause: choose::hint(&error),
+                    });
+                }
+            },
+            (Kind::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
                 Ok(queue) => job.run(queue, Backend { name: "aio", reason, features: Vec::new() }),
                 Err(error) => {
                     job.fail(EngineError::Unavailable {
@@ -74,7 +78,8 @@ pub(crate) fn spawn(
                     });
                 }
             },
-            (EngineChoice::Sync, Some(file)) => run_sync(file, plan, reason, job),
+            (Kind::Sync, Some(file)) => run_sync(file, plan, reason, job),
+            (Kind::Mmap, Some(file)) => mapped.run(file, plan, reason, job),
             _ => match NullQueue::new(plan) {
                 Ok(queue) => job.run(queue, Backend { name: "null", reason, features: Vec::new() }),
                 Err(error) => job.fail(memory_error(plan, error)),
@@ -98,5 +103,35 @@ fn run_sync(file: File, plan: BufferPlan, reason: String, job: Job) {
     match sync::SyncQueue::new(file, plan) {
         Ok(queue) => job.run(queue, Backend { name: "sync", reason, features: Vec::new() }),
         Err(error) => job.fail(memory_error(plan, error)),
+    }
+}
+
+/// How a target is mapped.
+struct Mapped {
+    path: PathBuf,
+    size_bytes: u64,
+    writes: bool,
+    durable: bool,
+}
+
+impl Mapped {
+    fn new(stream: &Stream, target: &PreparedTarget) -> Self {
+        let (path, size_bytes) = (target.path().to_owned(), target.size_bytes());
+        Self { path, size_bytes, writes: stream.writes(), durable: stream.durable }
+    }
+
+    fn run(self, file: File, plan: BufferPlan, reason: String, job: Job) {
+        let Self { path, size_bytes, writes, durable } = self;
+        let mapping = match mmap::Mapping::new(file, size_bytes, writes, durable) {
+            Ok(mapping) => mapping,
+            Err(source) => {
+                let what = "copying, mapped into memory".to_owned();
+                return job.fail(EngineError::Open { path, what, source });
+            }
+        };
+        match mmap::MmapQueue::new(mapping, plan) {
+            Ok(queue) => job.run(queue, Backend { name: "mmap", reason, features: Vec::new() }),
+            Err(error) => job.fail(memory_error(plan, error)),
+        }
     }
 }
