@@ -10,3 +10,4 @@ pub mod fio;
 pub mod foreign;
 pub mod sqlio;
 pub mod text;
+pub mod xml;

@@ -1,0 +1,169 @@
+//! What a run of DiskSpd gave, as its result says it: figures of each thread on each target, and the machine.
+//!
+//! Written as text and as XML in DiskSpd's layouts.
+
+mod cpu;
+mod intervals;
+mod latencies;
+mod text;
+mod xml;
+
+pub use intervals::{Intervals, Spread};
+pub use latencies::Latencies;
+
+/// The result of a profile.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunResult {
+    /// The machine.
+    pub system: SystemInfo,
+    /// What each time span of the profile gave, in their order.
+    pub spans: Vec<SpanResult>,
+}
+
+/// The machine that measured, and the tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SystemInfo {
+    /// Name of the machine.
+    pub computer_name: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Date of that version, as `2024/6/3`.
+    pub tool_date: String,
+    /// When the run began, as `2026/01/02 03:04:05 UTC`.
+    pub start_time: String,
+    /// Name of the power scheme.
+    pub power_scheme: String,
+    /// GUID of the power scheme; empty where there is none.
+    pub power_scheme_guid: String,
+    /// Its processors.
+    pub topology: Topology,
+}
+
+/// Processors in groups of at most 64, as Windows has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// The groups.
+    pub groups: Vec<ProcessorGroup>,
+    /// The NUMA nodes.
+    pub nodes: Vec<ProcessorSet>,
+    /// The sockets.
+    pub sockets: Vec<ProcessorSet>,
+    /// The cores.
+    pub cores: Vec<Core>,
+}
+
+/// A group of processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessorGroup {
+    /// Its number.
+    pub number: u16,
+    /// Processors that it can have.
+    pub maximum_processors: u32,
+    /// Processors that it has.
+    pub active_processors: u32,
+    /// A bit for each of those.
+    pub active_mask: u64,
+}
+
+/// A NUMA node or a socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessorSet {
+    /// Its number.
+    pub number: u32,
+    /// Its processors: a group's number, and a bit for each processor of that group.
+    pub masks: Vec<(u16, u64)>,
+}
+
+/// A core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Core {
+    /// The group it is in.
+    pub group: u16,
+    /// Its number in the group.
+    pub number: u32,
+    /// A bit for each of its processors.
+    pub mask: u64,
+    /// 0 for the slowest kind of core of the machine, more for faster ones.
+    pub efficiency_class: u8,
+}
+
+/// What one time span gave.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpanResult {
+    /// It was interrupted before anything was measured.
+    Interrupted,
+    /// It was measured, maybe not to its end.
+    Measured(Measured),
+}
+
+/// What was measured in one time span.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// Length of the measured window.
+    pub seconds: f64,
+    /// What each processor did meanwhile: in the order of the groups, and of the active processors in each. Any unit of time.
+    pub cpu_ticks: Vec<CpuTicks>,
+    /// What each thread did, in the order of their numbers.
+    pub threads: Vec<ThreadFigures>,
+    /// I/Os of each interval of the whole span, reads and writes. None: the sum of those of the threads.
+    pub intervals: Option<(Intervals, Intervals)>,
+}
+
+/// What one processor did in a time span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuTicks {
+    /// Nothing.
+    pub idle: u64,
+    /// Work for the kernel, and nothing: what is idle counts here, too.
+    pub kernel: u64,
+    /// Work for programs.
+    pub user: u64,
+}
+
+/// What one thread did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ThreadFigures {
+    /// On each of its targets.
+    pub targets: Vec<TargetFigures>,
+}
+
+/// What one thread did on one target.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TargetFigures {
+    /// The target, as the profile names it.
+    pub path: String,
+    /// Size of the target.
+    pub file_bytes: u64,
+    /// Its reads.
+    pub read: Figures,
+    /// Its writes.
+    pub write: Figures,
+    /// Where its random I/Os went, where the profile says something about it.
+    pub slices: Vec<Slice>,
+}
+
+/// What one thread did on one target in one direction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// I/Os completed.
+    pub ios: u64,
+    /// How long they took; empty where it was not measured.
+    pub latencies: Latencies,
+    /// How many completed in each interval; none where it was not counted.
+    pub intervals: Option<Intervals>,
+}
+
+/// A part of a target and its share of the I/Os.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// Where its share begins, in percent; a slice whose share begins later than the last one's ends has a hole before it.
+    pub io_from_percent: u32,
+    /// Its share in percent, before the shares of all slices are brought to 100 % in sum.
+    pub io_percent: u32,
+    /// Where it begins.
+    pub offset_bytes: u64,
+    /// How long it is; 0 is up to the end of the target.
+    pub bytes: u64,
+}
