@@ -108,6 +108,9 @@ pub struct Origin {
     /// The true mean latency is at least the given one and at most this much above, because the tool cuts off fractions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_mean_short_by_ns: Option<u64>,
+    /// Percent of the I/Os in each millisecond from 0 to 23 ms and above, rounded by the tool, of one that has nothing finer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram_percent: Option<Vec<u8>>,
 }
 
 /// How a run ended.

@@ -1,0 +1,273 @@
+//! A printed run as a measurement, with what its figures can and cannot mean.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use results::{Latency, Origin, Statistics, Status};
+use workload::{
+    Block, Buffers, Bytes, Content, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
+};
+
+use super::printout::{Access, BufferKind, Buffering, Load, Order, Printout};
+use super::read::{Reading, readings};
+use crate::foreign::{Found, Run};
+
+/// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean of what was cut off is
+/// around a millisecond; by Little's law it was never above 1.55 ms in the runs of which both are known.
+const MEAN_SHORT_BY_NS: u64 = 1_500_000;
+const NS_PER_MS: f64 = 1e6;
+
+/// All runs of a text as measurements. `file` is the name of the file, `read` the moment, UTC and RFC 3339, that stands
+/// for the start of runs of which nobody knows it.
+#[must_use]
+pub fn read(text: &str, file: &str, read: &str) -> Found {
+    let (readings, mut notes) = readings(text);
+    let mut measurements: Vec<results::Measurement> = Vec::with_capacity(readings.len());
+    let mut names: HashMap<String, u32> = HashMap::new();
+    for reading in readings {
+        let line = reading.line;
+        let Some((load, access)) = reading.printout.load.as_ref().zip(reading.printout.access)
+        else {
+            notes.push(format!("line {line}: the run does not say what was done; left out"));
+            continue;
+        };
+        if reading.printout.iops.is_none() {
+            notes.push(format!("line {line}: the run has no figures: it did not end, or the text does before it; left out"));
+            continue;
+        }
+        if let Some(missing) = reading.missing {
+            notes.push(format!("line {line}: the run is incomplete, {missing} is missing"));
+        }
+        let run = run(&reading, load, access, file);
+        let mut measurement = run.measurement(&reading.text, read);
+        measurement.cpu.host_percent = host_percent(&reading.printout);
+        let seen = names.entry(measurement.id.clone()).or_default();
+        *seen += 1;
+        if *seen > 1 {
+            measurement.id = format!("{}-{seen}", measurement.id);
+        }
+        measurements.push(measurement);
+    }
+    Found { measurements, notes }
+}
+
+fn run(reading: &Reading, load: &Load, access: Access, file: &str) -> Run {
+    let printout = &reading.printout;
+    let total = statistics(printout, load, access);
+    let (started, mut warnings) = start(reading);
+    warnings.extend(doubts(printout, load, access));
+    if let Some(missing) = reading.missing {
+        warnings.push(format!("the text is incomplete: {missing} is missing"));
+    }
+    let mean_is_cut = total.latency_ns.is_some();
+    let workload = workload(printout, load, access);
+    Run {
+        origin: Origin {
+            tool: "SQLIO".to_owned(),
+            tool_version: Some(printout.version.clone()),
+            file: Some(file.to_owned()),
+            command_line: reading.command_line.clone(),
+            latency_mean_short_by_ns: mean_is_cut.then_some(MEAN_SHORT_BY_NS),
+            histogram_percent: printout.histogram.map(|h| h.to_vec()),
+        },
+        started,
+        status: if reading.missing.is_some() { Status::Interrupted } else { Status::Complete },
+        target_bytes: workload.targets.iter().map(|t| t.size_bytes.map_or(0, |s| s.0)).collect(),
+        workload,
+        host: reading.host.clone(),
+        seconds: load.seconds as f64,
+        read: if load.writes { Statistics::default() } else { total.clone() },
+        write: if load.writes { total.clone() } else { Statistics::default() },
+        total,
+        warnings,
+    }
+}
+
+/// SQLIO prints rates; counts follow from them and from the length that was asked for.
+fn statistics(printout: &Printout, load: &Load, access: Access) -> Statistics {
+    let block = u64::from(access.block_kib) << 10;
+    let rate = printout.iops.map_or(0.0, |f| f.value);
+    let by_block = rate * block as f64 / 1_048_576.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let ios = (rate * load.seconds as f64).round() as u64;
+    let latency_ns = match printout.latency_ms {
+        [Some(min), Some(mean), Some(max)] => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
+            let ns = |ms: f64| (ms * NS_PER_MS).round() as u64;
+            Some(Latency {
+                min: ns(min),
+                mean: mean * NS_PER_MS,
+                max: ns(max),
+                ..Latency::default()
+            })
+        }
+        _ => None,
+    };
+    Statistics {
+        ios,
+        bytes: ios.saturating_mul(block),
+        iops: rate,
+        mib_per_s: printout.mib_per_s.map_or(by_block, |f| f.value),
+        latency_ns,
+        ..Statistics::default()
+    }
+}
+
+/// The start, where the head of a log tells it and means one day only.
+fn start(reading: &Reading) -> (String, Vec<String>) {
+    let Some(date) = &reading.date else { return (String::new(), Vec::new()) };
+    match super::dates::read(date) {
+        Some(started) => {
+            let text = format!(
+                "the log began `{date}` by its machine's clock, whose time zone it does not tell; it stands here as UTC"
+            );
+            (started, vec![text])
+        }
+        None => (
+            String::new(),
+            vec![format!("the log began `{date}`, which can be read as more than one day")],
+        ),
+    }
+}
+
+/// Every reason to doubt a figure.
+fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if let [Some(_), Some(mean), Some(_)] = printout.latency_ms {
+        let most = mean + MEAN_SHORT_BY_NS as f64 / NS_PER_MS;
+        doubts.push(format!("SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to {most} ms"));
+    }
+    if let Some(doubt) = throughput_doubt(printout, access) {
+        doubts.push(doubt);
+    }
+    if load.writes {
+        doubts.push(
+            "SQLIO writes only zeros, which storage that compresses or spares zeros does not store"
+                .to_owned(),
+        );
+    } else {
+        doubts.push("a file that SQLIO made holds only zeros, which some storage does not read from the medium".to_owned());
+    }
+    if let [Some(min), Some(mean), Some(max)] = printout.initiation_us {
+        doubts.push(format!("starting an I/O took {min} to {max} µs, {mean} µs on average, which is part of no figure here"));
+    }
+    doubts
+}
+
+/// MBs/sec is IOs/sec times the block, cut off behind two digits.
+fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
+    let (iops, mib) = (printout.iops?, printout.mib_per_s?);
+    let mib_of_one = f64::from(access.block_kib) / 1024.0;
+    let step = |decimals: u8| 10f64.powi(-i32::from(decimals));
+    let (least, most) = if iops.decimals == 2 && mib.decimals == 2 {
+        // The rounding of IOs/sec weighs more than that of MBs/sec where a block is larger than a MiB.
+        let rounding = if mib_of_one > 1.0 { 0.005 * mib_of_one } else { 0.0 };
+        (-rounding, 0.011 + rounding)
+    } else {
+        let by_hand = step(mib.decimals) + step(iops.decimals) * mib_of_one;
+        (-by_hand, by_hand)
+    };
+    let short = iops.value * mib_of_one - mib.value;
+    (!(least - 1e-6..most).contains(&short)).then(|| {
+        format!(
+            "MBs/sec is {}, but IOs/sec times the block of {} KiB gives {:.2}: one of them is not what SQLIO printed",
+            mib.value,
+            access.block_kib,
+            iops.value * mib_of_one
+        )
+    })
+}
+
+/// All CPUs together.
+fn host_percent(printout: &Printout) -> Option<f64> {
+    let cpu = printout.cpu.as_ref()?;
+    let all = cpu.columns.iter().position(|c| c.eq_ignore_ascii_case("all")).unwrap_or(0);
+    let (_, row) = cpu.rows.iter().find(|(name, _)| name == "ProcessorTime(%)")?;
+    row.get(all).copied()
+}
+
+fn workload(printout: &Printout, load: &Load, access: Access) -> Workload {
+    let files: Vec<&str> = if printout.pools.is_empty() {
+        load.files.iter().map(String::as_str).collect()
+    } else {
+        printout.pools.iter().map(|p| p.file.as_str()).collect()
+    };
+    let target =
+        |file: &&str| Target { path: PathBuf::from(file), size_bytes: size_of(printout, file) };
+    let targets: Vec<Target> = files.iter().map(target).collect();
+    let stream = stream(printout, load, access);
+    let streams = match printout.pools.as_slice() {
+        [] | [_] => vec![Stream { pool: share(&targets, printout), ..stream }],
+        pools => pools
+            .iter()
+            .enumerate()
+            .map(|(index, pool)| Stream {
+                name: format!("file {}", index + 1),
+                targets: vec![index],
+                threads: pool.threads,
+                ..stream.clone()
+            })
+            .collect(),
+    };
+    let mode = match printout.buffering {
+        Buffering::None | Buffering::Hardware => Mode::Direct,
+        Buffering::All | Buffering::Software => Mode::Buffered,
+    };
+    let nowhere = Target { path: PathBuf::new(), size_bytes: None };
+    Workload {
+        targets,
+        streams,
+        seconds: load.seconds as f64,
+        warmup_seconds: 0.0,
+        mode,
+        ..Workload::single(nowhere, Stream::default())
+    }
+}
+
+/// A thread goes round all files, with its depth on each.
+fn share(targets: &[Target], printout: &Printout) -> Option<Pool> {
+    let share = if printout.outstanding.is_some() { PoolShare::Each } else { PoolShare::InTurn };
+    (targets.len() > 1).then_some(Pool { share })
+}
+
+fn stream(printout: &Printout, load: &Load, access: Access) -> Stream {
+    let pattern = match access.order {
+        Order::Random => Pattern::Random,
+        Order::Sequential => Pattern::SequentialShared,
+        Order::Striped { stripe_kib, run_ios } => Pattern::Matrix {
+            columns: u32::try_from(stripe_kib / u64::from(access.block_kib.max(1)))
+                .unwrap_or(u32::MAX),
+            rows: run_ios,
+            same_column: false,
+        },
+    };
+    let buffers = match printout.buffers {
+        None => Buffers::Single,
+        Some((BufferKind::Scattered, pieces)) => Buffers::Scattered { pieces },
+        Some((BufferKind::Copied, pieces)) => Buffers::Copied { pieces },
+    };
+    let through = matches!(printout.buffering, Buffering::None | Buffering::Software);
+    Stream {
+        threads: load.threads,
+        depth: printout.outstanding.unwrap_or(1).max(1),
+        blocks: vec![Block { bytes: Bytes(u64::from(access.block_kib) << 10), weight: 1 }],
+        pattern,
+        buffers,
+        write_percent: if load.writes { 100 } else { 0 },
+        durable: load.writes && through,
+        content: if load.writes { Content::Zero } else { Content::Random },
+        ..Stream::default()
+    }
+}
+
+/// The size of a file in bytes, as far as the run tells it.
+fn size_of(printout: &Printout, file: &str) -> Option<Bytes> {
+    let grown = printout.expansions.iter().find(|e| e.file == file).map(|e| e.needed_bytes);
+    let said =
+        printout.sizes.iter().find(|s| s.file == file).map(|s| s.mib.saturating_mul(1 << 20));
+    said.or(grown).map(Bytes)
+}

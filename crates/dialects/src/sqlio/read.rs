@@ -1,0 +1,267 @@
+//! Runs in a text: each begins where SQLIO says its name, and takes nothing from the one before.
+
+use super::lines::{Heading, Line, Which, bare, classify};
+use super::printout::{CpuBlock, Expansion, Printout};
+
+/// Widths at which consoles break lines.
+const CONSOLES: [usize; 2] = [80, 120];
+/// A call that a console broke in more lines is none.
+const CALL_LINES_MAX: usize = 12;
+
+/// One run as a text tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What was printed.
+    pub printout: Printout,
+    /// Number of its first line, from 1.
+    pub line: usize,
+    /// The call that made it, where the text has it.
+    pub command_line: Option<String>,
+    /// The machine, of a log that says so in its head.
+    pub host: Option<String>,
+    /// The date in the head of such a log, as it stands there.
+    pub date: Option<String>,
+    /// Its lines without what was put around them: the same for the same run, however it was kept.
+    pub text: String,
+    /// What is missing at its end; none where it is whole.
+    pub missing: Option<&'static str>,
+}
+
+/// Every run of a text, and what of it belongs to no run, with its line.
+#[must_use]
+pub fn readings(text: &str) -> (Vec<Reading>, Vec<String>) {
+    let mut reader = Reader::default();
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((index, raw)) = lines.next() {
+        let mut line = bare(raw);
+        let mut found = classify(&line);
+        let width =
+            if raw.len() < CONSOLES[0] { 0 } else { raw.trim_end_matches('\r').chars().count() };
+        if CONSOLES.contains(&width)
+            && !matches!(found, Some(Line::Call(_) | Line::Banner(_)))
+            && let Some((_, next)) = lines.peek()
+            && !bare(next).is_empty()
+            && classify(&bare(next)).is_none()
+        {
+            // The rest of a line that a console has broken.
+            let joined = format!("{line}{}", bare(next));
+            if let Some(whole) = classify(&joined) {
+                (line, found) = (joined.into(), Some(whole));
+                lines.next();
+            }
+        }
+        reader.line(index + 1, &line, found, width);
+    }
+    let is_cut = !text.is_empty() && !text.ends_with('\n');
+    reader.end(is_cut);
+    (reader.readings, reader.notes)
+}
+
+#[derive(Default)]
+struct Reader {
+    readings: Vec<Reading>,
+    notes: Vec<String>,
+    run: Option<Open>,
+    call: Option<Call>,
+    host: Option<String>,
+    date: Option<String>,
+    /// Figures outside of any run were noted since the last run.
+    stray: bool,
+}
+
+/// A run whose end has not come.
+struct Open {
+    reading: Reading,
+    latency_expected: bool,
+    /// The last line that said something was the last one of the text.
+    last: Option<Line>,
+}
+
+/// A call, as far as it was read.
+struct Call {
+    text: String,
+    lines: usize,
+    /// The console broke it here.
+    full: bool,
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str, found: Option<Line>, width: usize) {
+        match found {
+            Some(Line::Banner(version)) => self.banner(number, line, version),
+            Some(Line::Call(text)) => {
+                self.close(false);
+                self.call = Some(Call { text, lines: 1, full: CONSOLES.contains(&width) });
+            }
+            Some(Line::Host(host)) => {
+                self.close(false);
+                self.host = Some(host).filter(|h| !h.is_empty());
+            }
+            Some(Line::Date(date)) => {
+                self.close(false);
+                self.date = Some(date).filter(|d| !d.is_empty());
+            }
+            Some(Line::EndOfLog) => {
+                self.close(false);
+                (self.host, self.date, self.call) = (None, None, None);
+            }
+            Some(known) => self.known(number, line, known),
+            None if line.is_empty() => {}
+            None => self.unknown(line, width),
+        }
+    }
+
+    fn banner(&mut self, number: usize, line: &str, version: String) {
+        self.close(false);
+        let printout = Printout { version, ..Printout::default() };
+        let reading = Reading {
+            printout,
+            line: number,
+            command_line: self.call.take().map(|c| c.text),
+            host: self.host.clone(),
+            date: self.date.clone(),
+            text: format!("{line}\n"),
+            missing: None,
+        };
+        self.run = Some(Open { reading, latency_expected: false, last: None });
+        self.stray = false;
+    }
+
+    fn known(&mut self, number: usize, line: &str, known: Line) {
+        let is_figure = matches!(known, Line::Iops(_));
+        let again =
+            is_figure && self.run.as_ref().is_some_and(|r| r.reading.printout.iops.is_some());
+        if again {
+            self.close(false);
+        }
+        match &mut self.run {
+            Some(run) => {
+                run.reading.text.push_str(line);
+                run.reading.text.push('\n');
+                run.take(known);
+            }
+            None if is_figure && !self.stray => {
+                self.stray = true;
+                self.notes.push(format!(
+                    "line {number}: figures without the line `sqlio v…` that begins a run; nobody knows of which load they \
+                     are, so they are left out"
+                ));
+            }
+            None => {}
+        }
+    }
+
+    /// The rest of a call, or a line of somebody else.
+    fn unknown(&mut self, line: &str, width: usize) {
+        if let Some(run) = &mut self.run {
+            run.last = None;
+            return;
+        }
+        if let Some(call) = self.call.as_mut().filter(|c| c.full && c.lines < CALL_LINES_MAX) {
+            call.text.push_str(line);
+            call.lines += 1;
+            call.full = CONSOLES.contains(&width);
+        }
+    }
+
+    fn close(&mut self, is_cut: bool) {
+        if let Some(open) = self.run.take() {
+            self.readings.push(open.close(is_cut));
+        }
+    }
+
+    fn end(&mut self, is_cut: bool) {
+        self.close(is_cut);
+    }
+}
+
+impl Open {
+    fn take(&mut self, line: Line) {
+        let printout = &mut self.reading.printout;
+        match &line {
+            Line::Timer(timer) => {
+                self.latency_expected = true;
+                printout.timer = Some(*timer);
+            }
+            Line::ParameterFile(file) => printout.parameter_file = Some(file.clone()),
+            Line::Pool(pool) => printout.pools.push(pool.clone()),
+            Line::Load(load) => printout.load = Some(load.clone()),
+            Line::Access(access) => printout.access = Some(*access),
+            Line::Outstanding(depth) => printout.outstanding = Some(*depth),
+            Line::Buffers(kind, pieces) => printout.buffers = Some((*kind, *pieces)),
+            Line::Buffering(buffering) => printout.buffering = *buffering,
+            Line::Needed { file, bytes } => printout.expansions.push(Expansion {
+                file: file.clone(),
+                needed_bytes: *bytes,
+                current_bytes: 0,
+            }),
+            Line::Current(bytes) => {
+                if let Some(last) = printout.expansions.last_mut() {
+                    last.current_bytes = *bytes;
+                }
+            }
+            Line::Size(size) => printout.sizes.push(size.clone()),
+            Line::Heading(Heading::Latency) => self.latency_expected = true,
+            Line::Iops(figure) => printout.iops = Some(*figure),
+            Line::MibPerS(figure) => printout.mib_per_s = Some(*figure),
+            Line::CpuColumns(columns) => {
+                printout.cpu.get_or_insert_with(CpuBlock::default).columns.clone_from(columns);
+            }
+            Line::CpuRow(name, values) => {
+                let cpu = printout.cpu.get_or_insert_with(CpuBlock::default);
+                cpu.rows.push((name.clone(), values.clone()));
+            }
+            Line::Initiation(which, us) => printout.initiation_us[*which as usize] = Some(*us),
+            Line::Latency(which, ms) => printout.latency_ms[*which as usize] = Some(*ms),
+            Line::Percents(row) => printout.histogram = Some(*row),
+            _ => {}
+        }
+        self.last = Some(line);
+    }
+
+    /// The run is over; `is_cut` where the text ends within a line.
+    fn close(mut self, is_cut: bool) -> Reading {
+        if is_cut {
+            self.drop_cut();
+        }
+        let printout = &self.reading.printout;
+        let latency = printout.latency_ms.iter().all(Option::is_some);
+        self.reading.missing = if printout.load.is_none() || printout.access.is_none() {
+            Some("what was done")
+        } else if printout.iops.is_none() {
+            Some("the figures")
+        } else if printout.mib_per_s.is_none() {
+            Some("MBs/sec")
+        } else if self.latency_expected && !latency {
+            Some("latency")
+        } else if self.latency_expected && printout.histogram.is_none() && self.is_printed() {
+            Some("the histogram")
+        } else {
+            None
+        };
+        self.reading
+    }
+
+    /// As SQLIO printed it, not typed again by somebody who left out what he did not need.
+    fn is_printed(&self) -> bool {
+        self.reading.printout.iops.is_some_and(|f| f.decimals == 2)
+    }
+
+    /// A number that the text ends with may have lost digits.
+    fn drop_cut(&mut self) {
+        let printed = self.is_printed();
+        let printout = &mut self.reading.printout;
+        match self.last {
+            Some(Line::Iops(_)) => printout.iops = None,
+            Some(Line::MibPerS(figure)) if figure.decimals < 2 && printed => {
+                printout.mib_per_s = None;
+            }
+            Some(Line::Latency(which, _)) if printed => printout.latency_ms[which as usize] = None,
+            Some(Line::Initiation(which, _)) => printout.initiation_us[which as usize] = None,
+            _ => {}
+        }
+    }
+}
+
+const _: () =
+    assert!(Which::Min as usize == 0 && Which::Mean as usize == 1 && Which::Max as usize == 2);
