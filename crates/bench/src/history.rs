@@ -17,6 +17,7 @@ use survey::{Lab, Setup, Timing};
 use workload::{Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, SimDevice, Stream, Target};
 
 use crate::linux::Error;
+use crate::pages;
 
 /// Times that each question is asked; the median counts.
 const TIMES: usize = 21;
@@ -79,7 +80,8 @@ pub(crate) fn write(table: &str, output: &Path) -> Result<(), Error> {
     };
     let text = format!(
         "{}\n\n{HEADING}\n\nWritten by `./x bench history --output docs/performance.md`. Each question is asked {TIMES} \
-         times after opening.\n\n{}\n{after}",
+         times after opening,\nwith the store in the system's memory; from a disk that was not read before, the first question \
+         over all rows took\nup to 1.0 s.\n\n{}\n{after}",
         before.trim_end(),
         table.trim_end()
     );
@@ -392,6 +394,8 @@ fn ask(path: &Path) -> Result<String, Error> {
         let (median, slowest) = (times[TIMES / 2], times[TIMES - 1]);
         writeln!(text, "| {name} | {answers} | {median:.1} ms | {slowest:.1} ms |")?;
     }
+    drop(history);
+    text.push_str(&pages::ask(path, TIMES)?);
     let status = fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     let peak: f64 = peak.trim().trim_end_matches("kB").trim().parse()?;

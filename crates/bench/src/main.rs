@@ -13,6 +13,8 @@ mod history;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod pages;
+#[cfg(target_os = "linux")]
 mod reports;
 
 #[cfg(target_os = "linux")]

@@ -33,25 +33,25 @@ struct Apart {
     warmup: Vec<Json>,
 }
 
+/// How much of a measurement is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Everything.
+    Whole,
+    /// Everything but series and histograms, which are most of it.
+    Figures,
+}
+
 /// Every measurement of an experiment, in the order of the cells.
-pub(crate) fn wholes(connection: &Connection, experiment: i64) -> Result<Vec<Whole>, HistoryError> {
-    let mut apart: HashMap<i64, Apart> = HashMap::new();
-    let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m \
-               JOIN histograms h ON h.measurement = m.number WHERE m.experiment = $1";
-    let read = |row: &mut Row| Ok((row.take()?, (row.take()?, row.take()?, row.take()?)));
-    for (measurement, histogram) in connection.query(sql, values![experiment], read)? {
-        apart.entry(measurement).or_default().histograms.push(histogram);
-    }
-    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, s.read_mib_per_s, \
-               s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors \
-               FROM measurements m JOIN series s ON s.measurement = m.number WHERE m.experiment = $1 \
-               ORDER BY s.measurement, s.part, s.number";
-    for (measurement, part, point) in connection.query(sql, values![experiment], series_row)? {
-        let apart = apart.entry(measurement).or_default();
-        let points = if part == "warmup" { &mut apart.warmup } else { &mut apart.window };
-        let point = serde_json::to_value(point);
-        points.push(point.map_err(|e| unreadable(connection, "a series", &e))?);
-    }
+pub(crate) fn wholes(
+    connection: &Connection,
+    experiment: i64,
+    extent: Extent,
+) -> Result<Vec<Whole>, HistoryError> {
+    let mut apart = match extent {
+        Extent::Whole => apart(connection, experiment)?,
+        Extent::Figures => HashMap::new(),
+    };
     let environments = environments(connection, experiment)?;
     let sql = "SELECT m.number, m.cell, m.id, m.environment, d.document FROM measurements m \
                JOIN measurement_documents d ON d.measurement = m.number WHERE m.experiment = $1 ORDER BY m.cell";
@@ -69,6 +69,28 @@ pub(crate) fn wholes(connection: &Connection, experiment: i64) -> Result<Vec<Who
         Ok(Whole { cell, id, document })
     };
     rows.into_iter().map(whole).collect()
+}
+
+/// Series and histograms, by the number of their measurement.
+fn apart(connection: &Connection, experiment: i64) -> Result<HashMap<i64, Apart>, HistoryError> {
+    let mut apart: HashMap<i64, Apart> = HashMap::new();
+    let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m \
+               JOIN histograms h ON h.measurement = m.number WHERE m.experiment = $1";
+    let read = |row: &mut Row| Ok((row.take()?, (row.take()?, row.take()?, row.take()?)));
+    for (measurement, histogram) in connection.query(sql, values![experiment], read)? {
+        apart.entry(measurement).or_default().histograms.push(histogram);
+    }
+    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, s.read_mib_per_s, \
+               s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors \
+               FROM measurements m JOIN series s ON s.measurement = m.number WHERE m.experiment = $1 \
+               ORDER BY s.measurement, s.part, s.number";
+    for (measurement, part, point) in connection.query(sql, values![experiment], series_row)? {
+        let apart = apart.entry(measurement).or_default();
+        let points = if part == "warmup" { &mut apart.warmup } else { &mut apart.window };
+        let point = serde_json::to_value(point);
+        points.push(point.map_err(|e| unreadable(connection, "a series", &e))?);
+    }
+    Ok(apart)
 }
 
 fn series_row(row: &mut Row) -> Result<(i64, String, Point), Mismatch> {
@@ -120,19 +142,21 @@ fn environments(
 pub(crate) fn measurements(
     connection: &Connection,
     experiment: i64,
+    extent: Extent,
 ) -> Result<Vec<Kept>, HistoryError> {
     let kept = |whole: Whole| {
         let measurement: Measurement = serde_json::from_value(whole.document)
             .map_err(|error| unreadable(connection, &whole.id, &error))?;
         Ok(Kept { cell: whole.cell, measurement })
     };
-    wholes(connection, experiment)?.into_iter().map(kept).collect()
+    wholes(connection, experiment, extent)?.into_iter().map(kept).collect()
 }
 
 /// The whole result of an experiment; none where it never came to its end.
 pub(crate) fn document(
     connection: &Connection,
     id: &str,
+    extent: Extent,
 ) -> Result<Option<Document>, HistoryError> {
     let sql = "SELECT e.number, d.document FROM experiments e JOIN documents d ON d.experiment = e.number \
                WHERE e.id = $1 AND d.document IS NOT NULL";
@@ -143,7 +167,7 @@ pub(crate) fn document(
     let mut whole: Json =
         serde_json::from_str(&text).map_err(|error| unreadable(connection, id, &error))?;
     let kept: HashMap<String, Json> =
-        wholes(connection, number)?.into_iter().map(|w| (w.id, w.document)).collect();
+        wholes(connection, number, extent)?.into_iter().map(|w| (w.id, w.document)).collect();
     skeleton::resolve(&mut whole, &kept);
     let document =
         Document::from_value(whole).map_err(|error| unreadable(connection, id, &error))?;

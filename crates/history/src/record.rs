@@ -9,6 +9,7 @@ use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::load::{self, Load};
 use crate::parts::{self, Parts};
+use crate::read::Extent;
 use crate::value::{Row, Value, values};
 use crate::{Added, NewExperiment, environment, read, skeleton};
 
@@ -279,7 +280,7 @@ fn keep_the_rest(
     document: &Document,
 ) -> Result<HashMap<String, Json>, HistoryError> {
     let mut there = HashMap::new();
-    for whole in read::wholes(connection, number)? {
+    for whole in read::wholes(connection, number, Extent::Whole)? {
         there.insert(whole.id, (whole.cell, whole.document));
     }
     let mut taken: HashSet<u32> = there.values().map(|(cell, _)| *cell).collect();
@@ -323,7 +324,7 @@ fn forget(connection: &Connection, id: &str, cell: u32) -> Result<(), HistoryErr
 pub(crate) fn add(connection: &Connection, document: &Document) -> Result<Added, HistoryError> {
     let id = document.id();
     if let Some(number) = read::number_of(connection, id)? {
-        return match read::document(connection, id)? {
+        return match read::document(connection, id, Extent::Whole)? {
             Some(there) if there == *document => Ok(Added::AlreadyThere),
             None if is_part(connection, number, document)? => {
                 finish(connection, document).map(|()| Added::New)
@@ -350,7 +351,7 @@ pub(crate) fn add(connection: &Connection, document: &Document) -> Result<Added,
 /// Whether everything that is kept of an experiment is in a result, as a whole or in part.
 fn is_part(connection: &Connection, number: i64, of: &Document) -> Result<bool, HistoryError> {
     let all = of.measurements();
-    for kept in read::wholes(connection, number)? {
+    for kept in read::wholes(connection, number, Extent::Whole)? {
         let Some(shown) = all.iter().find(|m| m.id == kept.id) else { return Ok(false) };
         let shown =
             serde_json::to_value(shown).map_err(|e| unreadable(connection, &kept.id, &e))?;

@@ -111,6 +111,7 @@ pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
     let mut loads: Vec<TrendLoad> =
         series.into_values().filter_map(|values| load(values, figure)).collect();
     loads.sort_by(|x, y| y.points.len().cmp(&x.points.len()).then_with(|| x.title.cmp(&y.title)));
+    tell_apart(&mut loads);
     Trend {
         schema: TREND_SCHEMA.to_owned(),
         tool_version: tool_version.to_owned(),
@@ -125,6 +126,19 @@ pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
                  at least three, and a change at least 1 %."
             ),
         ],
+    }
+}
+
+/// Series whose words are alike differ in something that those leave out: the name of their conditions tells them apart,
+/// and finds one of them by `--load`.
+fn tell_apart(loads: &mut [TrendLoad]) {
+    let words = |l: &TrendLoad| (l.title.clone(), l.host.clone(), l.target.clone(), l.file_bytes);
+    let mut seen = BTreeMap::new();
+    for load in loads.iter() {
+        *seen.entry(words(load)).or_insert(0) += 1;
+    }
+    for load in loads.iter_mut().filter(|load| seen.get(&words(load)) > Some(&1)) {
+        load.title = format!("{} (conditions {})", load.title, load.conditions_id);
     }
 }
 
@@ -196,8 +210,8 @@ fn explain(points: &[TrendPoint], changes: &[ChangePoint], figure: Figure) -> St
                 show_number(change.change_percent)
             );
             if at.tool_version != before.tool_version {
-                words.push_str(", with iosonde ");
-                words.push_str(&at.tool_version);
+                words.push_str(", ");
+                words.push_str(&measured_by(&at.tool_version));
             }
             if at.device != before.device {
                 words.push_str(", on another device");
@@ -206,6 +220,12 @@ fn explain(points: &[TrendPoint], changes: &[ChangePoint], figure: Figure) -> St
         })
         .collect();
     format!("{results}; {}", parts.join("; "))
+}
+
+/// The version of iosonde, or the other tool that a result was imported from, which has its name in front.
+fn measured_by(tool_version: &str) -> String {
+    let iosonde = tool_version.starts_with(|c: char| c.is_ascii_digit());
+    format!("with {}{tool_version}", if iosonde { "iosonde " } else { "" })
 }
 
 /// A figure with its unit.
@@ -228,6 +248,6 @@ fn versions(loads: &[TrendLoad]) -> Option<String> {
         load.points.windows(2).any(|pair| pair[0].tool_version != pair[1].tool_version)
     });
     mixed.then(|| {
-        "Series hold results of several versions of iosonde; a change at a new version may be one of the tool".to_owned()
+        "Series hold results of several versions of a tool; a change at a new version may be one of the tool".to_owned()
     })
 }

@@ -10,6 +10,7 @@ use rusqlite::ffi;
 use crate::connection::{Connection, Use};
 use crate::error::HistoryError;
 use crate::place::Place;
+use crate::read::Extent;
 use crate::value::{Row, values};
 use crate::{read, schema};
 
@@ -66,8 +67,8 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError
 }
 
 fn check_one(connection: &Connection, id: &str, number: i64) -> Result<(), HistoryError> {
-    if read::document(connection, id)?.is_none() {
-        read::measurements(connection, number)?;
+    if read::document(connection, id, Extent::Whole)?.is_none() {
+        read::measurements(connection, number, Extent::Whole)?;
     }
     Ok(())
 }

@@ -52,6 +52,25 @@ fn other_loads_and_few_dates_stay_apart() {
     assert!(of(&[], Figure::Iops).loads.is_empty());
 }
 
+/// Two loads that differed only in the part of the file that they used stood under one heading, and nothing told which was
+/// which.
+#[test]
+fn loads_of_the_same_words_are_told_apart() {
+    let part = Stream { offset_bytes: workload::Bytes(1 << 20), ..Stream::default() };
+    let documents = vec![
+        single(load(FILE, &Stream::default(), 7.0)),
+        single(load(FILE, &part, 8.0)),
+        single(load(2 * FILE, &Stream::default(), 9.0)),
+    ];
+    let found = of(&documents, Figure::Iops);
+    let named: Vec<bool> = found
+        .loads
+        .iter()
+        .map(|l| l.title.ends_with(&format!(" (conditions {})", l.conditions_id)))
+        .collect();
+    assert_eq!(named.iter().filter(|named| **named).count(), 2, "{found:?}");
+}
+
 const NOW: &str = "2026-11-20T00:00:00Z";
 
 fn place() -> Place<'static> {

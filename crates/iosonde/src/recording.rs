@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use history::{History, HistoryError, Hold, LiveRun, NewExperiment, Place};
 use results::{Document, Measurement};
 use serde::Serialize;
@@ -19,24 +20,18 @@ use crate::live::Live;
 /// Which history is read or written; the same flag for every command.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryPlace {
-    /// Where results are kept: a file, or postgres://… [default: iosonde/history.db in the user's data directory]
-    // The value may hold a password: help does not show it.
-    #[arg(
-        long,
-        value_name = "PLACE",
-        env = "IOSONDE_HISTORY",
-        hide_env_values = true,
-        global = true
-    )]
+    /// Where results are kept: a file, or postgres://… [default: iosonde/history.db in the user's data directory] [env:
+    /// IOSONDE_HISTORY]
+    #[arg(long, value_name = "PLACE", global = true, value_parser = OsStringValueParser::new().try_map(named))]
     pub history: Option<OsString>,
 }
 
 impl HistoryPlace {
     /// Where it is.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
-        // An empty variable of the environment is one that is not set.
-        let chosen = self.history.clone().filter(|place| !place.is_empty());
-        history::place(chosen).map_err(failure)
+        // An empty variable of the environment is one that is not set. Read here, because an empty flag is a mistake.
+        let variable = || std::env::var_os(VARIABLE).filter(|place| !place.is_empty());
+        history::place(self.history.clone().or_else(variable)).map_err(failure)
     }
 
     /// The history, which must be there.
@@ -48,6 +43,17 @@ impl HistoryPlace {
     pub(crate) fn made(&self) -> Result<History, Failure> {
         History::open(&self.place()?).map_err(failure)
     }
+}
+
+/// The variable of the environment that names the history.
+const VARIABLE: &str = "IOSONDE_HISTORY";
+
+/// A place that was named.
+fn named(place: OsString) -> Result<OsString, &'static str> {
+    if place.is_empty() {
+        return Err("it is empty; name a file or a database, or leave the flag out");
+    }
+    Ok(place)
 }
 
 /// A history that cannot be used, as a failure of the command.
@@ -317,7 +323,7 @@ impl Recorder {
     pub(crate) fn say(&self, quiet: bool) {
         if self.begun && !quiet {
             // What the environment says need not be typed.
-            let named = self.named.is_some() && std::env::var_os("IOSONDE_HISTORY") != self.named;
+            let named = self.named.is_some() && std::env::var_os(VARIABLE) != self.named;
             let place = self.history.as_ref().filter(|_| named).map(|h| h.place().to_string());
             let place = place.map_or_else(String::new, |place| format!(" --history {place}"));
             let id = &self.id;

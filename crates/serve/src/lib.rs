@@ -80,6 +80,12 @@ impl Server {
         Ok(Self { listener, store: store::Store::new(place.clone(), first) })
     }
 
+    /// The address that it listens on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
     /// Answers until `stop` is set, and then ends what is open within a second or two.
     pub fn run(self, stop: &Arc<AtomicBool>) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()

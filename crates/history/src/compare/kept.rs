@@ -55,7 +55,7 @@ pub fn compare_kept(
 fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, HistoryError> {
     let mut documents = Vec::new();
     for entry in entries {
-        documents.extend(history.documents(&entry.id)?);
+        documents.extend(history.figures(&entry.id)?);
     }
     Ok(documents)
 }

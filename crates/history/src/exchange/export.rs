@@ -11,6 +11,7 @@ use super::error::ExchangeError;
 use super::jsonl::{self, About, Cell, Line, Remark};
 use super::tables::{LOADS, SERIES, SQLIO, SeriesRow};
 use super::{csv, parquet};
+use crate::read::Extent;
 use crate::{Filter, History, HistoryError, Kept, Load, Order, Page, list, marks, read};
 
 /// Rows that are held before they are written; a row group of Parquet.
@@ -223,13 +224,13 @@ impl History {
         let connection = &self.connection;
         let Some(number) = read::number_of(connection, id)? else { return Ok(None) };
         let entry = list::find(connection, id)?;
-        let document = read::document(connection, id)?;
+        let document = read::document(connection, id, Extent::Whole)?;
         let inside: HashMap<&str, &Measurement> = document
             .iter()
             .flat_map(results::Document::measurements)
             .map(|m| (m.id.as_str(), m))
             .collect();
-        let kept = read::measurements(connection, number)?.into_iter();
+        let kept = read::measurements(connection, number, Extent::Whole)?.into_iter();
         let cells = kept.map(|Kept { cell: number, measurement }| {
             let same = inside.get(measurement.id.as_str()) == Some(&&measurement);
             let id = measurement.id.clone();
@@ -263,7 +264,7 @@ impl History {
     fn series_of(&self, id: &str, filter: &Filter) -> Result<Vec<SeriesRow>, HistoryError> {
         let cells: HashSet<u32> = self.loads_of(id, filter)?.iter().map(|l| l.cell).collect();
         let Some(number) = read::number_of(&self.connection, id)? else { return Ok(Vec::new()) };
-        let kept = read::measurements(&self.connection, number)?;
+        let kept = read::measurements(&self.connection, number, Extent::Whole)?;
         let fitting = kept.iter().filter(|kept| cells.contains(&kept.cell));
         Ok(fitting.flat_map(|kept| SeriesRow::all(&kept.measurement, id, kept.cell)).collect())
     }

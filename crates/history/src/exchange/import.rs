@@ -7,6 +7,7 @@ use results::{Document, Measurement};
 
 use super::error::{ExchangeError, LineError};
 use super::jsonl::{Item, LINE_BYTES, Line, Reader, Remark};
+use crate::read::Extent;
 use crate::{Added, History, HistoryError, NewExperiment, Note, marks, read, record};
 
 /// What an import did.
@@ -116,7 +117,7 @@ impl History {
         mut measurements: BTreeMap<u32, &Measurement>,
     ) -> Result<Taken, LineError> {
         let id = line.about.id.as_str();
-        let kept = read::measurements(&self.connection, number)?;
+        let kept = read::measurements(&self.connection, number, Extent::Whole)?;
         let mut more_here = false;
         for kept in &kept {
             match measurements.remove(&kept.cell) {
@@ -127,7 +128,7 @@ impl History {
                 }
             }
         }
-        let there = read::document(&self.connection, id)?;
+        let there = read::document(&self.connection, id, Extent::Whole)?;
         match (more_here, measurements.is_empty()) {
             (true, true) => Ok(Taken::AlreadyThere),
             (true, false) => Err(conflict(id, "each has measurements that the other has not")),

@@ -33,7 +33,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub anyway: bool,
 
-    /// End with exit code 4 on this verdict
+    /// End with exit code 4 on this verdict; one that cannot be told does not count as worse
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
 

@@ -58,6 +58,13 @@ fn shown(document: &Document) -> String {
     }
 }
 
+/// Whether a process works on it. One that was killed is silent for a while before it counts as lost, but nobody holds its
+/// result any more.
+fn is_running(history: &History, id: &str) -> Result<bool, Failure> {
+    let live = history.live_runs().map_err(failure)?;
+    Ok(live.iter().any(|run| run.id == id) && history.hold(id).is_err())
+}
+
 /// What only the history knows of it.
 fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
     let first = format!("{}, {}, {}", entry.id, entry.kind, moment(&entry.started));
@@ -70,9 +77,11 @@ fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
         Some(Status::Failed) => out.push_str("ended by an error\n"),
         None => {
             let count = entry.measurements;
-            let live = history.live_runs().map_err(failure)?;
-            let runs = live.iter().any(|run| run.id == entry.id);
-            let why = if runs { "it is running now" } else { "it did not come to its end" };
+            let why = if is_running(history, &entry.id)? {
+                "it is running now"
+            } else {
+                "it did not come to its end"
+            };
             let text = format!(
                 "{}, {}: {why}; {count} finished measurements are kept",
                 clean(&entry.targets),

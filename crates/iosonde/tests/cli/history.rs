@@ -248,6 +248,7 @@ fn without_a_history_none_is_made_and_the_home_is_left_alone() {
     assert!(home.join(".local/share/iosonde/history.db").exists());
     let listed = run(place.command(&["history", "list"]).env("IOSONDE_HISTORY", ""));
     assert_eq!(listed, "", "an empty variable is one that is not set");
+    fails(&place.run(&["history", "list", "--history", ""]), 2, "it is empty; name a file");
     let tagged = place.run(&[&["run", "--no-history", "--tag", "a"], &SIM[..]].concat());
     fails(&tagged, 2, "--no-history");
 }
@@ -325,6 +326,8 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
         assert!(documents.iter().all(|m| m["schema"] == "iosonde.measurement/1"));
         let text = place.says(&["history", "show"]);
         assert!(text.contains(&format!("{kept} finished measurement")), "{text}");
+        // It was said to run for 15 s after its death.
+        assert!(text.contains("did not come to its end"), "{text}");
         assert_eq!(text.lines().filter(|line| line.contains("GiB")).count() as u64, kept, "{text}");
         // Nobody holds it any more.
         place.says(&["history", "delete", "latest", "--yes"]);
