@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use memmap2::MmapMut;
+use workload::Buffers as Layout;
 
 /// Alignment of every buffer; enough for direct I/O on any device with sectors up to 4 KiB.
 const ALIGN: usize = 4096;
@@ -29,12 +30,15 @@ pub(crate) struct BufferPlan {
     pub reads: bool,
     /// Whether any I/O writes.
     pub writes: bool,
+    /// How the memory of one I/O is laid out.
+    pub layout: Layout,
 }
 
 impl BufferPlan {
     /// What its buffers take when all of them are used.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let regions = u64::from(self.reads) + u64::from(self.writes);
+        let copies = if matches!(self.layout, Layout::Copied { .. }) { 2 } else { 1 };
+        let regions = copies * (u64::from(self.reads) + u64::from(self.writes));
         let stride = u64::from(self.bytes).next_multiple_of(ALIGN as u64);
         u64::from(self.depth).saturating_mul(stride).saturating_mul(regions)
     }
@@ -49,7 +53,7 @@ impl Buffers {
             let slots = if used { plan.depth as usize } else { 1 };
             let length = stride.checked_mul(slots).ok_or(io::ErrorKind::OutOfMemory)?;
             let map = MmapMut::map_anon(length)?;
-            prefer_huge_pages(&map);
+            advise(&map, plan.layout);
             Ok::<_, io::Error>(map)
         };
         Ok(Self { read: region(plan.reads)?, write: region(plan.writes)?, stride, bytes })
@@ -72,7 +76,6 @@ impl Buffers {
     }
 
     /// The same for code that fills it itself.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no real device there yet"))]
     pub(crate) fn read_mut(&mut self, slot: u32) -> &mut [u8] {
         let range = self.range(slot);
         &mut self.read[range]
@@ -92,12 +95,15 @@ impl Buffers {
 }
 
 /// Large buffers in large pages, as databases have them: a 1 MiB request over 256 scattered pages would be cut in two
-/// by devices that take fewer segments. A system that has none changes nothing.
-fn prefer_huge_pages(map: &MmapMut) {
+/// by devices that take fewer segments. Buffers that are meant to be scattered are not in large pages. A system that has
+/// none changes nothing.
+fn advise(map: &MmapMut, layout: Layout) {
     #[cfg(target_os = "linux")]
-    if map.len() >= 2 << 20 {
+    if matches!(layout, Layout::Scattered { .. }) {
+        let _ = map.advise(memmap2::Advice::NoHugePage);
+    } else if map.len() >= 2 << 20 {
         let _ = map.advise(memmap2::Advice::HugePage);
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = map;
+    let _ = (map, layout);
 }

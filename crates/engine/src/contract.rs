@@ -11,9 +11,10 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use device::Device;
-use workload::{Nanoseconds, OnError, SimDevice, Stream};
+use workload::{Buffers as Layout, Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
+use crate::copied::CopiedQueue;
 use crate::drive;
 use crate::null::NullQueue;
 use crate::offsets::Offsets;
@@ -44,7 +45,7 @@ pub(crate) enum Keeps {
 
 /// The plan that the queues of the contract are made with.
 pub(crate) fn plan(depth: u32) -> BufferPlan {
-    BufferPlan { depth, bytes: BLOCK, reads: true, writes: true }
+    BufferPlan { depth, bytes: BLOCK, reads: true, writes: true, layout: Layout::Single }
 }
 
 /// Says by name what cannot be tested here.
@@ -257,6 +258,15 @@ pub(crate) fn gives_up_waiting<Q: Queue>(queue: &mut Q) {
     }
     checked.queue.reap(&mut checked.finished);
     assert_eq!(checked.finished, []);
+}
+
+#[test]
+fn a_copied_queue_keeps_the_contract() {
+    for pieces in [1, 2, 64] {
+        let plan = BufferPlan { layout: Layout::Copied { pieces }, ..plan(DEPTH) };
+        let mut queue = CopiedQueue::new(NullQueue::new(plan).unwrap(), plan, pieces).unwrap();
+        keeps_the_contract(&mut queue, DEPTH, Keeps::Nothing);
+    }
 }
 
 fn simulated(model: &SimDevice) -> SimQueue {

@@ -2,11 +2,15 @@
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
+use workload::Buffers as Layout;
+
+use crate::buffers::BufferPlan;
 use crate::clock::Clock;
+use crate::copied::CopiedQueue;
 use crate::drive;
 use crate::error::EngineError;
 use crate::queue::Queue;
-use crate::run::Backend;
+use crate::run::{Backend, memory_error};
 use crate::worker::{Message, Timeline, Worker};
 
 /// Makes a worker, in the thread that it will run in.
@@ -20,8 +24,24 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Makes everything ready, reports that, waits for the start, and works.
-    pub(crate) fn run<Q: Queue>(self, mut queue: Q, backend: Backend) {
+    /// Makes everything ready, reports that, waits for the start, and works on a queue that was made with `plan`.
+    pub(crate) fn run<Q: Queue>(self, queue: Q, plan: BufferPlan, mut backend: Backend) {
+        let pieces = match plan.layout {
+            Layout::Single => return self.work(queue, backend),
+            Layout::Scattered { .. } => {
+                backend.features.push("vectored".to_owned());
+                return self.work(queue, backend);
+            }
+            Layout::Copied { pieces } => pieces,
+        };
+        backend.features.push("copied".to_owned());
+        match CopiedQueue::new(queue, plan, pieces) {
+            Ok(queue) => self.work(queue, backend),
+            Err(error) => self.fail(memory_error(plan, error)),
+        }
+    }
+
+    fn work<Q: Queue>(self, mut queue: Q, backend: Backend) {
         // Buffers of gigabytes take seconds to fill, so the clock is set only when all are.
         let mut worker = (self.make_worker)();
         worker.prepare(&mut queue);
@@ -44,7 +64,6 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffers::BufferPlan;
     use crate::null::NullQueue;
     use crate::offsets::Offsets;
     use crate::pace::Pace;
@@ -115,13 +134,19 @@ mod tests {
         let (sender, messages) = sync_channel(0);
         let (go, wait_for_go) = sync_channel(1);
         let asked = Arc::new(AtomicU32::new(0));
-        let plan = BufferPlan { depth: DEPTH, bytes: 8192, reads: false, writes: true };
+        let plan = BufferPlan {
+            depth: DEPTH,
+            bytes: 8192,
+            reads: false,
+            writes: true,
+            layout: Layout::Single,
+        };
         let queue = Counting(NullQueue::new(plan).unwrap(), Arc::clone(&asked));
         let for_worker = sender.clone();
         let make_worker: MakeWorker = Box::new(move || worker(for_worker));
         let job = Job { make_worker, go: wait_for_go, sender };
         let backend = Backend { name: "null", reason: String::new(), features: Vec::new() };
-        let thread = std::thread::spawn(move || job.run(queue, backend));
+        let thread = std::thread::spawn(move || job.run(queue, plan, backend));
         let ready = messages.recv();
         assert!(matches!(ready, Ok(Message::Ready(Ok(_)))), "{ready:?}");
         assert_eq!(asked.load(Ordering::SeqCst), DEPTH);

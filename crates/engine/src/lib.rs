@@ -10,6 +10,7 @@ mod choices;
 mod clock;
 mod collect;
 mod content;
+mod copied;
 mod drive;
 mod error;
 mod event;

@@ -416,6 +416,7 @@ pub(crate) fn buffer_plan(stream: &Stream) -> BufferPlan {
         bytes: u32::try_from(stream.largest_block()).unwrap_or(u32::MAX),
         reads: stream.reads(),
         writes: stream.writes(),
+        layout: stream.buffers,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Event, Permissions, PrepareError};
-use workload::{Bytes, Content, EngineChoice, Mode, Stream, Target, Workload};
+use workload::{Buffers, Bytes, Content, EngineChoice, Mode, Stream, Target, Workload};
 
 /// Makes two test files with one seed and gives all of their blocks.
 fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
@@ -102,5 +102,37 @@ fn a_mapped_run_reads_and_writes_its_target() {
         // Wholly written with random bytes before the run, and here and there with zeros in it.
         let zeros = bytes.chunks(8192).filter(|b| b.iter().all(|x| *x == 0)).count();
         assert!(zeros > 0, "{zeros} blocks");
+    }
+}
+
+/// Blocks in pieces, on every engine and at depths above one.
+#[test]
+fn runs_with_blocks_in_pieces() {
+    let directory = tempfile::tempdir().unwrap();
+    let target =
+        Target { path: directory.path().join("a.test"), size_bytes: Some(Bytes(256 << 10)) };
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    for (engine, depth) in
+        [(EngineChoice::Uring, 4), (EngineChoice::Aio, 4), (EngineChoice::Sync, 1)]
+    {
+        for (buffers, feature) in [
+            (Buffers::Scattered { pieces: 16 }, "vectored"),
+            (Buffers::Copied { pieces: 16 }, "copied"),
+        ] {
+            let stream = Stream { depth, write_percent: 50, buffers, ..Stream::default() };
+            let mut workload = Workload::single(target.clone(), stream);
+            (workload.engine, workload.mode) = (engine, Mode::Buffered);
+            (workload.seconds, workload.warmup_seconds) = (0.02, 0.0);
+            let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap();
+            match engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()) {
+                Err(EngineError::Unavailable { .. }) => {}
+                run => {
+                    let run = run.unwrap();
+                    assert!(run.engine.features.iter().any(|f| f == feature), "{:?}", run.engine);
+                    assert!(run.total.ios > 0 && run.total.errors == 0, "{:?}", run.errors);
+                }
+            }
+        }
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use crate::model::{
-    Arrival, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit,
-    Stream, Workload,
+    Arrival, Block, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority,
+    RateLimit, Stream, Workload,
 };
+use crate::order::Buffers;
 use crate::units::Bytes;
 
 /// The most I/Os one thread may have in flight.
@@ -18,6 +19,8 @@ const BLOCK_BYTES_MAX: u64 = 1 << 30;
 const TARGET_BYTES: (u64, u64) = (4096, 1 << 62);
 /// The longest name of a stream.
 const NAME_CHARS_MAX: usize = 64;
+/// The most pieces of a block: what one call of the system takes.
+const PIECES_MAX: u32 = 1024;
 /// The most points of a series: all of them are kept, and written into the result.
 const POINTS_MAX: f64 = 1e6;
 
@@ -144,6 +147,7 @@ impl Workload {
             found.check(target < self.targets.len(), at("targets"), target, &rule);
         }
         check_blocks(found, &at, stream);
+        self.check_pieces(found, &at, stream);
         check_percents(found, &at, stream);
         check_arrival(found, &at, stream);
         let durable_ok = !stream.durable || stream.writes();
@@ -163,6 +167,21 @@ impl Workload {
         {
             found.check(level <= 7, at("priority.level"), level, "it must be 0 to 7");
         }
+    }
+
+    fn check_pieces(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+        let (Buffers::Scattered { pieces } | Buffers::Copied { pieces }) = stream.buffers else {
+            return;
+        };
+        let ok = (1..=PIECES_MAX).contains(&pieces);
+        found.check(ok, at("buffers.pieces"), pieces, "it must be 1 to 1024");
+        let whole = |b: &Block| pieces == 0 || b.bytes.0.is_multiple_of(pieces.into());
+        let rule = "every block must be a multiple of the pieces; choose another block or number";
+        found.check(stream.blocks.iter().all(whole), at("buffers.pieces"), pieces, rule);
+        let scattered = matches!(stream.buffers, Buffers::Scattered { .. });
+        let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
+        let mapped = self.mode == Mode::Mapped && scattered;
+        found.check(!mapped, at("buffers"), "scattered", rule);
     }
 
     /// Every rule that the workload breaks on targets of these sizes and alignments.
@@ -219,6 +238,14 @@ impl Workload {
         for block in &stream.blocks {
             found.check(block.bytes.0.is_multiple_of(align), at("blocks"), block.bytes.0, &rule);
         }
+        if let Buffers::Scattered { pieces } = stream.buffers {
+            let piece = |b: &Block| b.bytes.0 / u64::from(pieces.max(1));
+            let whole = stream.blocks.iter().all(|b| piece(b).is_multiple_of(align));
+            let rule = format!(
+                "each piece of a block of direct I/O on `{path}` must be a multiple of {align} bytes; use fewer pieces"
+            );
+            found.check(whole, at("buffers.pieces"), pieces, &rule);
+        }
         found.check(offset.0.is_multiple_of(align), at("offset_bytes"), offset.0, &rule);
         found.check(
             stream.alignment().is_multiple_of(align),
@@ -245,7 +272,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     for stream in &workload.streams {
         refuse(stream.diskspd.is_some(), "streams.diskspd");
         refuse(stream.pool.is_some(), "streams.pool");
-        refuse(!stream.buffers.is_single(), "streams.buffers");
         refuse(matches!(stream.pattern, Pattern::Matrix { .. }), "streams.pattern");
         let capped = stream.rate.is_some_and(|r| r.arrival == Arrival::Capped);
         refuse(capped, "streams.rate");

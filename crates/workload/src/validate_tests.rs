@@ -218,3 +218,25 @@ fn a_mapped_target_takes_no_other_engine_and_any_depth() {
     let small = workload(Stream { blocks, ..Stream::default() });
     assert_eq!(Workload { mode: Mode::Mapped, ..small }.violations_on(&facts), []);
 }
+
+#[test]
+fn pieces_divide_blocks_and_are_aligned_for_direct_io() {
+    let facts = [TargetFacts { size_bytes: 1 << 20, direct_align_bytes: 4096 }];
+    let with = |buffers| workload(Stream { buffers, ..Stream::default() });
+    let scattered = |pieces| with(Buffers::Scattered { pieces });
+    assert_eq!(scattered(2).violations(), []);
+    assert_eq!(scattered(2).violations_on(&facts), []);
+    assert_eq!(fields(&scattered(4).violations_on(&facts)), ["streams[0].buffers.pieces"]);
+    let buffered = Workload { mode: Mode::Buffered, ..scattered(4) };
+    assert_eq!(buffered.violations_on(&facts), []);
+    for pieces in [0, 3, 2048] {
+        for buffers in [Buffers::Scattered { pieces }, Buffers::Copied { pieces }] {
+            assert_eq!(fields(&with(buffers).violations()), ["streams[0].buffers.pieces"]);
+        }
+    }
+    let copied = with(Buffers::Copied { pieces: 16 });
+    assert_eq!(copied.violations_on(&facts), []);
+    assert_eq!(Workload { mode: Mode::Mapped, ..copied }.violations(), []);
+    let mapped = Workload { mode: Mode::Mapped, ..scattered(2) };
+    assert_eq!(fields(&mapped.violations()), ["streams[0].buffers"]);
+}

@@ -6,8 +6,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use workload::Completion;
+use workload::{Buffers as Layout, Completion};
 
+use super::vectors::Vectors;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::{SPIN_NS, sleep_until};
@@ -17,6 +18,8 @@ use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 const RING_MAGIC: u32 = 0xa10a_10a1;
 const READ: u16 = 0;
 const WRITE: u16 = 1;
+const READ_VECTORED: u16 = 7;
+const WRITE_VECTORED: u16 = 8;
 
 /// The head of the completion ring, which the kernel maps at the address that is the context's number.
 #[repr(C)]
@@ -50,6 +53,7 @@ pub(super) struct AioQueue {
     read_base: *mut u8,
     write_base: *mut u8,
     blocks: Vec<libc::iocb>,
+    vectors: Option<Vectors>,
     events: Vec<Event>,
     pointers: Vec<*mut libc::iocb>,
     /// Flushes are done by a plain call when the queue waits; this kernel interface has none that every file system takes.
@@ -97,6 +101,7 @@ impl AioQueue {
             read_base,
             write_base,
             blocks: vec![block; depth],
+            vectors: Vectors::new(&plan),
             events: vec![Event::default(); depth],
             pointers: Vec::with_capacity(depth),
             flushes: Vec::with_capacity(depth),
@@ -236,21 +241,27 @@ impl Queue for AioQueue {
 
     fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
         for request in requests {
-            let (opcode, base) = match request.op {
-                Op::Read => (READ, self.read_base),
-                Op::Write => (WRITE, self.write_base),
+            let (opcode, vectored, base) = match request.op {
+                Op::Read => (READ, READ_VECTORED, self.read_base),
+                Op::Write => (WRITE, WRITE_VECTORED, self.write_base),
                 Op::Fsync | Op::Fdatasync => {
                     self.flushes.push(*request);
                     continue;
                 }
             };
-            let at = request.slot as usize * self.buffers.stride() + request.buffer_offset as usize;
+            let buffer = base.wrapping_add(request.slot as usize * self.buffers.stride());
             let block = &mut self.blocks[request.slot as usize];
             block.aio_data = u64::from(request.slot);
-            block.aio_lio_opcode = opcode;
             block.aio_fildes = u32::try_from(self.file.as_raw_fd()).unwrap_or(0);
-            block.aio_buf = base.wrapping_add(at) as u64;
-            block.aio_nbytes = u64::from(request.bytes);
+            if let Some(vectors) = &mut self.vectors {
+                let pieces = vectors.of(request, buffer);
+                block.aio_lio_opcode = vectored;
+                (block.aio_buf, block.aio_nbytes) = (pieces.as_ptr() as u64, pieces.len() as u64);
+            } else {
+                block.aio_lio_opcode = opcode;
+                block.aio_buf = buffer.wrapping_add(request.buffer_offset as usize) as u64;
+                block.aio_nbytes = u64::from(request.bytes);
+            }
             block.aio_offset = i64::try_from(request.offset).unwrap_or(i64::MAX);
             self.pointers.push(block);
         }
@@ -308,7 +319,8 @@ impl Drop for AioQueue {
             destroy(self.context);
             return;
         }
-        let one = BufferPlan { depth: 1, bytes: 1, reads: false, writes: false };
+        let one =
+            BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
         if let Ok(empty) = Buffers::new(one) {
             std::mem::forget(std::mem::replace(&mut self.buffers, empty));
         }

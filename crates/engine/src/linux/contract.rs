@@ -2,15 +2,18 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use workload::{Completion, Mode};
+use workload::{Buffers as Layout, Completion, Mode};
 
 use super::{aio, mmap, sync, uring};
+use crate::buffers::BufferPlan;
 use crate::contract::{
     BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, skip, tells_errors,
 };
-use crate::queue::{Op, Queue, Request};
+use crate::copied::CopiedQueue;
+use crate::queue::{Finished, Op, Queue, Request};
 
 /// A file of the contract's size, open for I/O; none where its file system has no direct I/O.
 fn file(mode: Mode, writes: bool) -> Option<File> {
@@ -123,6 +126,65 @@ fn a_mapped_file_that_becomes_shorter_makes_errors() {
     assert_eq!(perform(Op::Write, 3, last), whole);
     assert_eq!(perform(Op::Read, 4, last), whole);
     assert_eq!(queue.write_buffer(3).to_vec(), queue.read_buffer(4));
+}
+
+/// In pieces of 4 KiB, which suit every device, and in many small ones.
+const SCATTERED: [(Mode, u32); 2] = [(Mode::Direct, 2), (Mode::Buffered, 128)];
+
+fn scattered(pieces: u32) -> BufferPlan {
+    BufferPlan { layout: Layout::Scattered { pieces }, ..plan(DEPTH) }
+}
+
+/// What one write leaves in the file, and one read brings from it, is in the order of the buffer, not only the one as wrong as
+/// the other.
+fn keeps_the_order<Q: Queue>(queue: &mut Q, file: &File) {
+    let block: Vec<u8> = (0..BLOCK).map(|i| u8::try_from(i / 64 % 251).unwrap()).collect();
+    let perform = |queue: &mut Q, op, offset| {
+        let request = Request { slot: 5, op, offset, bytes: BLOCK, buffer_offset: 0 };
+        queue.issue(&[request]).unwrap();
+        let mut finished = Vec::new();
+        while finished.is_empty() {
+            queue.wait(queue.now() + 1_000_000).unwrap();
+            queue.reap(&mut finished);
+        }
+        assert_eq!(finished, [Finished { slot: 5, result: BLOCK.cast_signed() }]);
+    };
+    queue.write_buffer(5).copy_from_slice(&block);
+    perform(queue, Op::Write, 0);
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    assert!(std::fs::read(&path).unwrap()[..BLOCK as usize] == block[..], "written");
+    let turned: Vec<u8> = block.iter().rev().copied().collect();
+    OpenOptions::new().write(true).open(&path).unwrap().write_all(&turned).unwrap();
+    perform(queue, Op::Read, 0);
+    assert!(queue.read_buffer(5) == turned, "read");
+}
+
+#[test]
+fn blocks_in_pieces_keep_the_contract_and_their_order() {
+    for (mode, pieces) in SCATTERED {
+        let plan = scattered(pieces);
+        let Some(file) = file(mode, true) else { continue };
+        let open = || file.try_clone().unwrap();
+        let mut queue = sync::SyncQueue::new(open(), plan).unwrap();
+        keeps_the_order(&mut queue, &file);
+        keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+        if aio::probe().is_ok() {
+            let mut queue = aio::AioQueue::new(open(), plan, Completion::Block).unwrap();
+            keeps_the_order(&mut queue, &file);
+            keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+        }
+        if uring::probe().is_ok() {
+            let mut queue = uring::UringQueue::new(open(), plan, Completion::Block).unwrap().0;
+            keeps_the_order(&mut queue, &file);
+            keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+        }
+        let layout = Layout::Copied { pieces };
+        let plan = BufferPlan { layout, ..plan };
+        let mut queue =
+            CopiedQueue::new(sync::SyncQueue::new(open(), plan).unwrap(), plan, pieces).unwrap();
+        keeps_the_order(&mut queue, &file);
+        keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+    }
 }
 
 /// Reading an empty pipe takes until somebody writes to it: an I/O that is stuck for as long as the test wants.

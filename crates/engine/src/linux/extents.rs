@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use rustix::fs::SeekFrom;
+use workload::Buffers as Layout;
 
 use crate::buffers::{BufferPlan, Buffers};
 
@@ -115,7 +116,13 @@ pub(super) fn reads_aligned_to(file: &File, align_bytes: u64) -> bool {
 
 fn direct_read(file: &File, bytes: u64, flags: libc::c_int) -> io::Result<()> {
     let bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let mut buffers = Buffers::new(BufferPlan { depth: 1, bytes, reads: true, writes: false })?;
+    let mut buffers = Buffers::new(BufferPlan {
+        depth: 1,
+        bytes,
+        reads: true,
+        writes: false,
+        layout: Layout::Single,
+    })?;
     let buffer = buffers.read_mut(0);
     let vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: the vector describes `buffer`, which lives until the call returns.

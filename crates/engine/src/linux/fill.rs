@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use workload::Completion;
+use workload::{Buffers as Layout, Completion};
 
 use super::{aio, sync, uring};
 use crate::buffers::BufferPlan;
@@ -34,7 +34,13 @@ pub(super) fn fill(
     let durable = file.try_clone()?;
     let mut filling =
         Filling { path, size_bytes, random: Random::new(seed, u64::MAX), stop, observe };
-    let plan = BufferPlan { depth: DEPTH, bytes: BLOCK_BYTES, reads: false, writes: true };
+    let plan = BufferPlan {
+        depth: DEPTH,
+        bytes: BLOCK_BYTES,
+        reads: false,
+        writes: true,
+        layout: Layout::Single,
+    };
     let complete = if uring::probe().is_ok() {
         filling.run(&mut uring::UringQueue::new(file, plan, Completion::Block)?.0)
     } else if aio::probe().is_ok() {

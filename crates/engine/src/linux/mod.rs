@@ -15,6 +15,7 @@ mod sync;
 mod targets;
 mod thread;
 mod uring;
+mod vectors;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ pub(crate) fn spawn(
         match (kind, file) {
             (Kind::Uring, Some(file)) => match uring::UringQueue::new(file, plan, completion) {
                 Ok((queue, features)) => {
-                    job.run(queue, Backend { name: "uring", reason, features });
+                    job.run(queue, plan, Backend { name: "uring", reason, features });
                 }
                 Err(error) => {
                     job.fail(EngineError::Unavailable {
@@ -70,7 +71,9 @@ pub(crate) fn spawn(
                 }
             },
             (Kind::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
-                Ok(queue) => job.run(queue, Backend { name: "aio", reason, features: Vec::new() }),
+                Ok(queue) => {
+                    job.run(queue, plan, Backend { name: "aio", reason, features: Vec::new() });
+                }
                 Err(error) => {
                     job.fail(EngineError::Unavailable {
                         engine: "aio",
@@ -81,7 +84,9 @@ pub(crate) fn spawn(
             (Kind::Sync, Some(file)) => run_sync(file, plan, reason, job),
             (Kind::Mmap, Some(file)) => mapped.run(file, plan, reason, job),
             _ => match NullQueue::new(plan) {
-                Ok(queue) => job.run(queue, Backend { name: "null", reason, features: Vec::new() }),
+                Ok(queue) => {
+                    job.run(queue, plan, Backend { name: "null", reason, features: Vec::new() });
+                }
                 Err(error) => job.fail(memory_error(plan, error)),
             },
         }
@@ -101,7 +106,7 @@ pub(crate) fn spawn(
 
 fn run_sync(file: File, plan: BufferPlan, reason: String, job: Job) {
     match sync::SyncQueue::new(file, plan) {
-        Ok(queue) => job.run(queue, Backend { name: "sync", reason, features: Vec::new() }),
+        Ok(queue) => job.run(queue, plan, Backend { name: "sync", reason, features: Vec::new() }),
         Err(error) => job.fail(memory_error(plan, error)),
     }
 }
@@ -130,7 +135,9 @@ impl Mapped {
             }
         };
         match mmap::MmapQueue::new(mapping, plan) {
-            Ok(queue) => job.run(queue, Backend { name: "mmap", reason, features: Vec::new() }),
+            Ok(queue) => {
+                job.run(queue, plan, Backend { name: "mmap", reason, features: Vec::new() });
+            }
             Err(error) => job.fail(memory_error(plan, error)),
         }
     }

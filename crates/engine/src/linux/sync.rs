@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::vectors::{self, Vectors};
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::sleep_until;
@@ -13,6 +14,7 @@ use crate::queue::{Finished, Op, Queue, Request};
 pub(super) struct SyncQueue {
     file: File,
     buffers: Buffers,
+    vectors: Option<Vectors>,
     issued: Vec<Request>,
     done: Vec<Finished>,
     clock: Clock,
@@ -25,13 +27,27 @@ impl SyncQueue {
         Ok(Self {
             file,
             buffers: Buffers::new(plan)?,
+            vectors: Vectors::new(&plan),
             issued: Vec::with_capacity(depth),
             done: Vec::with_capacity(depth),
             clock: Clock::get(),
         })
     }
 
-    fn perform(file: &File, buffers: &mut Buffers, request: &Request) -> io::Result<usize> {
+    fn perform(&mut self, request: &Request) -> io::Result<usize> {
+        let Self { file, buffers, vectors, .. } = self;
+        if let Some(vectors) = vectors
+            && request.op.kind() < 2
+        {
+            let (slot, offset) = (request.slot, request.offset);
+            return if request.op == Op::Read {
+                let pieces = vectors.of(request, buffers.read_mut(slot).as_mut_ptr());
+                vectors::read(file, pieces, offset)
+            } else {
+                let pieces = vectors.of(request, buffers.write(slot).as_mut_ptr());
+                vectors::write(file, pieces, offset)
+            };
+        }
         let from = request.buffer_offset as usize;
         let part = from..from + request.bytes as usize;
         match request.op {
@@ -58,13 +74,15 @@ impl Queue for SyncQueue {
         if self.issued.is_empty() {
             sleep_until(self.clock, until_ns);
         }
-        for request in self.issued.drain(..) {
-            let result = match Self::perform(&self.file, &mut self.buffers, &request) {
+        let mut issued = std::mem::take(&mut self.issued);
+        for request in issued.drain(..) {
+            let result = match self.perform(&request) {
                 Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
                 Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
             };
             self.done.push(Finished { slot: request.slot, result });
         }
+        self.issued = issued;
         Ok(())
     }
 

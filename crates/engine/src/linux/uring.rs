@@ -7,8 +7,9 @@ use std::os::fd::AsRawFd;
 
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, opcode, squeue};
-use workload::Completion;
+use workload::{Buffers as Layout, Completion};
 
+use super::vectors::Vectors;
 use crate::buffers::{BufferPlan, Buffers};
 use crate::clock::Clock;
 use crate::drive::{SPIN_NS, sleep_until};
@@ -34,6 +35,7 @@ pub(super) struct UringQueue {
     read_base: *mut u8,
     write_base: *mut u8,
     fixed_buffers: bool,
+    vectors: Option<Vectors>,
     completion: Completion,
     clock: Clock,
     to_submit: u32,
@@ -132,6 +134,7 @@ impl UringQueue {
         if fixed_buffers {
             features.push("fixed_buffers".to_owned());
         }
+        let vectors = Vectors::new(&plan);
         if completion == Completion::Spin {
             features.push("spin".to_owned());
         }
@@ -148,6 +151,7 @@ impl UringQueue {
             read_base,
             write_base,
             fixed_buffers,
+            vectors,
             completion,
             clock,
             to_submit: 0,
@@ -253,6 +257,29 @@ fn entry(
     entry.user_data(u64::from(request.slot))
 }
 
+/// The same in pieces.
+fn vectored(
+    request: &Request,
+    base: (*mut u8, *mut u8),
+    stride: usize,
+    vectors: &mut Vectors,
+) -> squeue::Entry {
+    let at = request.slot as usize * stride;
+    let base = match request.op {
+        Op::Read => base.0,
+        Op::Write => base.1,
+        Op::Fsync | Op::Fdatasync => return entry(request, base, stride, false),
+    };
+    let pieces = vectors.of(request, base.wrapping_add(at));
+    let (address, count) = (pieces.as_ptr(), u32::try_from(pieces.len()).unwrap_or(u32::MAX));
+    let (file, offset) = (Fixed(0), request.offset);
+    let entry = match request.op {
+        Op::Read => opcode::Readv::new(file, address, count).offset(offset).build(),
+        _ => opcode::Writev::new(file, address, count).offset(offset).build(),
+    };
+    entry.user_data(u64::from(request.slot))
+}
+
 impl Queue for UringQueue {
     #[inline]
     fn now(&self) -> u64 {
@@ -266,7 +293,10 @@ impl Queue for UringQueue {
         // The crate looks at the kernel's head only when told to; without this the queue seems full.
         submission.sync();
         for request in requests {
-            let entry = entry(request, base, stride, self.fixed_buffers);
+            let entry = match &mut self.vectors {
+                None => entry(request, base, stride, self.fixed_buffers),
+                Some(vectors) => vectored(request, base, stride, vectors),
+            };
             // SAFETY: the address lies in the buffers of the request's slot, which nothing else uses until the I/O is
             // reaped; the buffers outlive the ring.
             let pushed = unsafe { submission.push(&entry) };
@@ -345,7 +375,8 @@ impl Drop for UringQueue {
             let _ = self.ring.submitter().unregister_files();
             return;
         }
-        let one = BufferPlan { depth: 1, bytes: 1, reads: false, writes: false };
+        let one =
+            BufferPlan { depth: 1, bytes: 1, reads: false, writes: false, layout: Layout::Single };
         if let Ok(empty) = Buffers::new(one) {
             std::mem::forget(std::mem::replace(&mut self.buffers, empty));
         }

@@ -47,7 +47,7 @@ pub(crate) fn spawn(
     std::thread::spawn(move || match NullQueue::new(plan) {
         Ok(queue) => {
             let reason = "asked for".to_owned();
-            job.run(queue, Backend { name: "null", reason, features: Vec::new() });
+            job.run(queue, plan, Backend { name: "null", reason, features: Vec::new() });
         }
         Err(error) => job.fail(memory_error(plan, error)),
     });

@@ -1,0 +1,93 @@
+//! Vectored I/O: the buffer of each slot in pieces, as the system takes them.
+#![expect(unsafe_code, reason = "requests carry addresses of buffers to the kernel")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use workload::Buffers as Layout;
+
+use crate::buffers::BufferPlan;
+use crate::queue::Request;
+
+/// Room for the pieces of every slot. A slot's stay where they are until it is used again.
+pub(super) struct Vectors {
+    pieces: usize,
+    all: Vec<libc::iovec>,
+}
+
+impl Vectors {
+    /// Room for the slots of a plan; none where its I/Os are in one piece.
+    pub(super) fn new(plan: &BufferPlan) -> Option<Self> {
+        let Layout::Scattered { pieces } = plan.layout else { return None };
+        let pieces = pieces as usize;
+        let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        Some(Self { pieces, all: vec![empty; pieces * plan.depth as usize] })
+    }
+
+    /// The pieces of a request, in the slot's buffer that begins at `buffer`.
+    pub(super) fn of(&mut self, request: &Request, buffer: *mut u8) -> &[libc::iovec] {
+        let first = request.slot as usize * self.pieces;
+        let room = &mut self.all[first..first + self.pieces];
+        let done = request.buffer_offset as usize;
+        // The rest of a short transfer ends where the block does; its first piece may have begun already.
+        let block = done + request.bytes as usize;
+        let length = (block / room.len()).max(1);
+        let (mut at, mut used) = (done, 0);
+        for piece in room {
+            if at >= block {
+                break;
+            }
+            let end = ((at / length + 1) * length).min(block);
+            piece.iov_base = buffer.wrapping_add(at).cast();
+            piece.iov_len = end - at;
+            (at, used) = (end, used + 1);
+        }
+        &self.all[first..first + used]
+    }
+}
+
+/// preadv.
+pub(super) fn read(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
+    let (count, offset) = numbers(pieces, offset);
+    // SAFETY: every piece lies in the read buffer of a slot that nothing else uses until the call returns.
+    let done = unsafe { libc::preadv(file.as_raw_fd(), pieces.as_ptr(), count, offset) };
+    usize::try_from(done).map_err(|_| io::Error::last_os_error())
+}
+
+/// pwritev.
+pub(super) fn write(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
+    let (count, offset) = numbers(pieces, offset);
+    // SAFETY: every piece lies in the write buffer of a slot that nothing else uses until the call returns.
+    let done = unsafe { libc::pwritev(file.as_raw_fd(), pieces.as_ptr(), count, offset) };
+    usize::try_from(done).map_err(|_| io::Error::last_os_error())
+}
+
+fn numbers(pieces: &[libc::iovec], offset: u64) -> (libc::c_int, libc::off_t) {
+    let count = libc::c_int::try_from(pieces.len()).unwrap_or(libc::c_int::MAX);
+    (count, libc::off_t::try_from(offset).unwrap_or(libc::off_t::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Op;
+
+    #[test]
+    fn pieces_cover_a_request_in_order() {
+        let layout = Layout::Scattered { pieces: 4 };
+        let plan = BufferPlan { depth: 2, bytes: 400, reads: true, writes: false, layout };
+        let mut vectors = Vectors::new(&plan).unwrap();
+        let buffer = std::ptr::without_provenance_mut::<u8>(1 << 20);
+        let mut of = |buffer_offset, bytes| {
+            let request = Request { slot: 1, op: Op::Read, offset: 0, bytes, buffer_offset };
+            let at = |v: &libc::iovec| (v.iov_base.addr() - (1 << 20), v.iov_len);
+            vectors.of(&request, buffer).iter().map(at).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0, 400), [(0, 100), (100, 100), (200, 100), (300, 100)]);
+        assert_eq!(of(0, 200), [(0, 50), (50, 50), (100, 50), (150, 50)]);
+        // What is left of a block of 400 after 150.
+        assert_eq!(of(150, 250), [(150, 50), (200, 100), (300, 100)]);
+        assert!(Vectors::new(&BufferPlan { layout: Layout::Single, ..plan }).is_none());
+    }
+}
