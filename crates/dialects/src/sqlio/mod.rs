@@ -2,17 +2,27 @@
 //!
 //! A [`Printout`] is what SQLIO prints about one run, in its own words and units. It is written by [`Printout::to_text`] and read
 //! by [`readings`], from whatever people kept: logs of many runs, console captures, quotations in web pages. [`read`] turns
-//! all runs of a text into measurements; [`table`] has the columns of the SQLIO-Parse scripts.
+//! all runs of a text into measurements; [`row`] has the columns of the SQLIO-Parse scripts.
+//!
+//! A [`Command`] is a call of SQLIO. [`job`] says what it does in iosonde's words.
 
+mod command;
 mod dates;
 mod figures;
+mod job;
 mod lines;
 mod measurement;
+mod parameters;
 mod printout;
 mod read;
 mod table;
 
+pub use command::{
+    Affinity, Asked, Command, Complaints, CpuUse, DEFAULT_FILE, Timing, USAGE, Walk, parse,
+};
+pub use job::{Around, Job, job};
 pub use measurement::read;
+pub use parameters::{Parameters, parameters};
 pub use printout::{
     Access, BufferKind, Buffering, CPU_ROWS, CpuBlock, Expansion, Figure, FileSize, HISTOGRAM_MS,
     Load, Order, PoolLine, Printout, Timer, VERSION,
