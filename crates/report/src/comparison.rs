@@ -278,7 +278,7 @@ fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
     });
     Some(Chart {
         key: format!("trend-{}-{place}", figure.word()),
-        title: format!("{} over time", figure.title()),
+        title: format!("{}: {} over time", words::clean(&load.title), figure.title()),
         caption: caption(load),
         x: Axis { title: "Date".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
         left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
@@ -308,14 +308,14 @@ fn dates(figure: Figure, load: &TrendLoad, place: usize) -> Table {
     };
     Table {
         key: format!("trend-{}-{place}-dates", figure.word()),
-        title: format!("{} by date", figure.title()),
+        title: format!("{}: {} by date", words::clean(&load.title), figure.title()),
         caption: caption(load),
         columns: vec![
             column("started", "Date", Unit::Moment),
             column("value", figure.title(), unit(figure)),
             column("runs", "Runs", Unit::Count),
             column("change_percent", "Change of level", Unit::Percent),
-            column("tool_version", "iosonde", Unit::Text),
+            column("tool_version", "Version", Unit::Text),
             column("device", "Device", Unit::Text),
             column("id", "Result", Unit::Text),
         ],

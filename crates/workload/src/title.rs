@@ -5,6 +5,7 @@
 use crate::model::{
     Arrival, Block, Content, Distribution, Pattern, RateLimit, Stream, SyncCall, Workload,
 };
+use crate::sweep::Matrix;
 use crate::units::show_number;
 
 impl Workload {
@@ -59,6 +60,48 @@ impl Stream {
     }
 }
 
+impl Matrix {
+    /// Its loads in one phrase: `8 KiB to 64 KiB random read, 1 thread x depth 1 to 32`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let patterns = each(&self.patterns, |p| pattern_words(*p)).join(" and ");
+        let kinds = each(&self.writes, |percent| match percent {
+            0 => "read".to_owned(),
+            100 => "write".to_owned(),
+            percent => format!("{percent} % write"),
+        });
+        let threads = range(&self.threads);
+        let plural = if threads == "1" { "" } else { "s" };
+        format!(
+            "{} {patterns} {}{}, {threads} thread{plural} x depth {}",
+            range(&self.blocks),
+            kinds.join(" and "),
+            if self.durable && self.writes.iter().any(|w| *w > 0) { ", durable" } else { "" },
+            range(&self.depths)
+        )
+    }
+}
+
+/// Every value of a list in words, each once.
+fn each<T>(values: &[T], words: impl Fn(&T) -> String) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for one in values.iter().map(words) {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// The smallest and the largest of a list.
+fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
+    match (values.iter().min(), values.iter().max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+        (Some(only), _) => only.to_string(),
+        _ => "no".to_owned(),
+    }
+}
+
 /// The block sizes of a stream with their shares.
 fn blocks(stream: &Stream) -> String {
     let total: f64 = stream.blocks.iter().map(|b| f64::from(b.weight)).sum();
@@ -73,17 +116,21 @@ fn blocks(stream: &Stream) -> String {
     }
 }
 
-fn pattern(stream: &Stream) -> String {
-    if let Some(order) = &stream.diskspd {
-        return order.words();
-    }
-    let mut words = match stream.pattern {
+fn pattern_words(pattern: Pattern) -> String {
+    match pattern {
         Pattern::Random => "random".to_owned(),
         Pattern::Sequential => "sequential".to_owned(),
         Pattern::SequentialShared => "sequential (shared cursor)".to_owned(),
         Pattern::Stride { stride_bytes } => format!("every {stride_bytes}"),
         Pattern::Matrix { columns, rows, .. } => format!("{columns} x {rows} matrix"),
-    };
+    }
+}
+
+fn pattern(stream: &Stream) -> String {
+    if let Some(order) = &stream.diskspd {
+        return order.words();
+    }
+    let mut words = pattern_words(stream.pattern);
     if stream.random_percent > 0 && stream.pattern != Pattern::Random {
         words.push_str(&format!(" with {} % random", stream.random_percent));
     }

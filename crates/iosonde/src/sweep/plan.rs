@@ -43,6 +43,9 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     for matrix in &mut plan.matrix {
         apply_lists(matrix, lists);
     }
+    if args.preset.is_none() && args.plan.is_none() {
+        plan.title = plan.matrix.iter().map(Matrix::title).collect::<Vec<_>>().join("; ");
+    }
     plan.settle_seconds = args.settle.unwrap_or(plan.settle_seconds);
     plan.together |= args.together;
     plan.shuffle |= args.shuffle;

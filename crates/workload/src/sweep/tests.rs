@@ -216,3 +216,21 @@ fn a_shuffled_plan_is_in_another_order_for_another_seed() {
     let groups: Vec<usize> = two.sequence().iter().map(|c| c.targets[0]).collect();
     assert!(groups.is_sorted(), "one target is done before the next is made ready");
 }
+
+/// Every sweep from flags was called "sweep", and a list of ten told nothing of them.
+#[test]
+fn a_matrix_has_words_for_its_loads() {
+    let many = Matrix {
+        writes: vec![0, 100],
+        patterns: vec![Pattern::Random, Pattern::Sequential],
+        blocks: vec![Bytes(65536), Bytes(8192)],
+        threads: vec![2],
+        depths: vec![1, 4, 32],
+        durable: true,
+        ..Matrix::default()
+    };
+    assert_eq!(
+        many.title(),
+        "8 KiB to 64 KiB random and sequential read and write, durable, 2 threads x depth 1 to 32"
+    );
+}
