@@ -8,6 +8,7 @@ pub mod diskspd;
 pub mod drives;
 pub mod fio;
 pub mod foreign;
+pub mod markup;
 pub mod sqlio;
 pub mod text;
 pub mod xml;

@@ -2,6 +2,14 @@
 //!
 //! A [`Profile`] is plain data: it may break every rule, until the rules are asked. Sizes are bytes unless a name says otherwise.
 
+mod build;
+mod shape;
+mod substitute;
+mod text;
+mod write;
+
+pub use build::{ProfileError, Wrong, read};
+
 /// The block size where none is given.
 pub const BLOCK_BYTES_DEFAULT: u32 = 64 * 1024;
 
@@ -174,9 +182,9 @@ impl TimeSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processor {
     /// The group, of at most 64 processors.
-    pub group: u16,
+    pub group: u32,
     /// The number in the group.
-    pub cpu: u8,
+    pub cpu: u32,
 }
 
 /// A file, disk or volume, and what is done to it.
@@ -358,6 +366,22 @@ pub enum DistributionKind {
     Percent,
     /// Bytes; a last extent of 0 is up to the target's end.
     Absolute,
+}
+
+impl Distribution {
+    /// What is left of the I/Os goes to what is left of the target, in a last slice.
+    pub(super) fn complete(&mut self) {
+        let io: u32 = self.ranges.iter().fold(0, |sum, r| sum.saturating_add(r.io_percent));
+        let target = self.ranges.iter().fold(0u64, |sum, r| sum.saturating_add(r.extent));
+        let extent = match self.kind {
+            DistributionKind::Percent => 100u64.saturating_sub(target),
+            DistributionKind::Absolute => 0,
+        };
+        let is_open = self.kind == DistributionKind::Absolute || extent > 0;
+        if io < 100 && is_open {
+            self.ranges.push(DistributionRange { io_percent: 100 - io, extent });
+        }
+    }
 }
 
 /// A slice and its share.

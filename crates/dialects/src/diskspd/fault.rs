@@ -1,0 +1,168 @@
+//! What can be wrong with one word of a command line.
+
+use thiserror::Error;
+
+use super::lex::SizeError;
+
+/// What is wrong with an option.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// DiskSpd has no such option.
+    #[error("there is no such option")]
+    UnknownOption,
+    /// An option behind a target.
+    #[error("options stand before all targets")]
+    OptionAfterTarget,
+    /// Nothing receives I/O.
+    #[error("name a target: a file, a device, or `#1` or `C:` with `--drive`")]
+    NoTarget,
+    /// A size that is none.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// The block does not fit 32 bits.
+    #[error("a block must be smaller than 4294967295 bytes")]
+    BlockTooLarge,
+    /// A number that must be above 0.
+    #[error("write a number above 0")]
+    NotPositive,
+    /// A number that must not be negative.
+    #[error("write a number that is not negative")]
+    Negative,
+    /// A list of processors that is none.
+    #[error(
+        "write processors with commas between, `g` and a number before those of a group: `-a0,1,g1,0`"
+    )]
+    AffinitySyntax,
+    /// A list of processors without an end.
+    #[error("the list of processors ends too early: a processor must follow")]
+    AffinityIncomplete,
+    /// A group that cannot be.
+    #[error("groups are 0 to 65535")]
+    AffinityGroupRange,
+    /// A processor that cannot be.
+    #[error("processors of a group are 0 to 255")]
+    AffinityCpuRange,
+    /// A second `-B`.
+    #[error("the start is given twice")]
+    BaseTwice,
+    /// What follows the start.
+    #[error("write `-B<start>` or `-B<start>:<length>`")]
+    BaseSeparator,
+    /// Start and length do not fit 64 bits.
+    #[error("start and length together do not fit 64 bits")]
+    BaseOverflow,
+    /// Two ends.
+    #[error("the end is given twice, by `-f<size>` or by the length of `-B`")]
+    MaxTwice,
+    /// A hint that does not exist.
+    #[error("write `-f<size>`, or the hints `r`, `s` and `t`")]
+    Hint,
+    /// An event of the kernel that does not exist.
+    #[error(
+        "write q, c, s or p, or one of PROCESS, THREAD, IMAGE_LOAD, DISK_IO, MEMORY_PAGE_FAULTS, MEMORY_HARD_FAULTS, NETWORK, REGISTRY"
+    )]
+    Etw,
+    /// A rate that is none.
+    #[error("write bytes in a millisecond, or I/Os in a second with an `i` behind them: `-g100i`")]
+    Throughput,
+    /// Cache or write-through was said before.
+    #[error("which caches are used is said already")]
+    OldUncached,
+    /// A priority that does not exist.
+    #[error("write 1, 2 or 3")]
+    Priority,
+    /// A flush that does not exist.
+    #[error("write v, n or i")]
+    Flush,
+    /// A second alignment.
+    #[error("random I/O is asked for twice")]
+    RandomTwice,
+    /// A second share.
+    #[error("the share of random I/O is given twice")]
+    RatioTwice,
+    /// A share that cannot be.
+    #[error("the share of random I/O is 1 to 100 percent")]
+    Ratio,
+    /// Alignment 0.
+    #[error("the alignment must be above 0")]
+    AlignmentZero,
+    /// Both orders.
+    #[error("sequential and random I/O exclude each other; for a mix use `-rs<percent>` alone")]
+    RandomAndSequential,
+    /// A second stride.
+    #[error("sequential I/O is asked for twice")]
+    StrideTwice,
+    /// A distribution that does not exist.
+    #[error("write `-rdpct` or `-rdabs` and pairs: `-rdpct90/10:5/20`")]
+    DistributionType,
+    /// No share.
+    #[error("each pair begins with a share of the I/Os in percent")]
+    DistributionIo,
+    /// A share that cannot be.
+    #[error("a share of the I/Os is 0 to 100 percent")]
+    DistributionIoRange,
+    /// No extent.
+    #[error("between the share of the I/Os and the part of the target stands a slash")]
+    DistributionSlash,
+    /// No number.
+    #[error("behind the slash stands a part of the target in percent")]
+    DistributionTarget,
+    /// A part that cannot be.
+    #[error("a part of the target is 1 to 100 percent")]
+    DistributionTargetRange,
+    /// A part of no length.
+    #[error("a part of the target must be longer than 0")]
+    DistributionZero,
+    /// Something behind a pair.
+    #[error("behind a pair stands a colon or nothing, not `{0}`")]
+    DistributionTrailing(String),
+    /// A format that does not exist.
+    #[error("write text or xml, or p before it to see only the profile")]
+    Format,
+    /// A cache mode that does not exist.
+    #[error("write b, h, m, r, u or w")]
+    CacheUnknown,
+    /// Two cache modes.
+    #[error(
+        "which caches are used is said twice; b, r and u (and `-S` alone, which is u) exclude each other"
+    )]
+    CacheConflict,
+    /// Write-through twice.
+    #[error("write-through is said twice")]
+    WriteThroughConflict,
+    /// Mapping together with what excludes it.
+    #[error("mapped I/O (m) is said twice, or beside u, which it excludes")]
+    MappedConflict,
+    /// h is everything.
+    #[error("h is u and w together, and stands alone")]
+    UncachedConflict,
+    /// A stride of threads that is none.
+    #[error("the distance of threads must be above 0")]
+    ThreadStrideZero,
+    /// A verbosity that does not exist.
+    #[error("write `-v` or `-vs`")]
+    Verbose,
+    /// No share of writes.
+    #[error("write a share of writes in percent; reads alone are `-w0`")]
+    WriteMissing,
+    /// A share that cannot be.
+    #[error("the share of writes is 0 to 100 percent")]
+    WriteRange,
+    /// An event without a name.
+    #[error("write `-ys`, `-yf`, `-yr`, `-yp` or `-ye` and the name of an event")]
+    Event,
+    /// A seed that is none.
+    #[error("a seed is a number")]
+    Seed,
+    /// What is written, wrongly said.
+    #[error("write `-Z`, `-Zr`, or a size above 0 and perhaps a file: `-Z1M,data.bin`")]
+    Content,
+    /// A second profile.
+    #[error("one profile is read at a time")]
+    ProfileTwice,
+    /// Options beside a profile.
+    #[error(
+        "beside `-X` stand only -:, -C, -d, -R, -v, -W and -z: everything else is in the profile"
+    )]
+    BesideProfile,
+}
