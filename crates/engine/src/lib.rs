@@ -16,6 +16,7 @@ mod error;
 mod event;
 mod job;
 mod mark;
+mod matrix;
 mod memory;
 mod null;
 mod offsets;

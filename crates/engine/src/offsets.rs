@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_distr::{Distribution as _, Zipf};
 use workload::{Distribution, Pattern, Stream};
 
+use crate::matrix::Matrix;
 use crate::random::Random;
 
 /// The offsets of one thread on one target.
@@ -26,6 +27,7 @@ enum Order {
     Random,
     Step { next: u64, stride: Option<u64> },
     Shared { cursor: Arc<AtomicU64> },
+    Matrix(Box<Matrix>),
 }
 
 /// Random places for one block size.
@@ -58,8 +60,10 @@ impl Offsets {
             Pattern::Stride { stride_bytes } => {
                 Order::Step { next: first, stride: Some(stride_bytes.0) }
             }
-            // Refused when the workload is checked.
-            Pattern::Matrix { .. } => Order::Random,
+            Pattern::Matrix { columns, rows, same_column } => {
+                let matrix = Matrix::new(stream, thread, (columns, rows), same_column);
+                Order::Matrix(Box::new(matrix))
+            }
         };
         let places = stream
             .blocks
@@ -101,6 +105,7 @@ impl Offsets {
                     }
                 }
             }
+            Order::Matrix(matrix) => matrix.next(),
         }
     }
 }
@@ -290,6 +295,7 @@ mod tests {
             pattern in prop_oneof![
                 Just(Pattern::Random), Just(Pattern::Sequential), Just(Pattern::SequentialShared),
                 (1u64..100).prop_map(|n| Pattern::Stride { stride_bytes: Bytes(n * 512) }),
+                Just(Pattern::Matrix { columns: 4, rows: 1, same_column: false }),
             ],
             distribution in prop_oneof![
                 Just(Distribution::Uniform), Just(Distribution::Zipf { theta: 0.99 }),
@@ -301,7 +307,7 @@ mod tests {
             let block = sectors * 512;
             let stream = Stream {
                 distribution, random_percent: random, threads: 4,
-                offset_bytes: Bytes(start * 512), span_bytes: Some(Bytes(block + extra * 512)),
+                offset_bytes: Bytes(start * 512), span_bytes: Some(Bytes(4 * block + extra * 512)),
                 align_bytes: Some(Bytes(512)), ..stream(pattern, block)
             };
             let mut offsets = Offsets::new(&stream, u64::MAX, thread, &cursor());
@@ -310,7 +316,7 @@ mod tests {
                 let offset = offsets.next(&mut choices, 0, block);
                 prop_assert_eq!(offset % 512, 0);
                 prop_assert!(offset >= start * 512);
-                prop_assert!(offset + block <= (start + extra) * 512 + block);
+                prop_assert!(offset + block <= (start + extra) * 512 + 4 * block);
             }
         }
 

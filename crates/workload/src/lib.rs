@@ -7,6 +7,7 @@ mod model;
 mod order;
 mod parse;
 mod sim;
+mod slices;
 pub mod sweep;
 mod title;
 mod units;
@@ -23,5 +24,6 @@ pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,
     SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,
 };
+pub use slices::{Effective, EffectiveSlice, SlicesError, diskspd_reach};
 pub use units::{Bytes, Nanoseconds, UnitError, show_duration, show_ns, show_number};
 pub use validate::{TargetFacts, Violation};

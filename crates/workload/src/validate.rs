@@ -150,6 +150,7 @@ impl Workload {
         self.check_pieces(found, &at, stream);
         check_percents(found, &at, stream);
         check_arrival(found, &at, stream);
+        orders::check(found, &at, stream);
         let durable_ok = !stream.durable || stream.writes();
         found.check(
             durable_ok,
@@ -228,6 +229,7 @@ impl Workload {
         if let Pattern::Stride { stride_bytes } = stream.pattern {
             found.check(stride_bytes.0 <= span, at("pattern.stride_bytes"), stride_bytes, &rule);
         }
+        orders::check_fit(found, &at, stream, span, path);
         if self.mode != Mode::Direct || self.engine.is_artificial() {
             return;
         }
@@ -272,7 +274,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     for stream in &workload.streams {
         refuse(stream.diskspd.is_some(), "streams.diskspd");
         refuse(stream.pool.is_some(), "streams.pool");
-        refuse(matches!(stream.pattern, Pattern::Matrix { .. }), "streams.pattern");
         let capped = stream.rate.is_some_and(|r| r.arrival == Arrival::Capped);
         refuse(capped, "streams.rate");
         refuse(stream.think.is_some_and(|t| !t.from.is_completion()), "streams.think");
@@ -365,6 +366,8 @@ fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
     }
 }
 
+#[path = "validate_orders.rs"]
+mod orders;
 #[path = "validate_sim.rs"]
 mod sim;
 
