@@ -3,6 +3,7 @@
 use workload::{Content, Stream};
 
 use crate::content;
+use crate::diskspd::Generator;
 use crate::offsets::Offsets;
 use crate::queue::{Op, Queue};
 use crate::random::Random;
@@ -13,18 +14,34 @@ pub(crate) struct Choices {
     pub random: Random,
     offsets: Offsets,
     blocks: Vec<(u64, u32)>,
-    write_percent: u8,
+    direction: Direction,
     content: Content,
     content_seed: u64,
     serial: u64,
 }
 
+/// Which way an I/O goes.
+enum Direction {
+    Reads,
+    Writes,
+    Drawn {
+        write_percent: u8,
+    },
+    /// By DiskSpd's order, which decides the offset first.
+    Diskspd {
+        generator: Generator,
+        writes: bool,
+    },
+}
+
 impl Choices {
-    /// The choices of a stream's worker. The same `random` chooses the same again; content has a seed of its own.
+    /// The choices of a stream's worker. The same `random` chooses the same again, and so does the same `diskspd_seed`;
+    /// content has a seed of its own.
     pub(crate) fn new(
         stream: &Stream,
-        offsets: Offsets,
+        mut offsets: Offsets,
         random: Random,
+        diskspd_seed: u64,
         content_seed: u64,
     ) -> Self {
         let mut sum = 0;
@@ -36,14 +53,24 @@ impl Choices {
             ((sum << 32) / total.max(1), bytes)
         });
         let blocks = blocks.collect();
-        let (write_percent, content) = (stream.write_percent, stream.content);
-        Self { random, offsets, blocks, write_percent, content, content_seed, serial: content_seed }
+        let direction = match (offsets.diskspd(), stream.write_percent) {
+            (Some(order), _) => {
+                let mut generator = Generator::new(diskspd_seed);
+                order.begin(&mut generator);
+                Direction::Diskspd { generator, writes: stream.writes() }
+            }
+            (None, 0) => Direction::Reads,
+            (None, 100..) => Direction::Writes,
+            (None, write_percent) => Direction::Drawn { write_percent },
+        };
+        let content = stream.content;
+        Self { random, offsets, blocks, direction, content, content_seed, serial: content_seed }
     }
 
     /// Fills the write buffers of this many slots, before the run.
     pub(crate) fn prepare<Q: Queue>(&self, queue: &mut Q, slots: u32) {
         let mut random = Random::new(self.content_seed, 0);
-        if self.write_percent > 0 {
+        if !matches!(self.direction, Direction::Reads | Direction::Diskspd { writes: false, .. }) {
             (0..slots)
                 .for_each(|s| content::prepare(self.content, queue.write_buffer(s), &mut random));
         }
@@ -55,18 +82,31 @@ impl Choices {
         content::freshen(self.content, queue.write_buffer(slot), bytes as usize, &mut self.serial);
     }
 
-    /// Operation, offset and length of the next I/O.
+    /// Operation, offset and length of the next I/O, which this slot will make.
     #[inline]
-    pub(crate) fn next(&mut self) -> (Op, u64, u32) {
-        let writes = match self.write_percent {
-            0 => false,
-            100.. => true,
-            percent => self.random.percent(percent),
+    pub(crate) fn next(&mut self, slot: u32) -> (Op, u64, u32) {
+        let writes = match self.direction {
+            Direction::Reads => false,
+            Direction::Writes => true,
+            Direction::Drawn { write_percent } => self.random.percent(write_percent),
+            Direction::Diskspd { .. } => return self.next_of_diskspd(slot),
         };
         let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
         let bytes = self.blocks[block].1;
         let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
         (if writes { Op::Write } else { Op::Read }, offset, bytes)
+    }
+
+    #[inline(never)]
+    fn next_of_diskspd(&mut self, slot: u32) -> (Op, u64, u32) {
+        let bytes = self.blocks[0].1;
+        match (&mut self.direction, self.offsets.diskspd()) {
+            (Direction::Diskspd { generator, .. }, Some(order)) => {
+                let (op, offset) = order.next(generator, slot);
+                (op, offset, bytes)
+            }
+            _ => (Op::Read, 0, bytes),
+        }
     }
 
     #[inline(never)]

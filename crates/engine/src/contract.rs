@@ -358,6 +358,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
             random: Random::new(1, 0),
+            diskspd_seed: 1,
             content_seed: 1,
             on_error: OnError::Stop,
             ending: Arc::clone(&ending),

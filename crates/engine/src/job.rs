@@ -117,6 +117,7 @@ mod tests {
             offsets: Offsets::new(&stream, 1 << 20, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
             random: Random::new(1, 0),
+            diskspd_seed: 1,
             content_seed: 1,
             on_error: OnError::Stop,
             ending: Arc::new(Ending::at(0)),

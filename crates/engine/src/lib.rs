@@ -11,6 +11,7 @@ mod clock;
 mod collect;
 mod content;
 mod copied;
+mod diskspd;
 mod drive;
 mod error;
 mod event;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_distr::{Distribution as _, Zipf};
 use workload::{Distribution, Pattern, Stream};
 
+use crate::diskspd::Ordered;
 use crate::matrix::Matrix;
 use crate::random::Random;
 
@@ -19,6 +20,8 @@ pub(crate) struct Offsets {
     random_percent: u8,
     /// For each block size of the stream: the random places that fit it.
     places: Vec<Places>,
+    /// DiskSpd's order, where it replaces all of this.
+    diskspd: Option<Box<Ordered>>,
 }
 
 /// How the next offset follows from the one before.
@@ -70,7 +73,14 @@ impl Offsets {
             .iter()
             .map(|block| Places::new(span.saturating_sub(block.bytes.0) / align + 1, stream))
             .collect();
-        Self { start, span, align, order, random_percent: stream.random_percent, places }
+        let diskspd = stream.diskspd.as_ref();
+        let diskspd = diskspd.map(|d| Box::new(Ordered::new(stream, d, span, thread, cursor)));
+        Self { start, span, align, order, random_percent: stream.random_percent, places, diskspd }
+    }
+
+    /// DiskSpd's order of the thread on this target, if it has that.
+    pub(crate) fn diskspd(&mut self) -> Option<&mut Ordered> {
+        self.diskspd.as_deref_mut()
     }
 
     /// The offset of the next I/O of the block size with this index, which is `bytes` long.

@@ -204,6 +204,7 @@ impl<'a> Run<'a> {
             let same = |p: &&Place| p.stream == place.stream;
             let workers = self.places.iter().filter(same).count() as u64;
             let random = Random::new(self.workload.seed, number as u64);
+            let diskspd_seed = self.workload.seed.wrapping_add(number as u64);
             let (ending, in_flight) = (Arc::clone(&self.ending), Arc::clone(&self.watched[number]));
             let (sender, on_error) = (self.sender.clone(), self.workload.on_error);
             let simulated = self.workload.engine == EngineChoice::Sim;
@@ -219,6 +220,7 @@ impl<'a> Run<'a> {
                     offsets,
                     pace: Pace::new(&stream, place.rank.into(), workers),
                     random,
+                    diskspd_seed,
                     content_seed,
                     on_error,
                     ending,

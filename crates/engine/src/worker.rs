@@ -115,6 +115,8 @@ pub(crate) struct WorkerPlan<'a> {
     pub pace: Pace,
     /// Its random choices.
     pub random: Random,
+    /// Where the generator of DiskSpd's order starts.
+    pub diskspd_seed: u64,
     /// Where the content of its writes starts.
     pub content_seed: u64,
     /// What a failed I/O does.
@@ -188,7 +190,13 @@ impl Worker {
         });
         Self {
             number: plan.worker,
-            choices: Choices::new(stream, plan.offsets, plan.random, plan.content_seed),
+            choices: Choices::new(
+                stream,
+                plan.offsets,
+                plan.random,
+                plan.diskspd_seed,
+                plan.content_seed,
+            ),
             pace: plan.pace,
             on_error: plan.on_error,
             timeline: Timeline::default(),
@@ -390,7 +398,7 @@ impl Worker {
     /// Makes the next read or write, in a free slot.
     #[inline]
     fn begin<Q: Queue>(&mut self, queue: &mut Q, slot: u32, due_ns: u64) -> (Op, u32) {
-        let (op, offset, bytes) = self.choices.next();
+        let (op, offset, bytes) = self.choices.next(slot);
         if op == Op::Write {
             self.choices.freshen(queue, slot, bytes);
         }

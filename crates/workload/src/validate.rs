@@ -255,6 +255,7 @@ impl Workload {
             stream.alignment(),
             &rule,
         );
+        orders::check_aligned(found, &at, stream, align, &rule);
         if let Pattern::Stride { stride_bytes } = stream.pattern {
             found.check(
                 stride_bytes.0.is_multiple_of(align),
@@ -272,7 +273,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
     refuse(workload.cooldown_seconds > 0.0, "cooldown_seconds");
     for stream in &workload.streams {
-        refuse(stream.diskspd.is_some(), "streams.diskspd");
         refuse(stream.pool.is_some(), "streams.pool");
         let capped = stream.rate.is_some_and(|r| r.arrival == Arrival::Capped);
         refuse(capped, "streams.rate");

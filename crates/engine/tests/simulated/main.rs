@@ -5,6 +5,7 @@
 mod accounting;
 mod closed_loop;
 mod devices;
+mod dialects;
 mod enough;
 mod experiment;
 mod faults;
