@@ -102,7 +102,7 @@ impl<Q: Queue> Checked<'_, Q> {
 }
 
 fn request(slot: u32, op: Op, offset: u64) -> Request {
-    Request { slot, op, offset, bytes: BLOCK, buffer_offset: 0 }
+    Request { slot, op, target: 0, offset, bytes: BLOCK, buffer_offset: 0 }
 }
 
 /// Everything that a worker relies on.
@@ -271,7 +271,7 @@ fn a_copied_queue_keeps_the_contract() {
 
 fn simulated(model: &SimDevice) -> SimQueue {
     let device = Rc::new(RefCell::new(Device::new(model, &[1 << 30], 1)));
-    SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), 0, false).unwrap()
+    SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), vec![0], false).unwrap()
 }
 
 #[test]

@@ -114,6 +114,7 @@ mod tests {
         let request = |buffer_offset, bytes| Request {
             slot: 0,
             op: Op::Read,
+            target: 0,
             offset: 0,
             bytes,
             buffer_offset,

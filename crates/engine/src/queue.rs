@@ -43,6 +43,8 @@ pub(crate) struct Request {
     pub slot: u32,
     /// What it does.
     pub op: Op,
+    /// Which of the queue's targets it goes to.
+    pub target: u16,
     /// Where on the target.
     pub offset: u64,
     /// How many bytes.
@@ -65,7 +67,7 @@ pub(crate) struct Finished {
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no real device there yet"))]
 pub(crate) const DEVICE_BATCH: usize = 8;
 
-/// A queue of I/Os to one target.
+/// A queue of I/Os to one target, or to several for a pool of threads.
 ///
 /// The contract, which one test checks for every implementation:
 /// every request of [`issue`](Queue::issue) comes back exactly once from [`reap`](Queue::reap), in any order;

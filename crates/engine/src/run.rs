@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
             let place = self.places[number];
             let stream = &self.workload.streams[place.stream];
             let plan = buffer_plan(stream);
-            let queue = SimQueue::new(&device, &clock, plan, place.target, stream.durable)
+            let queue = SimQueue::new(&device, &clock, plan, vec![place.target], stream.durable)
                 .map_err(|e| memory_error(plan, e))?;
             let mut worker = make();
             worker.start_at(timeline);

@@ -21,7 +21,7 @@ const EIO: i32 = 5;
 pub(crate) struct SimQueue {
     device: Rc<RefCell<Device>>,
     clock: Rc<Cell<u64>>,
-    target: usize,
+    targets: Vec<usize>,
     durable: bool,
     pending: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
     sequence: u64,
@@ -29,19 +29,19 @@ pub(crate) struct SimQueue {
 }
 
 impl SimQueue {
-    /// A queue to one target of a device, on a clock that whoever drives the run moves on. `durable` says that its
+    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. `durable` says that its
     /// writes must be on stable media when they are done.
     pub(crate) fn new(
         device: &Rc<RefCell<Device>>,
         clock: &Rc<Cell<u64>>,
         plan: BufferPlan,
-        target: usize,
+        targets: Vec<usize>,
         durable: bool,
     ) -> io::Result<Self> {
         Ok(Self {
             device: Rc::clone(device),
             clock: Rc::clone(clock),
-            target,
+            targets,
             durable,
             pending: BinaryHeap::with_capacity(plan.depth as usize),
             sequence: 0,
@@ -58,7 +58,8 @@ impl SimQueue {
         };
         let durable = self.durable && op == device::Op::Write;
         let Request { offset, bytes, .. } = *request;
-        device::Request { target: self.target, op, offset, bytes, durable }
+        let target = self.targets[usize::from(request.target)];
+        device::Request { target, op, offset, bytes, durable }
     }
 
     /// When the next I/O of this queue is done.

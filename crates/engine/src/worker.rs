@@ -241,7 +241,22 @@ impl Worker {
     }
 
     /// Takes what has finished, issues what may start, and says what to wait for.
+    #[inline]
     pub(crate) fn step<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+        let now = self.absorb(queue);
+        if let Some(limit) = self.over(now) {
+            if self.in_flight == 0 || now >= limit {
+                return Next::Done;
+            }
+            return self.send(queue, now, limit.min(now + LOOK_UP_NS));
+        }
+        let until = self.fill(queue, now);
+        self.send(queue, now, until.min(self.next_look(now)))
+    }
+
+    /// Takes what has finished, and gives the time at which it did.
+    #[inline]
+    fn absorb<Q: Queue>(&mut self, queue: &mut Q) -> u64 {
         queue.reap(&mut self.finished);
         let now = queue.now();
         let end = self.ending.ns();
@@ -250,18 +265,25 @@ impl Worker {
             self.note_left_over(end);
         }
         self.take_finished(now, end);
+        now
+    }
+
+    /// Whether no I/O may start any more: then the last counts are sent, and this is how long those under way are waited for.
+    #[inline]
+    fn over(&mut self, now: u64) -> Option<u64> {
         // A failed I/O may just have ended the run.
         let end = self.ending.ns();
-        if now >= end {
-            self.close();
-            let limit = end.saturating_add(self.timeline.drain_ns);
-            if self.in_flight == 0 || now >= limit {
-                return Next::Done;
-            }
-            return self.send(queue, now, limit.min(now + LOOK_UP_NS));
+        if now < end {
+            return None;
         }
-        let until = self.fill(queue, now).min(self.boundary_ns).min(end).min(now + LOOK_UP_NS);
-        self.send(queue, now, until)
+        self.close();
+        Some(end.saturating_add(self.timeline.drain_ns))
+    }
+
+    /// When the worker must look up even if nothing is due and nothing finishes.
+    #[inline]
+    fn next_look(&self, now: u64) -> u64 {
+        self.boundary_ns.min(self.ending.ns()).min(now + LOOK_UP_NS)
     }
 
     /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
@@ -306,6 +328,7 @@ impl Worker {
             let rest = Request {
                 slot: finished.slot,
                 op: slot.op,
+                target: 0,
                 offset: slot.offset + u64::from(slot.done_bytes),
                 bytes: slot.bytes - slot.done_bytes,
                 buffer_offset: slot.done_bytes,
@@ -409,7 +432,7 @@ impl Worker {
     #[inline]
     fn put(&mut self, slot: u32, op: Op, offset: u64, bytes: u32, due_ns: u64) {
         self.slots[slot as usize] = Slot { op, offset, bytes, done_bytes: 0, due_ns, issued_ns: 0 };
-        self.requests.push(Request { slot, op, offset, bytes, buffer_offset: 0 });
+        self.requests.push(Request { slot, op, target: 0, offset, bytes, buffer_offset: 0 });
     }
 
     /// Hands the requests to the queue.

@@ -48,7 +48,7 @@ struct Event {
 pub(super) struct AioQueue {
     context: libc::c_ulong,
     ring: *const Ring,
-    file: File,
+    files: Vec<File>,
     buffers: Buffers,
     read_base: *mut u8,
     write_base: *mut u8,
@@ -84,8 +84,12 @@ fn destroy(context: libc::c_ulong) {
 }
 
 impl AioQueue {
-    /// A queue to `file`.
-    pub(super) fn new(file: File, plan: BufferPlan, completion: Completion) -> io::Result<Self> {
+    /// A queue to `files`.
+    pub(super) fn new(
+        files: Vec<File>,
+        plan: BufferPlan,
+        completion: Completion,
+    ) -> io::Result<Self> {
         let context = setup(plan.depth)?;
         let mut buffers = Buffers::new(plan)?;
         let [(read_base, _), (write_base, _)] = buffers.regions();
@@ -96,7 +100,7 @@ impl AioQueue {
             context,
             // The kernel's name of a context is the address of its ring.
             ring: std::ptr::with_exposed_provenance(usize::try_from(context).unwrap_or(0)),
-            file,
+            files,
             buffers,
             read_base,
             write_base,
@@ -114,9 +118,10 @@ impl AioQueue {
 
     fn flush(&mut self) {
         for request in self.flushes.drain(..) {
+            let file = &self.files[usize::from(request.target)];
             let done = match request.op {
-                Op::Fsync => self.file.sync_all(),
-                _ => self.file.sync_data(),
+                Op::Fsync => file.sync_all(),
+                _ => file.sync_data(),
             };
             let result = done.map_or_else(|e| -e.raw_os_error().unwrap_or(libc::EIO), |()| 0);
             self.flushed.push(Finished { slot: request.slot, result });
@@ -249,10 +254,11 @@ impl Queue for AioQueue {
                     continue;
                 }
             };
+            let file = &self.files[usize::from(request.target)];
             let buffer = base.wrapping_add(request.slot as usize * self.buffers.stride());
             let block = &mut self.blocks[request.slot as usize];
             block.aio_data = u64::from(request.slot);
-            block.aio_fildes = u32::try_from(self.file.as_raw_fd()).unwrap_or(0);
+            block.aio_fildes = u32::try_from(file.as_raw_fd()).unwrap_or(0);
             if let Some(vectors) = &mut self.vectors {
                 let pieces = vectors.of(request, buffer);
                 block.aio_lio_opcode = vectored;

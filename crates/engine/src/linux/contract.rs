@@ -42,12 +42,12 @@ const WAYS: [(Mode, Completion); 4] = [
 fn the_sync_queue_keeps_the_contract() {
     for mode in [Mode::Direct, Mode::Buffered] {
         if let Some(file) = file(mode, true) {
-            let mut queue = sync::SyncQueue::new(file, plan(DEPTH)).unwrap();
+            let mut queue = sync::SyncQueue::new(vec![file], plan(DEPTH)).unwrap();
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
     }
     let read_only = file(Mode::Buffered, false).unwrap();
-    let mut queue = sync::SyncQueue::new(read_only, plan(DEPTH)).unwrap();
+    let mut queue = sync::SyncQueue::new(vec![read_only], plan(DEPTH)).unwrap();
     tells_errors(&mut queue, Op::Write, libc::EBADF);
 }
 
@@ -58,12 +58,12 @@ fn the_aio_queue_keeps_the_contract() {
     }
     for (mode, completion) in WAYS {
         if let Some(file) = file(mode, true) {
-            let mut queue = aio::AioQueue::new(file, plan(DEPTH), completion).unwrap();
+            let mut queue = aio::AioQueue::new(vec![file], plan(DEPTH), completion).unwrap();
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
     }
     let read_only = file(Mode::Buffered, false).unwrap();
-    let mut queue = aio::AioQueue::new(read_only, plan(DEPTH), Completion::Block).unwrap();
+    let mut queue = aio::AioQueue::new(vec![read_only], plan(DEPTH), Completion::Block).unwrap();
     tells_errors(&mut queue, Op::Write, libc::EBADF);
 }
 
@@ -74,18 +74,19 @@ fn the_uring_queue_keeps_the_contract() {
     }
     for (mode, completion) in WAYS {
         if let Some(file) = file(mode, true) {
-            let mut queue = uring::UringQueue::new(file, plan(DEPTH), completion).unwrap().0;
+            let mut queue = uring::UringQueue::new(vec![file], plan(DEPTH), completion).unwrap().0;
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
     }
     let read_only = file(Mode::Buffered, false).unwrap();
-    let mut queue = uring::UringQueue::new(read_only, plan(DEPTH), Completion::Block).unwrap().0;
+    let mut queue =
+        uring::UringQueue::new(vec![read_only], plan(DEPTH), Completion::Block).unwrap().0;
     tells_errors(&mut queue, Op::Write, libc::EBADF);
 }
 
 fn mapped(file: File, writes: bool, durable: bool) -> mmap::MmapQueue {
     let mapping = mmap::Mapping::new(file, SIZE, writes, durable).unwrap();
-    mmap::MmapQueue::new(mapping, plan(DEPTH)).unwrap()
+    mmap::MmapQueue::new(vec![mapping], plan(DEPTH)).unwrap()
 }
 
 #[test]
@@ -107,7 +108,9 @@ fn a_mapped_file_that_becomes_shorter_makes_errors() {
     let mut queue = mapped(file, true, true);
     let mut perform = |op, slot, offset| {
         let buffer_offset = 0;
-        queue.issue(&[Request { slot, op, offset, bytes: BLOCK, buffer_offset }]).unwrap();
+        queue
+            .issue(&[Request { slot, op, target: 0, offset, bytes: BLOCK, buffer_offset }])
+            .unwrap();
         let mut finished = Vec::new();
         queue.wait(u64::MAX).unwrap();
         queue.reap(&mut finished);
@@ -140,7 +143,7 @@ fn scattered(pieces: u32) -> BufferPlan {
 fn keeps_the_order<Q: Queue>(queue: &mut Q, file: &File) {
     let block: Vec<u8> = (0..BLOCK).map(|i| u8::try_from(i / 64 % 251).unwrap()).collect();
     let perform = |queue: &mut Q, op, offset| {
-        let request = Request { slot: 5, op, offset, bytes: BLOCK, buffer_offset: 0 };
+        let request = Request { slot: 5, op, target: 0, offset, bytes: BLOCK, buffer_offset: 0 };
         queue.issue(&[request]).unwrap();
         let mut finished = Vec::new();
         while finished.is_empty() {
@@ -165,25 +168,85 @@ fn blocks_in_pieces_keep_the_contract_and_their_order() {
         let plan = scattered(pieces);
         let Some(file) = file(mode, true) else { continue };
         let open = || file.try_clone().unwrap();
-        let mut queue = sync::SyncQueue::new(open(), plan).unwrap();
+        let mut queue = sync::SyncQueue::new(vec![open()], plan).unwrap();
         keeps_the_order(&mut queue, &file);
         keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         if aio::probe().is_ok() {
-            let mut queue = aio::AioQueue::new(open(), plan, Completion::Block).unwrap();
+            let mut queue = aio::AioQueue::new(vec![open()], plan, Completion::Block).unwrap();
             keeps_the_order(&mut queue, &file);
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
         if uring::probe().is_ok() {
-            let mut queue = uring::UringQueue::new(open(), plan, Completion::Block).unwrap().0;
+            let mut queue =
+                uring::UringQueue::new(vec![open()], plan, Completion::Block).unwrap().0;
             keeps_the_order(&mut queue, &file);
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
         let layout = Layout::Copied { pieces };
         let plan = BufferPlan { layout, ..plan };
         let mut queue =
-            CopiedQueue::new(sync::SyncQueue::new(open(), plan).unwrap(), plan, pieces).unwrap();
+            CopiedQueue::new(sync::SyncQueue::new(vec![open()], plan).unwrap(), plan, pieces)
+                .unwrap();
         keeps_the_order(&mut queue, &file);
         keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
+    }
+}
+
+/// Writes to one place of two files at once, reads from both, and flushes both.
+fn keeps_targets_apart<Q: Queue>(queue: &mut Q, files: &[File; 2]) {
+    let perform = |queue: &mut Q, op, bytes| {
+        let request = |target: u16| Request {
+            slot: target.into(),
+            op,
+            target,
+            offset: 0,
+            bytes,
+            buffer_offset: 0,
+        };
+        queue.issue(&[request(1), request(0)]).unwrap();
+        let mut finished = Vec::new();
+        while finished.len() < 2 {
+            queue.wait(queue.now() + 1_000_000).unwrap();
+            queue.reap(&mut finished);
+        }
+        assert!(finished.iter().all(|f| f.result == bytes.cast_signed()), "{finished:?}");
+    };
+    for slot in [0, 1] {
+        queue.write_buffer(slot).fill(10 + u8::try_from(slot).unwrap());
+    }
+    perform(queue, Op::Write, BLOCK);
+    perform(queue, Op::Fdatasync, 0);
+    for (file, byte) in files.iter().zip([10, 11]) {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        assert!(std::fs::read(&path).unwrap()[..BLOCK as usize].iter().all(|b| *b == byte));
+        let block = [byte + 10; BLOCK as usize];
+        OpenOptions::new().write(true).open(&path).unwrap().write_all(&block).unwrap();
+    }
+    perform(queue, Op::Read, BLOCK);
+    for (slot, byte) in [(0, 20), (1, 21)] {
+        assert!(queue.read_buffer(slot).iter().all(|b| *b == byte), "slot {slot}");
+    }
+}
+
+#[test]
+fn queues_to_two_files_keep_them_apart() {
+    let (one, other) = (file(Mode::Buffered, true).unwrap(), file(Mode::Buffered, true).unwrap());
+    let files = [one, other];
+    let open = || files.iter().map(|f| f.try_clone().unwrap()).collect::<Vec<_>>();
+    keeps_targets_apart(&mut sync::SyncQueue::new(open(), plan(DEPTH)).unwrap(), &files);
+    let mappings = open().into_iter().map(|f| mmap::Mapping::new(f, SIZE, true, false).unwrap());
+    let mut queue = mmap::MmapQueue::new(mappings.collect(), plan(DEPTH)).unwrap();
+    keeps_targets_apart(&mut queue, &files);
+    for layout in [Layout::Single, Layout::Scattered { pieces: 2 }] {
+        let plan = BufferPlan { layout, ..plan(DEPTH) };
+        if aio::probe().is_ok() {
+            let mut queue = aio::AioQueue::new(open(), plan, Completion::Block).unwrap();
+            keeps_targets_apart(&mut queue, &files);
+        }
+        if uring::probe().is_ok() {
+            let mut queue = uring::UringQueue::new(open(), plan, Completion::Block).unwrap().0;
+            keeps_targets_apart(&mut queue, &files);
+        }
     }
 }
 
@@ -196,7 +259,7 @@ fn a_stuck_io_does_not_hold_up_the_uring_queue() {
     for completion in [Completion::Block, Completion::Spin] {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(reader));
-        let mut queue = uring::UringQueue::new(file, plan(DEPTH), completion).unwrap().0;
+        let mut queue = uring::UringQueue::new(vec![file], plan(DEPTH), completion).unwrap().0;
         gives_up_waiting(&mut queue);
         writer.write_all(b"x").unwrap();
     }

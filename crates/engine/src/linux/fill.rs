@@ -42,11 +42,11 @@ pub(super) fn fill(
         layout: Layout::Single,
     };
     let complete = if uring::probe().is_ok() {
-        filling.run(&mut uring::UringQueue::new(file, plan, Completion::Block)?.0)
+        filling.run(&mut uring::UringQueue::new(vec![file], plan, Completion::Block)?.0)
     } else if aio::probe().is_ok() {
-        filling.run(&mut aio::AioQueue::new(file, plan, Completion::Block)?)
+        filling.run(&mut aio::AioQueue::new(vec![file], plan, Completion::Block)?)
     } else {
-        filling.run(&mut sync::SyncQueue::new(file, plan)?)
+        filling.run(&mut sync::SyncQueue::new(vec![file], plan)?)
     }?;
     match durable.sync_all() {
         // What has no media to reach, such as /dev/null, says so in this way.
@@ -69,7 +69,7 @@ impl Filling<'_> {
         let (start, mut next_report) = (clock.now(), 0);
         let mut free: Vec<u32> = (0..DEPTH).collect();
         let mut under_way =
-            [Request { slot: 0, op: Op::Write, offset: 0, bytes: 0, buffer_offset: 0 };
+            [Request { slot: 0, op: Op::Write, target: 0, offset: 0, bytes: 0, buffer_offset: 0 };
                 DEPTH as usize];
         let (mut next, mut done) = (0, 0);
         let (mut finished, mut requests) = (Vec::new(), Vec::new());
@@ -83,8 +83,14 @@ impl Filling<'_> {
                 let left = self.size_bytes - next;
                 let bytes = u32::try_from(left).unwrap_or(BLOCK_BYTES).min(BLOCK_BYTES);
                 self.random.fill(&mut queue.write_buffer(slot)[..bytes as usize]);
-                let request =
-                    Request { slot, op: Op::Write, offset: next, bytes, buffer_offset: 0 };
+                let request = Request {
+                    slot,
+                    op: Op::Write,
+                    target: 0,
+                    offset: next,
+                    bytes,
+                    buffer_offset: 0,
+                };
                 under_way[slot as usize] = request;
                 requests.push(request);
                 next += u64::from(bytes);

@@ -104,7 +104,7 @@ impl Mapping {
 
 /// A queue that copies.
 pub(super) struct MmapQueue {
-    mapping: Mapping,
+    mappings: Vec<Mapping>,
     buffers: Buffers,
     issued: VecDeque<Request>,
     done: Vec<Finished>,
@@ -112,11 +112,11 @@ pub(super) struct MmapQueue {
 }
 
 impl MmapQueue {
-    /// A queue to a mapped target.
-    pub(super) fn new(mapping: Mapping, plan: BufferPlan) -> io::Result<Self> {
+    /// A queue to mapped targets.
+    pub(super) fn new(mappings: Vec<Mapping>, plan: BufferPlan) -> io::Result<Self> {
         let depth = plan.depth as usize;
         Ok(Self {
-            mapping,
+            mappings,
             buffers: Buffers::new(plan)?,
             issued: VecDeque::with_capacity(depth),
             done: Vec::with_capacity(depth),
@@ -125,7 +125,7 @@ impl MmapQueue {
     }
 
     fn perform(&mut self, request: &Request) -> io::Result<usize> {
-        let mapping = &self.mapping;
+        let mapping = &self.mappings[usize::from(request.target)];
         let from = request.buffer_offset as usize;
         let buffer = from..from + request.bytes as usize;
         let part = mapping.part(request);

@@ -59,7 +59,8 @@ pub(crate) fn spawn(
         }
         let Choice { kind, reason } = choice;
         match (kind, file) {
-            (Kind::Uring, Some(file)) => match uring::UringQueue::new(file, plan, completion) {
+            (Kind::Uring, Some(file)) => match uring::UringQueue::new(vec![file], plan, completion)
+            {
                 Ok((queue, features)) => {
                     job.run(queue, plan, Backend { name: "uring", reason, features });
                 }
@@ -70,7 +71,7 @@ pub(crate) fn spawn(
                     });
                 }
             },
-            (Kind::Aio, Some(file)) => match aio::AioQueue::new(file, plan, completion) {
+            (Kind::Aio, Some(file)) => match aio::AioQueue::new(vec![file], plan, completion) {
                 Ok(queue) => {
                     job.run(queue, plan, Backend { name: "aio", reason, features: Vec::new() });
                 }
@@ -105,7 +106,7 @@ pub(crate) fn spawn(
 }
 
 fn run_sync(file: File, plan: BufferPlan, reason: String, job: Job) {
-    match sync::SyncQueue::new(file, plan) {
+    match sync::SyncQueue::new(vec![file], plan) {
         Ok(queue) => job.run(queue, plan, Backend { name: "sync", reason, features: Vec::new() }),
         Err(error) => job.fail(memory_error(plan, error)),
     }
@@ -134,7 +135,7 @@ impl Mapped {
                 return job.fail(EngineError::Open { path, what, source });
             }
         };
-        match mmap::MmapQueue::new(mapping, plan) {
+        match mmap::MmapQueue::new(vec![mapping], plan) {
             Ok(queue) => {
                 job.run(queue, plan, Backend { name: "mmap", reason, features: Vec::new() });
             }

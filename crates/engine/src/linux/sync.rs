@@ -12,7 +12,7 @@ use crate::queue::{Finished, Op, Queue, Request};
 
 /// A queue of one.
 pub(super) struct SyncQueue {
-    file: File,
+    files: Vec<File>,
     buffers: Buffers,
     vectors: Option<Vectors>,
     issued: Vec<Request>,
@@ -21,11 +21,11 @@ pub(super) struct SyncQueue {
 }
 
 impl SyncQueue {
-    /// A queue to `file`.
-    pub(super) fn new(file: File, plan: BufferPlan) -> io::Result<Self> {
+    /// A queue to `files`.
+    pub(super) fn new(files: Vec<File>, plan: BufferPlan) -> io::Result<Self> {
         let depth = plan.depth as usize;
         Ok(Self {
-            file,
+            files,
             buffers: Buffers::new(plan)?,
             vectors: Vectors::new(&plan),
             issued: Vec::with_capacity(depth),
@@ -35,7 +35,8 @@ impl SyncQueue {
     }
 
     fn perform(&mut self, request: &Request) -> io::Result<usize> {
-        let Self { file, buffers, vectors, .. } = self;
+        let Self { files, buffers, vectors, .. } = self;
+        let file = &files[usize::from(request.target)];
         if let Some(vectors) = vectors
             && request.op.kind() < 2
         {

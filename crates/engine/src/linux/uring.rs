@@ -46,7 +46,7 @@ pub(super) struct UringQueue {
     registered_ring: Option<libc::c_int>,
     ticking: bool,
     tick_time: Box<Timespec>,
-    _file: File,
+    _files: Vec<File>,
 }
 
 /// The largest ring that kernels make.
@@ -113,15 +113,16 @@ pub(super) fn probe() -> io::Result<()> {
 }
 
 impl UringQueue {
-    /// A queue to `file`, and the features it uses.
+    /// A queue to `files`, and the features it uses.
     pub(super) fn new(
-        file: File,
+        files: Vec<File>,
         plan: BufferPlan,
         completion: Completion,
     ) -> io::Result<(Self, Vec<String>)> {
         let (ring, taskrun) = open_ring(plan.depth)?;
         let mut features = vec![taskrun.to_owned()];
-        ring.submitter().register_files(&[file.as_raw_fd()])?;
+        let numbers: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        ring.submitter().register_files(&numbers)?;
         features.push("fixed_file".to_owned());
         let mut buffers = Buffers::new(plan)?;
         let regions = buffers.regions();
@@ -159,7 +160,7 @@ impl UringQueue {
             instant: false,
             ticking: false,
             tick_time: Box::new(Timespec::new().nsec(TICK_NS)),
-            _file: file,
+            _files: files,
         };
         Ok((queue, features))
     }
@@ -233,7 +234,7 @@ fn entry(
     fixed_buffers: bool,
 ) -> squeue::Entry {
     let at = request.slot as usize * stride + request.buffer_offset as usize;
-    let file = Fixed(0);
+    let file = Fixed(request.target.into());
     let entry = match (request.op, fixed_buffers) {
         (Op::Read, true) => {
             let address = base.0.wrapping_add(at);
@@ -272,7 +273,7 @@ fn vectored(
     };
     let pieces = vectors.of(request, base.wrapping_add(at));
     let (address, count) = (pieces.as_ptr(), u32::try_from(pieces.len()).unwrap_or(u32::MAX));
-    let (file, offset) = (Fixed(0), request.offset);
+    let (file, offset) = (Fixed(request.target.into()), request.offset);
     let entry = match request.op {
         Op::Read => opcode::Readv::new(file, address, count).offset(offset).build(),
         _ => opcode::Writev::new(file, address, count).offset(offset).build(),

@@ -80,7 +80,8 @@ mod tests {
         let mut vectors = Vectors::new(&plan).unwrap();
         let buffer = std::ptr::without_provenance_mut::<u8>(1 << 20);
         let mut of = |buffer_offset, bytes| {
-            let request = Request { slot: 1, op: Op::Read, offset: 0, bytes, buffer_offset };
+            let request =
+                Request { slot: 1, op: Op::Read, target: 0, offset: 0, bytes, buffer_offset };
             let at = |v: &libc::iovec| (v.iov_base.addr() - (1 << 20), v.iov_len);
             vectors.of(&request, buffer).iter().map(at).collect::<Vec<_>>()
         };
