@@ -7,6 +7,7 @@ use results::{
     Checks, Cpu, Engine, Environment, MEASUREMENT_SCHEMA, Measurement, Origin, Stalls, Statistics,
     Status, StreamResult, TargetResult,
 };
+use thiserror::Error;
 use workload::Workload;
 
 /// What was found in a file.
@@ -16,6 +17,38 @@ pub struct Found {
     pub measurements: Vec<Measurement>,
     /// What was left out or is not whole, each with its line.
     pub notes: Vec<String>,
+}
+
+/// Why a file that was recognised cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {what}")]
+pub struct ReadError {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl ReadError {
+    /// An error at a byte of a text.
+    pub(crate) fn at(text: &str, byte: usize, what: String) -> Self {
+        let before = text.get(..byte).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self { line, column, what }
+    }
+
+    /// What is wrong with the JSON that begins at a byte of a text.
+    pub(crate) fn json(text: &str, begin: usize, error: &serde_json::Error) -> Self {
+        let start = Self::at(text, begin, String::new());
+        // The message ends with the place, which is that in the part.
+        let what = error.to_string();
+        let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned();
+        let column = if error.line() <= 1 { start.column - 1 } else { 0 } + error.column();
+        Self { line: start.line + error.line().saturating_sub(1), column, what }
+    }
 }
 
 /// One run of another tool.
@@ -114,10 +147,15 @@ impl Run {
     }
 }
 
-/// The tool's name and 16 hexadecimal digits of the text: FNV-1a of 64 bits.
+/// The tool's name and 16 hexadecimal digits of the text.
 fn name(tool: &str, text: &str) -> String {
+    format!("{}-{:016x}", tool.to_lowercase(), fnv_1a(text))
+}
+
+/// FNV-1a of 64 bits.
+pub(crate) fn fnv_1a(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{}-{:016x}", tool.to_lowercase(), text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Little's law.

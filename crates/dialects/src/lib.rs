@@ -9,6 +9,7 @@ pub mod drives;
 pub mod fio;
 pub mod foreign;
 pub mod markup;
+pub mod recognise;
 pub mod sqlio;
 pub mod text;
 pub mod xml;

@@ -83,6 +83,17 @@ impl Histogram {
         self.max = self.max.max(value_ns);
     }
 
+    /// Counts one latency in nanoseconds several times.
+    pub fn record_many(&mut self, value_ns: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.counts[index_of(value_ns)] += count;
+        self.sum = self.sum.saturating_add(value_ns.saturating_mul(count));
+        self.min = self.min.min(value_ns);
+        self.max = self.max.max(value_ns);
+    }
+
     /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
@@ -275,6 +286,16 @@ mod tests {
             prop_assert_eq!(histogram.count(), values.len() as u64);
             prop_assert_eq!(histogram.min(), values.first().copied());
             prop_assert_eq!(histogram.max(), values.last().copied());
+        }
+
+        #[test]
+        fn many_at_once_are_as_many_one_by_one(values in prop::collection::vec((any::<u32>(), 0u64..20), 0..20)) {
+            let (mut at_once, mut one_by_one) = (Histogram::new(), Histogram::new());
+            for (value, count) in values {
+                at_once.record_many(value.into(), count);
+                (0..count).for_each(|_| one_by_one.record(value.into()));
+            }
+            prop_assert_eq!(at_once, one_by_one);
         }
 
         #[test]

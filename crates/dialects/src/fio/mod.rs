@@ -1,1 +1,185 @@
-//! fio.
+//! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since version 3.
+//!
+//! A file may hold what fio prints around its JSON, several runs one after the other, and the intermediate results of
+//! `--status-interval`, of which the last counts.
+
+mod document;
+mod figures;
+mod options;
+
+use std::fmt::Write as _;
+
+use results::{Cpu, Measurement, Origin, Statistics, Status};
+
+use crate::foreign::{Found, ReadError, Run};
+use document::{Document, Job};
+use options::Options;
+
+/// What every result of fio has.
+const MARK: &str = "\"fio version\"";
+
+/// Whether there is a result of fio in a text.
+#[must_use]
+pub fn is_in(text: &str) -> bool {
+    text.contains(MARK)
+}
+
+/// All results of a text as measurements, one for each job or group of jobs. `file` is the name of the file, `read` the moment, UTC and
+/// RFC 3339, that stands for the start of runs of which nobody knows it.
+pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    let mut documents: Vec<Part> = Vec::new();
+    let mut from = 0;
+    while let Some(part) = next_document(text, from)? {
+        from = part.end;
+        if let Some(last) = documents.last()
+            && part.document.goes_on_from(&last.document)
+        {
+            let line = last.line;
+            found.notes.push(format!("line {line}: an intermediate result; a later one has it"));
+            documents.pop();
+        }
+        documents.push(part);
+    }
+    for part in &documents {
+        measurements(part, file, read, &mut found);
+    }
+    Ok(found)
+}
+
+/// A result and the place where it stands.
+struct Part {
+    document: Document,
+    /// Where it begins, from 1.
+    line: usize,
+    /// A number made of its text.
+    hash: u64,
+    /// The byte behind it.
+    end: usize,
+}
+
+/// The next JSON document with fio's version in it.
+fn next_document(text: &str, from: usize) -> Result<Option<Part>, ReadError> {
+    let rest = text.get(from..).unwrap_or_default();
+    let Some(mark) = rest.find(MARK) else { return Ok(None) };
+    let Some(open) = rest.get(..mark).and_then(|before| before.rfind('{')) else {
+        return Err(ReadError::at(text, from + mark, "`{` is missing before this".to_owned()));
+    };
+    let begin = from + open;
+    let rest = text.get(begin..).unwrap_or_default();
+    let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
+    let document = match stream.next() {
+        Some(Ok(document)) => document,
+        Some(Err(error)) => return Err(ReadError::json(text, begin, &error)),
+        None => return Ok(None),
+    };
+    let end = begin + stream.byte_offset();
+    let line = ReadError::at(text, begin, String::new()).line;
+    let hash = crate::foreign::fnv_1a(text.get(begin..end).unwrap_or_default());
+    Ok(Some(Part { document, line, hash, end }))
+}
+
+fn measurements(part: &Part, file: &str, read: &str, found: &mut Found) {
+    let document = &part.document;
+    if document.jobs().next().is_none() {
+        found.notes.push(format!("line {}: the result has no jobs", part.line));
+    }
+    for (number, job) in document.jobs().enumerate() {
+        let name = &job.name;
+        if job.is_sum() {
+            found
+                .notes
+                .push(format!("line {}: `{name}` is the sum of the others; left out", part.line));
+            continue;
+        }
+        if job.ios() == 0 {
+            found.notes.push(format!("line {}: the job `{name}` did no I/O; left out", part.line));
+            continue;
+        }
+        let place = format!("{:016x} {number}", part.hash);
+        found.measurements.push(measurement(document, job, file, &place, read));
+    }
+}
+
+fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
+    let options = Options::of(&document.global, &job.options);
+    let command_line = options.command_line(&job.name);
+    let together = document.jobs().filter(|j| j.name == job.name && j.group == job.group).count();
+    let jobs = options.jobs().max(1);
+    // Jobs of the same name that stand apart are one thread each.
+    let threads = if together > 1 { 1 } else { jobs };
+    let (mut workload, mut warnings) = options.workload(&job.name, threads);
+    workload.seconds = job.seconds();
+    let figures = figures::of(job, &mut warnings);
+    if job.does_otherwise(&workload) {
+        warnings.push(
+            "the figures are those of several jobs (group_reporting), of which fio tells the options of the first only"
+                .to_owned(),
+        );
+    }
+    if job.error != 0 {
+        warnings.push(format!("fio ended the job with error {}", job.error));
+    }
+    if document.version.trim_start_matches("fio-").starts_with(['0', '1', '2']) {
+        warnings.push(format!("`{}` is older than what is known here: fio 3", document.version));
+    }
+    let run = Run {
+        origin: Origin {
+            tool: "fio".to_owned(),
+            tool_version: Some(document.version.trim_start_matches("fio-").to_owned()),
+            file: Some(file.to_owned()),
+            command_line: Some(command_line),
+            ..Origin::default()
+        },
+        started: document.started(job).unwrap_or_default(),
+        status: if job.error == 0 { Status::Complete } else { Status::Failed },
+        target_bytes: workload.targets.iter().map(|t| t.size_bytes.map_or(0, |b| b.0)).collect(),
+        host: job.hostname.clone(),
+        seconds: job.seconds(),
+        total: figures.total,
+        read: figures.read,
+        write: figures.write,
+        warnings,
+        workload,
+    };
+    let mut measurement = run.measurement(place, read);
+    measurement.engine.features = options.engine().map(str::to_owned).into_iter().collect();
+    measurement.cpu = cpu(job, &measurement.total);
+    measurement.sync = figures.sync.clone();
+    for result in &mut measurement.streams {
+        result.sync = figures.sync.clone();
+    }
+    for result in &mut measurement.targets {
+        result.sync = figures.sync.clone();
+    }
+    measurement
+}
+
+/// fio tells CPU as percent of the time that its jobs ran, all of them together.
+fn cpu(job: &Job, total: &Statistics) -> Cpu {
+    let (Some(user), Some(system)) = (job.usr_cpu, job.sys_cpu) else { return Cpu::default() };
+    let seconds = job.runtime_ms.map_or_else(|| job.seconds(), |ms| ms.0 / 1e3);
+    let (user_s, system_s) = (user.0 / 100.0 * seconds, system.0 / 100.0 * seconds);
+    let each = |s: f64| if total.ios == 0 { 0.0 } else { s * 1e6 / total.ios as f64 };
+    Cpu {
+        user_s,
+        system_s,
+        user_us_per_io: each(user_s),
+        total_us_per_io: each(user_s + system_s),
+        ..Cpu::default()
+    }
+}
+
+impl Options {
+    /// The options as they would stand on a command line.
+    fn command_line(&self, name: &str) -> String {
+        let mut line = format!("fio --name={name}");
+        for (option, value) in self.iter().filter(|(option, _)| *option != "name") {
+            let _ = match value {
+                "" => write!(line, " --{option}"),
+                value => write!(line, " --{option}={value}"),
+            };
+        }
+        line
+    }
+}
