@@ -35,8 +35,17 @@ const PERCENTILES: [(&str, f64); 13] = [
 ];
 
 impl RunResult {
+    /// The whole text, with the profile before the figures. Lines end with a line feed.
+    #[must_use]
+    pub fn to_text(&self, profile: &Profile) -> String {
+        let mut text = String::new();
+        profile.write_text(&mut text);
+        self.write_results(profile, &mut text);
+        text
+    }
+
     /// What follows the profile.
-    pub fn write_results(&self, profile: &Profile, out: &mut String) {
+    fn write_results(&self, profile: &Profile, out: &mut String) {
         system(&self.system, out);
         for (index, span) in self.spans.iter().enumerate() {
             put(out, format_args!("\nResults for timespan {}:\n{}\n", index + 1, "*".repeat(79)));

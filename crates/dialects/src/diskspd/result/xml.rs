@@ -17,6 +17,7 @@ impl RunResult {
         let plain = TimeSpan::default();
         Writer::new(&mut out, 0).element("Results", |w| {
             system(&self.system, w);
+            w.raw(|out, depth| profile.write_xml(out, depth));
             for (index, span) in self.spans.iter().enumerate() {
                 let asked = profile.time_spans.get(index).unwrap_or(&plain);
                 w.element("TimeSpan", |w| match span {
