@@ -240,9 +240,10 @@ fn streams(
     workload.streams.iter().enumerate().map(result).collect()
 }
 
-/// Reached share of the asked rate.
+/// Reached share of the asked rate; a cap asks for nothing.
 fn rate_reached(stream: &Stream, total: &Statistics) -> Option<f64> {
-    let (asked, reached) = match stream.rate?.limit {
+    let rate = stream.rate.filter(|_| stream.is_open_loop())?;
+    let (asked, reached) = match rate.limit {
         RateLimit::Iops(iops) => (iops, total.iops),
         RateLimit::MibPerS(mib) => (mib, total.mib_per_s),
     };

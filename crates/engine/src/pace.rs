@@ -1,6 +1,6 @@
 //! When an I/O may start: the schedule of an open loop, and the pauses of a closed one.
 
-use workload::{Arrival, Rate, RateLimit, Stream};
+use workload::{Arrival, Rate, RateLimit, Stream, ThinkFrom};
 
 use crate::random::Random;
 
@@ -11,6 +11,8 @@ pub(crate) enum Pace {
     Free,
     /// At moments given beforehand.
     Due(Schedule),
+    /// As soon as a slot is free, but not before its share of a rate is due.
+    Capped(Cap),
     /// In bursts with pauses.
     Bursts(Bursts),
 }
@@ -29,9 +31,21 @@ enum Gap {
     EachByte(f64),
 }
 
-/// Bursts of I/Os; the pause begins when the last one of a burst is complete.
+/// A cap on a closed loop: an average from the start of the run, counted in whole I/Os or bytes, so that no rounding adds up.
+#[derive(Debug)]
+pub(crate) struct Cap {
+    start_ns: u64,
+    /// How far the thread's first I/O is behind that of the first thread.
+    shift_ns: f64,
+    gap: Gap,
+    /// I/Os that have started, or their bytes.
+    started: u64,
+}
+
+/// Bursts of I/Os; the pause begins when the last one of a burst is complete, or when it is issued.
 #[derive(Debug)]
 pub(crate) struct Bursts {
+    from: ThinkFrom,
     pause_ns: u64,
     burst_ios: u32,
     left: u32,
@@ -41,11 +55,17 @@ pub(crate) struct Bursts {
 impl Pace {
     /// The pace of worker `number` of `workers` that share the stream's rate, on a clock that starts at 0.
     pub(crate) fn new(stream: &Stream, number: u64, workers: u64) -> Self {
-        if let Some(rate) = stream.rate {
-            return Self::Due(Schedule::new(rate, number, workers.max(1)));
+        let workers = workers.max(1);
+        match stream.rate {
+            Some(rate) if rate.arrival == Arrival::Capped => {
+                return Self::Capped(Cap::new(rate, stream.largest_block(), number, workers));
+            }
+            Some(rate) => return Self::Due(Schedule::new(rate, number, workers)),
+            None => {}
         }
         match stream.think {
             Some(think) => Self::Bursts(Bursts {
+                from: think.from,
                 pause_ns: think.pause_ns.0,
                 burst_ios: think.burst_ios.max(1),
                 left: think.burst_ios.max(1),
@@ -57,19 +77,59 @@ impl Pace {
 
     /// Moves the schedule to a run that starts at this moment.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        if let Self::Due(schedule) = self {
-            schedule.next_ns += start_ns as f64;
+        match self {
+            Self::Due(schedule) => schedule.next_ns += start_ns as f64,
+            Self::Capped(cap) => cap.start_ns = start_ns,
+            Self::Free | Self::Bursts(_) => {}
         }
+    }
+}
+
+impl Gap {
+    /// The gap of one of several workers that share a rate.
+    fn new(rate: Rate, workers: u64) -> Self {
+        let workers = workers as f64;
+        match rate.limit {
+            RateLimit::Iops(iops) => Self::EachIo(1e9 * workers / iops),
+            RateLimit::MibPerS(mib) => Self::EachByte(1e9 * workers / (mib * 1_048_576.0)),
+        }
+    }
+}
+
+impl Cap {
+    fn new(rate: Rate, block_bytes: u64, number: u64, workers: u64) -> Self {
+        let gap = Gap::new(rate, workers);
+        let first_ns = match gap {
+            Gap::EachIo(ns) => ns,
+            Gap::EachByte(ns) => ns * block_bytes as f64,
+        };
+        let shift_ns = first_ns * number as f64 / workers as f64;
+        Self { start_ns: 0, shift_ns, gap, started: 0 }
+    }
+
+    /// When the next I/O may start: when all before it have taken their share of the rate.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time on the clock"
+    )]
+    pub(crate) fn due(&self) -> u64 {
+        let (Gap::EachIo(ns) | Gap::EachByte(ns)) = self.gap;
+        self.start_ns.saturating_add((self.shift_ns + ns * self.started as f64) as u64)
+    }
+
+    /// Notes that an I/O of this size has started.
+    pub(crate) fn started(&mut self, bytes: u64) {
+        self.started += match self.gap {
+            Gap::EachIo(_) => 1,
+            Gap::EachByte(_) => bytes,
+        };
     }
 }
 
 impl Schedule {
     fn new(rate: Rate, number: u64, workers: u64) -> Self {
-        let workers_f = workers as f64;
-        let gap = match rate.limit {
-            RateLimit::Iops(iops) => Gap::EachIo(1e9 * workers_f / iops),
-            RateLimit::MibPerS(mib) => Gap::EachByte(1e9 * workers_f / (mib * 1_048_576.0)),
-        };
+        let (gap, workers_f) = (Gap::new(rate, workers), workers as f64);
         // Threads with even spacing interleave; a byte rate has no gap before its first size is known.
         let shift = match (gap, rate.arrival) {
             (Gap::EachIo(gap), Arrival::Even) => gap * number as f64 / workers_f,
@@ -111,16 +171,23 @@ impl Bursts {
         }
     }
 
-    /// Notes that one I/O has started.
-    pub(crate) fn started(&mut self) {
+    /// Notes that one I/O has started now.
+    pub(crate) fn started(&mut self, now: u64) {
         self.left = self.left.saturating_sub(1);
+        if self.from == ThinkFrom::Submission {
+            self.pause(now);
+        }
     }
 
     /// Notes that nothing is in flight any more: the pause begins if the burst is over.
     pub(crate) fn idle(&mut self, now: u64) {
+        self.pause(now);
+    }
+
+    fn pause(&mut self, now: u64) {
         if self.left == 0 {
             self.left = self.burst_ios;
-            self.not_before_ns = now + self.pause_ns;
+            self.not_before_ns = now.saturating_add(self.pause_ns);
         }
     }
 }
@@ -165,11 +232,60 @@ mod tests {
         assert_eq!(schedule.due(), 1_000_000_000);
     }
 
+    fn bursts(from: ThinkFrom) -> Bursts {
+        Bursts { from, pause_ns: 100, burst_ios: 2, left: 2, not_before_ns: 0 }
+    }
+
+    #[test]
+    fn a_pause_may_begin_when_the_burst_is_issued() {
+        let mut bursts = bursts(ThinkFrom::Submission);
+        bursts.started(7);
+        assert_eq!(bursts.ready(7), Ok(()));
+        bursts.started(8);
+        assert_eq!(bursts.ready(9), Err(108));
+        bursts.idle(50);
+        assert_eq!(bursts.ready(108), Ok(()), "what is in flight does not matter");
+    }
+
+    fn cap(limit: RateLimit, number: u64, workers: u64) -> Cap {
+        let mut cap = Cap::new(Rate { limit, arrival: Arrival::Capped }, 8192, number, workers);
+        cap.start_ns = 1000;
+        cap
+    }
+
+    /// DiskSpd counts a rate of I/Os in whole bytes for each millisecond: 200 of 8 KiB became 198.95, 1 of 512 bytes had no
+    /// limit, and neither had 4096 of 1 MiB.
+    #[test]
+    fn a_cap_has_no_rounding() {
+        for iops in [1.0, 3.0, 200.0, 333.0, 4096.0, 999_999.0] {
+            for workers in [1, 2, 7] {
+                let mut cap = cap(RateLimit::Iops(iops), workers - 1, workers);
+                let first = cap.due();
+                (0..1_000_000).for_each(|_| cap.started(8192));
+                let expected = 1e15 * workers as f64 / iops;
+                assert!(((cap.due() - first) as f64 - expected).abs() < 2.0, "{iops} {workers}");
+            }
+        }
+        let mut cap = cap(RateLimit::MibPerS(1.0), 0, 1);
+        for bytes in [4096, 8192, 1_036_288] {
+            cap.started(bytes);
+        }
+        assert_eq!(cap.due(), 1_000_001_000);
+    }
+
+    /// Threads take turns in both forms.
+    #[test]
+    fn capped_threads_start_apart() {
+        let due = |limit| [0, 1, 2, 3].map(|n| cap(limit, n, 4).due());
+        assert_eq!(due(RateLimit::Iops(1e6)), [1000, 2000, 3000, 4000]);
+        assert_eq!(due(RateLimit::MibPerS(7812.5)), [1000, 2000, 3000, 4000]);
+    }
+
     #[test]
     fn a_pause_begins_when_the_burst_is_complete() {
-        let mut bursts = Bursts { pause_ns: 100, burst_ios: 2, left: 2, not_before_ns: 0 };
-        bursts.started();
-        bursts.started();
+        let mut bursts = bursts(ThinkFrom::Completion);
+        bursts.started(7);
+        bursts.started(8);
         assert_eq!(bursts.ready(10), Err(u64::MAX));
         bursts.idle(50);
         assert_eq!(bursts.ready(60), Err(150));

@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
             let stream = &workload.streams[place.stream];
             let (give, take) = sync_channel(SNAPSHOTS);
             for _ in 1..SNAPSHOTS {
-                let _ = give.try_send(Box::new(Snapshot::new(number, stream.rate.is_some())));
+                let _ = give.try_send(Box::new(Snapshot::new(number, stream.is_open_loop())));
             }
             returns.push(give);
             empties.push(take);

@@ -209,7 +209,7 @@ impl Worker {
             free: (0..stream.depth).rev().collect(),
             requests: Vec::with_capacity(depth),
             finished: Vec::with_capacity(depth),
-            counts: Box::new(Snapshot::new(plan.worker, stream.rate.is_some())),
+            counts: Box::new(Snapshot::new(plan.worker, stream.is_open_loop())),
             boundary_ns: 0,
             last_ns: 0,
             in_flight: 0,
@@ -399,6 +399,11 @@ impl Worker {
             let due = match &mut self.pace {
                 Pace::Free => now,
                 Pace::Due(schedule) => schedule.due(),
+                // What is due later than it could start does not count as waiting.
+                Pace::Capped(cap) => match cap.due() {
+                    due if due <= now => now,
+                    due => due,
+                },
                 Pace::Bursts(bursts) => match bursts.ready(now) {
                     Ok(()) => now,
                     Err(until) => until,
@@ -413,7 +418,8 @@ impl Worker {
             match &mut self.pace {
                 Pace::Free => {}
                 Pace::Due(schedule) => schedule.advance(u64::from(bytes), &mut self.choices.random),
-                Pace::Bursts(bursts) => bursts.started(),
+                Pace::Capped(cap) => cap.started(u64::from(bytes)),
+                Pace::Bursts(bursts) => bursts.started(now),
             }
         }
     }

@@ -212,6 +212,12 @@ impl Stream {
         self.write_percent < 100
     }
 
+    /// Whether I/Os are due at given moments, whether or not the storage keeps up.
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        self.rate.is_some_and(|r| r.arrival != Arrival::Capped)
+    }
+
     /// Indexes of the targets that the stream works on, of `count` targets in all.
     #[must_use]
     pub fn target_indexes(&self, count: usize) -> Vec<usize> {
@@ -463,7 +469,7 @@ pub enum Arrival {
     /// At exponentially distributed distances, as independent users make them.
     Poisson,
     /// A cap on a closed loop instead of an open one: no I/O starts before its share of the rate is due, and latency counts from
-    /// its submission.
+    /// its submission. The rate is one on average from the start of the run: what a stall held up may follow at full speed.
     Capped,
 }
 

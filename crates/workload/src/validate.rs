@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Arrival, Block, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority,
-    RateLimit, Stream, Workload,
+    Block, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit,
+    Stream, Workload,
 };
 use crate::order::Buffers;
 use crate::units::Bytes;
@@ -274,9 +274,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     refuse(workload.cooldown_seconds > 0.0, "cooldown_seconds");
     for stream in &workload.streams {
         refuse(stream.pool.is_some(), "streams.pool");
-        let capped = stream.rate.is_some_and(|r| r.arrival == Arrival::Capped);
-        refuse(capped, "streams.rate");
-        refuse(stream.think.is_some_and(|t| !t.from.is_completion()), "streams.think");
         refuse(
             matches!(stream.content, Content::Counting | Content::Source { .. }),
             "streams.content",

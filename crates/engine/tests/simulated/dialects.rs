@@ -1,10 +1,11 @@
 //! What other tools do, whole runs of it: their orders, their pauses, their caps and their last phase.
 
 use workload::{
-    Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Pattern, Stream, Target, Workload,
+    Arrival, Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Nanoseconds, Pattern, Rate,
+    RateLimit, SimDevice, SimStall, Stream, Target, Think, ThinkFrom, Workload,
 };
 
-use crate::experiment::{MS, blocks, device, measure, reads, workload};
+use crate::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
 
 fn diskspd(access: DiskspdAccess) -> DiskspdOrder {
     DiskspdOrder {
@@ -53,4 +54,73 @@ fn the_matrix_of_sqlio_runs() {
     let stream = Stream { pattern, threads: 4, ..reads(1) };
     let m = measure(&workload(stream, device(MS)));
     assert_eq!((m.total.ios, m.total.errors), (40_000, 0));
+}
+
+fn capped(limit: RateLimit, stream: Stream) -> Stream {
+    Stream { rate: Some(Rate { limit, arrival: Arrival::Capped }), ..stream }
+}
+
+/// DiskSpd's meter counts milliseconds in whole bytes: `-b8K -g200i` gave 198.95, and `-b512 -g1i` had no limit.
+#[test]
+fn a_cap_is_exact_for_rates_in_ios_and_in_bytes() {
+    for (iops, threads) in [(200.0, 1), (1.0, 1), (333.0, 3), (1000.0, 4)] {
+        let stream = capped(RateLimit::Iops(iops), Stream { threads, ..reads(4) });
+        let m = measure(&workload(stream, device(MS)));
+        near(m.total.ios as f64, iops * 10.0, 1e-9);
+        assert_eq!((latency(&m.read).min, latency(&m.read).max), (MS, MS));
+        assert!(m.read.delay_ns.is_none(), "a cap is no open loop");
+        assert_eq!(m.checks.rate_reached_percent, None);
+    }
+    // 10 MB for each second.
+    let limit = RateLimit::MibPerS(10e6 / 1_048_576.0);
+    let stream = capped(limit, Stream { threads: 2, blocks: blocks(8000), ..reads(4) });
+    let m = measure(&workload(stream, device(MS)));
+    assert_eq!(m.total.bytes, 100_000_000);
+}
+
+#[test]
+fn a_cap_that_is_never_reached_changes_nothing() {
+    let m = measure(&workload(capped(RateLimit::Iops(1e6), reads(2)), device(MS)));
+    assert_eq!(m.total.ios, 20_000);
+    assert_eq!(latency(&m.read).max, MS);
+}
+
+/// 200 I/Os each second, and a second of every five without service: the 200 that were held up follow at once, and none of
+/// them counts the time before it was issued.
+#[test]
+fn what_a_stall_held_up_follows_at_full_speed() {
+    let stall = Some(SimStall { period_ns: Nanoseconds(5 * S), length_ns: Nanoseconds(S) });
+    let workload =
+        workload(capped(RateLimit::Iops(200.0), reads(1)), SimDevice { stall, ..device(MS) });
+    let m = measure(&Workload { seconds: 20.0, warmup_seconds: 2.0, ..workload });
+    assert_eq!(m.total.ios, 4000);
+    // Four of 4000 met a stall.
+    near(latency(&m.read).p99.unwrap() as f64, MS as f64, 0.008);
+    assert!(latency(&m.read).max > S - 5 * MS);
+}
+
+/// Bursts of 10 at depth 10 take 2 ms on 8 servers of 1 ms. With the pause of 10 ms from the last completion a period is
+/// 12 ms, from the last submission 10 ms.
+#[test]
+fn a_pause_counts_from_the_last_submission_or_completion() {
+    for (from, period_ms) in [(ThinkFrom::Completion, 12), (ThinkFrom::Submission, 10)] {
+        let think = Think { pause_ns: Nanoseconds(10 * MS), burst_ios: 10, from };
+        let stream = Stream { think: Some(think), ..reads(10) };
+        let m = measure(&Workload {
+            seconds: 12.0,
+            warmup_seconds: 0.0,
+            ..workload(stream, device(MS))
+        });
+        assert_eq!(m.total.ios, 12_000 / period_ms * 10, "{from:?}");
+    }
+}
+
+/// At depth 1, a burst of 4 is issued one after the other: the pause begins with the last, which is still under way.
+#[test]
+fn a_pause_from_submission_overlaps_the_last_of_the_burst() {
+    let from = ThinkFrom::Submission;
+    let think = Think { pause_ns: Nanoseconds(7 * MS), burst_ios: 4, from };
+    let stream = Stream { think: Some(think), ..reads(1) };
+    let m = measure(&Workload { warmup_seconds: 0.0, ..workload(stream, device(MS)) });
+    assert_eq!(m.total.ios, 4 * 1000, "3 ms until the last is issued, and 7 ms");
 }
