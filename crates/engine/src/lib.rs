@@ -32,6 +32,7 @@ mod run;
 mod shared;
 mod silent;
 mod sim;
+mod timeline;
 mod watch;
 mod worker;
 

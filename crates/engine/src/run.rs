@@ -191,6 +191,22 @@ impl<'a> Run<'a> {
         workload::Nanoseconds::from_seconds(self.workload.seconds).0
     }
 
+    /// Ends the window at this moment, and the run when what follows the window is over.
+    fn end_window(&self, end_ns: u64) {
+        let cooldown = workload::Nanoseconds::from_seconds(self.workload.cooldown_seconds).0;
+        self.ending.end_window(end_ns, cooldown);
+    }
+
+    /// Ends the run now if it has been asked to; true where that cuts the window.
+    fn stop_if_asked(&self, stop: &AtomicBool, now: u64) -> bool {
+        if !stop.load(Ordering::Relaxed) || now >= self.ending.stop_ns() {
+            return false;
+        }
+        let cuts = now < self.ending.ns();
+        self.ending.end_now(now);
+        cuts
+    }
+
     /// For each worker, what makes it, in its thread.
     fn worker_makers(&mut self) -> Vec<MakeWorker> {
         let cursors = cursors(self.workload);
@@ -248,7 +264,7 @@ impl<'a> Run<'a> {
         // The virtual clock starts at 1, so that a time of zero can mean "none".
         let timeline = self.timeline(1);
         clock.set(timeline.start_ns);
-        self.ending.end_now(timeline.window_ns + self.window_ns());
+        self.end_window(timeline.window_ns + self.window_ns());
         let mut workers = Vec::new();
         for (number, make) in self.worker_makers().into_iter().enumerate() {
             let place = self.places[number];
@@ -270,14 +286,13 @@ impl<'a> Run<'a> {
                 began = true;
                 observer.event(&Event::WindowBegan { seconds: self.workload.seconds });
             }
-            if stop.load(Ordering::Relaxed) && now < self.ending.ns() {
-                self.ending.end_now(now);
+            if self.stop_if_asked(stop, now) {
                 facts.status = Status::Interrupted;
             }
             watch.look(now, observer);
             while let Ok(message) = self.receiver.try_recv() {
                 if self.take(message, timeline, observer) {
-                    self.ending.end_now(now + SOON_NS);
+                    self.end_window(now + SOON_NS);
                 }
             }
         });
@@ -311,7 +326,7 @@ impl<'a> Run<'a> {
         let backends = self.wait_until_ready(starts.len())?;
         let clock = Clock::get();
         let timeline = self.timeline(clock.now() + 1_000_000);
-        self.ending.end_now(timeline.window_ns + self.window_ns());
+        self.end_window(timeline.window_ns + self.window_ns());
         for go in starts {
             let _ = go.send(timeline);
         }
@@ -349,8 +364,7 @@ impl<'a> Run<'a> {
         let (mut began, mut ended) = (false, false);
         while !self.collector.all_finished() {
             let now = clock.now();
-            if stop.load(Ordering::Relaxed) && now < self.ending.ns() {
-                self.ending.end_now(now);
+            if self.stop_if_asked(stop, now) {
                 facts.status = Status::Interrupted;
             }
             let end = self.ending.ns();
@@ -364,7 +378,8 @@ impl<'a> Run<'a> {
                 facts.cpu_at_end = platform::process_cpu();
                 observer.event(&Event::WindowEnded);
             }
-            if now >= end.saturating_add(timeline.drain_ns + LAST_WORDS_NS) {
+            let stopped = self.ending.stop_ns();
+            if now >= stopped.saturating_add(timeline.drain_ns + LAST_WORDS_NS) {
                 break;
             }
             watch.look(now, observer);
@@ -374,7 +389,7 @@ impl<'a> Run<'a> {
             match self.receiver.recv_timeout(pause) {
                 Ok(message) => {
                     if self.take(message, timeline, observer) {
-                        self.ending.end_now(clock.now() + SOON_NS);
+                        self.end_window(clock.now() + SOON_NS);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Ending {
     end_ns: AtomicU64,
+    stop_ns: AtomicU64,
     failed: AtomicBool,
 }
 
 impl Ending {
     /// A run that ends at this moment of the run's clock.
     pub(crate) fn at(end_ns: u64) -> Self {
-        Self { end_ns: AtomicU64::new(end_ns), failed: AtomicBool::new(false) }
+        let [end_ns, stop_ns] = [end_ns; 2].map(AtomicU64::new);
+        Self { end_ns, stop_ns, failed: AtomicBool::new(false) }
     }
 
     /// The end of the measured window.
@@ -21,9 +23,21 @@ impl Ending {
         self.end_ns.load(Ordering::Relaxed)
     }
 
+    /// The moment from which on no I/O starts: the end of the window, or of what goes on uncounted after it.
+    #[inline]
+    pub(crate) fn stop_ns(&self) -> u64 {
+        self.stop_ns.load(Ordering::Relaxed)
+    }
+
     /// Ends the run no later than now.
     pub(crate) fn end_now(&self, now_ns: u64) {
-        self.end_ns.fetch_min(now_ns, Ordering::Relaxed);
+        self.end_window(now_ns, 0);
+    }
+
+    /// Ends the window no later than at this moment, and the run so much later.
+    pub(crate) fn end_window(&self, end_ns: u64, cooldown_ns: u64) {
+        self.stop_ns.fetch_min(end_ns.saturating_add(cooldown_ns), Ordering::Relaxed);
+        self.end_ns.fetch_min(end_ns, Ordering::Relaxed);
     }
 
     /// Ends the run because an I/O failed.

@@ -17,14 +17,12 @@ use crate::queue::{Finished, KINDS, Op, Queue, Request};
 use crate::random::Random;
 use crate::recorder::{Snapshot, Span};
 use crate::shared::{Ending, InFlight, Unfinished};
+pub(crate) use crate::timeline::Timeline;
 
 /// Even with nothing due, a worker looks up this often: the end may have come sooner than planned.
 const LOOK_UP_NS: u64 = 50_000_000;
 /// Different errors that a worker keeps apart.
 const ERROR_RECORDS_MAX: usize = 64;
-
-/// A worker that hangs loses what it has not sent: at most what it counted in this time.
-const SNAPSHOT_NS: u64 = 1_000_000_000;
 
 /// What a driver does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,31 +74,6 @@ pub(crate) struct Failure {
     pub first_offset: u64,
     /// The system's number of the first; 0 for a short transfer.
     pub errno: i32,
-}
-
-/// The phases of a run on its clock.
-#[expect(clippy::struct_field_names, reason = "all of them are times")]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Timeline {
-    /// The first I/O.
-    pub start_ns: u64,
-    /// The measured window begins.
-    pub window_ns: u64,
-    /// Distance of the points of the series.
-    pub interval_ns: u64,
-    /// How long to wait for I/Os after the end of the window.
-    pub drain_ns: u64,
-}
-
-impl Timeline {
-    /// The first boundary after a moment: the end of an interval, or of a part of a long one.
-    fn boundary_after(&self, now: u64) -> u64 {
-        let passed = now.saturating_sub(self.window_ns);
-        let part = self.interval_ns.min(SNAPSHOT_NS);
-        let in_interval = passed % self.interval_ns;
-        let next = ((in_interval / part + 1) * part).min(self.interval_ns);
-        self.window_ns + (passed - in_interval) + next
-    }
 }
 
 /// Everything a worker is made from.
@@ -268,7 +241,8 @@ impl Worker {
         now
     }
 
-    /// Whether no I/O may start any more: then the last counts are sent, and this is how long those under way are waited for.
+    /// Whether no I/O may start any more: then this is how long those under way are waited for. At the end of the window, which
+    /// may be earlier, the last counts are sent.
     #[inline]
     fn over(&mut self, now: u64) -> Option<u64> {
         // A failed I/O may just have ended the run.
@@ -277,13 +251,16 @@ impl Worker {
             return None;
         }
         self.close();
-        Some(end.saturating_add(self.timeline.drain_ns))
+        let stop = self.ending.stop_ns();
+        (now >= stop).then(|| stop.saturating_add(self.timeline.drain_ns))
     }
 
     /// When the worker must look up even if nothing is due and nothing finishes.
     #[inline]
     fn next_look(&self, now: u64) -> u64 {
-        self.boundary_ns.min(self.ending.ns()).min(now + LOOK_UP_NS)
+        let end = self.ending.ns();
+        let next = if now < end { self.boundary_ns.min(end) } else { self.ending.stop_ns() };
+        next.min(now + LOOK_UP_NS)
     }
 
     /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
@@ -586,28 +563,3 @@ impl Worker {
 
 /// Kinds that a worker counts apart, as a check of the array's length.
 const _: () = assert!(KINDS == 3);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A worker that hung lost what it had counted since the last point of the series: with points of an hour, an hour.
-    #[test]
-    fn a_long_interval_is_sent_in_parts_of_a_second() {
-        let ms = 1_000_000;
-        let cases = [(60_000, 1000), (1000, 1000), (700, 700), (10, 10)];
-        for (interval_ms, part_ms) in cases {
-            let (window_ns, interval_ns) = (5 * ms, interval_ms * ms);
-            let timeline = Timeline { window_ns, interval_ns, ..Timeline::default() };
-            let mut at = window_ns;
-            for part in 1..200 {
-                at = timeline.boundary_after(at);
-                assert_eq!(at, window_ns + part * part_ms * ms, "{interval_ms} ms");
-            }
-        }
-        // Every end of an interval is a boundary, also where no whole number of parts fits.
-        let timeline = Timeline { interval_ns: 2500 * ms, ..Timeline::default() };
-        let next = |at: u64| timeline.boundary_after(at * ms) / ms;
-        assert_eq!([0, 1000, 2000, 2500, 4700].map(next), [1000, 2000, 2500, 3500, 5000]);
-    }
-}

@@ -115,8 +115,12 @@ impl Workload {
         let day = 86_400.0 * 31.0;
         let ok = self.seconds > 0.0 && self.seconds <= day;
         found.check(ok, "seconds", self.seconds, "it must be above 0 and at most 31 days");
-        let ok = (0.0..=day).contains(&self.warmup_seconds);
-        found.check(ok, "warmup_seconds", self.warmup_seconds, "it must be 0 to 31 days");
+        for (field, seconds) in
+            [("warmup_seconds", self.warmup_seconds), ("cooldown_seconds", self.cooldown_seconds)]
+        {
+            let ok = (0.0..=day).contains(&seconds);
+            found.check(ok, field, seconds, "it must be 0 to 31 days");
+        }
         if let Some(precision) = &self.precision {
             check_precision(found, precision, day);
             let paced = self.streams.iter().any(|s| s.rate.is_some());
@@ -271,7 +275,6 @@ impl Workload {
 fn check_not_yet(found: &mut Found, workload: &Workload) {
     let rule = "the engine cannot do this yet";
     let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
-    refuse(workload.cooldown_seconds > 0.0, "cooldown_seconds");
     for stream in &workload.streams {
         refuse(stream.pool.is_some(), "streams.pool");
         refuse(

@@ -1,11 +1,15 @@
 //! What other tools do, whole runs of it: their orders, their pauses, their caps and their last phase.
 
+use engine::Event;
+use results::Status;
 use workload::{
     Arrival, Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Nanoseconds, Pattern, Rate,
-    RateLimit, SimDevice, SimStall, Stream, Target, Think, ThinkFrom, Workload,
+    RateLimit, SimDevice, SimStall, SimStuck, Stream, Target, Think, ThinkFrom, Workload,
 };
 
-use crate::experiment::{MS, S, blocks, device, latency, measure, near, reads, workload};
+use crate::experiment::{
+    MS, S, blocks, device, interrupted, latency, measure, near, reads, workload,
+};
 
 fn diskspd(access: DiskspdAccess) -> DiskspdOrder {
     DiskspdOrder {
@@ -123,4 +127,45 @@ fn a_pause_from_submission_overlaps_the_last_of_the_burst() {
     let stream = Stream { think: Some(think), ..reads(1) };
     let m = measure(&Workload { warmup_seconds: 0.0, ..workload(stream, device(MS)) });
     assert_eq!(m.total.ios, 4 * 1000, "3 ms until the last is issued, and 7 ms");
+}
+
+/// Two I/Os at a time of 1 ms: 20 000 in the window, and I/O 21 000 half a second after it does not come back.
+fn with_a_cooldown(cooldown_seconds: f64) -> Workload {
+    let stuck = Some(SimStuck { at_io: 21_000, length_ns: Nanoseconds(100 * S) });
+    let workload = workload(reads(2), SimDevice { stuck, ..device(MS) });
+    Workload { warmup_seconds: 0.0, cooldown_seconds, ..workload }
+}
+
+#[test]
+fn io_goes_on_after_the_window_and_counts_nowhere() {
+    for (cooldown, unfinished) in [(0.0, 0), (0.4, 0), (1.0, 1)] {
+        let m = measure(&with_a_cooldown(cooldown));
+        assert_eq!(m.stalls.unfinished, unfinished, "with {cooldown} s");
+        assert_eq!(m.status == Status::Complete, unfinished == 0);
+        assert_eq!((m.seconds, m.total.ios), (10.0, 20_000 - 2));
+        assert_eq!((m.series.len(), latency(&m.read).max), (10, MS));
+        assert_eq!(m.stalls.longest_gap_ns, MS);
+        near(m.achieved_in_flight, 2.0, 1e-6);
+    }
+}
+
+#[test]
+fn an_error_after_the_window_is_an_error_of_the_run() {
+    let mut workload = with_a_cooldown(1.0);
+    workload.sim = Some(SimDevice { fail_every: Some(20_500), ..device(MS) });
+    let m = measure(&workload);
+    assert_eq!((m.status, m.total.ios, m.total.errors), (Status::Failed, 20_000 - 2, 0));
+    assert_eq!(m.errors.len(), 1);
+    assert_eq!(measure(&Workload { cooldown_seconds: 0.0, ..workload }).status, Status::Complete);
+}
+
+/// What ends the run there leaves the window whole.
+#[test]
+fn a_signal_ends_what_follows_the_window() {
+    let last = |e: &Event| matches!(e, Event::Interval { point, .. } if point.t > 9.5);
+    let (m, _) = interrupted(&with_a_cooldown(1.0), last);
+    assert_eq!((m.status, m.total.ios, m.stalls.unfinished), (Status::Complete, 20_000 - 2, 0));
+    let early = |e: &Event| matches!(e, Event::Interval { point, .. } if point.t > 4.5);
+    let (m, _) = interrupted(&with_a_cooldown(1.0), early);
+    assert_eq!((m.status, m.stalls.unfinished), (Status::Interrupted, 0));
 }
