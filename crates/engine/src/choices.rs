@@ -1,5 +1,7 @@
 //! Which I/O comes next: what it does, where, how long it is, and what it writes.
 
+use std::sync::Arc;
+
 use workload::{Content, Stream};
 
 use crate::content;
@@ -16,6 +18,8 @@ pub(crate) struct Choices {
     blocks: Vec<(u64, u32)>,
     direction: Direction,
     content: Content,
+    /// What the content `source` is taken from.
+    source: Arc<Vec<u8>>,
     content_seed: u64,
     serial: u64,
 }
@@ -43,6 +47,7 @@ impl Choices {
         random: Random,
         diskspd_seed: u64,
         content_seed: u64,
+        source: Arc<Vec<u8>>,
     ) -> Self {
         let mut sum = 0;
         let total: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
@@ -64,7 +69,8 @@ impl Choices {
             (None, write_percent) => Direction::Drawn { write_percent },
         };
         let content = stream.content;
-        Self { random, offsets, blocks, direction, content, content_seed, serial: content_seed }
+        let serial = content_seed;
+        Self { random, offsets, blocks, direction, content, source, content_seed, serial }
     }
 
     /// Fills the write buffers of this many slots, before the run.
@@ -79,7 +85,8 @@ impl Choices {
     /// Makes what a slot will write new.
     #[inline]
     pub(crate) fn freshen<Q: Queue>(&mut self, queue: &mut Q, slot: u32, bytes: u32) {
-        content::freshen(self.content, queue.write_buffer(slot), bytes as usize, &mut self.serial);
+        let buffer = queue.write_buffer(slot);
+        content::freshen(self.content, &self.source, buffer, bytes as usize, &mut self.serial);
     }
 
     /// Operation, offset and length of the next I/O, which this slot will make.

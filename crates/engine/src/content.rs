@@ -6,12 +6,16 @@ use crate::random::{Random, mixed};
 
 /// Storage that looks for equal or compressible data works on units of this size or multiples of it.
 const UNIT: usize = 4096;
+/// Writes from a source begin at multiples of this in it.
+const SECTOR: usize = 512;
 
 /// Gives a buffer its lasting content, once before the run.
 pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) {
     match content {
-        // `Counting` and `Source` are refused when the workload is checked.
-        Content::Zero | Content::Counting | Content::Source { .. } => buffer.fill(0),
+        Content::Zero | Content::Source { .. } => buffer.fill(0),
+        Content::Counting => {
+            buffer.iter_mut().zip((0..=u8::MAX).cycle()).for_each(|(byte, n)| *byte = n);
+        }
         Content::Random => random.fill(buffer),
         Content::Compressible { percent } => {
             for unit in buffer.chunks_mut(UNIT) {
@@ -26,17 +30,23 @@ pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) 
 /// Makes the first `bytes` of a prepared buffer differ from everything written before: every word of them, so that no
 /// compressor finds in this write what it has seen in an earlier one.
 ///
+/// What is written from a `source` comes from another place of it each time instead.
+///
 /// All words are combined with one number that is never the same. Filling 8 KiB afresh costs half a microsecond; this
 /// is one pass of a few instructions for each cache line.
 #[inline]
-pub(crate) fn freshen(content: Content, buffer: &mut [u8], bytes: usize, serial: &mut u64) {
+pub(crate) fn freshen(
+    content: Content,
+    source: &[u8],
+    buffer: &mut [u8],
+    bytes: usize,
+    serial: &mut u64,
+) {
     *serial = serial.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mask = mixed(*serial);
     match content {
-        Content::Zero
-        | Content::Counting
-        | Content::Source { .. }
-        | Content::Compressible { percent: 100.. } => {}
+        Content::Zero | Content::Counting | Content::Compressible { percent: 100.. } => {}
+        Content::Source { .. } => copy_from(source, &mut buffer[..bytes], mask),
         Content::Random => combine(&mut buffer[..bytes], mask),
         Content::Compressible { percent } => {
             // Where the zeros are was decided for the whole buffer, of which this write may be the beginning.
@@ -48,6 +58,15 @@ pub(crate) fn freshen(content: Content, buffer: &mut [u8], bytes: usize, serial:
             }
         }
     }
+}
+
+/// Copies a part of the source that begins at any multiple of a sector, which the random bits decide.
+#[inline(never)]
+fn copy_from(source: &[u8], buffer: &mut [u8], bits: u64) {
+    let Some(rest) = source.len().checked_sub(buffer.len()) else { return };
+    let places = (rest / SECTOR + 1) as u128;
+    let place = usize::try_from((u128::from(bits) * places) >> 64).unwrap_or(0);
+    buffer.copy_from_slice(&source[place * SECTOR..][..buffer.len()]);
 }
 
 /// Combines every word with the same number.
@@ -71,6 +90,7 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
+    use proptest::prelude::*;
     use std::collections::HashSet;
     use std::io::Write as _;
 
@@ -81,7 +101,7 @@ mod tests {
         let mut serial = 5;
         let mut seen = HashSet::new();
         for _ in 0..1000 {
-            freshen(Content::Random, &mut buffer, 4 * UNIT, &mut serial);
+            freshen(Content::Random, &[], &mut buffer, 4 * UNIT, &mut serial);
             assert!(buffer.chunks(UNIT).all(|unit| seen.insert(unit.to_vec())));
         }
     }
@@ -91,7 +111,7 @@ mod tests {
         let content = Content::Compressible { percent: 75 };
         let mut buffer = vec![1; 2 * UNIT];
         prepare(content, &mut buffer, &mut Random::new(1, 1));
-        freshen(content, &mut buffer, 2 * UNIT, &mut 0);
+        freshen(content, &[], &mut buffer, 2 * UNIT, &mut 0);
         let zeros: usize = buffer.iter().map(|b| usize::from(*b == 0)).sum();
         assert!((6100..6300).contains(&zeros), "{zeros} of 8192");
         assert_ne!(buffer[..UNIT], buffer[UNIT..]);
@@ -101,7 +121,7 @@ mod tests {
     fn zero_content_stays_zero() {
         let mut buffer = vec![1; 100];
         prepare(Content::Zero, &mut buffer, &mut Random::new(1, 1));
-        freshen(Content::Zero, &mut buffer, 100, &mut 3);
+        freshen(Content::Zero, &[], &mut buffer, 100, &mut 3);
         assert!(buffer.iter().all(|b| *b == 0));
     }
 
@@ -115,7 +135,7 @@ mod tests {
         let (mut serial, mut written) = (random.bits(), Vec::new());
         while written.len() < 1 << 20 {
             for slot in &mut slots {
-                freshen(content, slot, block, &mut serial);
+                freshen(content, &[], slot, block, &mut serial);
                 written.extend_from_slice(slot);
             }
         }
@@ -143,10 +163,38 @@ mod tests {
         let mut buffer = vec![1; 2 * UNIT];
         prepare(content, &mut buffer, &mut Random::new(1, 1));
         for bytes in [512, 3000, 5000, 6500, 8192] {
-            freshen(content, &mut buffer, bytes, &mut 7);
+            freshen(content, &[], &mut buffer, bytes, &mut 7);
         }
         for unit in buffer.chunks(UNIT) {
             assert!(unit[..UNIT / 2].iter().all(|b| *b == 0));
+        }
+    }
+
+    #[test]
+    fn counting_bytes_begin_anew_with_each_block() {
+        let mut buffer = vec![9; 1000];
+        prepare(Content::Counting, &mut buffer, &mut Random::new(1, 1));
+        freshen(Content::Counting, &[], &mut buffer, 600, &mut 3);
+        assert!(buffer.iter().enumerate().all(|(i, byte)| usize::from(*byte) == i % 256));
+    }
+
+    proptest! {
+        /// Each write is a part of the source from a multiple of 512 bytes on, and every such part is written at some time.
+        #[test]
+        fn writes_from_a_source_are_parts_of_it(sectors in 0usize..8, odd in 0usize..512, bytes in 1usize..3000, mut serial: u64) {
+            let mut source = vec![0; bytes + sectors * 512 + odd];
+            Random::new(3, 3).fill(&mut source);
+            let content = Content::Source { bytes: workload::Bytes(source.len() as u64) };
+            let mut buffer = vec![7; 4096];
+            let mut seen = HashSet::new();
+            for _ in 0..300 {
+                freshen(content, &source, &mut buffer, bytes, &mut serial);
+                let at = (0..=sectors).find(|s| source[s * 512..][..bytes] == buffer[..bytes]);
+                prop_assert!(at.is_some());
+                prop_assert!(buffer[bytes..].iter().all(|b| *b == 7));
+                seen.insert(at);
+            }
+            prop_assert!(bytes < 8 || seen.len() == sectors + 1);
         }
     }
 }

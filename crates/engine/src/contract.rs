@@ -360,6 +360,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             random: Random::new(1, 0),
             diskspd_seed: 1,
             content_seed: 1,
+            source: Arc::default(),
             on_error: OnError::Stop,
             ending: Arc::clone(&ending),
             in_flight: Arc::new(InFlight::new(DEPTH)),

@@ -61,6 +61,25 @@ pub enum EngineError {
         /// Its largest block.
         block: Bytes,
     },
+    /// The file that writes take their bytes from cannot be used.
+    #[error("cannot write from the bytes of `{}`: {source}; name a file that can be read and is not empty", path.display())]
+    ContentFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The buffers that writes take their bytes from would take too much memory.
+    #[error(
+        "the buffers that writes take their bytes from need {needed}, more than a quarter of the free memory ({free}); \
+         use smaller ones"
+    )]
+    SourceTooLarge {
+        /// All of them.
+        needed: Bytes,
+        /// Memory that programs can have.
+        free: Bytes,
+    },
     /// Memory for the I/Os in flight cannot be had.
     #[error(
         "cannot get memory for {depth} I/Os of {bytes} bytes: {source}; use a smaller depth or block"

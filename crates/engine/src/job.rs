@@ -119,6 +119,7 @@ mod tests {
             random: Random::new(1, 0),
             diskspd_seed: 1,
             content_seed: 1,
+            source: Arc::default(),
             on_error: OnError::Stop,
             ending: Arc::new(Ending::at(0)),
             in_flight: Arc::new(InFlight::new(DEPTH)),

@@ -32,6 +32,7 @@ mod run;
 mod shared;
 mod silent;
 mod sim;
+mod source;
 mod timeline;
 mod watch;
 mod worker;

@@ -8,6 +8,7 @@ use workload::{Bytes, EngineChoice, Stream, Workload};
 use crate::error::EngineError;
 use crate::platform;
 use crate::run::buffer_plan;
+use crate::source;
 
 /// The share of the free memory that buffers may take: one part of so many.
 const SHARE: u64 = 4;
@@ -22,11 +23,16 @@ pub fn check(workload: &Workload) -> Result<(), EngineError> {
 }
 
 fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
+    let sources = workload.streams.iter().filter_map(source::bytes_of);
+    let sources = sources.fold(0, u64::saturating_add);
+    if sources > free / SHARE {
+        return Err(EngineError::SourceTooLarge { needed: Bytes(sources), free: Bytes(free) });
+    }
     let count = workload.targets.len();
     let threads =
         |s: &Stream| u64::from(s.threads).saturating_mul(s.target_indexes(count).len() as u64);
     let each = |s: &Stream| threads(s).saturating_mul(buffer_plan(s).memory_bytes());
-    let needed = workload.streams.iter().map(each).fold(0, u64::saturating_add);
+    let needed = workload.streams.iter().map(each).fold(sources, u64::saturating_add);
     let largest = workload.streams.iter().max_by_key(|s| each(s));
     match largest {
         Some(stream) if needed > free / SHARE => Err(EngineError::TooMuchMemory {
@@ -69,6 +75,23 @@ mod tests {
         assert!(text.contains("`backup`: 4 threads x depth 8 x blocks of 1 MiB"), "{text}");
         // Buffers are whole pages.
         assert!(fits(&workload(1, 1000, 512, 0), 16_000_000).is_err());
+    }
+
+    #[test]
+    fn the_source_of_writes_takes_memory_too() {
+        let mib = 1 << 20;
+        let mut workload = workload(2, 6, mib, 100);
+        let source = |mib: u64| workload::Content::Source { bytes: Bytes(mib << 20) };
+        workload.streams[0].content = source(4);
+        assert!(fits(&workload, 64 * mib).is_ok());
+        workload.streams[0].content = source(5);
+        let error = fits(&workload, 64 * mib).unwrap_err().to_string();
+        assert!(error.contains("need 17 MiB"), "{error}");
+        workload.streams[0].content = source(17);
+        let error = fits(&workload, 64 * mib).unwrap_err().to_string();
+        assert!(error.contains("take their bytes from need 17 MiB"), "{error}");
+        workload.streams[0].write_percent = 0;
+        assert!(fits(&workload, 64 * mib).is_ok(), "nothing is written");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::memory;
 use crate::platform;
 use crate::prepared::{Action, Permissions, PrepareError, Prepared, PreparedTarget, TargetPlan};
+use crate::source;
 
 /// Size of a test file where none is asked for.
 pub const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -24,6 +25,7 @@ pub fn plan(
         return Err(PrepareError::Invalid(violations));
     }
     memory::check(workload)?;
+    source::check(workload)?;
     let plans = if workload.engine.is_artificial() {
         artificial(workload)
     } else {

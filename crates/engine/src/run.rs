@@ -29,6 +29,7 @@ use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
 use crate::silent;
 use crate::sim::SimQueue;
+use crate::source;
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
@@ -86,7 +87,8 @@ pub fn run(
     }
     memory::check(workload)?;
     let started = jiff::Timestamp::now();
-    let mut run = Run::new(workload, prepared);
+    let sources = source::load(workload)?;
+    let mut run = Run::new(workload, prepared, sources);
     let mut facts = if workload.engine == EngineChoice::Sim {
         run.simulate(stop, observer)?
     } else {
@@ -104,6 +106,8 @@ struct Run<'a> {
     collector: Collector,
     receiver: Receiver<Message>,
     sender: SyncSender<Message>,
+    /// For each stream: what its writes are parts of.
+    sources: Vec<Arc<Vec<u8>>>,
     empties: Vec<Receiver<Box<Snapshot>>>,
     watched: Vec<Arc<InFlight>>,
     ending: Arc<Ending>,
@@ -112,7 +116,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(workload: &'a Workload, prepared: &'a Prepared) -> Self {
+    fn new(workload: &'a Workload, prepared: &'a Prepared, sources: Vec<Arc<Vec<u8>>>) -> Self {
         let places = places(workload);
         let (mut returns, mut empties, mut watched) = (Vec::new(), Vec::new(), Vec::new());
         for (number, place) in places.iter().enumerate() {
@@ -137,6 +141,7 @@ impl<'a> Run<'a> {
             collector,
             receiver,
             sender,
+            sources,
             empties,
             watched,
             ending,
@@ -228,6 +233,7 @@ impl<'a> Run<'a> {
                 // Nobody sees what is written, so it need not be made.
                 stream.content = Content::Zero;
             }
+            let source = Arc::clone(&self.sources[place.stream]);
             let content_seed = unrepeated(self.workload.seed, number as u64);
             makers.push(Box::new(move || {
                 Worker::new(WorkerPlan {
@@ -238,6 +244,7 @@ impl<'a> Run<'a> {
                     random,
                     diskspd_seed,
                     content_seed,
+                    source,
                     on_error,
                     ending,
                     in_flight,

@@ -92,6 +92,8 @@ pub(crate) struct WorkerPlan<'a> {
     pub diskspd_seed: u64,
     /// Where the content of its writes starts.
     pub content_seed: u64,
+    /// What its writes are parts of, for the content `source`.
+    pub source: Arc<Vec<u8>>,
     /// What a failed I/O does.
     pub on_error: OnError,
     /// The end of the window, which may move.
@@ -169,6 +171,7 @@ impl Worker {
                 plan.random,
                 plan.diskspd_seed,
                 plan.content_seed,
+                plan.source,
             ),
             pace: plan.pace,
             on_error: plan.on_error,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Event, Permissions, PrepareError};
-use workload::{Buffers, Bytes, Content, EngineChoice, Mode, Stream, Target, Workload};
+use workload::{Buffers, Bytes, Content, EngineChoice, Mode, Pattern, Stream, Target, Workload};
 
 /// Makes two test files with one seed and gives all of their blocks.
 fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
@@ -135,4 +135,56 @@ fn runs_with_blocks_in_pieces() {
             }
         }
     }
+}
+
+/// Sequential writes over a foreign file of a megabyte, and what is in it then, block by block.
+fn written(path: &Path, content: Content, content_file: Option<&Path>) -> Vec<Vec<u8>> {
+    std::fs::write(path, vec![1; 1 << 20]).unwrap();
+    let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let content_file = content_file.map(Path::to_owned);
+    let pattern = Pattern::Sequential;
+    let stream = Stream { write_percent: 100, pattern, content, content_file, ..Stream::default() };
+    let target = Target { path: path.to_owned(), size_bytes: None };
+    let mut workload = Workload::single(target, stream);
+    workload.mode = Mode::Buffered;
+    (workload.seconds, workload.warmup_seconds) = (0.05, 0.0);
+    let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap();
+    engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()).unwrap();
+    drop(prepared);
+    std::fs::read(path).unwrap().chunks(8192).map(<[u8]>::to_vec).collect()
+}
+
+#[test]
+fn what_other_tools_write_is_what_is_in_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("foreign.dat");
+    let counting: Vec<u8> = (0..=u8::MAX).cycle().take(8192).collect();
+    assert_eq!(written(&path, Content::Counting, None)[0], counting);
+    let text: Vec<u8> = (0..701u32).map(|i| (i % 251).to_le_bytes()[0]).collect();
+    let file = directory.path().join("text");
+    std::fs::write(&file, &text).unwrap();
+    let content = Content::Source { bytes: Bytes(64 << 10) };
+    let source: Vec<u8> = text.iter().copied().cycle().take(64 << 10).collect();
+    let parts: HashSet<&[u8]> = (0..=112).map(|s| &source[s * 512..][..8192]).collect();
+    let blocks = written(&path, content, Some(&file));
+    assert!(parts.contains(blocks[0].as_slice()));
+    let random = written(&path, content, None);
+    assert!(random[0] != blocks[0] && !random[0].iter().all(|b| *b == 1));
+}
+
+#[test]
+fn a_missing_file_of_bytes_is_said_before_anything_is_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let target =
+        Target { path: directory.path().join("new.test"), size_bytes: Some(Bytes(1 << 20)) };
+    let content_file = Some(directory.path().join("missing"));
+    let content = Content::Source { bytes: Bytes(64 << 10) };
+    let stream = Stream { write_percent: 100, content, content_file, ..Stream::default() };
+    let workload = Workload::single(target.clone(), stream);
+    let stop = AtomicBool::new(false);
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let error = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("missing"), "{error}");
+    assert!(!target.path.exists());
 }

@@ -54,6 +54,10 @@ impl Stream {
             Content::Compressible { percent } if self.writes() => {
                 words.push_str(&format!(", {percent} % zeros"));
             }
+            Content::Counting if self.writes() => words.push_str(", counting bytes"),
+            Content::Source { bytes } if self.writes() => {
+                words.push_str(&format!(", from a buffer of {bytes}"));
+            }
             _ => {}
         }
         words

@@ -277,10 +277,6 @@ fn check_not_yet(found: &mut Found, workload: &Workload) {
     let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
     for stream in &workload.streams {
         refuse(stream.pool.is_some(), "streams.pool");
-        refuse(
-            matches!(stream.content, Content::Counting | Content::Source { .. }),
-            "streams.content",
-        );
     }
 }
 
@@ -348,8 +344,19 @@ fn check_percents(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Strea
             found.check(ok, at("distribution.access_percent"), access_percent, percent);
         }
     }
-    if let Content::Compressible { percent: share } = stream.content {
-        found.check(share <= 100, at("content.percent"), share, percent);
+    check_content(found, at, stream);
+}
+
+fn check_content(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+    if let Content::Compressible { percent } = stream.content {
+        found.check(percent <= 100, at("content.percent"), percent, "it must be 0 to 100 percent");
+    }
+    if let Content::Source { bytes } = stream.content {
+        let rule = format!("it must hold a block of {}", Bytes(stream.largest_block()));
+        found.check(bytes.0 >= stream.largest_block(), at("content.bytes"), bytes, &rule);
+    } else if let Some(file) = &stream.content_file {
+        let rule = "only the content `source` is taken from a file";
+        found.check(false, at("content_file"), file.display(), rule);
     }
 }
 

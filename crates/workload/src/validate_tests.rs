@@ -240,3 +240,17 @@ fn pieces_divide_blocks_and_are_aligned_for_direct_io() {
     let mapped = Workload { mode: Mode::Mapped, ..scattered(2) };
     assert_eq!(fields(&mapped.violations()), ["streams[0].buffers"]);
 }
+
+#[test]
+fn a_source_of_writes_holds_a_block() {
+    let source = |bytes| Content::Source { bytes: Bytes(bytes) };
+    let of = |content, content_file: Option<&str>| {
+        let content_file = content_file.map(Into::into);
+        workload(Stream { write_percent: 100, content, content_file, ..Stream::default() })
+            .violations()
+    };
+    assert_eq!(of(source(8192), None), []);
+    assert_eq!(of(source(1 << 20), Some("/bytes")), []);
+    assert_eq!(fields(&of(source(8191), None)), ["streams[0].content.bytes"]);
+    assert_eq!(fields(&of(Content::Random, Some("/bytes"))), ["streams[0].content_file"]);
+}
