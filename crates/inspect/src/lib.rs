@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 mod finding;
 mod host;
 mod lossy_path;
+mod processors;
 mod storage;
 
 #[cfg(target_os = "linux")]
@@ -22,6 +23,7 @@ mod platform;
 
 pub use finding::{Finding, Severity};
 pub use host::Host;
+pub use processors::{Processor, Processors};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
 
 /// Why a target could not be examined.
@@ -79,6 +81,12 @@ impl Inspector {
     #[must_use]
     pub fn host(&self) -> Host {
         platform::host(&self.root)
+    }
+
+    /// The logical processors; none where the system does not tell.
+    #[must_use]
+    pub fn processors(&self) -> Processors {
+        platform::processors(&self.root)
     }
 
     /// The storage of `target`: a directory, a file or a device, or a file yet to be made in a

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use crate::host::UNKNOWN;
-use crate::{Host, InspectError, Storage};
+use crate::{Host, InspectError, Processors, Storage};
 
 pub(crate) fn host(_root: &Path) -> Host {
     let cpus = thread::available_parallelism().map_or(0, std::num::NonZero::get);
@@ -24,4 +24,8 @@ pub(crate) fn host(_root: &Path) -> Host {
 
 pub(crate) fn storage(_root: &Path, _target: &Path) -> Result<Storage, InspectError> {
     Err(InspectError::Unavailable { system: env::consts::OS })
+}
+
+pub(crate) fn processors(_root: &Path) -> Processors {
+    Processors::default()
 }

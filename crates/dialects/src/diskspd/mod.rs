@@ -2,7 +2,10 @@
 
 pub mod command;
 pub mod fault;
+pub mod job;
 pub mod lex;
+pub mod measured;
+pub mod notes;
 pub mod profile;
 pub mod result;
 pub mod rules;

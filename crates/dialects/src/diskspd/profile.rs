@@ -55,6 +55,34 @@ impl Default for Profile {
     }
 }
 
+impl Profile {
+    /// The files that are made before the first time span, with their sizes: the names as they were written.
+    #[must_use]
+    pub fn precreated(&self) -> Vec<(String, u64)> {
+        let Some(which) = self.precreate else { return Vec::new() };
+        let mut files: Vec<(String, Vec<&Target>)> = Vec::new();
+        for target in self.time_spans.iter().flat_map(|span| &span.targets) {
+            match files.iter_mut().find(|(path, _)| *path == target.path) {
+                Some((_, mentions)) => mentions.push(target),
+                None => files.push((target.path.clone(), vec![target])),
+            }
+        }
+        let wanted = |(path, mentions): (String, Vec<&Target>)| {
+            let sizes: Vec<u64> = mentions.iter().map(|t| t.create_bytes.unwrap_or(0)).collect();
+            let largest = sizes.iter().copied().max().filter(|&size| size > 0)?;
+            let is_wanted = match which {
+                Precreate::UseMaxSize => true,
+                Precreate::ConstantSizes => sizes.iter().all(|&size| size == largest),
+                Precreate::ConstantOrZeroSizes => {
+                    sizes.iter().all(|&size| size == largest || size == 0)
+                }
+            };
+            is_wanted.then_some((path, largest))
+        };
+        files.into_iter().filter_map(wanted).collect()
+    }
+}
+
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultFormat {

@@ -46,6 +46,14 @@ impl Latencies {
         }
     }
 
+    /// The same with a minimum, a maximum and a mean that are known exactly.
+    #[must_use]
+    pub fn with_exact(mut self, min_us: f64, max_us: f64, mean_us: f64) -> Self {
+        (self.min_us, self.max_us) = (min_us, max_us);
+        self.sum_us = mean_us * self.count as f64;
+        self
+    }
+
     /// Adds the times of others.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {

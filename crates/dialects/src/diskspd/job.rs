@@ -1,0 +1,321 @@
+//! A time span as a workload.
+
+use std::path::PathBuf;
+
+use workload::{
+    Arrival, Block, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Mode, Nanoseconds,
+    Pool, PoolShare, Priority, Rate, RateLimit, Stream, Think, ThinkFrom, Workload,
+};
+
+use super::notes;
+use super::profile::{
+    CacheMode, Distribution, DistributionKind, Target, Throughput, TimeSpan, WriteContent,
+};
+use crate::drives::Drives;
+
+/// Processors of a group, as Windows counts them.
+const GROUP_CPUS: u32 = 64;
+
+/// A time span in iosonde's words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// What is to be done.
+    pub workload: Workload,
+    /// The names that the workload's targets have in the profile.
+    pub names: Vec<String>,
+    /// What is done otherwise than DiskSpd does it on Windows.
+    pub notes: Vec<String>,
+    /// Where the used part of each stream's targets ends; none: at their ends.
+    ends: Vec<Option<u64>>,
+}
+
+/// The workload of a time span; everything that keeps it from being one, otherwise.
+pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
+    let mut wrong = Vec::new();
+    let (targets, names, indexes) = places(span, drives, &mut wrong);
+    let Some(first) = span.targets.first() else {
+        return Err(vec!["there is no target".to_owned()]);
+    };
+    let mode = mode(first);
+    if span.targets.iter().any(|target| self::mode(target) != mode) {
+        let text = "all targets of a time span use the same caches here; give those with others a time span of their own";
+        wrong.push(text.to_owned());
+    }
+    let interval_ms = if span.iops_std_dev { span.io_bucket_ms } else { 1000 };
+    if !(10..=3_600_000).contains(&interval_ms) {
+        wrong.push(format!("intervals (-D) are 10 ms to 1 h long here, and not {interval_ms} ms"));
+    }
+    let mut streams = if span.thread_count > 0 {
+        pooled(span, &indexes, &mut wrong)
+    } else {
+        owned(span, &indexes)
+    };
+    for stream in &mut streams {
+        let file = stream.content_file.take().map(|file| drives.path(&file.to_string_lossy()));
+        match file.transpose() {
+            Ok(file) => stream.content_file = file,
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let ends = if span.thread_count > 0 {
+        vec![end(first)]
+    } else {
+        span.targets.iter().map(end).collect()
+    };
+    let nowhere = workload::Target { path: PathBuf::new(), size_bytes: None };
+    let workload = Workload {
+        targets,
+        streams,
+        seconds: f64::from(span.duration_s),
+        warmup_seconds: f64::from(span.warmup_s),
+        cooldown_seconds: f64::from(span.cooldown_s),
+        mode,
+        interval_ns: Nanoseconds(u64::from(interval_ms) * 1_000_000),
+        seed: u64::from(span.seed),
+        ..Workload::single(nowhere, Stream::default())
+    };
+    Ok(Job { workload, names, notes: notes::of(span), ends })
+}
+
+impl Job {
+    /// Ends the used parts within targets of these sizes, in the workload's order.
+    pub fn fit(&mut self, sizes: &[u64]) {
+        for (stream, end) in self.workload.streams.iter_mut().zip(&self.ends) {
+            let Some(end) = end else { continue };
+            let smallest =
+                stream.target_indexes(sizes.len()).into_iter().filter_map(|t| sizes.get(t)).min();
+            let end = smallest.map_or(*end, |smallest| *end.min(smallest));
+            stream.span_bytes = Some(Bytes(end.saturating_sub(stream.offset_bytes.0)));
+        }
+    }
+}
+
+type Places = (Vec<workload::Target>, Vec<String>, Vec<usize>);
+
+/// The different places of a time span, what the profile calls them, and the place of each target.
+fn places(span: &TimeSpan, drives: &Drives, wrong: &mut Vec<String>) -> Places {
+    let (mut targets, mut names, mut indexes) =
+        (Vec::<workload::Target>::new(), Vec::new(), Vec::new());
+    for target in &span.targets {
+        let path = match drives.path(&target.path) {
+            Ok(path) => path,
+            Err(error) => {
+                wrong.push(error.to_string());
+                continue;
+            }
+        };
+        let index = targets.iter().position(|t| t.path == path).unwrap_or_else(|| {
+            targets.push(workload::Target { path, size_bytes: None });
+            names.push(target.path.clone());
+            targets.len() - 1
+        });
+        if let Some(place) = targets.get_mut(index) {
+            place.size_bytes = place.size_bytes.max(created(target).map(Bytes));
+        }
+        indexes.push(index);
+    }
+    (targets, names, indexes)
+}
+
+/// The size of the file that is to be made; disks and volumes are not made.
+#[must_use]
+pub fn created(target: &Target) -> Option<u64> {
+    target.create_bytes.filter(|&bytes| bytes > 0 && !is_device(&target.path))
+}
+
+/// Whether a name is that of a disk or a volume.
+fn is_device(name: &str) -> bool {
+    let mut chars = name.chars();
+    match (chars.next(), chars.next(), chars.next()) {
+        (Some('#'), Some(_), _) => true,
+        (Some(letter), Some(':'), None) => letter.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+/// Which caches are used.
+fn mode(target: &Target) -> Mode {
+    match target.cache {
+        _ if target.memory_mapped => Mode::Mapped,
+        CacheMode::Cached => Mode::Buffered,
+        CacheMode::DisableLocalCache | CacheMode::DisableOsCache => Mode::Direct,
+    }
+}
+
+fn end(target: &Target) -> Option<u64> {
+    (target.max_offset_bytes > 0).then_some(target.max_offset_bytes)
+}
+
+/// Each target has threads of its own.
+fn owned(span: &TimeSpan, indexes: &[usize]) -> Vec<Stream> {
+    let mut first_thread = 0u64;
+    let mut streams = Vec::new();
+    for (number, (target, &index)) in span.targets.iter().zip(indexes).enumerate() {
+        let threads = target.threads_per_file;
+        let name = if span.targets.len() == 1 {
+            "main".to_owned()
+        } else {
+            format!("target {}", number + 1)
+        };
+        streams.push(Stream {
+            name,
+            targets: vec![index],
+            threads,
+            depth: target.outstanding,
+            rate: rate(target, u64::from(threads)),
+            think: think(target, threads),
+            cpus: cpus(span, first_thread),
+            ..stream(span, target)
+        });
+        first_thread += u64::from(threads);
+    }
+    streams
+}
+
+/// All threads share all targets.
+fn pooled(span: &TimeSpan, indexes: &[usize], wrong: &mut Vec<String>) -> Vec<Stream> {
+    let Some(first) = span.targets.first() else { return Vec::new() };
+    let alike = |target: &Target| {
+        let path = first.path.clone();
+        let (weight, create_bytes) = (first.weight, first.create_bytes);
+        Target { path, create_bytes, weight, ..target.clone() } == *first
+    };
+    if !span.targets.iter().all(alike) {
+        let text = "threads that share all targets (-F, ThreadCount) do the same on each of them here; of the targets, only Path, \
+                    FileSize and Weight may differ";
+        wrong.push(text.to_owned());
+    }
+    if !first.thread_targets.is_empty() {
+        let text = "threads that share all targets use all of them here; leave out ThreadTargets";
+        wrong.push(text.to_owned());
+    }
+    let unique =
+        (1..indexes.len()).all(|at| !indexes.iter().take(at).any(|i| indexes.get(at) == Some(i)));
+    if !unique {
+        wrong.push("with -F, a target is named once here".to_owned());
+    }
+    let weights: Vec<u32> = span.targets.iter().map(|target| target.weight).collect();
+    let equal = weights.windows(2).all(|pair| pair.first() == pair.last());
+    let (depth, share) = if span.draws_targets() {
+        let weights = if equal { Vec::new() } else { weights };
+        (span.request_count, PoolShare::Drawn { weights })
+    } else {
+        (first.outstanding, PoolShare::Each)
+    };
+    let threads = span.thread_count;
+    let users = u64::from(threads).saturating_mul(span.targets.len() as u64);
+    vec![Stream {
+        targets: indexes.to_vec(),
+        threads,
+        depth,
+        pool: Some(Pool { share }),
+        rate: rate(first, users),
+        think: think(first, threads),
+        cpus: cpus(span, 0),
+        ..stream(span, first)
+    }]
+}
+
+/// What does not depend on how many threads there are.
+fn stream(span: &TimeSpan, target: &Target) -> Stream {
+    let (content, content_file) = content(span, target);
+    let write_percent = percent(target.write_percent);
+    let flushes = target.memory_mapped && target.flush.is_some();
+    let durable = flushes || (target.write_through && !target.memory_mapped);
+    Stream {
+        blocks: vec![Block { bytes: Bytes(u64::from(target.block_bytes)), weight: 1 }],
+        write_percent,
+        durable: durable && write_percent > 0,
+        offset_bytes: Bytes(target.base_offset_bytes),
+        diskspd: Some(order(target)),
+        content,
+        content_file,
+        priority: match target.io_priority {
+            1 => Some(Priority::Idle),
+            2 => Some(Priority::BestEffort { level: 7 }),
+            _ => None,
+        },
+        ..Stream::default()
+    }
+}
+
+fn percent(value: u32) -> u8 {
+    u8::try_from(value).unwrap_or(u8::MAX)
+}
+
+fn order(target: &Target) -> DiskspdOrder {
+    let access = match target.random_percent {
+        100.. => DiskspdAccess::Random,
+        1..=99 => DiskspdAccess::Mixed { random_percent: percent(target.random_percent) },
+        0 if target.parallel_async => DiskspdAccess::Parallel,
+        0 if target.interlocked => DiskspdAccess::Interlocked,
+        0 => DiskspdAccess::Sequential,
+    };
+    DiskspdOrder {
+        access,
+        step_bytes: Bytes(target.step()),
+        thread_stride_bytes: Bytes(target.thread_stride_bytes),
+        slices: target.distribution.as_ref().map(slices).unwrap_or_default(),
+    }
+}
+
+fn slices(distribution: &Distribution) -> DiskspdSlices {
+    let ranges = distribution.ranges.iter();
+    match distribution.kind {
+        DistributionKind::Percent => {
+            let pair = |r: &super::profile::DistributionRange| {
+                (percent(r.io_percent), u8::try_from(r.extent).unwrap_or(u8::MAX))
+            };
+            DiskspdSlices::Percent(ranges.map(pair).collect())
+        }
+        DistributionKind::Absolute => DiskspdSlices::Absolute(
+            ranges.map(|r| (percent(r.io_percent), Bytes(r.extent))).collect(),
+        ),
+    }
+}
+
+fn content(span: &TimeSpan, target: &Target) -> (Content, Option<PathBuf>) {
+    match &target.write_content {
+        WriteContent::Random { bytes, file } => {
+            (Content::Source { bytes: Bytes(*bytes) }, file.as_ref().map(PathBuf::from))
+        }
+        WriteContent::Zero => (Content::Zero, None),
+        WriteContent::Counting if span.random_write_data => (Content::Random, None),
+        WriteContent::Counting => (Content::Counting, None),
+    }
+}
+
+/// The most that all users of a target together do.
+fn rate(target: &Target, users: u64) -> Option<Rate> {
+    let users = users as f64;
+    let limit = match target.throughput? {
+        Throughput::Iops(iops) => RateLimit::Iops(f64::from(iops) * users),
+        Throughput::BytesPerMs(bytes) => {
+            RateLimit::MibPerS(f64::from(bytes) * 1000.0 / 1_048_576.0 * users)
+        }
+    };
+    Some(Rate { limit, arrival: Arrival::Capped })
+}
+
+/// A pause after every so many I/Os of a thread; a limited throughput takes its place.
+fn think(target: &Target, threads: u32) -> Option<Think> {
+    let think_ms = target.think_ms.filter(|&ms| ms > 0 && target.throughput.is_none())?;
+    let burst_ios = target.burst_ios.unwrap_or(0) / threads.max(1);
+    let pause_ns = Nanoseconds(u64::from(think_ms) * 1_000_000);
+    Some(Think { pause_ns, burst_ios: burst_ios.max(1), from: ThinkFrom::Submission })
+}
+
+/// The processors of threads from this number on.
+fn cpus(span: &TimeSpan, first_thread: u64) -> Vec<u32> {
+    let mut cpus: Vec<u32> = span
+        .affinity
+        .iter()
+        .map(|p| p.group.saturating_mul(GROUP_CPUS).saturating_add(p.cpu))
+        .collect();
+    let turn = first_thread % (cpus.len().max(1) as u64);
+    cpus.rotate_left(usize::try_from(turn).unwrap_or(0));
+    cpus
+}
