@@ -53,6 +53,7 @@ fn the_published_database_load() {
     let order = stream.diskspd.as_ref().unwrap();
     assert_eq!((order.access, order.step_bytes), (DiskspdAccess::Random, Bytes(8192)));
     assert_eq!(stream.content, Content::Counting);
+    assert_eq!(workload.violations(), []);
     assert!(job.notes.is_empty() && stream.cpus.is_empty() && stream.rate.is_none());
 }
 
