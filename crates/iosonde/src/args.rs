@@ -10,6 +10,7 @@ use workload::{
     parse_distribution,
 };
 
+use crate::dialect::Tokens;
 use crate::history::HistoryArgs;
 use crate::knee::KneeArgs;
 use crate::recording::RecordingArgs;
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show the history in a browser
     Serve(Box<ServeArgs>),
+    /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
+    #[command(disable_help_flag = true)]
+    Sqlio(Tokens),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

@@ -2,6 +2,7 @@
 
 mod args;
 mod assess;
+mod dialect;
 mod display;
 mod exit;
 mod experiment;
@@ -9,6 +10,7 @@ mod files;
 mod history;
 mod knee;
 mod live;
+mod name;
 mod recording;
 mod repeat;
 mod report;
@@ -17,6 +19,7 @@ mod scale;
 mod serve;
 mod signals;
 mod sizes;
+mod sqlio;
 mod sweep;
 mod targets;
 
@@ -28,7 +31,7 @@ use args::{Arguments, Command};
 use exit::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(name::arguments());
     let outcome =
         signals::install().map_err(Failure::from).and_then(|stop| match arguments.command {
             Command::Run(run) => run::run(&run, &stop),
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),
             Command::Serve(args) => serve::serve(&args, &stop),
+            Command::Sqlio(args) => sqlio::sqlio(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

@@ -20,7 +20,7 @@ use crate::args::{
 };
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::recording::{Recorder, Subject};
+use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::repeat;
 use crate::targets::TargetArgs;
 
@@ -79,10 +79,33 @@ fn once(
     permissions: &Permissions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
+    let asked = One { workload, permissions, recording: &args.recording, quiet: args.target.quiet };
+    one(&asked, stop, &mut |measurement| {
+        let text =
+            if args.json { json(measurement)? } else { report::text::measurement(measurement) };
+        print(&text)
+    })
+}
+
+/// What one measurement needs.
+pub(crate) struct One<'a> {
+    pub workload: &'a Workload,
+    pub permissions: &'a Permissions,
+    pub recording: &'a RecordingArgs,
+    pub quiet: bool,
+}
+
+/// Makes one measurement, shows it and records it.
+pub(crate) fn one(
+    asked: &One<'_>,
+    stop: &AtomicBool,
+    show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let One { workload, permissions, recording, quiet } = *asked;
     let on = (workload.targets.as_slice(), workload.engine);
     let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
-    let mut recorder = Recorder::open(&args.recording, subject)?;
-    let mut display = Display::new(args.target.quiet);
+    let mut recorder = Recorder::open(recording, subject)?;
+    let mut display = Display::new(quiet);
     let now = Timestamp::now();
     let id = engine::new_id(now);
     recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
@@ -96,13 +119,11 @@ fn once(
     display.finish();
     // Those who watched it find it under the name they know.
     measurement.id = id;
-    let text =
-        if args.json { json(&measurement)? } else { report::text::measurement(&measurement) };
     // Before the test file is removed: storage that hangs shall not keep the result.
-    print(&text)?;
+    show(&measurement)?;
     let outcome = outcome(&measurement, stop);
     recorder.finish(&Document::Measurement(Box::new(measurement)))?;
-    recorder.say(args.target.quiet);
+    recorder.say(quiet);
     drop(prepared);
     Ok(outcome)
 }
@@ -234,7 +255,7 @@ struct Wrapped {
     sim: SimDevice,
 }
 
-fn simulated_device(text: &str) -> Result<SimDevice, Failure> {
+pub(crate) fn simulated_device(text: &str) -> Result<SimDevice, Failure> {
     let text = if text.contains('=') {
         // A table on one line has commas where a file has line ends.
         format!("sim = {{ {text} }}")

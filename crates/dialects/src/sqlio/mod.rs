@@ -4,7 +4,8 @@
 //! by [`readings`], from whatever people kept: logs of many runs, console captures, quotations in web pages. [`read`] turns
 //! all runs of a text into measurements; [`row`] has the columns of the SQLIO-Parse scripts.
 //!
-//! A [`Command`] is a call of SQLIO. [`job`] says what it does in iosonde's words.
+//! A [`Command`] is a call of SQLIO. [`job`] says what it does in iosonde's words. [`script`] reads
+//! batch files of calls.
 
 mod command;
 mod dates;
@@ -15,6 +16,7 @@ mod measurement;
 mod parameters;
 mod printout;
 mod read;
+pub mod script;
 mod table;
 
 pub use command::{

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
+use engine::Permissions;
 use results::{Conclusion, Document, Measurement, Sweep};
 use survey::SweepOptions;
-use workload::sweep::Plan;
+use workload::sweep::{Cell, Plan};
 use workload::{Bytes, EngineChoice};
 
 use crate::display::Display;
@@ -163,7 +164,15 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         print(&forecast(&options.plan, &names(&options), &options.permissions)?)?;
         return Ok(Outcome::Done);
     }
-    conduct_sweep(args, options, stop)
+    let how = How {
+        csv: args.csv.as_deref(),
+        recording: &args.recording,
+        resume: args.resume,
+        quiet: args.target.quiet,
+        json: args.json,
+        resumption: resumption(args),
+    };
+    conduct_sweep(&how, options, &mut Nothing, stop)
 }
 
 /// The names under which measurements are kept already.
@@ -172,37 +181,105 @@ fn names(options: &SweepOptions) -> Vec<u32> {
 }
 
 /// A new sweep. Nothing is written to the history before its first cell is finished.
-fn begin(plan: Plan, permissions: engine::Permissions) -> SweepOptions {
+fn begin(plan: Plan, permissions: Permissions) -> SweepOptions {
     let now = jiff::Timestamp::now();
     let (id, started) = (engine::new_id(now), now.to_string());
     SweepOptions { plan, permissions, id, started, kept: Vec::new() }
 }
 
-fn conduct_sweep(
-    args: &SweepArgs,
-    mut options: SweepOptions,
+/// What is done beside a sweep, as its cells are finished.
+pub(crate) trait Also {
+    /// Before anything is measured; `kept` is what was measured before an interruption.
+    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), Failure>;
+    /// A cell was measured. An error ends the sweep.
+    fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String>;
+    /// Where what it leaves is found.
+    fn place(&self) -> String;
+}
+
+/// Runs a plan with everything that `iosonde sweep` does; `dry_run` only says what that is.
+pub(crate) fn run_plan(
+    plan: Plan,
+    permissions: Permissions,
+    dry_run: bool,
+    how: &How<'_>,
+    also: &mut dyn Also,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    if let Some(path) = &args.csv {
+    let plan = checked(plan)?;
+    let options = if how.resume {
+        resume::options(&how.recording.place, Some(&plan), permissions)?
+    } else {
+        begin(plan, permissions)
+    };
+    if dry_run {
+        print(&forecast(&options.plan, &names(&options), &options.permissions)?)?;
+        return Ok(Outcome::Done);
+    }
+    conduct_sweep(how, options, also, stop)
+}
+
+/// How a sweep is conducted, apart from its plan.
+pub(crate) struct How<'a> {
+    pub csv: Option<&'a Path>,
+    pub recording: &'a RecordingArgs,
+    pub resume: bool,
+    pub quiet: bool,
+    pub json: bool,
+    /// The command that goes on with it after an interruption.
+    pub resumption: String,
+}
+
+/// Nothing beside the sweep itself.
+struct Nothing;
+
+impl Also for Nothing {
+    fn begin(&mut self, _: &[(&Cell, &Measurement)]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn measured(&mut self, _: &Cell, _: &Measurement) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn place(&self) -> String {
+        String::new()
+    }
+}
+
+fn conduct_sweep(
+    how: &How<'_>,
+    mut options: SweepOptions,
+    also: &mut dyn Also,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    if let Some(path) = how.csv {
         // Not after two days that there is no such directory, or somebody else's file.
         claim_csv(path).map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
     }
-    let mut recorder = Recorder::open(&args.recording, subject(&options.plan))?;
-    if args.resume {
+    let mut recorder = Recorder::open(how.recording, subject(&options.plan))?;
+    if how.resume {
         recorder.goes_on(&options.id, &options.started).map_err(failure)?;
         // Another process may have gone on with it until a moment ago.
         options.kept = resume::kept(recorder.history(), &options.id)?;
     } else {
         recorder.began(&options.id, &options.started).map_err(failure)?;
     }
-    announce(args, &recorder, &options)?;
+    let cells = options.plan.cells();
+    // A repetition has the number of its cell and so many times that of all cells.
+    let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));
+    let kept: Vec<(&Cell, &Measurement)> =
+        options.kept.iter().filter_map(|(name, m)| Some((cell_of(*name)?, m))).collect();
+    also.begin(&kept)?;
+    announce(how, &recorder, &options)?;
     let recorder = RefCell::new(recorder);
     let mut keep = |name: u32, measurement: &Measurement| -> Result<(), String> {
-        recorder.borrow_mut().keep(name, measurement).map_err(|e| e.to_string())
+        recorder.borrow_mut().keep(name, measurement).map_err(|e| e.to_string())?;
+        cell_of(name).map_or(Ok(()), |cell| also.measured(cell, measurement))
     };
     let conducted = conduct(
-        &args.target,
-        args.json,
+        how.quiet,
+        how.json,
         &recorder,
         |observe| survey::sweep(options, stop, &mut keep, observe),
         Document::Sweep,
@@ -210,7 +287,7 @@ fn conduct_sweep(
     );
     // A history on a full disk is no reason to lose the table, nor the other way round.
     let (experiment, noted) = conducted?;
-    if let Some(path) = &args.csv {
+    if let Some(path) = how.csv {
         let text = report::text::sweep_csv(&experiment);
         let state = if recorder.borrow().is_begun() {
             "the measurements are kept"
@@ -220,8 +297,12 @@ fn conduct_sweep(
         write_whole(path, &text).map_err(|e| csv_failure(path, &e, state))?;
     }
     let outcome = noted?;
-    if outcome != Outcome::Done && recorder.borrow().is_begun() && !args.target.quiet {
-        Display::new(false).message(&format!("go on with `{}`", resumption(args)));
+    let place = also.place();
+    if !how.quiet && !place.is_empty() {
+        Display::new(false).message(&place);
+    }
+    if outcome != Outcome::Done && recorder.borrow().is_begun() && !how.quiet {
+        Display::new(false).message(&format!("go on with `{}`", how.resumption));
     }
     Ok(outcome)
 }
@@ -240,8 +321,8 @@ fn subject(plan: &Plan) -> Subject {
 }
 
 /// Says what is begun, before anything is.
-fn announce(args: &SweepArgs, recorder: &Recorder, options: &SweepOptions) -> Result<(), Failure> {
-    if args.target.quiet {
+fn announce(how: &How<'_>, recorder: &Recorder, options: &SweepOptions) -> Result<(), Failure> {
+    if how.quiet {
         return Ok(());
     }
     let mut display = Display::new(false);
@@ -252,7 +333,7 @@ fn announce(args: &SweepArgs, recorder: &Recorder, options: &SweepOptions) -> Re
         return Ok(());
     };
     display.message(&format!("kept cell by cell in {}", history.place()));
-    if !args.resume {
+    if !how.resume {
         let same = history.unfinished("sweep", Some(&plan.id())).map_err(failure)?;
         if let Some(before) = same.first() {
             display.message(&format!(

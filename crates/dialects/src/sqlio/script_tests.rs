@@ -1,0 +1,80 @@
+//! Batch files as they circulate.
+
+use super::*;
+use proptest::prelude::*;
+
+fn steps(text: &str) -> Vec<Step> {
+    read(text).unwrap().steps
+}
+
+fn read(text: &str) -> Result<Script, Complaints> {
+    script(text, &|name| (name == "SIZE").then(|| "64".to_owned()))
+}
+
+fn call(arguments: &str) -> Action {
+    Action::Call(arguments.split(' ').map(str::to_owned).collect())
+}
+
+fn into(file: &str, append: bool) -> Output {
+    Output { file: Some(file.to_owned()), append }
+}
+
+#[test]
+fn a_batch_of_calls_is_a_list_of_steps() {
+    let text = "\u{feff}@echo off\r\n:: random first\r\nREM sqlio -kW would be here\r\n\
+        SET target=E:\\TestFile.dat\r\n\
+        echo ComputerName: %COMPUTERNAME% > out.txt\r\n\
+        sqlio -kW -s600 -frandom -o32 -b8 -LS -Fparam.txt >> out.txt\r\n\
+        timeout /T 60 /NOBREAK > nul\r\n\
+        \"C:\\Program Files\\SQLIO\\sqlio.exe\" -kR -b%size% ^\r\n  -LS %target% 1>>\"my results.txt\" 2>&1\r\n\
+        call sqlio.exe -kR\r\n\
+        ping -n 31 127.0.0.1 >nul\r\necho.\r\nexit /b 0\r\nformat c:\r\n";
+    let nul = Some(Output { file: None, append: false });
+    let expected = [
+        (5, Action::Echo("ComputerName: %COMPUTERNAME%".to_owned()), Some(into("out.txt", false))),
+        (6, call("-kW -s600 -frandom -o32 -b8 -LS -Fparam.txt"), Some(into("out.txt", true))),
+        (7, Action::Pause(60), nul.clone()),
+        (8, call(r"-kR -b64 -LS E:\TestFile.dat"), Some(into("my results.txt", true))),
+        (10, call("-kR"), None),
+        (11, Action::Pause(30), nul),
+        (12, Action::Echo(String::new()), None),
+    ];
+    let found =
+        script(text, &|name| name.eq_ignore_ascii_case("size").then(|| "64".to_owned())).unwrap();
+    let found: Vec<_> = found.steps.into_iter().map(|s| (s.line, s.action, s.output)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn typographic_dashes_and_empty_names_stay_for_the_command_line() {
+    assert_eq!(steps("sqlio \u{2013}kW")[0].action, call("\u{2013}kW"));
+    assert_eq!(steps("echo 100%% of it")[0].action, Action::Echo("100% of it".to_owned()));
+    assert_eq!(steps("echo a ^> b")[0].action, Action::Echo("a > b".to_owned()));
+    assert_eq!(steps("sqlio -kR 2> errors.txt > out.txt")[0].output, Some(into("out.txt", false)));
+    assert_eq!(read("sqlio -kR 2> errors.txt").unwrap().notes.len(), 1);
+    assert_eq!(steps("cls\ntitle x & y\ngoto :eof\nnonsense"), []);
+}
+
+#[test]
+fn what_is_not_understood_is_named_with_its_line_and_refuses_all() {
+    let text = "sqlio -kR\ndel /q *.*\nfor %%i in (1 2) do sqlio -b%%i\nsqlio -kR & shutdown /s\nsqlio -kR | more\n\
+        sqlio %1\nset /a x=1\nset y\necho %NOWHERE%\ncall other.bat\npause\ngoto again\nsqlio \"x\ntimeout soon\nsqlio >\nif exist x sqlio";
+    let Complaints(wrong) = read(text).unwrap_err();
+    let lines: Vec<&str> = wrong.iter().map(|w| w.split(':').next().unwrap()).collect();
+    let expected: Vec<String> = (2..=16).map(|n| format!("line {n}")).collect();
+    assert_eq!(lines, expected, "{wrong:#?}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(text in "(.{0,30}\n?){0,6}", words in "(sqlio |echo |set |call |timeout |[%^\"&>|<= \n@:a-c0-9]){0,40}") {
+        let _ = (read(&text), read(&words));
+    }
+
+    #[test]
+    fn variables_do_not_grow_without_end(times in 1usize..40) {
+        let text = format!("set a=xxxxxxxxxx\n{}echo %a%\n", "set a=%a%%a%%a%%a%\n".repeat(times));
+        let found = read(&text);
+        prop_assert!(found.is_err() || times < 8, "{times}");
+    }
+}

@@ -1,0 +1,192 @@
+//! One call of SQLIO: understood, run, and printed as SQLIO prints it.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
+use dialects::text::decode;
+use engine::{Action, Permissions};
+use results::Measurement;
+use workload::{Bytes, Stream, Target, Workload};
+
+use super::flags::SqlioFlags;
+use super::threads;
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::{One, describe, json, one};
+
+/// The size of what is no real file.
+const ARTIFICIAL_BYTES: u64 = 64 << 30;
+
+/// A call that keeps SQLIO's rules.
+pub(super) struct Call {
+    command: Command,
+    parameters: Option<(String, Vec<Parameters>)>,
+    notes: Vec<String>,
+}
+
+/// Reads a call; none where it asks for the usage. `place` stands in front of what is wrong.
+pub(super) fn read(
+    tokens: &[String],
+    flags: &SqlioFlags,
+    place: &str,
+) -> Result<Option<Call>, Failure> {
+    let wrong = |text: String| {
+        let lines: Vec<String> = text.lines().map(|line| format!("{place}{line}")).collect();
+        Failure::WrongUsage(lines.join("\n"))
+    };
+    let (command, notes) = match parse(tokens).map_err(|e| wrong(e.to_string()))? {
+        Asked::Usage => return Ok(None),
+        Asked::Run(command, notes) => (*command, notes),
+    };
+    let parameters = match &command.parameter_file {
+        None => None,
+        Some(name) => {
+            let path = flags.place.drives().path(name).map_err(|e| wrong(e.to_string()))?;
+            let bytes = fs::read(&path)
+                .map_err(|e| wrong(format!("`-F{name}`: `{}`: {e}", path.display())))?;
+            let lines = parameters(name, &decode(&bytes)).map_err(|e| wrong(e.to_string()))?;
+            Some((name.clone(), lines))
+        }
+    };
+    let call = Call { command, parameters, notes };
+    call.job(flags).map_err(|error| match error {
+        Failure::WrongUsage(text) => wrong(text),
+        other => other,
+    })?;
+    Ok(Some(call))
+}
+
+impl Call {
+    /// What the call does, with the files as they are now.
+    fn job(&self, flags: &SqlioFlags) -> Result<Job, Failure> {
+        let artificial = flags.place.is_artificial();
+        let drives = flags.place.drives();
+        let around = Around {
+            drives: &drives,
+            current: &|path| if artificial { Some(ARTIFICIAL_BYTES) } else { current(path) },
+            size_bytes: flags.size,
+            seconds: flags.seconds,
+        };
+        let parameters =
+            self.parameters.as_ref().map(|(name, lines)| (name.as_str(), lines.as_slice()));
+        let job = job(&self.command, parameters, &around);
+        let mut job = job.map_err(|complaints| Failure::WrongUsage(complaints.to_string()))?;
+        flags.place.apply(&mut job.workload)?;
+        Ok(job)
+    }
+
+    /// The files it works on.
+    pub(super) fn targets(&self, flags: &SqlioFlags) -> Result<Vec<Target>, Failure> {
+        self.job(flags).map(|job| job.workload.targets)
+    }
+
+    /// Seconds it takes.
+    pub(super) fn seconds(&self, flags: &SqlioFlags) -> f64 {
+        flags.seconds.unwrap_or(f64::from(self.command.seconds))
+    }
+}
+
+/// Usable bytes of what is there; none where nothing is. A file that iosonde began is there without any.
+fn current(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok()?;
+    let target = Target { path: path.to_owned(), size_bytes: None };
+    let look = Workload::single(
+        target,
+        Stream {
+            blocks: vec![workload::Block { bytes: Bytes(1), weight: 1 }],
+            ..Stream::default()
+        },
+    );
+    let plan = engine::plan(&look, &Permissions::default()).ok()?.into_iter().next()?;
+    Some(if plan.action.fills() { 0 } else { plan.size_bytes })
+}
+
+/// Runs a call. `out` is given the text.
+pub(super) fn run(
+    call: &Call,
+    flags: &SqlioFlags,
+    stop: &AtomicBool,
+    out: &mut dyn FnMut(&str) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let job = call.job(flags)?;
+    let targets = &job.workload.targets;
+    let permissions = flags.place.permissions(targets);
+    let mut display = Display::new(flags.place.quiet);
+    for note in call.notes.iter().chain(&job.notes) {
+        display.message(&format!("note: {note}"));
+    }
+    if flags.dry_run {
+        return dry_run(&job, &permissions);
+    }
+    let begun = if flags.place.is_artificial() { Vec::new() } else { begin_files(&job.workload)? };
+    let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_empty(&begun))?;
+    for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
+        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+        display.message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
+    }
+    drop(display);
+    let asked = One {
+        workload: &job.workload,
+        permissions: &permissions,
+        recording: &flags.recording,
+        quiet: flags.place.quiet,
+    };
+    let mut show = |measurement: &Measurement| {
+        if !flags.place.quiet {
+            let display = &mut Display::new(false);
+            measurement
+                .checks
+                .warnings
+                .iter()
+                .for_each(|w| display.message(&format!("warning: {w}")));
+            threads::show(call.command.debug, measurement, display);
+        }
+        out(&if flags.json {
+            json(measurement)?
+        } else {
+            job.printout(&call.command, measurement).to_text()
+        })
+    };
+    one(&asked, stop, &mut show).inspect_err(|_| remove_empty(&begun))
+}
+
+fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {
+    let plans = engine::plan(&job.workload, permissions)?;
+    let (threads, in_flight) = (job.workload.threads(), job.workload.in_flight());
+    let (title, seconds) = (job.workload.title(), job.workload.seconds);
+    let text = describe(&plans);
+    print(&format!(
+        "{title}\n{text}threads: {threads}, in flight: {in_flight}, {seconds} s measured\n"
+    ))?;
+    Ok(Outcome::Done)
+}
+
+/// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
+fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
+    let mut begun = Vec::new();
+    for target in &workload.targets {
+        let path = &target.path;
+        if path.extension().is_some() || fs::symlink_metadata(path).is_ok() {
+            continue;
+        }
+        let made = OpenOptions::new().write(true).create_new(true).open(path);
+        if let Err(error) = made {
+            remove_empty(&begun);
+            return Err(Failure::CannotRun(format!("cannot make `{}`: {error}", path.display())));
+        }
+        begun.push(path.clone());
+    }
+    Ok(begun)
+}
+
+/// What was begun and not gone on with.
+fn remove_empty(begun: &[PathBuf]) {
+    for path in begun {
+        if fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) {
+            // What stays is empty, and a test file of the next run.
+            let _ = fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What SQLIO's hidden levels show of single threads and files; on stderr, so that stdout stays what scripts expect.
+
+use std::fmt::Write as _;
+
+use results::{Histogram, Measurement, Statistics};
+use workload::{Bytes, show_number};
+
+use crate::display::Display;
+
+/// Shows what the level `-D` asks for; higher levels show what lower ones do.
+pub(super) fn show(level: u32, measurement: &Measurement, display: &mut Display) {
+    if level == 0 {
+        return;
+    }
+    for (number, thread) in measurement.threads_detail.iter().enumerate() {
+        // Of one thread, the figures of the run are its own.
+        let alone = measurement.threads_detail.len() == 1;
+        display.message(&line(
+            number,
+            if alone { &measurement.total } else { &thread.total },
+            level,
+        ));
+    }
+    if level >= 9 {
+        for target in &measurement.targets {
+            let (path, size) = (target.path.display(), target.file_bytes);
+            display.message(&format!("file {path}: {size} bytes ({})", Bytes(size)));
+        }
+    }
+}
+
+fn line(number: usize, total: &Statistics, level: u32) -> String {
+    let (iops, mib) = (show_number(total.iops), show_number(total.mib_per_s));
+    let mut line = format!("thread {number}: {iops} IOs/sec, {mib} MBs/sec");
+    if let Some(latency) = total.latency_ns.filter(|_| level >= 3) {
+        let [min, mean, max] =
+            [latency.min as f64, latency.mean, latency.max as f64].map(|ns| ns / 1e6);
+        let _ = write!(line, ", latency min {min:.3} avg {mean:.3} max {max:.3} ms");
+    }
+    if level >= 4 {
+        let _ = write!(line, "\n  ms: percent {}", histogram(total));
+    }
+    line
+}
+
+/// The milliseconds that have any I/O.
+fn histogram(total: &Statistics) -> String {
+    let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
+    let mut counts = [0u64; 25];
+    for (ns, count) in found.iter().flat_map(Histogram::buckets) {
+        let ms = usize::try_from(ns / 1_000_000).unwrap_or(usize::MAX);
+        counts[ms.min(24)] += count;
+    }
+    let all = counts.iter().sum::<u64>().max(1) as f64;
+    let share = |(ms, count): (usize, &u64)| {
+        let more = if ms == 24 { "+" } else { "" };
+        (*count > 0).then(|| format!("{ms}{more}: {}", show_number(100.0 * *count as f64 / all)))
+    };
+    counts.iter().enumerate().filter_map(share).collect::<Vec<_>>().join(", ")
+}
