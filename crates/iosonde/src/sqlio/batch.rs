@@ -184,6 +184,12 @@ fn plan_of(args: &BatchArgs) -> Result<(Plan, Vec<String>), Failure> {
             _ if args.place.is_artificial() => {
                 targets.push(Target { path: PathBuf::from(&name), size_bytes: None });
             }
+            Ok(path) if targets.iter().any(|t: &Target| t.path == path) => {
+                let path = path.display();
+                wrong.push(format!(
+                    "`{drive}` is `{path}`, as a drive before it: each is named once"
+                ));
+            }
             Ok(path) => targets.push(Target { path, size_bytes: None }),
             Err(error) => wrong.push(error.to_string()),
         }
@@ -245,13 +251,17 @@ struct Texts<'a> {
     args: &'a BatchArgs,
     names: Vec<String>,
     path: PathBuf,
+    /// Names were found already; here they are only printed.
+    anywhere: Drives,
 }
 
 impl<'a> Texts<'a> {
     fn new(args: &'a BatchArgs, names: Vec<String>) -> Self {
         let date = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
         let dated = || PathBuf::from(format!("SQLIO_Result.{date}.txt"));
-        Self { args, names, path: args.result.clone().unwrap_or_else(dated) }
+        let letters = ('A'..='Z').chain('0'..='9').filter_map(|d| format!("{d}=.").parse().ok());
+        let path = args.result.clone().unwrap_or_else(dated);
+        Self { args, names, path, anywhere: Drives::new(letters.collect()) }
     }
 
     /// The text of a cell as SQLIO prints it.
@@ -273,12 +283,12 @@ impl<'a> Texts<'a> {
             ..Command::default()
         };
         let size = measurement.file_bytes;
-        // The name was found already; here it is only printed.
-        let drives = Drives::new(self.args.place.drives.clone());
-        let anywhere =
-            Drives::new("GHIJ".chars().filter_map(|d| format!("{d}=.").parse().ok()).collect());
-        let drives = if self.args.place.is_artificial() { &anywhere } else { &drives };
-        let around = Around { drives, current: &|_| Some(size), size_bytes: None, seconds: None };
+        let around = Around {
+            drives: &self.anywhere,
+            current: &|_| Some(size),
+            size_bytes: None,
+            seconds: None,
+        };
         let job = job(&command, None, &around).map_err(|e| e.to_string())?;
         Ok(job.printout(&command, measurement).to_text())
     }

@@ -1,12 +1,13 @@
 //! One call of SQLIO: understood, run, and printed as SQLIO prints it.
 
 use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
 use dialects::text::decode;
-use engine::{Action, Permissions};
+use engine::{Action, MARK_BYTES, Mark, Permissions};
 use results::Measurement;
 use workload::{Bytes, Stream, Target, Workload};
 
@@ -121,7 +122,7 @@ pub(super) fn run(
         return dry_run(&job, &permissions);
     }
     let begun = if flags.place.is_artificial() { Vec::new() } else { begin_files(&job.workload)? };
-    let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_empty(&begun))?;
+    let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_begun(&begun))?;
     for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
         display.message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
@@ -149,7 +150,7 @@ pub(super) fn run(
             job.printout(&call.command, measurement).to_text()
         })
     };
-    one(&asked, stop, &mut show).inspect_err(|_| remove_empty(&begun))
+    one(&asked, stop, &mut show).inspect_err(|_| remove_begun(&begun))
 }
 
 fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {
@@ -163,6 +164,9 @@ fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
+/// The mark of a test file that nothing is written in yet.
+const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
+
 /// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
 fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
     let mut begun = Vec::new();
@@ -172,20 +176,21 @@ fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
             continue;
         }
         let made = OpenOptions::new().write(true).create_new(true).open(path);
-        if let Err(error) = made {
-            remove_empty(&begun);
+        begun.extend(made.is_ok().then(|| path.clone()));
+        if let Err(error) = made.and_then(|mut file| file.write_all(&BEGUN.to_bytes())) {
+            remove_begun(&begun);
             return Err(Failure::CannotRun(format!("cannot make `{}`: {error}", path.display())));
         }
-        begun.push(path.clone());
     }
     Ok(begun)
 }
 
 /// What was begun and not gone on with.
-fn remove_empty(begun: &[PathBuf]) {
+fn remove_begun(begun: &[PathBuf]) {
     for path in begun {
-        if fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) {
-            // What stays is empty, and a test file of the next run.
+        let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MARK_BYTES);
+        if small && fs::read(path).is_ok_and(|bytes| BEGUN.to_bytes().starts_with(&bytes)) {
+            // What stays is a test file of the next run.
             let _ = fs::remove_file(path);
         }
     }

@@ -43,8 +43,8 @@ pub(super) struct SqlioFlags {
 #[derive(Debug, Args)]
 pub(super) struct PlaceFlags {
     /// What stands for a drive, disk or share: E=/mnt/e, 3=/dev/sdb; may be given several times
-    #[arg(long = "drive", value_name = "NAME=PLACE")]
-    pub drives: Vec<Drive>,
+    #[arg(long, value_name = "NAME=PLACE")]
+    pub drive: Vec<Drive>,
 
     /// Allow to overwrite this file or block device; as in the call or as it is named here
     #[arg(long, value_name = "FILE")]
@@ -74,7 +74,7 @@ pub(super) struct PlaceFlags {
 impl PlaceFlags {
     /// The table of drives.
     pub(super) fn drives(&self) -> Drives {
-        Drives::new(self.drives.clone())
+        Drives::new(self.drive.clone())
     }
 
     /// The backend.

@@ -20,6 +20,8 @@ mod report_command;
 mod reports;
 mod scale;
 mod sizes;
+mod sqlio;
+mod sqlio_batch;
 mod sweep;
 mod test_files;
 mod usage;
