@@ -118,7 +118,7 @@ impl Run {
             depth: workload.common_depth(),
             in_flight: workload.in_flight(),
             achieved_in_flight: in_flight(&self.total),
-            file_bytes: target_bytes.iter().sum(),
+            file_bytes: target_bytes.iter().copied().fold(0, u64::saturating_add),
             total: self.total,
             read: self.read,
             write: self.write,

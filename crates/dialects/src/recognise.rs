@@ -1,7 +1,7 @@
 //! Whose result is in a file?
 
 use crate::foreign::{Found, ReadError};
-use crate::{fio, sqlio, text};
+use crate::{diskspd, fio, sqlio, text};
 
 /// Reads every run of a file of another tool; none where no tool is recognised. `file` is the name of the file, `read` the moment, UTC
 /// and RFC 3339, that stands for the start of runs of which nobody knows it.
@@ -9,6 +9,12 @@ pub fn recognise(bytes: &[u8], file: &str, read: &str) -> Result<Option<Found>, 
     let text = text::decode(bytes);
     if fio::is_in(&text) {
         return fio::read(&text, file, read).map(Some);
+    }
+    if diskspd::import::is_xml(&text) {
+        return diskspd::import::read_xml(&text, file, read).map(Some);
+    }
+    if diskspd::import::is_text(&text) {
+        return diskspd::import::read_text(&text, file, read).map(Some);
     }
     let found = sqlio::read(&text, file, read);
     let nothing = found.measurements.is_empty() && found.notes.is_empty();

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod fault;
+pub mod import;
 pub mod job;
 pub mod lex;
 pub mod measured;

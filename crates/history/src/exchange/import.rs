@@ -51,6 +51,26 @@ impl History {
         })
     }
 
+    /// Takes measurements that other tools made. Their ids are made from what was measured: of two with the same id, the first stays.
+    /// Where one cannot be kept, none is.
+    pub fn import_foreign(
+        &self,
+        measurements: impl IntoIterator<Item = Measurement>,
+    ) -> Result<Imported, HistoryError> {
+        self.connection.within(|| {
+            let mut imported = Imported::default();
+            for measurement in measurements {
+                if read::number_of(&self.connection, &measurement.id)?.is_some() {
+                    imported.already_there += 1;
+                    continue;
+                }
+                record::add(&self.connection, &Document::Measurement(Box::new(measurement)))?;
+                imported.new += 1;
+            }
+            Ok(imported)
+        })
+    }
+
     fn take_document(&self, document: &Document) -> Result<Taken, LineError> {
         match record::add(&self.connection, document) {
             Ok(Added::New) => Ok(Taken::New),

@@ -1,34 +1,109 @@
 //! `iosonde history import`: results from files, each file as a whole or not at all.
 
 use std::fs::File;
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, Read, Seek as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use clap::Args;
-use history::{ExchangeError, History, Imported};
+use dialects::foreign::{Found, ReadError};
+use dialects::recognise::recognise;
+use history::{ExchangeError, History, HistoryError, Imported};
 use report::text::clean;
-use workload::show_number;
+use thiserror::Error;
+use workload::{Bytes, show_number};
 
 use crate::exit::{Failure, Outcome, print};
+
+/// How much of a file decides whether iosonde wrote it.
+const HEAD_BYTES: u64 = 4096;
+/// The largest file of another tool that is read; all of it is in memory, several times.
+const FOREIGN_BYTES_MAX: u64 = 256 << 20;
+/// Notes on one file that are shown; a long file may have one on each of its lines.
+const NOTES_SHOWN: usize = 20;
 
 /// `iosonde history import`
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Exports of `iosonde history export`, or results as `--json` prints them; `-` is stdin
+    /// Exports of `iosonde history export`, results as `--json` prints them, or results of SQLIO (text), DiskSpd (text, XML) and fio
+    /// (JSON); `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+/// Why nothing of a file was imported.
+#[derive(Debug, Error)]
+enum ImportError {
+    /// iosonde's own, or nobody's.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// Of another tool, and not as that tool writes it.
+    #[error(transparent)]
+    Foreign(#[from] ReadError),
+    /// The store.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The file.
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    /// Not iosonde's, and too large.
+    #[error("it is no export of iosonde, and results of other tools are read up to {}", Bytes(FOREIGN_BYTES_MAX))]
+    TooLarge,
 }
 
 /// Runs the command. What came before a file that is refused stays.
 pub(crate) fn import(args: &ImportArgs, history: &History) -> Result<Outcome, Failure> {
     for path in &args.files {
-        let imported = open(path)
-            .map_err(ExchangeError::Read)
-            .and_then(|file| history.import(BufReader::new(file)));
-        let imported = imported.map_err(|error| refused(path, &error))?;
+        let (imported, notes) = import_one(path, history).map_err(|error| refused(path, &error))?;
+        show_notes(path, &notes);
         print(&format!("{}: {}\n", name(path), counts(imported)))?;
     }
     Ok(Outcome::Done)
+}
+
+fn import_one(path: &Path, history: &History) -> Result<(Imported, Vec<String>), ImportError> {
+    let mut file = open(path)?;
+    if !is_own(&mut file)? {
+        if file.metadata()?.len() > FOREIGN_BYTES_MAX {
+            return Err(ImportError::TooLarge);
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(FOREIGN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        let short = path.file_name().map_or_else(|| name(path), |n| n.to_string_lossy().into_owned());
+        if let Some(Found { measurements, notes }) = recognise(&bytes, &short, &written(&file))? {
+            return Ok((history.import_foreign(measurements)?, notes));
+        }
+        file.rewind()?;
+    }
+    Ok((history.import(BufReader::new(file))?, Vec::new()))
+}
+
+/// Whether a file begins as iosonde's do: an object with a schema of iosonde.
+fn is_own(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    (&mut *file).take(HEAD_BYTES).read_to_end(&mut head)?;
+    file.rewind()?;
+    let head = String::from_utf8_lossy(&head);
+    Ok(head.trim_start().starts_with('{') && head.contains("\"schema\"") && head.contains("\"iosonde."))
+}
+
+/// When the file was written, which is the best that is known of runs without a date.
+fn written(file: &File) -> String {
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    let moment = jiff::Timestamp::try_from(modified.unwrap_or_else(|_| SystemTime::now()));
+    moment.unwrap_or(jiff::Timestamp::UNIX_EPOCH).round(jiff::Unit::Second).map_or_else(
+        |_| jiff::Timestamp::UNIX_EPOCH.to_string(),
+        |moment| moment.to_string(),
+    )
+}
+
+fn show_notes(path: &Path, notes: &[String]) {
+    for note in notes.iter().take(NOTES_SHOWN) {
+        eprintln!("{}", clean(&format!("{}: {note}", name(path))));
+    }
+    if let more @ 1.. = notes.len().saturating_sub(NOTES_SHOWN) {
+        eprintln!("{}: {} more notes like these", name(path), show_number(more as f64));
+    }
 }
 
 fn name(path: &Path) -> String {
@@ -50,11 +125,14 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn refused(path: &Path, error: &ExchangeError) -> Failure {
+fn refused(path: &Path, error: &ImportError) -> Failure {
     let name = name(path);
     // The message may quote the file.
     Failure::CannotRun(clean(&match error {
-        ExchangeError::History(error) => format!("nothing of `{name}` was imported: {error}"),
+        ImportError::History(error) => format!("nothing of `{name}` was imported: {error}"),
+        ImportError::Exchange(ExchangeError::History(error)) => {
+            format!("nothing of `{name}` was imported: {error}")
+        }
         error => format!("`{name}`, {error}; nothing of it was imported"),
     }))
 }

@@ -1,0 +1,264 @@
+//! What both layouts tell of a time span, and the measurement that follows.
+
+use std::path::{Path, PathBuf};
+
+use results::{
+    Cpu, Latency, Measurement, Origin, Point, Statistics, Status, StreamResult, TargetResult,
+};
+
+use super::TOOL;
+use super::workload::workload;
+use crate::diskspd::profile::TimeSpan;
+use crate::foreign::Run;
+
+const MIB: f64 = 1_048_576.0;
+const NS_PER_MS: f64 = 1e6;
+
+/// A run of DiskSpd: what is true of all of its time spans.
+#[derive(Debug, Default)]
+pub(super) struct Head<'a> {
+    pub(super) file: &'a str,
+    pub(super) version: Option<String>,
+    pub(super) command_line: Option<String>,
+    pub(super) host: Option<String>,
+    /// As DiskSpd writes it: `2026/01/02 03:04:05 UTC`.
+    pub(super) printed: Option<String>,
+}
+
+/// A time span that was measured.
+#[derive(Debug, Default)]
+pub(super) struct Span {
+    /// From 1.
+    pub(super) number: usize,
+    /// What was asked for; none where the text does not tell.
+    pub(super) asked: Option<TimeSpan>,
+    pub(super) seconds: f64,
+    /// Seconds of it and of all that came after it, with their warm-ups: the start stands that long before the end.
+    pub(super) seconds_to_end: f64,
+    pub(super) read: Figures,
+    pub(super) write: Figures,
+    /// Latency of both; its counts are not used.
+    pub(super) total: Times,
+    pub(super) targets: Vec<OnTarget>,
+    pub(super) series: Vec<Point>,
+    pub(super) host_percent: Option<f64>,
+    /// What is missing, where the text ends in it.
+    pub(super) missing: Option<&'static str>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// One direction.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Figures {
+    pub(super) bytes: u64,
+    pub(super) ios: u64,
+    pub(super) times: Times,
+}
+
+/// Latencies in milliseconds, as far as they are told.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Times {
+    pub(super) mean: Option<f64>,
+    pub(super) stddev: Option<f64>,
+    pub(super) min: Option<f64>,
+    pub(super) max: Option<f64>,
+    /// Percent and value.
+    pub(super) percentiles: Vec<(f64, f64)>,
+}
+
+/// The figures of a target, of all threads.
+#[derive(Debug, Default, Clone)]
+pub(super) struct OnTarget {
+    pub(super) path: String,
+    pub(super) file_bytes: u64,
+    pub(super) read: Figures,
+    pub(super) write: Figures,
+}
+
+impl Times {
+    /// Without minimum and maximum or mean, nothing is known that a summary could be.
+    fn latency(&self, ios: u64) -> Option<Latency> {
+        if ios == 0 {
+            return None;
+        }
+        let at = |percent: f64| {
+            let found = self.percentiles.iter().find(|(p, _)| (p - percent).abs() < 1e-9);
+            // As everywhere: a percentile that ten I/Os lie above.
+            let supported = ios as f64 * (100.0 - percent) / 100.0 >= 10.0 - 1e-6;
+            found.filter(|_| supported).map(|(_, ms)| ns(*ms))
+        };
+        Some(Latency {
+            min: ns(self.min?),
+            mean: self.mean? * NS_PER_MS,
+            stddev: self.stddev.unwrap_or(0.0) * NS_PER_MS,
+            max: ns(self.max?),
+            p50: at(50.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p99_9: at(99.9),
+            p99_99: at(99.99),
+            p99_999: at(99.999),
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn ns(ms: f64) -> u64 {
+    (ms * NS_PER_MS).round() as u64
+}
+
+impl Figures {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.ios = self.ios.saturating_add(other.ios);
+    }
+
+    fn statistics(&self, seconds: f64) -> Statistics {
+        let rate = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+        Statistics {
+            ios: self.ios,
+            bytes: self.bytes,
+            iops: rate(self.ios as f64),
+            mib_per_s: rate(self.bytes as f64 / MIB),
+            latency_ns: self.times.latency(self.ios),
+            ..Statistics::default()
+        }
+    }
+}
+
+impl Span {
+    /// Adds what one thread did on a target to what is known of the target.
+    pub(super) fn on_target(&mut self, path: &str, file_bytes: u64) -> &mut OnTarget {
+        let found = self.targets.iter().position(|target| target.path == path);
+        let index = found.unwrap_or_else(|| {
+            self.targets.push(OnTarget {
+                path: path.to_owned(),
+                file_bytes,
+                ..OnTarget::default()
+            });
+            self.targets.len() - 1
+        });
+        &mut self.targets[index]
+    }
+
+    /// The measurement. `place` is what its name is made from.
+    pub(super) fn measurement(self, head: &Head, place: &str, read: &str) -> Measurement {
+        let mut warnings = self.warnings;
+        let (workload, doubts) = workload(self.asked.as_ref(), &self.targets, self.seconds);
+        warnings.extend(doubts);
+        if let Some(missing) = self.missing {
+            warnings.push(format!("the text is incomplete: {missing} is missing"));
+        }
+        let (started, doubt) = started(head, self.seconds_to_end);
+        warnings.extend(doubt);
+        let asked_s = self.asked.as_ref().map_or(0.0, |a| f64::from(a.duration_s));
+        let short = self.seconds + 1.0 < asked_s;
+        let status =
+            if short || self.missing.is_some() { Status::Interrupted } else { Status::Complete };
+        let (seconds, targets) = (self.seconds, self.targets);
+        let mut both = self.read.clone();
+        both.add(&self.write);
+        both.times = self.total;
+        let sizes = |path: &PathBuf| {
+            let found = targets.iter().find(|t| path.as_path() == Path::new(&t.path));
+            found.map_or(0, |t| t.file_bytes)
+        };
+        let run = Run {
+            origin: Origin {
+                tool: TOOL.to_owned(),
+                tool_version: head.version.clone(),
+                file: Some(head.file.to_owned()),
+                command_line: head.command_line.clone(),
+                ..Origin::default()
+            },
+            started,
+            status,
+            host: head.host.clone(),
+            seconds,
+            target_bytes: workload.targets.iter().map(|t| sizes(&t.path)).collect(),
+            total: both.statistics(seconds),
+            read: self.read.statistics(seconds),
+            write: self.write.statistics(seconds),
+            warnings,
+            workload,
+        };
+        let mut measurement = run.measurement(place, read);
+        measurement.series = self.series;
+        measurement.cpu = Cpu { host_percent: self.host_percent, ..Cpu::default() };
+        if measurement.targets.is_empty() {
+            measurement.targets = targets.iter().map(|t| t.result(seconds)).collect();
+            measurement.streams = streams(&measurement, &targets);
+        }
+        measurement
+    }
+}
+
+impl OnTarget {
+    fn both(&self) -> Figures {
+        let mut both = Figures { times: Times::default(), ..self.read.clone() };
+        both.add(&self.write);
+        both
+    }
+
+    fn result(&self, seconds: f64) -> TargetResult {
+        TargetResult {
+            path: PathBuf::from(&self.path),
+            file_bytes: self.file_bytes,
+            content: "unknown".to_owned(),
+            total: self.both().statistics(seconds),
+            read: self.read.statistics(seconds),
+            write: self.write.statistics(seconds),
+            sync: Statistics::default(),
+        }
+    }
+}
+
+/// Streams of several targets: each has the sum of its own.
+fn streams(measurement: &Measurement, targets: &[OnTarget]) -> Vec<StreamResult> {
+    let workload = &measurement.workload;
+    if workload.streams.len() == 1 {
+        return measurement.streams.clone();
+    }
+    let each = workload.streams.iter().map(|stream| {
+        let mut sum = OnTarget::default();
+        for index in stream.target_indexes(workload.targets.len()) {
+            let path = workload.targets.get(index).map(|t| &t.path);
+            let of = |t: &&OnTarget| path.is_some_and(|path| path.as_path() == Path::new(&t.path));
+            if let Some(target) = targets.iter().find(of) {
+                sum.read.add(&target.read);
+                sum.write.add(&target.write);
+            }
+        }
+        StreamResult {
+            name: stream.name.clone(),
+            threads: u64::from(stream.threads),
+            depth: stream.depth,
+            rate_reached_percent: None,
+            total: sum.both().statistics(measurement.seconds),
+            read: sum.read.statistics(measurement.seconds),
+            write: sum.write.statistics(measurement.seconds),
+            sync: Statistics::default(),
+        }
+    });
+    each.collect()
+}
+
+/// DiskSpd prints the end of the run as its start.
+fn started(head: &Head, seconds_before: f64) -> (String, Option<String>) {
+    let Some(printed) = head.printed.as_deref().map(str::trim).filter(|p| !p.is_empty()) else {
+        return (String::new(), None);
+    };
+    let civil = printed.strip_suffix("UTC").unwrap_or(printed).trim();
+    let moment = jiff::civil::DateTime::strptime("%Y/%m/%d %H:%M:%S", civil)
+        .and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC))
+        .map(|zoned| zoned.timestamp());
+    let length = jiff::SignedDuration::try_from_secs_f64(seconds_before);
+    match (moment, length) {
+        (Ok(end), Ok(length)) => match end.checked_sub(length) {
+            Ok(start) => (start.to_string(), None),
+            Err(_) => (String::new(), None),
+        },
+        _ => (String::new(), Some(format!("the date `{printed}` is none that DiskSpd writes"))),
+    }
+}
