@@ -6,7 +6,7 @@ use dialects::foreign::{Found, ReadError};
 use dialects::recognise::recognise;
 use proptest::prelude::*;
 use results::{Measurement, Statistics, Status};
-use workload::{Bytes, DiskspdAccess, Mode, Pattern, PoolShare};
+use workload::{Bytes, DiskspdAccess, Mode, Pattern, PoolShare, ThinkFrom};
 
 const READ: &str = "2026-02-03T04:05:06Z";
 
@@ -172,7 +172,12 @@ fn every_line_of_the_parameters_is_understood() {
         \t\twrite buffer size: 20MiB\n\t\twrite buffer source: 'a.bin'\n\t\tIO priority: low\n\
         \t\tthroughput rate-limited to 100 IOPS\n\t\tthink time: 5ms\n\t\tburst size: 3\n\
         \t\tIO Distribution:\n\t\t    90% of IO => [     0    -      1MiB)\n\t\t    10% of IO => [     1MiB -       end)\n";
-    let measurement = only(&LATENCY_TEXT.replace(line, more));
+    let text = LATENCY_TEXT.replace(line, more);
+    // Of a limit and pauses, the limit counts.
+    let pauses = only(&text.replace("\t\tthroughput rate-limited to 100 IOPS\n", ""));
+    let think = pauses.workload.streams[0].think.unwrap();
+    assert_eq!((think.pause_ns.0, think.from), (5_000_000, ThinkFrom::Submission));
+    let measurement = only(&text);
     let workload = &measurement.workload;
     assert_eq!(workload.mode, Mode::Direct);
     let text = serde_json::to_string_pretty(&workload.streams[0]).unwrap();
@@ -180,8 +185,6 @@ fn every_line_of_the_parameters_is_understood() {
         "\"durable\": true",
         "\"iops\": 200.0",
         "\"arrival\": \"capped\"",
-        "\"from\": \"submission\"",
-        "\"burst_ios\": 3",
         "\"random_percent\": 25",
         "\"content_file\": \"a.bin\"",
     ] {

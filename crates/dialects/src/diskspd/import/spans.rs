@@ -1,5 +1,6 @@
 //! What both layouts tell of a time span, and the measurement that follows.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use results::{
@@ -40,6 +41,8 @@ pub(super) struct Span {
     /// Latency of both; its counts are not used.
     pub(super) total: Times,
     pub(super) targets: Vec<OnTarget>,
+    /// Where each target is among them.
+    pub(super) places: HashMap<String, usize>,
     pub(super) series: Vec<Point>,
     pub(super) host_percent: Option<f64>,
     /// What is missing, where the text ends in it.
@@ -130,8 +133,7 @@ impl Figures {
 impl Span {
     /// Adds what one thread did on a target to what is known of the target.
     pub(super) fn on_target(&mut self, path: &str, file_bytes: u64) -> &mut OnTarget {
-        let found = self.targets.iter().position(|target| target.path == path);
-        let index = found.unwrap_or_else(|| {
+        let index = *self.places.entry(path.to_owned()).or_insert_with(|| {
             self.targets.push(OnTarget {
                 path: path.to_owned(),
                 file_bytes,
@@ -160,10 +162,9 @@ impl Span {
         let mut both = self.read.clone();
         both.add(&self.write);
         both.times = self.total;
-        let sizes = |path: &PathBuf| {
-            let found = targets.iter().find(|t| path.as_path() == Path::new(&t.path));
-            found.map_or(0, |t| t.file_bytes)
-        };
+        let of_path: HashMap<&Path, &OnTarget> =
+            targets.iter().map(|t| (Path::new(&t.path), t)).collect();
+        let bytes = |path: &Path| of_path.get(path).map_or(0, |t| t.file_bytes);
         let run = Run {
             origin: Origin {
                 tool: TOOL.to_owned(),
@@ -176,7 +177,7 @@ impl Span {
             status,
             host: head.host.clone(),
             seconds,
-            target_bytes: workload.targets.iter().map(|t| sizes(&t.path)).collect(),
+            target_bytes: workload.targets.iter().map(|t| bytes(&t.path)).collect(),
             total: both.statistics(seconds),
             read: self.read.statistics(seconds),
             write: self.write.statistics(seconds),
@@ -188,7 +189,7 @@ impl Span {
         measurement.cpu = Cpu { host_percent: self.host_percent, ..Cpu::default() };
         if measurement.targets.is_empty() {
             measurement.targets = targets.iter().map(|t| t.result(seconds)).collect();
-            measurement.streams = streams(&measurement, &targets);
+            measurement.streams = streams(&measurement, &of_path);
         }
         measurement
     }
@@ -215,7 +216,7 @@ impl OnTarget {
 }
 
 /// Streams of several targets: each has the sum of its own.
-fn streams(measurement: &Measurement, targets: &[OnTarget]) -> Vec<StreamResult> {
+fn streams(measurement: &Measurement, of_path: &HashMap<&Path, &OnTarget>) -> Vec<StreamResult> {
     let workload = &measurement.workload;
     if workload.streams.len() == 1 {
         return measurement.streams.clone();
@@ -223,9 +224,8 @@ fn streams(measurement: &Measurement, targets: &[OnTarget]) -> Vec<StreamResult>
     let each = workload.streams.iter().map(|stream| {
         let mut sum = OnTarget::default();
         for index in stream.target_indexes(workload.targets.len()) {
-            let path = workload.targets.get(index).map(|t| &t.path);
-            let of = |t: &&OnTarget| path.is_some_and(|path| path.as_path() == Path::new(&t.path));
-            if let Some(target) = targets.iter().find(of) {
+            let path = workload.targets.get(index).map(|t| t.path.as_path());
+            if let Some(target) = path.and_then(|path| of_path.get(path)) {
                 sum.read.add(&target.read);
                 sum.write.add(&target.write);
             }
