@@ -47,7 +47,10 @@ enum ImportError {
     #[error("{0}")]
     Read(#[from] io::Error),
     /// Not iosonde's, and too large.
-    #[error("it is no export of iosonde, and results of other tools are read up to {}", Bytes(FOREIGN_BYTES_MAX))]
+    #[error(
+        "it is no export of iosonde, and results of other tools are read up to {}",
+        Bytes(FOREIGN_BYTES_MAX)
+    )]
     TooLarge,
 }
 
@@ -69,7 +72,8 @@ fn import_one(path: &Path, history: &History) -> Result<(Imported, Vec<String>),
         }
         let mut bytes = Vec::new();
         (&mut file).take(FOREIGN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-        let short = path.file_name().map_or_else(|| name(path), |n| n.to_string_lossy().into_owned());
+        let short =
+            path.file_name().map_or_else(|| name(path), |n| n.to_string_lossy().into_owned());
         if let Some(Found { measurements, notes }) = recognise(&bytes, &short, &written(&file))? {
             return Ok((history.import_foreign(measurements)?, notes));
         }
@@ -84,17 +88,19 @@ fn is_own(file: &mut File) -> io::Result<bool> {
     (&mut *file).take(HEAD_BYTES).read_to_end(&mut head)?;
     file.rewind()?;
     let head = String::from_utf8_lossy(&head);
-    Ok(head.trim_start().starts_with('{') && head.contains("\"schema\"") && head.contains("\"iosonde."))
+    Ok(head.trim_start().starts_with('{')
+        && head.contains("\"schema\"")
+        && head.contains("\"iosonde."))
 }
 
 /// When the file was written, which is the best that is known of runs without a date.
 fn written(file: &File) -> String {
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     let moment = jiff::Timestamp::try_from(modified.unwrap_or_else(|_| SystemTime::now()));
-    moment.unwrap_or(jiff::Timestamp::UNIX_EPOCH).round(jiff::Unit::Second).map_or_else(
-        |_| jiff::Timestamp::UNIX_EPOCH.to_string(),
-        |moment| moment.to_string(),
-    )
+    moment
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        .round(jiff::Unit::Second)
+        .map_or_else(|_| jiff::Timestamp::UNIX_EPOCH.to_string(), |moment| moment.to_string())
 }
 
 fn show_notes(path: &Path, notes: &[String]) {

@@ -7,6 +7,7 @@ mod devices;
 mod exchange;
 mod expect;
 mod file_systems;
+mod foreign;
 mod foreign_files;
 mod history;
 mod history_failures;
