@@ -8,6 +8,7 @@ pub mod diskspd;
 pub mod drives;
 pub mod fio;
 pub mod foreign;
+pub mod iometer;
 pub mod markup;
 pub mod recognise;
 pub mod sqlio;

@@ -1,0 +1,24 @@
+//! IOMeter, Intel's measuring tool of 1998 to 2014: its configurations, its order of runs, and its result files.
+//!
+//! A [`Config`] is what an `.icf` file says; [`read`] takes what is sound in one and names the rest, and [`Config::to_icf`] writes
+//! one. [`Config::runs`] is the order of runs that it asks for. [`presets`] has the access specifications that people know by name.
+
+mod config;
+mod lines;
+pub mod presets;
+mod read;
+mod runs;
+mod write;
+
+#[cfg(test)]
+mod runs_tests;
+
+pub use config::{
+    AccessSpec, Assignment, Config, Cycling, DepthCycling, Kind, Manager, ROWS_MAX, Record, Row,
+    SIZE_BYTES_MAX, Setup, Stepping, Target, TestType, Worker, WorkerCount,
+};
+pub use read::{ConfigError, Note, Read, Version, read};
+pub use runs::{Runs, Step};
+
+/// The access specification that does nothing. No file defines it.
+pub const IDLE: &str = "Idle";
