@@ -56,6 +56,9 @@ pub(crate) enum Command {
     /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
     #[command(disable_help_flag = true)]
     Sqlio(Tokens),
+    /// DiskSpd's command line and its XML profiles, with its results as text or XML; `iosonde diskspd --help`
+    #[command(disable_help_flag = true)]
+    Diskspd(Tokens),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

@@ -25,6 +25,8 @@ pub(crate) enum Failure {
     CannotRun(String),
     /// It was asked for in a wrong way (exit code 2).
     WrongUsage(String),
+    /// A command line or a profile of another tool is wrong (exit code 3, as that tool has it).
+    NotUnderstood(String),
     /// A signal came before there was anything to show (exit code 130).
     Interrupted(String),
 }
@@ -64,6 +66,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::Interrupted) => return ExitCode::from(130),
         Err(Failure::CannotRun(text)) => (1, text),
         Err(Failure::WrongUsage(text)) => (2, text),
+        Err(Failure::NotUnderstood(text)) => (3, text),
         Err(Failure::Interrupted(text)) => (130, text),
     };
     let mut stderr = io::stderr().lock();

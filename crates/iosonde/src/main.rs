@@ -3,6 +3,7 @@
 mod args;
 mod assess;
 mod dialect;
+mod diskspd;
 mod display;
 mod exit;
 mod experiment;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),
             Command::Serve(args) => serve::serve(&args, &stop),
+            Command::Diskspd(args) => diskspd::diskspd(&args, &stop),
             Command::Sqlio(args) => sqlio::sqlio(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });

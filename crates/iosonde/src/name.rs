@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Old tools that are subcommands.
-const TOOLS: [&str; 1] = ["sqlio"];
+const TOOLS: [&str; 2] = ["sqlio", "diskspd"];
 
 /// The arguments of the program, with the subcommand that its name stands for.
 pub(crate) fn arguments() -> Vec<OsString> {

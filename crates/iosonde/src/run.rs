@@ -79,7 +79,8 @@ fn once(
     permissions: &Permissions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let asked = One { workload, permissions, recording: &args.recording, quiet: args.target.quiet };
+    let (recording, quiet) = (&args.recording, args.target.quiet);
+    let asked = One { workload, permissions, recording, quiet, hear: &|_| () };
     one(&asked, stop, &mut |measurement| {
         let text =
             if args.json { json(measurement)? } else { report::text::measurement(measurement) };
@@ -93,6 +94,8 @@ pub(crate) struct One<'a> {
     pub permissions: &'a Permissions,
     pub recording: &'a RecordingArgs,
     pub quiet: bool,
+    /// Told what happens meanwhile.
+    pub hear: &'a dyn Fn(&engine::Event),
 }
 
 /// Makes one measurement, shows it and records it.
@@ -101,7 +104,7 @@ pub(crate) fn one(
     stop: &AtomicBool,
     show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let One { workload, permissions, recording, quiet } = *asked;
+    let One { workload, permissions, recording, quiet, hear } = *asked;
     let on = (workload.targets.as_slice(), workload.engine);
     let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
     let mut recorder = Recorder::open(recording, subject)?;
@@ -111,6 +114,7 @@ pub(crate) fn one(
     recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
     let observe = &mut |event: &engine::Event| {
         recorder.tell(&Progress::Engine(event));
+        hear(event);
         display.show(event);
     };
     let prepared = engine::prepare(workload, permissions, stop, observe)?;

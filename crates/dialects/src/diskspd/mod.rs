@@ -11,3 +11,4 @@ pub mod profile;
 pub mod result;
 pub mod rules;
 pub mod size;
+pub mod usage;

@@ -133,6 +133,7 @@ pub(super) fn run(
         permissions: &permissions,
         recording: &flags.recording,
         quiet: flags.place.quiet,
+        hear: &|_| (),
     };
     let mut show = |measurement: &Measurement| {
         if !flags.place.quiet {
@@ -168,7 +169,7 @@ fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {
 const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
 
 /// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
-fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
     let mut begun = Vec::new();
     for target in &workload.targets {
         let path = &target.path;
@@ -186,7 +187,7 @@ fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What was begun and not gone on with.
-fn remove_begun(begun: &[PathBuf]) {
+pub(crate) fn remove_begun(begun: &[PathBuf]) {
     for path in begun {
         let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MARK_BYTES);
         if small && fs::read(path).is_ok_and(|bytes| BEGUN.to_bytes().starts_with(&bytes)) {

@@ -41,7 +41,7 @@ pub(super) struct SqlioFlags {
 
 /// On what I/O is made, and what may be done to it.
 #[derive(Debug, Args)]
-pub(super) struct PlaceFlags {
+pub(crate) struct PlaceFlags {
     /// What stands for a drive, disk or share: E=/mnt/e, 3=/dev/sdb; may be given several times
     #[arg(long, value_name = "NAME=PLACE")]
     pub drive: Vec<Drive>,
@@ -73,27 +73,27 @@ pub(super) struct PlaceFlags {
 
 impl PlaceFlags {
     /// The table of drives.
-    pub(super) fn drives(&self) -> Drives {
+    pub(crate) fn drives(&self) -> Drives {
         Drives::new(self.drive.clone())
     }
 
     /// The backend.
-    pub(super) fn engine(&self) -> EngineChoice {
+    pub(crate) fn engine(&self) -> EngineChoice {
         self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
     }
 
     /// Whether real files are left alone.
-    pub(super) fn is_artificial(&self) -> bool {
+    pub(crate) fn is_artificial(&self) -> bool {
         self.engine().is_artificial()
     }
 
     /// The simulated device.
-    pub(super) fn sim(&self) -> Result<Option<SimDevice>, Failure> {
+    pub(crate) fn sim(&self) -> Result<Option<SimDevice>, Failure> {
         self.sim.as_deref().map(simulated_device).transpose()
     }
 
     /// Sets what the flags say of a workload.
-    pub(super) fn apply(&self, workload: &mut Workload) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), Failure> {
         workload.engine = self.engine();
         workload.sim = self.sim()?;
         workload.seed = self.seed.unwrap_or(workload.seed);
@@ -101,7 +101,7 @@ impl PlaceFlags {
     }
 
     /// What may be done to these targets. Files that are made stay, as SQLIO leaves them.
-    pub(super) fn permissions(&self, targets: &[Target]) -> Permissions {
+    pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
         let mut destroy = self.destroyed();
         destroy.retain(|path| targets.iter().any(|t| t.path == *path));
         Permissions { destroy, overfill: self.overfill, keep: true }
@@ -114,7 +114,7 @@ impl PlaceFlags {
     }
 
     /// Every `--destroy` names a target: a permission that goes astray is a mistake.
-    pub(super) fn check_destroy(&self, targets: &[Target]) -> Result<(), Failure> {
+    pub(crate) fn check_destroy(&self, targets: &[Target]) -> Result<(), Failure> {
         let stray = |path: &PathBuf| !targets.iter().any(|t| t.path == *path);
         let found = self.destroyed().into_iter().zip(&self.destroy).find(|(path, _)| stray(path));
         found.map_or(Ok(()), |(_, name)| {

@@ -186,7 +186,11 @@ fn run(
                     Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
                     Ok(other) => outcome = other,
                     Err(Failure::Interrupted(text)) => return Err(Failure::Interrupted(text)),
-                    Err(Failure::CannotRun(text) | Failure::WrongUsage(text)) => {
+                    Err(
+                        Failure::WrongUsage(text)
+                        | Failure::NotUnderstood(text)
+                        | Failure::CannotRun(text),
+                    ) => {
                         outcome = Outcome::IoFailed;
                         for text in text.lines() {
                             display.message(&format!("error: line {line}: {text}"));

@@ -4,6 +4,7 @@
 
 mod compare;
 mod devices;
+mod diskspd;
 mod exchange;
 mod expect;
 mod file_systems;

@@ -1,0 +1,204 @@
+//! What each time span does, checked before the first begins.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use dialects::diskspd::job::{Job, job};
+use dialects::diskspd::profile::{Profile, TimeSpan};
+use engine::{Action, MARK_BYTES, Mark, Permissions};
+use workload::{Bytes, Stream, Target, Workload};
+
+use super::flags::DiskspdFlags;
+use crate::display::Display;
+use crate::exit::Failure;
+use crate::run::describe;
+use crate::sqlio::{begin_files, remove_begun};
+
+/// A time span that can be run.
+pub(super) struct Planned {
+    /// As the profile has it, with what flags change.
+    pub span: TimeSpan,
+    pub job: Job,
+    pub permissions: Permissions,
+}
+
+/// All time spans; everything that keeps them from being run, otherwise.
+pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planned>, Failure> {
+    let made = profile.precreated();
+    let (mut planned, mut wrong) = (Vec::new(), Vec::new());
+    for (index, span) in profile.time_spans.iter().enumerate() {
+        let mut span = span.clone();
+        for target in &mut span.targets {
+            if made.iter().any(|(path, _)| *path == target.path) {
+                target.create_bytes = None;
+            }
+        }
+        rehearse(&mut span, flags);
+        match job(&span, &flags.place.drives()) {
+            Ok(mut job) => {
+                job.workload.seconds = flags.seconds.unwrap_or(job.workload.seconds);
+                job.workload.warmup_seconds = flags.warmup.unwrap_or(job.workload.warmup_seconds);
+                flags.place.apply(&mut job.workload)?;
+                let permissions = flags.place.permissions(&job.workload.targets);
+                planned.push(Planned { span, job, permissions });
+            }
+            Err(lines) if profile.time_spans.len() == 1 => wrong.extend(lines),
+            Err(lines) => {
+                wrong.extend(lines.iter().map(|line| format!("time span {}: {line}", index + 1)));
+            }
+        }
+    }
+    if wrong.is_empty() && !flags.place.is_artificial() {
+        check_places(&planned, &precreated_places(profile, flags), &mut wrong);
+    }
+    if !wrong.is_empty() {
+        return Err(Failure::CannotRun(wrong.join("\n")));
+    }
+    Ok(planned)
+}
+
+/// The lengths that flags say, in the whole seconds that a profile has.
+fn rehearse(span: &mut TimeSpan, flags: &DiskspdFlags) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let whole = |seconds: f64| seconds.ceil() as u32;
+    span.duration_s = flags.seconds.map_or(span.duration_s, whole);
+    span.warmup_s = flags.warmup.map_or(span.warmup_s, whole);
+}
+
+/// The files that are made before the first time span.
+fn precreated_places(profile: &Profile, flags: &DiskspdFlags) -> Vec<Target> {
+    let drives = flags.place.drives();
+    let target = |(name, bytes): (String, u64)| {
+        let path = drives.path(&name).ok()?;
+        Some(Target { path, size_bytes: Some(Bytes(bytes)) })
+    };
+    profile.precreated().into_iter().filter_map(target).collect()
+}
+
+/// Everything that is used must be there, or be made by somebody.
+fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<String>) {
+    let mut made: Vec<&Path> = precreated.iter().map(|t| t.path.as_path()).collect();
+    for planned in planned {
+        let targets = &planned.job.workload.targets;
+        made.extend(targets.iter().filter(|t| t.size_bytes.is_some()).map(|t| t.path.as_path()));
+        for Target { path, .. } in targets {
+            let shown = path.display();
+            let text = match fs::metadata(path) {
+                Ok(found) if found.is_dir() => format!(
+                    "`{shown}` is a directory; name a file in it, with `-c<size>` to have it made"
+                ),
+                Err(_) if made.contains(&path.as_path()) => continue,
+                Err(error) => format!("cannot open `{shown}`: {error}; `-c<size>` makes a file"),
+                Ok(_) => continue,
+            };
+            if !wrong.contains(&text) {
+                wrong.push(text);
+            }
+        }
+    }
+}
+
+impl Planned {
+    /// Makes what is missing known to the engine, and ends the used parts within the targets. The files begun for that are
+    /// empty.
+    pub(super) fn settle(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        self.keep_sizes();
+        let workload = &self.job.workload;
+        let begun =
+            if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
+        let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
+        self.job.fit(&sizes);
+        Ok(begun)
+    }
+
+    /// A test file of ours that is used without `-c` keeps its size, even if it has to be written again.
+    fn keep_sizes(&mut self) {
+        if self.job.workload.engine.is_artificial() {
+            return;
+        }
+        for target in self.job.workload.targets.iter_mut().filter(|t| t.size_bytes.is_none()) {
+            target.size_bytes = mark_of(&target.path).map(|mark| Bytes(mark.size_bytes));
+        }
+    }
+
+    /// Whether all of its targets are there or made by itself, so that it can be looked at before others have run.
+    pub(super) fn stands_alone(&self) -> bool {
+        let there = |t: &Target| {
+            t.path.exists() || (t.size_bytes.is_some() && t.path.extension().is_some())
+        };
+        self.job.workload.engine.is_artificial() || self.job.workload.targets.iter().all(there)
+    }
+
+    /// Looks at its targets; says what keeps it from running.
+    pub(super) fn look(&mut self) -> Result<(), Failure> {
+        self.keep_sizes();
+        let sizes = self.sizes()?;
+        self.job.fit(&sizes);
+        self.sizes().map(drop)
+    }
+
+    /// Sizes of the targets as the engine finds or makes them.
+    fn sizes(&self) -> Result<Vec<u64>, Failure> {
+        let plans = engine::plan(&self.job.workload, &self.permissions);
+        let plans = plans.map_err(|error| cannot(error.into()))?;
+        Ok(plans.iter().map(|plan| plan.size_bytes).collect())
+    }
+
+    /// What would be done to the targets.
+    pub(super) fn describe(&self) -> Result<String, Failure> {
+        let plans = engine::plan(&self.job.workload, &self.permissions);
+        Ok(describe(&plans.map_err(|error| cannot(error.into()))?))
+    }
+
+    /// Says which files are written first, and stay.
+    pub(super) fn announce(&self, display: &mut Display) {
+        let plans = engine::plan(&self.job.workload, &self.permissions).unwrap_or_default();
+        for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
+            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+            display
+                .message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
+        }
+    }
+}
+
+/// The mark of a test file of ours.
+fn mark_of(path: &Path) -> Option<Mark> {
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(found.len().checked_sub(MARK_BYTES)?)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MARK_BYTES).read_to_end(&mut bytes).ok()?;
+    Mark::parse(&bytes, found.len())
+}
+
+/// Makes the files that a profile has made before its first time span.
+pub(super) fn precreate(
+    profile: &Profile,
+    flags: &DiskspdFlags,
+    stop: &AtomicBool,
+    display: &mut Display,
+) -> Result<(), Failure> {
+    let targets = precreated_places(profile, flags);
+    if targets.is_empty() || flags.place.is_artificial() {
+        return Ok(());
+    }
+    let permissions = flags.place.permissions(&targets);
+    let nowhere = Target { path: PathBuf::new(), size_bytes: None };
+    let workload = Workload { targets, ..Workload::single(nowhere, Stream::default()) };
+    let begun = begin_files(&workload)?;
+    let prepared = engine::prepare(&workload, &permissions, stop, &mut |event| display.show(event));
+    prepared.map(drop).map_err(|error| {
+        remove_begun(&begun);
+        cannot(error.into())
+    })
+}
+
+/// What the engine calls wrong usage is, of a profile that keeps DiskSpd's rules, something that cannot be done.
+pub(super) fn cannot(failure: Failure) -> Failure {
+    match failure {
+        Failure::WrongUsage(text) => Failure::CannotRun(text),
+        other => other,
+    }
+}

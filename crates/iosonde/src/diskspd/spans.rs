@@ -1,0 +1,256 @@
+//! The time spans of a profile, one after the other.
+
+use std::cell::RefCell;
+use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use counters::{CpuCounters, Sampler};
+use dialects::diskspd::command::{CommandLine, Events};
+use dialects::diskspd::measured::span_result;
+use dialects::diskspd::profile::Profile;
+use dialects::diskspd::result::{RunResult, SpanResult};
+use engine::Event;
+use jiff::Timestamp;
+use results::Measurement;
+
+use super::events::{self, Watch};
+use super::flags::DiskspdFlags;
+use super::output::{self, Output};
+use super::plan::{Planned, cannot, plan, precreate};
+use super::system::{Machine, sample};
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::{One, one};
+use crate::sqlio::remove_begun;
+
+/// Runs all time spans and writes the result.
+pub(super) fn run(
+    line: &CommandLine,
+    flags: &DiskspdFlags,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    output::check(&flags.also)?;
+    let mut planned = plan(&line.profile, flags)?;
+    let targets: Vec<_> = planned.iter().flat_map(|p| p.job.workload.targets.clone()).collect();
+    flags.place.check_destroy(&targets)?;
+    for planned in planned.iter_mut().filter(|planned| planned.stands_alone()) {
+        planned.look()?;
+    }
+    if flags.dry_run {
+        return dry_run(&planned);
+    }
+    let mut display = Display::new(flags.place.quiet);
+    precreate(&line.profile, flags, stop, &mut display)?;
+    drop(display);
+    let machine = Machine::look(Timestamp::now());
+    let mut run = Run {
+        line,
+        flags,
+        result: RunResult { system: machine.info.clone(), spans: Vec::new() },
+        machine,
+        measurements: Vec::new(),
+    };
+    let (outcome, asked) = thread::scope(|scope| {
+        let watch = Watch::begin(&line.events, stop, scope);
+        let outcome = run.spans(&mut planned, stop);
+        (outcome, watch.has_happened())
+    });
+    if run.measurements.is_empty() {
+        return outcome;
+    }
+    // The result says how long was measured, if that is not what the command line says.
+    let mut profile = line.profile.clone();
+    profile.time_spans = planned.into_iter().map(|planned| planned.span).collect();
+    let (result, measurements) = (&run.result, run.measurements.as_slice());
+    Output { profile: &profile, result, measurements }.write(flags)?;
+    match outcome {
+        // It ended as it was told to.
+        Ok(Outcome::Interrupted) if asked => Ok(Outcome::Done),
+        outcome => outcome,
+    }
+}
+
+fn dry_run(planned: &[Planned]) -> Result<Outcome, Failure> {
+    for (index, planned) in planned.iter().enumerate() {
+        let workload = &planned.job.workload;
+        let text = if planned.stands_alone() { planned.describe()? } else { String::new() };
+        let notes: Vec<String> =
+            planned.job.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        print(&format!(
+            "time span {}: {}\n{text}{}{} s of warm-up, {} s measured\n",
+            index + 1,
+            workload.title(),
+            notes.concat(),
+            workload.warmup_seconds,
+            workload.seconds,
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A run and what it has given so far.
+struct Run<'a> {
+    line: &'a CommandLine,
+    flags: &'a DiskspdFlags,
+    machine: Machine,
+    result: RunResult,
+    measurements: Vec<Measurement>,
+}
+
+impl Run<'_> {
+    fn spans(&mut self, planned: &mut [Planned], stop: &AtomicBool) -> Result<Outcome, Failure> {
+        let mut outcome = Outcome::Done;
+        for planned in planned {
+            if stop.load(Ordering::Relaxed) {
+                self.result.spans.push(SpanResult::Interrupted);
+                outcome = Outcome::Interrupted;
+                continue;
+            }
+            match self.span(planned, stop)? {
+                Outcome::Done => {}
+                // A later success does not hide it.
+                other => outcome = other,
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn span(&mut self, planned: &mut Planned, stop: &AtomicBool) -> Result<Outcome, Failure> {
+        let begun = planned.settle()?;
+        let planned = &*planned;
+        let quiet = self.flags.place.quiet;
+        let mut display = Display::new(quiet);
+        planned.job.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
+        planned.announce(&mut display);
+        self.wait_until_ready(planned, stop, &mut display)?;
+        drop(display);
+        let witness = RefCell::new(Witness::new(&self.line.events, &self.line.profile));
+        let asked = One {
+            workload: &planned.job.workload,
+            permissions: &planned.permissions,
+            recording: &self.flags.recording,
+            quiet,
+            hear: &|event| witness.borrow_mut().hear(event),
+        };
+        let mut measured = None;
+        let mut keep = |measurement: &Measurement| {
+            if !quiet {
+                let mut display = Display::new(false);
+                let warnings = measurement.checks.warnings.iter();
+                warnings.for_each(|text| display.message(&format!("warning: {text}")));
+            }
+            measured = Some(measurement.clone());
+            Ok(())
+        };
+        let outcome = one(&asked, stop, &mut keep);
+        let outcome = outcome.inspect_err(|_| remove_begun(&begun)).map_err(cannot);
+        if let Some(measurement) = measured {
+            let ticks = witness.into_inner().ticks(&self.machine);
+            let result = span_result(&planned.span, &planned.job, &measurement, ticks);
+            self.result.spans.push(result);
+            self.measurements.push(measurement);
+        }
+        outcome
+    }
+
+    /// Files are made before the event is waited for, so that what waits with it begins at the same time.
+    fn wait_until_ready(
+        &self,
+        planned: &Planned,
+        stop: &AtomicBool,
+        display: &mut Display,
+    ) -> Result<(), Failure> {
+        let events = &self.line.events;
+        let Some(event) = &events.ready else { return Ok(()) };
+        let prepared =
+            engine::prepare(&planned.job.workload, &planned.permissions, stop, &mut |e| {
+                display.show(e);
+            });
+        drop(prepared.map_err(|error| cannot(error.into()))?);
+        display.message(&format!("waiting for the event `{event}`, which is a file"));
+        events::await_ready(events, stop);
+        Ok(())
+    }
+}
+
+/// Who sees what happens while a time span runs.
+struct Witness<'a> {
+    events: &'a Events,
+    /// A dot after so many completions; 0: none.
+    progress: u32,
+    verbose: bool,
+    sampler: Option<Sampler>,
+    began: Option<CpuCounters>,
+    ended: Option<CpuCounters>,
+    completions: f64,
+    dots: f64,
+}
+
+impl<'a> Witness<'a> {
+    fn new(events: &'a Events, profile: &Profile) -> Self {
+        Self {
+            events,
+            progress: profile.progress,
+            verbose: profile.verbose,
+            sampler: Sampler::new(Vec::new()).ok(),
+            began: None,
+            ended: None,
+            completions: 0.0,
+            dots: 0.0,
+        }
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::WarmingUp { seconds } => self.say(&format!("warming up for {seconds} s")),
+            Event::WindowBegan { seconds } => {
+                self.began = sample(self.sampler.as_mut());
+                self.say(&format!("measuring for {seconds} s"));
+                Self::happens(self.events.started.as_deref());
+            }
+            Event::WindowEnded => {
+                self.ended = sample(self.sampler.as_mut());
+                self.say("measured");
+                Self::happens(self.events.finished.as_deref());
+            }
+            Event::Interval { point, .. } if self.progress > 0 => {
+                self.completions += (point.read_iops + point.write_iops) * point.seconds;
+                let dots = (self.completions / f64::from(self.progress)).floor();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "saturates"
+                )]
+                let new = (dots - self.dots) as usize;
+                self.dots = dots;
+                // Stdout is for the result alone. What cannot be shown is not worth failing for.
+                if new > 0 {
+                    let _ = writeln!(io::stderr(), "{}", ".".repeat(new.min(1 << 16)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if self.verbose {
+            let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S");
+            let _ = writeln!(io::stderr(), "{now}: {text}");
+        }
+    }
+
+    fn happens(event: Option<&str>) {
+        if let Some(Err(Failure::CannotRun(text))) = event.map(events::set) {
+            let _ = writeln!(io::stderr(), "warning: {text}");
+        }
+    }
+
+    /// What the processors did in the window.
+    fn ticks(self, machine: &Machine) -> Vec<dialects::diskspd::result::CpuTicks> {
+        match (self.began, self.ended) {
+            (Some(began), Some(ended)) => machine.ticks(&began, &ended),
+            _ => machine.ticks(&CpuCounters::default(), &CpuCounters::default()),
+        }
+    }
+}
