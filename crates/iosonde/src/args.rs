@@ -89,6 +89,8 @@ pub(crate) enum Document {
     Trend,
     /// The result of `iosonde history drift --json`
     Drift,
+    /// A profile of `iosonde diskspd -X`, as an XML schema
+    DiskspdProfile,
 }
 
 /// `iosonde assess`

@@ -9,6 +9,7 @@ mod text;
 mod write;
 
 pub use build::{ProfileError, Wrong, read};
+pub use shape::schema;
 
 /// The block size where none is given.
 pub const BLOCK_BYTES_DEFAULT: u32 = 64 * 1024;

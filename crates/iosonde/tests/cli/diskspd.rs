@@ -152,6 +152,14 @@ fn a_profile_comes_out_and_goes_in() {
     assert!(text.contains("using mixed random/sequential I/O (70% random)"), "{text}");
 }
 
+#[test]
+fn the_schema_of_profiles_is_published_as_it_is() {
+    let schema = command(&["schema", "diskspd-profile"]).output().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/diskspd-profile.xsd");
+    let stale = "write it anew: iosonde schema diskspd-profile > docs/schema/diskspd-profile.xsd";
+    assert_eq!(stdout(&schema), fs::read_to_string(path).unwrap(), "{stale}");
+}
+
 /// Two time spans on one file, the second twice as long.
 const TWO_SPANS: &str = "<Profile><TimeSpans>\
     <TimeSpan><Duration>1</Duration><Warmup>0</Warmup><Targets><Target><Path>a.dat</Path><BlockSize>4096</BlockSize>\

@@ -2,7 +2,11 @@
 //!
 //! It accepts and refuses what DiskSpd's published schema does. Elements stand in any order.
 
+mod schema;
+
 use roxmltree::{Document, Node};
+
+pub use schema::schema;
 
 use super::Wrong;
 
