@@ -7,7 +7,7 @@ use crate::collect::WorkerTotals;
 use crate::outcome::Facts;
 use crate::queue::KINDS;
 use crate::recorder::Tally;
-use crate::run::Place;
+use crate::teams::Place;
 use crate::watch::LONG_IO_NS;
 use crate::worker::WorkerEnd;
 

@@ -10,10 +10,28 @@ use crate::offsets::Offsets;
 use crate::queue::{Op, Queue};
 use crate::random::Random;
 
-/// Which I/O comes next on one worker.
-pub(crate) struct Choices {
+/// The generators that all choices of a thread come from.
+#[derive(Debug, Clone)]
+pub(crate) struct Draws {
     /// Every random choice but content.
     pub random: Random,
+    /// The same in DiskSpd's order.
+    pub diskspd: Generator,
+}
+
+impl Draws {
+    /// Those of the thread of this number in a run.
+    pub(crate) fn new(seed: u64, thread: u64) -> Self {
+        let (random, diskspd) =
+            (Random::new(seed, thread), Generator::new(seed.wrapping_add(thread)));
+        Self { random, diskspd }
+    }
+}
+
+/// Which I/O comes next on one worker.
+pub(crate) struct Choices {
+    /// Where every random choice but content comes from.
+    pub draws: Draws,
     offsets: Offsets,
     blocks: Vec<(u64, u32)>,
     direction: Direction,
@@ -33,19 +51,16 @@ enum Direction {
     },
     /// By DiskSpd's order, which decides the offset first.
     Diskspd {
-        generator: Generator,
         writes: bool,
     },
 }
 
 impl Choices {
-    /// The choices of a stream's worker. The same `random` chooses the same again, and so does the same `diskspd_seed`;
-    /// content has a seed of its own.
+    /// The choices of a stream's worker. The same `draws` choose the same again; content has a seed of its own.
     pub(crate) fn new(
         stream: &Stream,
         mut offsets: Offsets,
-        random: Random,
-        diskspd_seed: u64,
+        mut draws: Draws,
         content_seed: u64,
         source: Arc<Vec<u8>>,
     ) -> Self {
@@ -60,9 +75,8 @@ impl Choices {
         let blocks = blocks.collect();
         let direction = match (offsets.diskspd(), stream.write_percent) {
             (Some(order), _) => {
-                let mut generator = Generator::new(diskspd_seed);
-                order.begin(&mut generator);
-                Direction::Diskspd { generator, writes: stream.writes() }
+                order.begin(&mut draws.diskspd);
+                Direction::Diskspd { writes: stream.writes() }
             }
             (None, 0) => Direction::Reads,
             (None, 100..) => Direction::Writes,
@@ -70,13 +84,13 @@ impl Choices {
         };
         let content = stream.content;
         let serial = content_seed;
-        Self { random, offsets, blocks, direction, content, source, content_seed, serial }
+        Self { draws, offsets, blocks, direction, content, source, content_seed, serial }
     }
 
     /// Fills the write buffers of this many slots, before the run.
     pub(crate) fn prepare<Q: Queue>(&self, queue: &mut Q, slots: u32) {
         let mut random = Random::new(self.content_seed, 0);
-        if !matches!(self.direction, Direction::Reads | Direction::Diskspd { writes: false, .. }) {
+        if !matches!(self.direction, Direction::Reads | Direction::Diskspd { writes: false }) {
             (0..slots)
                 .for_each(|s| content::prepare(self.content, queue.write_buffer(s), &mut random));
         }
@@ -95,30 +109,26 @@ impl Choices {
         let writes = match self.direction {
             Direction::Reads => false,
             Direction::Writes => true,
-            Direction::Drawn { write_percent } => self.random.percent(write_percent),
+            Direction::Drawn { write_percent } => self.draws.random.percent(write_percent),
             Direction::Diskspd { .. } => return self.next_of_diskspd(slot),
         };
         let block = if self.blocks.len() == 1 { 0 } else { self.pick_block() };
         let bytes = self.blocks[block].1;
-        let offset = self.offsets.next(&mut self.random, block, u64::from(bytes));
+        let offset = self.offsets.next(&mut self.draws.random, block, u64::from(bytes));
         (if writes { Op::Write } else { Op::Read }, offset, bytes)
     }
 
     #[inline(never)]
     fn next_of_diskspd(&mut self, slot: u32) -> (Op, u64, u32) {
         let bytes = self.blocks[0].1;
-        match (&mut self.direction, self.offsets.diskspd()) {
-            (Direction::Diskspd { generator, .. }, Some(order)) => {
-                let (op, offset) = order.next(generator, slot);
-                (op, offset, bytes)
-            }
-            _ => (Op::Read, 0, bytes),
-        }
+        let Some(order) = self.offsets.diskspd() else { return (Op::Read, 0, bytes) };
+        let (op, offset) = order.next(&mut self.draws.diskspd, slot);
+        (op, offset, bytes)
     }
 
     #[inline(never)]
     fn pick_block(&mut self) -> usize {
-        let draw = self.random.bits() >> 32;
+        let draw = self.draws.random.bits() >> 32;
         let found = self.blocks.iter().position(|(up_to, _)| draw < *up_to);
         found.unwrap_or(self.blocks.len() - 1)
     }

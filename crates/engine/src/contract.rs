@@ -14,6 +14,7 @@ use device::Device;
 use workload::{Buffers as Layout, Nanoseconds, OnError, SimDevice, Stream};
 
 use crate::buffers::BufferPlan;
+use crate::choices::Draws;
 use crate::copied::CopiedQueue;
 use crate::drive;
 use crate::null::NullQueue;
@@ -357,8 +358,7 @@ fn a_broken_queue_fails_the_run_and_says_why() {
             stream: &stream,
             offsets: Offsets::new(&stream, SIZE, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            random: Random::new(1, 0),
-            diskspd_seed: 1,
+            draws: Draws::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,

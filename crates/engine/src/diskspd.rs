@@ -36,9 +36,14 @@ impl Generator {
         self.d
     }
 
-    /// True `percent` times of a hundred: the low half of the bits decides.
+    /// A number below `bound` by the low half of the bits.
+    pub(crate) fn below_of_half(&mut self, bound: u64) -> u64 {
+        (self.bits() & 0xFFFF_FFFF) % bound.max(1)
+    }
+
+    /// True `percent` times of a hundred.
     fn percent(&mut self, percent: u8) -> bool {
-        (self.bits() & 0xFFFF_FFFF) % 100 < u64::from(percent)
+        self.below_of_half(100) < u64::from(percent)
     }
 }
 

@@ -8,9 +8,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::crew::{Crew, Machine};
 use crate::queue::Queue;
 use crate::sim::SimQueue;
-use crate::worker::{Next, Worker};
+use crate::worker::Next;
 
 /// A sleeping thread may wake this much late, so the last stretch before a due moment is spent looking at the clock.
 pub(crate) const SPIN_NS: u64 = 30_000;
@@ -26,8 +27,8 @@ pub(crate) fn sleep_until(clock: Clock, until_ns: u64) {
     }
 }
 
-/// Runs a worker on a queue to its end.
-pub(crate) fn drive<Q: Queue>(mut worker: Worker, mut queue: Q) {
+/// Runs a worker, or a pool of them, on a queue to its end.
+pub(crate) fn drive<M: Machine, Q: Queue>(mut worker: M, mut queue: Q) {
     let error = loop {
         match worker.step(&mut queue) {
             Next::Done => break None,
@@ -44,22 +45,22 @@ pub(crate) fn drive<Q: Queue>(mut worker: Worker, mut queue: Q) {
     worker.finish(now, error);
 }
 
-/// Runs all workers of a simulated run to their end, always the one whose next event is first.
+/// Runs all threads of a simulated run to their end, always the one whose next event is first.
 ///
-/// What a worker waits for changes in its own steps only, so a heap of all next events is always right. `after_step` is
+/// What a thread waits for changes in its own steps only, so a heap of all next events is always right. `after_step` is
 /// called after every step with the time, so that messages are taken as they come.
 pub(crate) fn drive_simulated(
-    workers: Vec<(Worker, SimQueue)>,
+    crews: Vec<(Crew, SimQueue)>,
     clock: &Rc<Cell<u64>>,
     mut after_step: impl FnMut(u64),
 ) {
-    let mut running: Vec<Option<(Worker, SimQueue)>> = workers.into_iter().map(Some).collect();
+    let mut running: Vec<Option<(Crew, SimQueue)>> = crews.into_iter().map(Some).collect();
     let mut events: BinaryHeap<Reverse<(u64, usize)>> =
         (0..running.len()).map(|index| Reverse((clock.get(), index))).collect();
     while let Some(mut first) = events.peek_mut() {
         let Reverse((at, index)) = *first;
         clock.set(clock.get().max(at));
-        let next = running[index].as_mut().and_then(|(worker, queue)| match worker.step(queue) {
+        let next = running[index].as_mut().and_then(|(crew, queue)| match crew.step(queue) {
             Next::Wait(until) => Some(queue.next_completion().unwrap_or(u64::MAX).min(until)),
             Next::Done => None,
         });
@@ -67,8 +68,8 @@ pub(crate) fn drive_simulated(
             *first = Reverse((next, index));
         } else {
             PeekMut::pop(first);
-            if let Some((worker, _)) = running[index].take() {
-                worker.finish(clock.get(), None);
+            if let Some((crew, _)) = running[index].take() {
+                crew.finish(clock.get(), None);
             }
         }
         after_step(clock.get());

@@ -7,18 +7,19 @@ use workload::Buffers as Layout;
 use crate::buffers::BufferPlan;
 use crate::clock::Clock;
 use crate::copied::CopiedQueue;
+use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
-use crate::worker::{Message, Timeline, Worker};
+use crate::worker::{Message, Timeline};
 
-/// Makes a worker, in the thread that it will run in.
-pub(crate) type MakeWorker = Box<dyn FnOnce() -> Worker + Send>;
+/// Makes a worker, or those of a pool's thread, in the thread that it will run in.
+pub(crate) type MakeCrew = Box<dyn FnOnce() -> Crew + Send>;
 
-/// A worker that has everything but its queue.
+/// A thread's work that has everything but its queue.
 pub(crate) struct Job {
-    pub make_worker: MakeWorker,
+    pub make_crew: MakeCrew,
     pub go: Receiver<Timeline>,
     pub sender: SyncSender<Message>,
 }
@@ -43,16 +44,20 @@ impl Job {
 
     fn work<Q: Queue>(self, mut queue: Q, backend: Backend) {
         // Buffers of gigabytes take seconds to fill, so the clock is set only when all are.
-        let mut worker = (self.make_worker)();
-        worker.prepare(&mut queue);
+        let mut crew = (self.make_crew)();
+        crew.prepare(&mut queue);
         if self.sender.send(Message::Ready(Ok(backend))).is_err() {
             return;
         }
         // No start comes when another worker could not open its queue.
         let Ok(timeline) = self.go.recv() else { return };
-        worker.start_at(timeline);
+        crew.start_at(timeline);
         drive::sleep_until(Clock::get(), timeline.start_ns);
-        drive::drive(worker, queue);
+        // What it is does not change, so that it need not be asked in every step.
+        match crew {
+            Crew::One(worker) => drive::drive(*worker, queue),
+            Crew::Pool(pool) => drive::drive(*pool, queue),
+        }
     }
 
     /// Reports that the queue cannot be opened.
@@ -64,13 +69,13 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Draws;
     use crate::null::NullQueue;
     use crate::offsets::Offsets;
     use crate::pace::Pace;
     use crate::queue::{Finished, Request};
-    use crate::random::Random;
     use crate::shared::{Ending, InFlight};
-    use crate::worker::WorkerPlan;
+    use crate::worker::{Worker, WorkerPlan};
     use std::io;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -116,8 +121,7 @@ mod tests {
             stream: &stream,
             offsets: Offsets::new(&stream, 1 << 20, 0, &Arc::default()),
             pace: Pace::new(&stream, 0, 1),
-            random: Random::new(1, 0),
-            diskspd_seed: 1,
+            draws: Draws::new(1, 0),
             content_seed: 1,
             source: Arc::default(),
             on_error: OnError::Stop,
@@ -145,8 +149,8 @@ mod tests {
         };
         let queue = Counting(NullQueue::new(plan).unwrap(), Arc::clone(&asked));
         let for_worker = sender.clone();
-        let make_worker: MakeWorker = Box::new(move || worker(for_worker));
-        let job = Job { make_worker, go: wait_for_go, sender };
+        let make_crew: MakeCrew = Box::new(move || Crew::One(Box::new(worker(for_worker))));
+        let job = Job { make_crew, go: wait_for_go, sender };
         let backend = Backend { name: "null", reason: String::new(), features: Vec::new() };
         let thread = std::thread::spawn(move || job.run(queue, plan, backend));
         let ready = messages.recv();

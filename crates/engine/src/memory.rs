@@ -7,8 +7,8 @@ use workload::{Bytes, EngineChoice, Stream, Workload};
 
 use crate::error::EngineError;
 use crate::platform;
-use crate::run::buffer_plan;
 use crate::source;
+use crate::teams::buffer_plan;
 
 /// The share of the free memory that buffers may take: one part of so many.
 const SHARE: u64 = 4;
@@ -29,9 +29,8 @@ fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
         return Err(EngineError::SourceTooLarge { needed: Bytes(sources), free: Bytes(free) });
     }
     let count = workload.targets.len();
-    let threads =
-        |s: &Stream| u64::from(s.threads).saturating_mul(s.target_indexes(count).len() as u64);
-    let each = |s: &Stream| threads(s).saturating_mul(buffer_plan(s).memory_bytes());
+    let each =
+        |s: &Stream| s.threads_in_all(count).saturating_mul(buffer_plan(s, count).memory_bytes());
     let needed = workload.streams.iter().map(each).fold(sources, u64::saturating_add);
     let largest = workload.streams.iter().max_by_key(|s| each(s));
     match largest {
@@ -39,8 +38,8 @@ fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
             needed: Bytes(needed),
             free: Bytes(free),
             stream: stream.name.clone(),
-            threads: threads(stream),
-            depth: stream.depth,
+            threads: stream.threads_in_all(count),
+            depth: buffer_plan(stream, count).depth,
             block: Bytes(stream.largest_block()),
         }),
         _ => Ok(()),

@@ -15,8 +15,9 @@ use crate::error::message_of;
 use crate::prepared::Prepared;
 use crate::queue::KINDS;
 use crate::recorder::Tally;
-use crate::run::{Backend, Place};
+use crate::run::Backend;
 use crate::shared::Ending;
+use crate::teams::Place;
 use crate::worker::Timeline;
 
 /// What the coordinator learnt beside the counts.
@@ -230,10 +231,10 @@ fn streams(
     seconds: f64,
 ) -> Vec<StreamResult> {
     let result = |(index, stream): (usize, &Stream)| {
-        let mine = || select(workers, places, move |p| p.stream == index);
-        let sum = Sum::of(mine());
+        let sum = Sum::of(select(workers, places, move |p| p.stream == index));
         let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
-        let (name, threads, depth) = (stream.name.clone(), mine().count() as u64, stream.depth);
+        let threads = stream.threads_in_all(workload.targets.len());
+        let (name, depth) = (stream.name.clone(), stream.depth);
         let rate_reached_percent = rate_reached(stream, &total);
         StreamResult { name, threads, depth, rate_reached_percent, total, read, write, sync }
     };

@@ -9,27 +9,31 @@ use std::time::Duration;
 
 use device::Device;
 use results::{Measurement, Status};
-use workload::{Content, EngineChoice, Stream, Workload};
+use workload::{Content, EngineChoice, OnError, PoolShare, Stream, Workload};
 
 use crate::buffers::BufferPlan;
+use crate::choices::Draws;
 use crate::clock::Clock;
 use crate::collect::Collector;
+use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
 use crate::event::{Event, Go, Observer};
-use crate::job::{Job, MakeWorker};
+use crate::job::{Job, MakeCrew};
 use crate::memory;
 use crate::offsets::Offsets;
 use crate::outcome::{self, Facts};
 use crate::pace::Pace;
 use crate::platform;
+use crate::pool::Pool;
 use crate::prepared::{Prepared, PreparedTarget};
-use crate::random::{Random, unrepeated};
+use crate::random::unrepeated;
 use crate::recorder::Snapshot;
 use crate::shared::{Ending, InFlight};
 use crate::silent;
 use crate::sim::SimQueue;
 use crate::source;
+use crate::teams::{Place, Team, buffer_plan, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
@@ -53,19 +57,6 @@ pub struct Backend {
     pub reason: String,
     /// Features in use.
     pub features: Vec<String>,
-}
-
-/// Where a worker belongs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// Index of the stream.
-    pub stream: usize,
-    /// Index of the target.
-    pub target: usize,
-    /// Number among the threads of this stream and target.
-    pub thread: u32,
-    /// Number among all threads of this stream.
-    pub rank: u32,
 }
 
 /// Does what the workload says on prepared targets, and measures.
@@ -98,11 +89,47 @@ pub fn run(
     Ok(outcome::measurement(workload, prepared, run.collector, &run.places, &facts, started))
 }
 
+/// What a worker is made from, apart from what it shares with the others of its thread.
+struct Member {
+    number: usize,
+    offsets: Offsets,
+    pace: Pace,
+    content_seed: u64,
+    source: Arc<Vec<u8>>,
+    on_error: OnError,
+    ending: Arc<Ending>,
+    in_flight: Arc<InFlight>,
+    sender: SyncSender<Message>,
+    empties: Receiver<Box<Snapshot>>,
+    thread_cpu_ns: fn() -> Option<u64>,
+}
+
+impl Member {
+    fn worker(self, stream: &Stream, draws: Draws) -> Worker {
+        Worker::new(WorkerPlan {
+            worker: self.number,
+            stream,
+            offsets: self.offsets,
+            pace: self.pace,
+            draws,
+            content_seed: self.content_seed,
+            source: self.source,
+            on_error: self.on_error,
+            ending: self.ending,
+            in_flight: self.in_flight,
+            sender: self.sender,
+            empties: self.empties,
+            thread_cpu_ns: self.thread_cpu_ns,
+        })
+    }
+}
+
 /// A run in the making.
 struct Run<'a> {
     workload: &'a Workload,
     prepared: &'a Prepared,
     places: Vec<Place>,
+    teams: Vec<Team>,
     collector: Collector,
     receiver: Receiver<Message>,
     sender: SyncSender<Message>,
@@ -117,7 +144,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(workload: &'a Workload, prepared: &'a Prepared, sources: Vec<Arc<Vec<u8>>>) -> Self {
-        let places = places(workload);
+        let (places, teams) = teams(workload);
         let (mut returns, mut empties, mut watched) = (Vec::new(), Vec::new(), Vec::new());
         for (number, place) in places.iter().enumerate() {
             let stream = &workload.streams[place.stream];
@@ -138,6 +165,7 @@ impl<'a> Run<'a> {
             workload,
             prepared,
             places,
+            teams,
             collector,
             receiver,
             sender,
@@ -212,49 +240,82 @@ impl<'a> Run<'a> {
         cuts
     }
 
-    /// For each worker, what makes it, in its thread.
-    fn worker_makers(&mut self) -> Vec<MakeWorker> {
+    /// For each thread, what makes its workers, in that thread.
+    fn crew_makers(&mut self) -> Vec<MakeCrew> {
         let cursors = cursors(self.workload);
-        let mut makers: Vec<MakeWorker> = Vec::new();
-        let empties = std::mem::take(&mut self.empties);
-        for ((number, place), empties) in self.places.iter().copied().enumerate().zip(empties) {
-            let mut stream = self.workload.streams[place.stream].clone();
-            let cursor = Arc::clone(&cursors[place.stream][place.target]);
-            let size = self.prepared.targets()[place.target].size_bytes();
-            let offsets = Offsets::new(&stream, size, place.thread, &cursor);
-            let same = |p: &&Place| p.stream == place.stream;
-            let workers = self.places.iter().filter(same).count() as u64;
-            let random = Random::new(self.workload.seed, number as u64);
-            let diskspd_seed = self.workload.seed.wrapping_add(number as u64);
-            let (ending, in_flight) = (Arc::clone(&self.ending), Arc::clone(&self.watched[number]));
-            let (sender, on_error) = (self.sender.clone(), self.workload.on_error);
-            let simulated = self.workload.engine == EngineChoice::Sim;
-            if simulated {
+        let mut empties = std::mem::take(&mut self.empties).into_iter();
+        let mut makers: Vec<MakeCrew> = Vec::new();
+        for (number, team) in self.teams.iter().enumerate() {
+            let mut stream = self.workload.streams[team.stream].clone();
+            if self.workload.engine == EngineChoice::Sim {
                 // Nobody sees what is written, so it need not be made.
                 stream.content = Content::Zero;
             }
-            let source = Arc::clone(&self.sources[place.stream]);
-            let content_seed = unrepeated(self.workload.seed, number as u64);
+            let members = team.workers.clone().zip(&mut empties);
+            let members: Vec<Member> =
+                members.map(|(n, empties)| self.member(&stream, &cursors, n, empties)).collect();
+            let mut draws = Draws::new(self.workload.seed, number as u64);
             makers.push(Box::new(move || {
-                Worker::new(WorkerPlan {
-                    worker: number,
-                    stream: &stream,
-                    offsets,
-                    pace: Pace::new(&stream, place.rank.into(), workers),
-                    random,
-                    diskspd_seed,
-                    content_seed,
-                    source,
-                    on_error,
-                    ending,
-                    in_flight,
-                    sender,
-                    empties,
-                    thread_cpu_ns: if simulated { || None } else { platform::thread_cpu_ns },
-                })
+                let mut workers = Vec::new();
+                for member in members {
+                    let worker = member.worker(&stream, draws.clone());
+                    // What one drew at its beginning the next does not draw again.
+                    draws = worker.choices.draws.clone();
+                    workers.push(worker);
+                }
+                match (stream.pool.is_some(), workers.pop()) {
+                    (false, Some(worker)) => Crew::One(Box::new(worker)),
+                    (_, last) => {
+                        workers.extend(last);
+                        Crew::Pool(Box::new(Pool::new(&stream, workers, draws)))
+                    }
+                }
             }));
         }
         makers
+    }
+
+    /// What the worker of this number is made from.
+    fn member(
+        &self,
+        stream: &Stream,
+        cursors: &[Vec<Arc<AtomicU64>>],
+        number: usize,
+        empties: Receiver<Box<Snapshot>>,
+    ) -> Member {
+        let place = self.places[number];
+        let cursor = &cursors[place.stream][place.target];
+        let size = self.prepared.targets()[place.target].size_bytes();
+        let simulated = self.workload.engine == EngineChoice::Sim;
+        Member {
+            number,
+            offsets: Offsets::new(stream, size, place.thread, cursor),
+            pace: self.pace(stream, number),
+            content_seed: unrepeated(self.workload.seed, number as u64),
+            source: Arc::clone(&self.sources[place.stream]),
+            on_error: self.workload.on_error,
+            ending: Arc::clone(&self.ending),
+            in_flight: Arc::clone(&self.watched[number]),
+            sender: self.sender.clone(),
+            empties,
+            thread_cpu_ns: if simulated { || None } else { platform::thread_cpu_ns },
+        }
+    }
+
+    /// The pace of a worker: its part of its stream's, or of its thread's, which the first worker of the thread brings.
+    fn pace(&self, stream: &Stream, number: usize) -> Pace {
+        let place = self.places[number];
+        let mine = || self.teams.iter().filter(|t| t.stream == place.stream);
+        let first = mine().map(|t| t.workers.start).min().unwrap_or(0);
+        let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
+        if each {
+            let workers: usize = mine().map(|t| t.workers.len()).sum();
+            return Pace::new(stream, (number - first) as u64, workers as u64);
+        }
+        match mine().find(|t| t.workers.start == number) {
+            Some(team) => Pace::new(stream, team.rank.into(), mine().count() as u64),
+            None => Pace::Free,
+        }
     }
 
     /// All workers in this thread, on a virtual clock.
@@ -272,23 +333,24 @@ impl<'a> Run<'a> {
         let timeline = self.timeline(1);
         clock.set(timeline.start_ns);
         self.end_window(timeline.window_ns + self.window_ns());
-        let mut workers = Vec::new();
-        for (number, make) in self.worker_makers().into_iter().enumerate() {
-            let place = self.places[number];
-            let stream = &self.workload.streams[place.stream];
-            let plan = buffer_plan(stream);
-            let queue = SimQueue::new(&device, &clock, plan, vec![place.target], stream.durable)
+        let mut crews = Vec::new();
+        for (number, make) in self.crew_makers().into_iter().enumerate() {
+            let team = &self.teams[number];
+            let stream = &self.workload.streams[team.stream];
+            let plan = buffer_plan(stream, self.workload.targets.len());
+            let targets = self.places[team.workers.clone()].iter().map(|p| p.target).collect();
+            let queue = SimQueue::new(&device, &clock, plan, targets, stream.durable)
                 .map_err(|e| memory_error(plan, e))?;
-            let mut worker = make();
-            worker.start_at(timeline);
-            workers.push((worker, queue));
+            let mut crew = make();
+            crew.start_at(timeline);
+            crews.push((crew, queue));
         }
         let backend = Backend { name: "sim", reason: "asked for".into(), features: Vec::new() };
-        let mut facts = Facts::new(vec![backend; workers.len()], "virtual", timeline);
+        let mut facts = Facts::new(vec![backend], "virtual", timeline);
         observer.event(&Event::WarmingUp { seconds: self.workload.warmup_seconds });
         let mut watch = Watchdog::new(&self.watched);
         let mut began = false;
-        drive::drive_simulated(workers, &clock, |now| {
+        drive::drive_simulated(crews, &clock, |now| {
             if !began && now >= timeline.window_ns {
                 began = true;
                 observer.event(&Event::WindowBegan { seconds: self.workload.seconds });
@@ -319,16 +381,23 @@ impl<'a> Run<'a> {
     ) -> Result<Facts, EngineError> {
         let choices = self.choose()?;
         let mut starts = Vec::new();
-        for (number, make) in self.worker_makers().into_iter().enumerate() {
-            let place = self.places[number];
+        for (number, make_crew) in self.crew_makers().into_iter().enumerate() {
+            let team = &self.teams[number];
             let (go, wait_for_go) = sync_channel(1);
             starts.push(go);
-            let job = Job { make_worker: make, go: wait_for_go, sender: self.sender.clone() };
-            let stream = &self.workload.streams[place.stream];
-            let target = &self.prepared.targets()[place.target];
-            let plan = buffer_plan(stream);
-            let choice = choices[place.stream][place.target].clone();
-            platform::spawn(self.workload, stream, place, target, plan, choice, job)?;
+            let job = Job { make_crew, go: wait_for_go, sender: self.sender.clone() };
+            let stream = &self.workload.streams[team.stream];
+            let plan = buffer_plan(stream, self.workload.targets.len());
+            let choice = choices[number].clone();
+            platform::spawn(
+                self.workload,
+                stream,
+                team.rank,
+                &self.targets(team),
+                plan,
+                choice,
+                job,
+            )?;
         }
         let backends = self.wait_until_ready(starts.len())?;
         let clock = Clock::get();
@@ -342,13 +411,29 @@ impl<'a> Run<'a> {
         Ok(self.watch(facts, stop, observer))
     }
 
-    /// The backend of each stream on each target.
-    fn choose(&self) -> Result<Vec<Vec<platform::Choice>>, EngineError> {
-        let targets = self.prepared.targets();
-        let choose = |stream: &Stream| {
-            targets.iter().map(|t| platform::choose(self.workload, stream, t)).collect()
-        };
-        self.workload.streams.iter().map(choose).collect()
+    /// The targets of a thread.
+    fn targets(&self, team: &Team) -> Vec<&'a PreparedTarget> {
+        let places = &self.places[team.workers.clone()];
+        places.iter().map(|p| &self.prepared.targets()[p.target]).collect()
+    }
+
+    /// The backend of each thread: of a stream on a target, or on all targets of a pool.
+    fn choose(&self) -> Result<Vec<platform::Choice>, EngineError> {
+        let mut choices: Vec<platform::Choice> = Vec::new();
+        for (number, team) in self.teams.iter().enumerate() {
+            // Threads that differ in nothing else come one after the other.
+            let target = |t: &Team| (t.stream, self.places[t.workers.start].target);
+            let before = number.checked_sub(1).map(|n| &self.teams[n]);
+            let same = choices.last().filter(|_| before.map(target) == Some(target(team)));
+            let choice = if let Some(same) = same {
+                same.clone()
+            } else {
+                let stream = &self.workload.streams[team.stream];
+                platform::choose(self.workload, stream, &self.targets(team))?
+            };
+            choices.push(choice);
+        }
+        Ok(choices)
     }
 
     fn wait_until_ready(&self, workers: usize) -> Result<Vec<Backend>, EngineError> {
@@ -414,59 +499,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Every worker of a workload, in order of stream, target, thread.
-fn places(workload: &Workload) -> Vec<Place> {
-    let count = workload.targets.len();
-    let mut places = Vec::new();
-    for (stream, s) in workload.streams.iter().enumerate() {
-        let threads =
-            s.target_indexes(count).into_iter().flat_map(|t| (0..s.threads).map(move |n| (t, n)));
-        let place = |(rank, (target, thread))| Place { stream, target, thread, rank };
-        places.extend((0..).zip(threads).map(place));
-    }
-    places
-}
-
-/// One cursor for each stream and target, for those who share it.
-fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
-    let targets = || workload.targets.iter().map(|_| Arc::default()).collect();
-    workload.streams.iter().map(|_| targets()).collect()
-}
-
-/// What buffers a worker of a stream needs.
-pub(crate) fn buffer_plan(stream: &Stream) -> BufferPlan {
-    BufferPlan {
-        depth: stream.depth,
-        bytes: u32::try_from(stream.largest_block()).unwrap_or(u32::MAX),
-        reads: stream.reads(),
-        writes: stream.writes(),
-        layout: stream.buffers,
-    }
-}
-
 /// The error for a queue whose memory cannot be had.
 pub(crate) fn memory_error(plan: BufferPlan, source: std::io::Error) -> EngineError {
     EngineError::Memory { depth: plan.depth, bytes: plan.bytes, source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use workload::Target;
-
-    /// CPUs were given in turn to the threads of each target: with a thread for each of eight targets, all eight were
-    /// bound to the first CPU.
-    #[test]
-    fn threads_of_a_stream_are_counted_over_all_of_its_targets() {
-        let target = |name: &str| Target { path: name.into(), size_bytes: None };
-        let stream = Stream { threads: 2, ..Stream::default() };
-        let mut workload = Workload::single(target("a"), stream.clone());
-        workload.targets.push(target("b"));
-        workload.streams.push(Stream { targets: vec![1], ..stream });
-        let places: Vec<_> =
-            places(&workload).iter().map(|p| (p.stream, p.target, p.thread, p.rank)).collect();
-        let first = [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 2), (0, 1, 1, 3)];
-        assert_eq!(places[..4], first);
-        assert_eq!(places[4..], [(1, 1, 0, 0), (1, 1, 1, 1)]);
-    }
 }

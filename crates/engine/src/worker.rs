@@ -10,17 +10,16 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use results::ErrorKind;
 use workload::{OnError, Stream, SyncCall};
 
-use crate::choices::Choices;
+use crate::choices::{Choices, Draws};
 use crate::offsets::Offsets;
 use crate::pace::Pace;
 use crate::queue::{Finished, KINDS, Op, Queue, Request};
-use crate::random::Random;
 use crate::recorder::{Snapshot, Span};
 use crate::shared::{Ending, InFlight, Unfinished};
 pub(crate) use crate::timeline::Timeline;
 
 /// Even with nothing due, a worker looks up this often: the end may have come sooner than planned.
-const LOOK_UP_NS: u64 = 50_000_000;
+pub(crate) const LOOK_UP_NS: u64 = 50_000_000;
 /// Different errors that a worker keeps apart.
 const ERROR_RECORDS_MAX: usize = 64;
 
@@ -86,10 +85,8 @@ pub(crate) struct WorkerPlan<'a> {
     pub offsets: Offsets,
     /// Its pace.
     pub pace: Pace,
-    /// Its random choices.
-    pub random: Random,
-    /// Where the generator of DiskSpd's order starts.
-    pub diskspd_seed: u64,
+    /// Where its random choices come from.
+    pub draws: Draws,
     /// Where the content of its writes starts.
     pub content_seed: u64,
     /// What its writes are parts of, for the content `source`.
@@ -121,8 +118,10 @@ struct Slot {
 /// The state machine.
 pub(crate) struct Worker {
     number: usize,
-    choices: Choices,
-    pace: Pace,
+    /// A pool's thread lends its own.
+    pub choices: Choices,
+    /// A pool's thread may lend its own.
+    pub pace: Pace,
     on_error: OnError,
     timeline: Timeline,
     ending: Arc<Ending>,
@@ -132,14 +131,16 @@ pub(crate) struct Worker {
     thread_cpu_ns: fn() -> Option<u64>,
 
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    /// Slots without an I/O; a pool may hand them out.
+    pub free: Vec<u32>,
     requests: Vec<Request>,
     finished: Vec<Finished>,
 
     counts: Box<Snapshot>,
     boundary_ns: u64,
     last_ns: u64,
-    in_flight: u32,
+    /// I/Os that were issued and have not finished.
+    pub in_flight: u32,
     busy_since_ns: u64,
     writes_since_flush: u32,
     flush: Option<(u32, Op)>,
@@ -165,14 +166,7 @@ impl Worker {
         });
         Self {
             number: plan.worker,
-            choices: Choices::new(
-                stream,
-                plan.offsets,
-                plan.random,
-                plan.diskspd_seed,
-                plan.content_seed,
-                plan.source,
-            ),
+            choices: Choices::new(stream, plan.offsets, plan.draws, plan.content_seed, plan.source),
             pace: plan.pace,
             on_error: plan.on_error,
             timeline: Timeline::default(),
@@ -232,7 +226,7 @@ impl Worker {
 
     /// Takes what has finished, and gives the time at which it did.
     #[inline]
-    fn absorb<Q: Queue>(&mut self, queue: &mut Q) -> u64 {
+    pub(crate) fn absorb<Q: Queue>(&mut self, queue: &mut Q) -> u64 {
         queue.reap(&mut self.finished);
         let now = queue.now();
         let end = self.ending.ns();
@@ -247,7 +241,7 @@ impl Worker {
     /// Whether no I/O may start any more: then this is how long those under way are waited for. At the end of the window, which
     /// may be earlier, the last counts are sent.
     #[inline]
-    fn over(&mut self, now: u64) -> Option<u64> {
+    pub(crate) fn over(&mut self, now: u64) -> Option<u64> {
         // A failed I/O may just have ended the run.
         let end = self.ending.ns();
         if now < end {
@@ -260,10 +254,15 @@ impl Worker {
 
     /// When the worker must look up even if nothing is due and nothing finishes.
     #[inline]
-    fn next_look(&self, now: u64) -> u64 {
+    pub(crate) fn next_look(&self, now: u64) -> u64 {
         let end = self.ending.ns();
         let next = if now < end { self.boundary_ns.min(end) } else { self.ending.stop_ns() };
         next.min(now + LOOK_UP_NS)
+    }
+
+    /// Whether its queue has failed.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.end.queue_error.is_some()
     }
 
     /// Ends the worker: what it knows beyond its snapshots. `now` is the time on its queue's clock.
@@ -352,7 +351,7 @@ impl Worker {
     }
 
     /// Fills `requests` with everything that may start now; gives the moment when more may.
-    fn fill<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
+    pub(crate) fn fill<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
         if matches!(self.pace, Pace::Free) && self.flush.is_none() {
             while let Some(slot) = self.free.pop() {
                 self.begin(queue, slot, now);
@@ -397,7 +396,9 @@ impl Worker {
             self.writes_since_flush += u32::from(op == Op::Write);
             match &mut self.pace {
                 Pace::Free => {}
-                Pace::Due(schedule) => schedule.advance(u64::from(bytes), &mut self.choices.random),
+                Pace::Due(schedule) => {
+                    schedule.advance(u64::from(bytes), &mut self.choices.draws.random);
+                }
                 Pace::Capped(cap) => cap.started(u64::from(bytes)),
                 Pace::Bursts(bursts) => bursts.started(now),
             }
@@ -422,7 +423,7 @@ impl Worker {
     }
 
     /// Hands the requests to the queue.
-    fn send<Q: Queue>(&mut self, queue: &mut Q, stepped_ns: u64, until: u64) -> Next {
+    pub(crate) fn send<Q: Queue>(&mut self, queue: &mut Q, stepped_ns: u64, until: u64) -> Next {
         let mut requests = std::mem::take(&mut self.requests);
         let issued = self.send_in_batches(queue, &requests, stepped_ns);
         requests.clear();
@@ -467,7 +468,7 @@ impl Worker {
         if self.in_flight == 0 {
             self.busy_since_ns = now;
         }
-        let open_loop = matches!(self.pace, Pace::Due(_));
+        let open_loop = self.counts.tallies[0].open_loop.is_some();
         for request in requests {
             let slot = &mut self.slots[request.slot as usize];
             if request.buffer_offset > 0 {

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Event, Permissions, PrepareError};
-use workload::{Buffers, Bytes, Content, EngineChoice, Mode, Pattern, Stream, Target, Workload};
+use workload::{
+    Buffers, Bytes, Content, EngineChoice, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
+};
 
 /// Makes two test files with one seed and gives all of their blocks.
 fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
@@ -187,4 +189,56 @@ fn a_missing_file_of_bytes_is_said_before_anything_is_touched() {
     let error = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("missing"), "{error}");
     assert!(!target.path.exists());
+}
+
+/// The threads of a pool work on both files, whatever the engine, and each file's figures are its own.
+#[test]
+fn a_pool_works_on_real_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = |name: &str| Target {
+        path: directory.path().join(name),
+        size_bytes: Some(Bytes(256 << 10)),
+    };
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let ways = [
+        (EngineChoice::Uring, Mode::Buffered, 4),
+        (EngineChoice::Aio, Mode::Buffered, 4),
+        (EngineChoice::Sync, Mode::Buffered, 1),
+        (EngineChoice::Auto, Mode::Mapped, 4),
+        (EngineChoice::Null, Mode::Buffered, 4),
+    ];
+    for (engine, mode, depth) in ways {
+        let drawn = PoolShare::Drawn { weights: vec![1, 3] };
+        for share in [PoolShare::Each, PoolShare::InTurn, drawn.clone()] {
+            if engine == EngineChoice::Sync && share == PoolShare::Each {
+                continue;
+            }
+            let pool = Some(Pool { share: share.clone() });
+            let stream = Stream { threads: 2, depth, write_percent: 50, pool, ..Stream::default() };
+            let mut workload = Workload::single(target("a.test"), stream);
+            workload.targets.push(target("b.test"));
+            (workload.engine, workload.mode) = (engine, mode);
+            (workload.seconds, workload.warmup_seconds) = (0.05, 0.0);
+            let prepared = engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap();
+            let run = match engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()) {
+                Err(EngineError::Unavailable { .. }) => continue,
+                run => run.unwrap(),
+            };
+            let what = format!("{engine:?} {mode:?} {share:?}");
+            assert_eq!((run.threads, run.total.errors), (2, 0), "{what}: {:?}", run.errors);
+            let [a, b] = [0, 1].map(|t| run.targets[t].total.ios);
+            assert_eq!(a + b, run.total.ios, "{what}");
+            assert!(a > 0 && b > 0, "{what}: {a} {b}");
+            if share == PoolShare::InTurn {
+                assert!(a.abs_diff(b) <= 2 * u64::from(depth), "{what}: {a} {b}");
+            }
+            if share == drawn && a + b >= 1000 {
+                let part = b as f64 / (a + b) as f64;
+                assert!((0.68..0.82).contains(&part), "{what}: {part}");
+            }
+            let rows: Vec<_> = run.threads_detail.iter().map(|t| (t.thread, t.target)).collect();
+            assert_eq!(rows, [(0, 0), (0, 1), (1, 0), (1, 1)], "{what}");
+        }
+    }
 }

@@ -263,18 +263,18 @@ pub struct TargetResult {
     pub sync: Statistics,
 }
 
-/// The figures of one thread.
+/// The figures of one thread; of a thread of a pool, those on one of its targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadResult {
     /// Name of its stream.
     pub stream: String,
     /// Index of its target.
     pub target: usize,
-    /// Its number among the threads of its stream and target, from 0.
+    /// Its number among the threads of its stream and target, from 0; in a pool, among all threads of its stream.
     pub thread: u32,
     /// Outstanding I/Os, averaged over the measured window.
     pub achieved_depth: f64,
-    /// CPU time the thread used in the window, as percent of one core; none where the system does not tell.
+    /// CPU time the thread used in the window, on all of its targets, as percent of one core; none where the system does not tell.
     pub cpu_percent: Option<f64>,
     /// Reads and writes together.
     pub total: Statistics,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::order::{Buffers, DiskspdOrder, Pool};
+use crate::order::{Buffers, DiskspdOrder, Pool, PoolShare};
 use crate::sim::SimDevice;
 use crate::units::{Bytes, Nanoseconds};
 
@@ -100,9 +100,9 @@ pub struct Stream {
     /// Indexes into the workload's targets; empty means all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<usize>,
-    /// Threads for each target.
+    /// Threads for each target; of a pool, threads in all.
     pub threads: u32,
-    /// Outstanding I/Os of each thread.
+    /// Outstanding I/Os of each thread; of a pool where each target has them, of each thread on each target.
     pub depth: u32,
     /// Block sizes and how often each is chosen.
     pub blocks: Vec<Block>,
@@ -223,6 +223,24 @@ impl Stream {
     pub fn target_indexes(&self, count: usize) -> Vec<usize> {
         if self.targets.is_empty() { (0..count).collect() } else { self.targets.clone() }
     }
+
+    /// Threads of the stream in all, of a workload with `count` targets.
+    #[must_use]
+    pub fn threads_in_all(&self, count: usize) -> u64 {
+        let each = if self.pool.is_some() { 1 } else { self.targets_of(count) };
+        u64::from(self.threads).saturating_mul(each)
+    }
+
+    /// Outstanding I/Os of one thread of the stream, on all of its targets, of a workload with `count` targets.
+    #[must_use]
+    pub fn depth_of_thread(&self, count: usize) -> u64 {
+        let on_each = self.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
+        u64::from(self.depth).saturating_mul(if on_each { self.targets_of(count) } else { 1 })
+    }
+
+    fn targets_of(&self, count: usize) -> u64 {
+        (if self.targets.is_empty() { count } else { self.targets.len() }) as u64
+    }
 }
 
 impl Workload {
@@ -246,16 +264,17 @@ impl Workload {
         }
     }
 
-    /// Threads in all: of every stream on each of its targets.
+    /// Threads in all: of every stream on each of its targets, or on all of them.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        self.sum_over_streams(|s| u64::from(s.threads))
+        self.sum_over_streams(|s| s.threads_in_all(self.targets.len()))
     }
 
     /// I/Os in flight in all, when every thread holds its depth.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.sum_over_streams(|s| u64::from(s.threads).saturating_mul(u64::from(s.depth)))
+        let count = self.targets.len();
+        self.sum_over_streams(|s| s.threads_in_all(count).saturating_mul(s.depth_of_thread(count)))
     }
 
     /// The depth that all streams share, if they do.
@@ -265,10 +284,14 @@ impl Workload {
         self.streams.iter().all(|s| s.depth == first).then_some(first)
     }
 
-    fn sum_over_streams(&self, of: impl Fn(&Stream) -> u64) -> u64 {
+    /// Workers in all, whose figures are kept apart: of every thread on each of its targets.
+    pub(crate) fn workers(&self) -> u64 {
         let count = self.targets.len();
-        let each = |s: &Stream| of(s).saturating_mul(s.target_indexes(count).len() as u64);
-        self.streams.iter().map(each).fold(0, u64::saturating_add)
+        self.sum_over_streams(|s| u64::from(s.threads).saturating_mul(s.targets_of(count)))
+    }
+
+    fn sum_over_streams(&self, of: impl Fn(&Stream) -> u64) -> u64 {
+        self.streams.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// Whether any stream writes to the target of this index.

@@ -6,7 +6,7 @@ use crate::model::{
     Block, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit,
     Stream, Workload,
 };
-use crate::order::Buffers;
+use crate::order::{Buffers, PoolShare};
 use crate::units::Bytes;
 
 /// The most I/Os one thread may have in flight.
@@ -95,9 +95,10 @@ impl Workload {
         let rule = "a mapped target takes no engine for real I/O; leave it at `auto`";
         let mapped = self.mode == Mode::Mapped;
         found.check(!(mapped && real), "engine", self.engine.name(), rule);
-        check_not_yet(&mut found, self);
-        let threads = self.threads();
-        let rule = format!("all streams together may have at most {THREADS_MAX} threads");
+        let threads = self.workers();
+        let rule = format!(
+            "all streams together may have at most {THREADS_MAX} threads, counted on each of their targets"
+        );
         found.check(threads <= THREADS_MAX, "threads", threads, &rule);
         for (i, stream) in self.streams.iter().enumerate() {
             self.check_stream(&mut found, i, stream);
@@ -142,7 +143,8 @@ impl Workload {
         found.check(stream.threads > 0, at("threads"), 0, "it must be at least 1");
         let depth_ok = (1..=DEPTH_MAX).contains(&stream.depth);
         found.check(depth_ok, at("depth"), stream.depth, "it must be 1 to 65536");
-        let one_at_a_time = self.engine == EngineChoice::Sync && stream.depth > 1;
+        let in_all = stream.depth_of_thread(self.targets.len());
+        let one_at_a_time = self.engine == EngineChoice::Sync && in_all > 1;
         let rule = "the engine `sync` does one I/O at a time for each thread; \
                     use depth 1 and more threads, or another engine";
         found.check(!one_at_a_time, at("depth"), stream.depth, rule);
@@ -152,6 +154,7 @@ impl Workload {
         }
         check_blocks(found, &at, stream);
         self.check_pieces(found, &at, stream);
+        self.check_pool(found, &at, stream);
         check_percents(found, &at, stream);
         check_arrival(found, &at, stream);
         orders::check(found, &at, stream);
@@ -172,6 +175,25 @@ impl Workload {
         {
             found.check(level <= 7, at("priority.level"), level, "it must be 0 to 7");
         }
+    }
+
+    fn check_pool(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+        let Some(pool) = &stream.pool else { return };
+        let targets = stream.target_indexes(self.targets.len()).len();
+        if let PoolShare::Drawn { weights } = &pool.share {
+            let rule = format!("the stream has {targets} targets; give a weight for each, or none");
+            let fits = weights.is_empty() || weights.len() == targets;
+            found.check(fits, at("pool.share.weights"), weights.len(), &rule);
+            let some = weights.is_empty() || weights.iter().any(|w| *w > 0);
+            let rule = "one weight must be above 0";
+            found.check(some, at("pool.share.weights"), "all 0", rule);
+        }
+        let in_all = stream.depth_of_thread(self.targets.len());
+        let deep = stream.depth <= DEPTH_MAX && in_all > u64::from(DEPTH_MAX);
+        let rule = "depth times targets may be at most 65536 for a thread";
+        found.check(!deep, at("depth"), in_all, rule);
+        let rule = "a flush is of one target; leave out `sync`, or `pool`";
+        found.check(stream.sync.is_none(), at("sync"), "set beside a pool", rule);
     }
 
     fn check_pieces(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
@@ -271,16 +293,6 @@ impl Workload {
     }
 }
 
-/// What the engine cannot do yet.
-fn check_not_yet(found: &mut Found, workload: &Workload) {
-    let rule = "the engine cannot do this yet";
-    let mut refuse = |holds: bool, field: &str| found.check(!holds, field, "set", rule);
-    for stream in &workload.streams {
-        refuse(stream.pool.is_some(), "streams.pool");
-    }
-}
-
-/// Names are those of threads, too, and stand in tables.
 fn check_precision(found: &mut Found, precision: &Precision, longest: f64) {
     let ok = (0.1..=50.0).contains(&precision.percent);
     found.check(ok, "precision.percent", precision.percent, "it must be 0.1 to 50");
@@ -292,6 +304,7 @@ fn check_precision(found: &mut Found, precision: &Precision, longest: f64) {
     }
 }
 
+/// Names are those of threads, too, and stand in tables.
 fn check_name(found: &mut Found, at: &dyn Fn(&str) -> String, name: &str) {
     let chars = name.chars().count();
     let ok = (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control);

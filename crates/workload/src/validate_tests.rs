@@ -1,7 +1,8 @@
 //! Tests of the rules a workload must keep.
 
 use super::*;
-use crate::model::{Arrival, Block, Rate, Target};
+use crate::model::{Arrival, Block, Rate, SyncCall, SyncPolicy, Target};
+use crate::order::Pool;
 use crate::sim::{
     SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
     SimWarmup, SimWriteCache,
@@ -253,4 +254,37 @@ fn a_source_of_writes_holds_a_block() {
     assert_eq!(of(source(1 << 20), Some("/bytes")), []);
     assert_eq!(fields(&of(source(8191), None)), ["streams[0].content.bytes"]);
     assert_eq!(fields(&of(Content::Random, Some("/bytes"))), ["streams[0].content_file"]);
+}
+
+#[test]
+fn a_pool_has_rules_of_its_own() {
+    let with = |share, stream: Stream| {
+        let stream = Stream { pool: Some(Pool { share }), ..stream };
+        let target = |name: &str| Target { path: name.into(), size_bytes: None };
+        Workload { targets: vec![target("a"), target("b")], ..workload(stream) }
+    };
+    let drawn = |weights: &[u32]| PoolShare::Drawn { weights: weights.to_vec() };
+    let found = |share, stream| with(share, stream).violations();
+    let deep = || Stream { threads: 3, depth: 40_000, ..Stream::default() };
+    for share in [PoolShare::InTurn, drawn(&[]), drawn(&[0, 1])] {
+        assert_eq!(found(share.clone(), deep()), []);
+        let workload = with(share, deep());
+        assert_eq!((workload.threads(), workload.in_flight()), (3, 120_000));
+    }
+    assert_eq!(fields(&found(PoolShare::Each, deep())), ["streams[0].depth"]);
+    let each = with(PoolShare::Each, Stream { threads: 3, depth: 5, ..Stream::default() });
+    assert_eq!((each.threads(), each.in_flight()), (3, 30));
+    for weights in [&[0, 0][..], &[1], &[1, 2, 3]] {
+        let found = found(drawn(weights), Stream::default());
+        assert_eq!(fields(&found), ["streams[0].pool.share.weights"]);
+    }
+    let one_at_a_time =
+        |share| Workload { engine: EngineChoice::Sync, ..with(share, Stream::default()) };
+    assert_eq!(one_at_a_time(PoolShare::InTurn).violations(), []);
+    assert_eq!(fields(&one_at_a_time(PoolShare::Each).violations()), ["streams[0].depth"]);
+    let sync = Some(SyncPolicy { every_writes: 1, call: SyncCall::default() });
+    let flushing = Stream { sync, write_percent: 100, ..Stream::default() };
+    assert_eq!(fields(&found(PoolShare::InTurn, flushing)), ["streams[0].sync"]);
+    let many = Stream { threads: 2049, ..Stream::default() };
+    assert_eq!(fields(&found(PoolShare::InTurn, many)), ["threads"]);
 }

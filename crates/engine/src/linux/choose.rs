@@ -45,11 +45,11 @@ impl Choice {
     }
 }
 
-/// Takes the backend that was asked for, or the best one that works here.
+/// Takes the backend that was asked for, or the best one that works here, for a thread on these targets.
 pub(crate) fn choose(
     workload: &Workload,
     stream: &Stream,
-    target: &PreparedTarget,
+    targets: &[&PreparedTarget],
 ) -> Result<Choice, EngineError> {
     let unavailable =
         |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
@@ -57,7 +57,7 @@ pub(crate) fn choose(
         EngineChoice::Auto if workload.mode == Mode::Mapped => {
             Ok(Choice::new(Kind::Mmap, "the target is mapped"))
         }
-        EngineChoice::Auto => Ok(best(workload, stream, target)),
+        EngineChoice::Auto => Ok(best(workload, stream, targets)),
         EngineChoice::Uring => {
             uring::probe().map_err(|e| unavailable("uring", &e))?;
             Ok(Choice::new(Kind::Uring, "asked for"))
@@ -154,11 +154,15 @@ impl Known {
 /// ramfs, which libc does not name.
 const RAMFS_MAGIC: libc::c_long = 0x8584_58F6;
 
-fn best(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Choice {
-    if stream.depth == 1 {
+fn best(workload: &Workload, stream: &Stream, targets: &[&PreparedTarget]) -> Choice {
+    if stream.depth_of_thread(workload.targets.len()) == 1 {
         let reason = "at depth 1 plain pread/pwrite has the least overhead";
         return Choice::new(Kind::Sync, reason);
     }
+    // The targets of a pool share a queue; the first of them decides.
+    let Some(target) = targets.first() else {
+        return Choice::new(Kind::Sync, "there is no target");
+    };
     let (better, reason) = Known::of(workload, stream, target).better();
     let probe = |kind| if kind == Kind::Aio { aio::probe() } else { uring::probe() };
     let Err(error) = probe(better) else { return Choice::new(better, reason) };

@@ -18,16 +18,17 @@ mod uring;
 mod vectors;
 
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
-use workload::{Stream, Workload};
+use workload::{Completion, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
-use crate::run::{Backend, Place, memory_error};
+use crate::run::{Backend, memory_error};
 
 use choose::Kind;
 
@@ -37,109 +38,105 @@ pub(crate) use ready::prepare_target;
 pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{process_cpu, thread_cpu_ns};
 
-/// Starts the thread of one worker.
+/// Starts one thread, the one of this number in its stream, on these targets.
 pub(crate) fn spawn(
     workload: &Workload,
     stream: &Stream,
-    place: Place,
-    target: &PreparedTarget,
+    rank: u32,
+    targets: &[&PreparedTarget],
     plan: BufferPlan,
     choice: Choice,
     job: Job,
 ) -> Result<(), EngineError> {
-    let artificial = choice.kind == Kind::Null;
-    let file =
-        if artificial { None } else { Some(ready::open_for_io(target, workload.mode, stream)?) };
-    let setup = thread::Setup::new(stream, place.rank);
-    let completion = workload.completion;
-    let mapped = Mapped::new(stream, target);
-    let body = move || {
-        if let Err(error) = setup.apply() {
-            return job.fail(error);
-        }
-        let Choice { kind, reason } = choice;
-        match (kind, file) {
-            (Kind::Uring, Some(file)) => match uring::UringQueue::new(vec![file], plan, completion)
-            {
-                Ok((queue, features)) => {
-                    job.run(queue, plan, Backend { name: "uring", reason, features });
-                }
-                Err(error) => {
-                    job.fail(EngineError::Unavailable {
-                        engine: "uring",
-                        cause: choose::hint(&error),
-                    });
-                }
-            },
-            (Kind::Aio, Some(file)) => match aio::AioQueue::new(vec![file], plan, completion) {
-                Ok(queue) => {
-                    job.run(queue, plan, Backend { name: "aio", reason, features: Vec::new() });
-                }
-                Err(error) => {
-                    job.fail(EngineError::Unavailable {
-                        engine: "aio",
-                        cause: choose::hint(&error),
-                    });
-                }
-            },
-            (Kind::Sync, Some(file)) => run_sync(file, plan, reason, job),
-            (Kind::Mmap, Some(file)) => mapped.run(file, plan, reason, job),
-            _ => match NullQueue::new(plan) {
-                Ok(queue) => {
-                    job.run(queue, plan, Backend { name: "null", reason, features: Vec::new() });
-                }
-                Err(error) => job.fail(memory_error(plan, error)),
-            },
-        }
+    let open = |target: &&PreparedTarget| {
+        let file = ready::open_for_io(target, workload.mode, stream)?;
+        Ok(Open { file, path: target.path().to_owned(), size_bytes: target.size_bytes() })
+    };
+    let real = if choice.kind == Kind::Null { &[] } else { targets };
+    let opened = real.iter().map(open).collect::<Result<Vec<_>, EngineError>>()?;
+    let setup = thread::Setup::new(stream, rank);
+    let (completion, writes) = (workload.completion, stream.writes());
+    let start = Start { choice, opened, plan, completion, writes, durable: stream.durable };
+    let body = move || match setup.apply() {
+        Ok(()) => start.run(job),
+        Err(error) => job.fail(error),
     };
     // No name may end the program: what cannot stand in the name of a thread is left out.
     let name: String = stream.name.chars().filter(|c| !c.is_control()).collect();
-    std::thread::Builder::new()
-        .name(format!("{name}-{}", place.thread))
-        .spawn(body)
-        .map(|_| ())
-        .map_err(|source| EngineError::Thread {
+    std::thread::Builder::new().name(format!("{name}-{rank}")).spawn(body).map(|_| ()).map_err(
+        |source| EngineError::Thread {
             what: "start a thread".to_owned(),
             source,
             remedy: "use fewer threads and a larger depth",
-        })
+        },
+    )
 }
 
-fn run_sync(file: File, plan: BufferPlan, reason: String, job: Job) {
-    match sync::SyncQueue::new(vec![file], plan) {
-        Ok(queue) => job.run(queue, plan, Backend { name: "sync", reason, features: Vec::new() }),
-        Err(error) => job.fail(memory_error(plan, error)),
-    }
-}
-
-/// How a target is mapped.
-struct Mapped {
+/// A target that is open for one thread.
+struct Open {
+    file: File,
     path: PathBuf,
     size_bytes: u64,
+}
+
+/// What a thread opens its queue with.
+struct Start {
+    choice: Choice,
+    opened: Vec<Open>,
+    plan: BufferPlan,
+    completion: Completion,
     writes: bool,
     durable: bool,
 }
 
-impl Mapped {
-    fn new(stream: &Stream, target: &PreparedTarget) -> Self {
-        let (path, size_bytes) = (target.path().to_owned(), target.size_bytes());
-        Self { path, size_bytes, writes: stream.writes(), durable: stream.durable }
-    }
-
-    fn run(self, file: File, plan: BufferPlan, reason: String, job: Job) {
-        let Self { path, size_bytes, writes, durable } = self;
-        let mapping = match mmap::Mapping::new(file, size_bytes, writes, durable) {
-            Ok(mapping) => mapping,
-            Err(source) => {
-                let what = "copying, mapped into memory".to_owned();
-                return job.fail(EngineError::Open { path, what, source });
-            }
+impl Start {
+    /// Opens the queue and does the job on it.
+    fn run(self, job: Job) {
+        let Self { choice: Choice { kind, reason }, opened, plan, completion, writes, durable } =
+            self;
+        let files = |opened: Vec<Open>| opened.into_iter().map(|o| o.file).collect::<Vec<_>>();
+        let backend = |features| Backend { name: kind.name(), reason, features };
+        let unavailable = |error: io::Error| EngineError::Unavailable {
+            engine: kind.name(),
+            cause: choose::hint(&error),
         };
-        match mmap::MmapQueue::new(vec![mapping], plan) {
-            Ok(queue) => {
-                job.run(queue, plan, Backend { name: "mmap", reason, features: Vec::new() });
-            }
-            Err(error) => job.fail(memory_error(plan, error)),
+        match kind {
+            Kind::Uring => match uring::UringQueue::new(files(opened), plan, completion) {
+                Ok((queue, features)) => job.run(queue, plan, backend(features)),
+                Err(error) => job.fail(unavailable(error)),
+            },
+            Kind::Aio => match aio::AioQueue::new(files(opened), plan, completion) {
+                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
+                Err(error) => job.fail(unavailable(error)),
+            },
+            Kind::Sync => match sync::SyncQueue::new(files(opened), plan) {
+                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
+                Err(error) => job.fail(memory_error(plan, error)),
+            },
+            Kind::Mmap => match mapped(opened, plan, writes, durable) {
+                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
+                Err(error) => job.fail(error),
+            },
+            Kind::Null => match NullQueue::new(plan) {
+                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
+                Err(error) => job.fail(memory_error(plan, error)),
+            },
         }
     }
+}
+
+fn mapped(
+    opened: Vec<Open>,
+    plan: BufferPlan,
+    writes: bool,
+    durable: bool,
+) -> Result<mmap::MmapQueue, EngineError> {
+    let map =
+        |Open { file, path, size_bytes }: Open| {
+            mmap::Mapping::new(file, size_bytes, writes, durable).map_err(|source| {
+                EngineError::Open { path, what: "copying, mapped into memory".to_owned(), source }
+            })
+        };
+    let mappings = opened.into_iter().map(map).collect::<Result<Vec<_>, _>>()?;
+    mmap::MmapQueue::new(mappings, plan).map_err(|error| memory_error(plan, error))
 }

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::{Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
-use crate::run::{Backend, Place, memory_error};
+use crate::run::{Backend, memory_error};
 
 /// The backend of a stream: there is one.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ fn not_yet(engine: &'static str) -> EngineError {
 pub(crate) fn choose(
     workload: &Workload,
     _stream: &Stream,
-    _target: &PreparedTarget,
+    _targets: &[&PreparedTarget],
 ) -> Result<Choice, EngineError> {
     match workload.engine {
         EngineChoice::Null => Ok(Choice),
@@ -34,12 +34,12 @@ pub(crate) fn choose(
     }
 }
 
-/// Starts the thread of one worker.
+/// Starts one thread.
 pub(crate) fn spawn(
     _workload: &Workload,
     _stream: &Stream,
-    _place: Place,
-    _target: &PreparedTarget,
+    _rank: u32,
+    _targets: &[&PreparedTarget],
     plan: BufferPlan,
     _choice: Choice,
     job: Job,

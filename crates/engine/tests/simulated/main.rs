@@ -11,3 +11,4 @@ mod experiment;
 mod faults;
 mod flushes;
 mod open_loop;
+mod pools;

@@ -1,0 +1,340 @@
+//! One thread of a pool: a worker for each of its targets, all on one queue.
+//!
+//! Where each target has the stream's depth, the workers go their own ways. Otherwise the pool hands out the outstanding
+//! I/Os one by one, with the thread's pace. Either way all of them draw from the generators of the thread.
+
+use std::io;
+use std::mem::{swap, take};
+
+use workload::{PoolShare, Stream};
+
+use crate::choices::Draws;
+use crate::crew::Machine;
+use crate::pace::Pace;
+use crate::queue::{Finished, Queue, Request};
+use crate::worker::{LOOK_UP_NS, Next, Timeline, Worker};
+
+/// The workers of a thread, and how they share its queue.
+pub(crate) struct Pool {
+    workers: Vec<Worker>,
+    /// What has finished, by worker.
+    inboxes: Vec<Vec<Finished>>,
+    finished: Vec<Finished>,
+    requests: Vec<Request>,
+    draws: Draws,
+    share: Share,
+}
+
+/// How the queue's slots belong to the workers.
+enum Share {
+    /// This many to each.
+    Each { depth: u32 },
+    /// Any to whoever's turn it is.
+    Handed(Hand),
+}
+
+/// What is handed out.
+struct Hand {
+    turns: Turns,
+    /// Whose turn it is, where that is settled but nothing was due yet.
+    settled: Option<usize>,
+    free: Vec<u32>,
+    /// Who had each slot last.
+    owners: Vec<usize>,
+    pace: Pace,
+}
+
+/// Who comes next.
+enum Turns {
+    Cycle {
+        last: usize,
+    },
+    /// The sums of the weights up to each worker; none where all weigh the same.
+    Drawn {
+        sums: Vec<u64>,
+        by_diskspd: bool,
+    },
+}
+
+impl Turns {
+    fn new(stream: &Stream, weights: &[u32], workers: usize) -> Self {
+        let add = |sum: &mut u64, weight: &u32| {
+            *sum += u64::from(*weight);
+            Some(*sum)
+        };
+        let equal = weights.len() != workers || weights.windows(2).all(|w| w[0] == w[1]);
+        let sums = if equal { Vec::new() } else { weights.iter().scan(0, add).collect() };
+        Self::Drawn { sums, by_diskspd: stream.diskspd.is_some() }
+    }
+
+    fn next(&mut self, workers: usize, draws: &mut Draws) -> usize {
+        match self {
+            Self::Cycle { last } => {
+                *last = (*last + 1) % workers;
+                *last
+            }
+            Self::Drawn { .. } if workers == 1 => 0,
+            Self::Drawn { sums, by_diskspd } => {
+                let Some(total) = sums.last() else {
+                    let place = if *by_diskspd {
+                        draws.diskspd.below_of_half(workers as u64)
+                    } else {
+                        draws.random.below(workers as u64)
+                    };
+                    return usize::try_from(place).unwrap_or(0);
+                };
+                let place = if *by_diskspd {
+                    draws.diskspd.bits() % total
+                } else {
+                    draws.random.below(*total)
+                };
+                sums.partition_point(|sum| *sum <= place)
+            }
+        }
+    }
+}
+
+/// A pool's queue as one of its workers sees it: a queue of its own to its own target.
+struct View<'a, Q> {
+    queue: &'a mut Q,
+    target: u16,
+    first_slot: u32,
+    inbox: &'a mut Vec<Finished>,
+    requests: &'a mut Vec<Request>,
+}
+
+impl<Q: Queue> Queue for View<'_, Q> {
+    #[inline]
+    fn now(&self) -> u64 {
+        self.queue.now()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        self.requests.clear();
+        let (target, first) = (self.target, self.first_slot);
+        self.requests.extend(requests.iter().map(|r| Request {
+            slot: r.slot + first,
+            target,
+            ..*r
+        }));
+        self.queue.issue(self.requests)
+    }
+
+    #[inline]
+    fn batch(&self) -> usize {
+        self.queue.batch()
+    }
+
+    fn start(&mut self) -> io::Result<()> {
+        self.queue.start()
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        self.queue.wait(until_ns)
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        finished.append(self.inbox);
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.queue.write_buffer(slot + self.first_slot)
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        self.queue.read_buffer(slot + self.first_slot)
+    }
+}
+
+impl Pool {
+    /// A pool of workers, one for each target of the stream in their order, that all draw from `draws`.
+    ///
+    /// Where it hands out, the first of them brings the thread's pace, the others none.
+    pub(crate) fn new(stream: &Stream, mut workers: Vec<Worker>, draws: Draws) -> Self {
+        let count = workers.len();
+        let depth = stream.depth;
+        let hand = |turns| Hand {
+            turns,
+            settled: None,
+            free: (0..depth).rev().collect(),
+            owners: vec![0; depth as usize],
+            pace: Pace::Free,
+        };
+        let share = match stream.pool.as_ref().map(|p| &p.share) {
+            None | Some(PoolShare::Each) => Share::Each { depth },
+            Some(PoolShare::InTurn) => Share::Handed(hand(Turns::Cycle { last: count - 1 })),
+            Some(PoolShare::Drawn { weights }) => {
+                Share::Handed(hand(Turns::new(stream, weights, count)))
+            }
+        };
+        if let Share::Handed(_) = share {
+            for worker in &mut workers {
+                worker.free.clear();
+            }
+        }
+        let slots = depth as usize * count;
+        Self {
+            workers,
+            inboxes: (0..count).map(|_| Vec::with_capacity(depth as usize)).collect(),
+            finished: Vec::with_capacity(slots),
+            requests: Vec::with_capacity(depth as usize),
+            draws,
+            share,
+        }
+    }
+
+    /// Lets one worker do something on its view of the queue.
+    fn with<Q: Queue, T>(
+        &mut self,
+        index: usize,
+        queue: &mut Q,
+        act: impl FnOnce(&mut Worker, &mut View<'_, Q>) -> T,
+    ) -> T {
+        let first_slot = match self.share {
+            Share::Each { depth } => depth * u32::try_from(index).unwrap_or(0),
+            Share::Handed(_) => 0,
+        };
+        let (target, inbox) = (u16::try_from(index).unwrap_or(0), &mut self.inboxes[index]);
+        let mut view = View { queue, target, first_slot, inbox, requests: &mut self.requests };
+        let worker = &mut self.workers[index];
+        swap(&mut worker.choices.draws, &mut self.draws);
+        let result = act(worker, &mut view);
+        swap(&mut worker.choices.draws, &mut self.draws);
+        result
+    }
+
+    /// Puts what has finished before those whose it is.
+    fn sort<Q: Queue>(&mut self, queue: &mut Q) {
+        queue.reap(&mut self.finished);
+        for one in self.finished.drain(..) {
+            let (owner, slot) = match &self.share {
+                Share::Each { depth } => ((one.slot / depth) as usize, one.slot % depth),
+                Share::Handed(hand) => (hand.owners[one.slot as usize], one.slot),
+            };
+            self.inboxes[owner].push(Finished { slot, ..one });
+        }
+    }
+
+    /// All workers go their own ways.
+    fn step_each<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+        let mut earliest = None;
+        for index in 0..self.workers.len() {
+            match self.with(index, queue, |w, view| w.step(view)) {
+                Next::Wait(until) => {
+                    earliest = Some(earliest.map_or(until, |e: u64| e.min(until)));
+                }
+                Next::Done if self.workers[index].is_broken() => return Next::Done,
+                Next::Done => {}
+            }
+        }
+        earliest.map_or(Next::Done, Next::Wait)
+    }
+
+    fn step_handed<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+        let count = self.workers.len();
+        let mut now = queue.now();
+        for index in 0..count {
+            now = self.with(index, queue, |w, view| w.absorb(view));
+        }
+        self.take_back(now);
+        let limit = self.over(now);
+        let idle = self.workers.iter().all(|w| w.in_flight == 0);
+        let until = match limit {
+            Some(limit) if idle || now >= limit => return Next::Done,
+            Some(limit) => limit.min(now + LOOK_UP_NS),
+            None => {
+                let due = self.hand_out(queue, now);
+                self.workers.iter().fold(due, |until, w| until.min(w.next_look(now)))
+            }
+        };
+        for index in 0..count {
+            if self.with(index, queue, |w, view| w.send(view, now, until)) == Next::Done {
+                return Next::Done;
+            }
+        }
+        Next::Wait(until)
+    }
+
+    /// Takes the slots that are free again.
+    fn take_back(&mut self, now: u64) {
+        let Share::Handed(hand) = &mut self.share else { return };
+        let before = hand.free.len();
+        for worker in &mut self.workers {
+            hand.free.append(&mut worker.free);
+        }
+        let idle = hand.free.len() == hand.owners.len();
+        if let Pace::Bursts(bursts) = &mut hand.pace
+            && idle
+            && hand.free.len() > before
+        {
+            bursts.idle(now);
+        }
+    }
+
+    /// Whether no I/O may start any more; the first worker tells how late the thread's pace was then.
+    fn over(&mut self, now: u64) -> Option<u64> {
+        let Share::Handed(hand) = &mut self.share else { return None };
+        swap(&mut hand.pace, &mut self.workers[0].pace);
+        let limits = self.workers.iter_mut().map(|w| w.over(now));
+        let limit = limits.fold(None, Option::or);
+        swap(&mut hand.pace, &mut self.workers[0].pace);
+        limit
+    }
+
+    /// Lets everything begin that may begin now; gives the moment when more may.
+    fn hand_out<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
+        loop {
+            let Share::Handed(hand) = &mut self.share else { return u64::MAX };
+            let Some(slot) = hand.free.pop() else { return u64::MAX };
+            let settled = hand.settled.take();
+            let whose =
+                settled.unwrap_or_else(|| hand.turns.next(self.workers.len(), &mut self.draws));
+            let mut pace = std::mem::replace(&mut hand.pace, Pace::Free);
+            let (due, left) = self.with(whose, queue, |worker, view| {
+                swap(&mut worker.pace, &mut pace);
+                worker.free.push(slot);
+                let due = worker.fill(view, now);
+                swap(&mut worker.pace, &mut pace);
+                (due, worker.free.pop())
+            });
+            let Share::Handed(hand) = &mut self.share else { return u64::MAX };
+            hand.pace = pace;
+            if let Some(slot) = left {
+                hand.free.push(slot);
+                hand.settled = Some(whose);
+                return due;
+            }
+            hand.owners[slot as usize] = whose;
+        }
+    }
+}
+
+impl Machine for Pool {
+    fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
+        // Slots that are handed out are the same for all.
+        let whose = if matches!(self.share, Share::Each { .. }) { self.workers.len() } else { 1 };
+        (0..whose).for_each(|index| self.with(index, queue, |w, view| w.prepare(view)));
+    }
+
+    fn start_at(&mut self, timeline: Timeline) {
+        self.workers.iter_mut().for_each(|w| w.start_at(timeline));
+        if let Share::Handed(hand) = &mut self.share {
+            hand.pace = std::mem::replace(&mut self.workers[0].pace, Pace::Free);
+        }
+    }
+
+    fn step<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+        self.sort(queue);
+        match self.share {
+            Share::Each { .. } => self.step_each(queue),
+            Share::Handed(_) => self.step_handed(queue),
+        }
+    }
+
+    fn finish(self, now: u64, queue_error: Option<String>) {
+        let mut error = queue_error;
+        for worker in self.workers {
+            worker.finish(now, take(&mut error));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Who does the work of a run: its threads, and the workers of each.
+//!
+//! A worker has one target, and its figures are counted apart. An ordinary thread is one worker; a thread of a pool is one
+//! worker for each target of the stream, all on one queue.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use workload::{Stream, Workload};
+
+use crate::buffers::BufferPlan;
+
+/// Where a worker belongs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Index of the stream.
+    pub stream: usize,
+    /// Index of the target.
+    pub target: usize,
+    /// Number among the threads of this stream and target; in a pool, among all threads of the stream.
+    pub thread: u32,
+}
+
+/// One thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Team {
+    /// Index of the stream.
+    pub stream: usize,
+    /// Number among all threads of the stream.
+    pub rank: u32,
+    /// Its workers, by their numbers in the run.
+    pub workers: Range<usize>,
+}
+
+/// Every worker of a workload, and who works together, in order of stream, target, thread; in a pool of stream, thread, target.
+pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
+    let count = workload.targets.len();
+    let (mut places, mut teams) = (Vec::new(), Vec::new());
+    for (stream, s) in workload.streams.iter().enumerate() {
+        let targets = s.target_indexes(count);
+        let mut team = |rank, members: &mut dyn Iterator<Item = Place>| {
+            let first = places.len();
+            places.extend(members);
+            teams.push(Team { stream, rank, workers: first..places.len() });
+        };
+        if s.pool.is_some() {
+            for thread in 0..s.threads {
+                let place = |&target: &usize| Place { stream, target, thread };
+                team(thread, &mut targets.iter().map(place));
+            }
+            continue;
+        }
+        let threads = targets.iter().flat_map(|&t| (0..s.threads).map(move |n| (t, n)));
+        for (rank, (target, thread)) in (0..).zip(threads) {
+            team(rank, &mut std::iter::once(Place { stream, target, thread }));
+        }
+    }
+    (places, teams)
+}
+
+/// One cursor for each stream and target, for those who share it.
+pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
+    let targets = || workload.targets.iter().map(|_| Arc::default()).collect();
+    workload.streams.iter().map(|_| targets()).collect()
+}
+
+/// What buffers a thread of a stream needs, of a workload with this many targets.
+pub(crate) fn buffer_plan(stream: &Stream, targets: usize) -> BufferPlan {
+    BufferPlan {
+        depth: u32::try_from(stream.depth_of_thread(targets)).unwrap_or(u32::MAX),
+        bytes: u32::try_from(stream.largest_block()).unwrap_or(u32::MAX),
+        reads: stream.reads(),
+        writes: stream.writes(),
+        layout: stream.buffers,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Pool, PoolShare, Target};
+
+    fn two_targets(stream: Stream) -> Workload {
+        let target = |name: &str| Target { path: name.into(), size_bytes: None };
+        let mut workload = Workload::single(target("a"), stream);
+        workload.targets.push(target("b"));
+        workload
+    }
+
+    /// CPUs were given in turn to the threads of each target: with a thread for each of eight targets, all eight were
+    /// bound to the first CPU.
+    #[test]
+    fn threads_of_a_stream_are_counted_over_all_of_its_targets() {
+        let stream = Stream { threads: 2, ..Stream::default() };
+        let mut workload = two_targets(stream.clone());
+        workload.streams.push(Stream { targets: vec![1], ..stream });
+        let (places, teams) = teams(&workload);
+        let rows: Vec<_> = teams
+            .iter()
+            .map(|t| (t, places[t.workers.start]))
+            .map(|(t, p)| (p.stream, p.target, p.thread, t.rank, t.workers.len()))
+            .collect();
+        let first = [(0, 0, 0, 0, 1), (0, 0, 1, 1, 1), (0, 1, 0, 2, 1), (0, 1, 1, 3, 1)];
+        assert_eq!(rows[..4], first);
+        assert_eq!(rows[4..], [(1, 1, 0, 0, 1), (1, 1, 1, 1, 1)]);
+    }
+
+    #[test]
+    fn a_thread_of_a_pool_has_a_worker_for_each_target() {
+        let pool = Some(Pool { share: PoolShare::Each });
+        let workload = two_targets(Stream { threads: 2, pool, ..Stream::default() });
+        let (places, teams) = teams(&workload);
+        let places: Vec<_> = places.iter().map(|p| (p.thread, p.target)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        let team =
+            |rank: u32| Team { stream: 0, rank, workers: rank as usize * 2..rank as usize * 2 + 2 };
+        assert_eq!(teams, [team(0), team(1)]);
+    }
+}
