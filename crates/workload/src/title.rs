@@ -5,6 +5,7 @@
 use crate::model::{
     Arrival, Block, Content, Distribution, Pattern, RateLimit, Stream, SyncCall, Workload,
 };
+use crate::order::{Buffers, PoolShare};
 use crate::sweep::Matrix;
 use crate::units::show_number;
 
@@ -60,6 +61,21 @@ impl Stream {
             }
             _ => {}
         }
+        match self.buffers {
+            Buffers::Single => {}
+            Buffers::Scattered { pieces } => {
+                words.push_str(&format!(", over {}", plural(pieces, "piece", "pieces")));
+            }
+            Buffers::Copied { pieces } => {
+                words.push_str(&format!(", copied in {}", plural(pieces, "piece", "pieces")));
+            }
+        }
+        words.push_str(match self.pool.as_ref().map(|p| &p.share) {
+            None => "",
+            Some(PoolShare::Each) => ", each thread on all targets",
+            Some(PoolShare::InTurn) => ", each thread on all targets in turn",
+            Some(PoolShare::Drawn { .. }) => ", each thread on targets that it draws",
+        });
         words
     }
 }
@@ -165,4 +181,20 @@ fn percent(value: f64) -> String {
 /// A noun with its number: `1 write`, `4 writes`.
 fn plural(n: u32, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Pool;
+
+    #[test]
+    fn a_title_says_who_works_where_and_on_what_memory() {
+        let pool = |share| Some(Pool { share });
+        let stream = Stream { pool: pool(PoolShare::InTurn), ..Stream::default() };
+        assert_eq!(stream.title(), "8 KiB random read, each thread on all targets in turn");
+        let buffers = Buffers::Scattered { pieces: 2 };
+        let stream = Stream { pool: pool(PoolShare::Each), buffers, ..Stream::default() };
+        assert_eq!(stream.title(), "8 KiB random read, over 2 pieces, each thread on all targets");
+    }
 }
