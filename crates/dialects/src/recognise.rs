@@ -1,7 +1,7 @@
 //! Whose result is in a file?
 
 use crate::foreign::{Found, ReadError};
-use crate::{diskspd, fio, sqlio, text};
+use crate::{diskspd, fio, iometer, sqlio, text};
 
 /// Reads every run of a file of another tool; none where no tool is recognised. `file` is the name of the file, `read` the moment, UTC
 /// and RFC 3339, that stands for the start of runs of which nobody knows it.
@@ -15,6 +15,9 @@ pub fn recognise(bytes: &[u8], file: &str, read: &str) -> Result<Option<Found>, 
     }
     if diskspd::import::is_text(&text) {
         return diskspd::import::read_text(&text, file, read).map(Some);
+    }
+    if iometer::result::is_result(&text) {
+        return Ok(Some(iometer::result::import(&text, file, read)));
     }
     let found = sqlio::read(&text, file, read);
     let nothing = found.measurements.is_empty() && found.notes.is_empty();
