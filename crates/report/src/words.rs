@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Measurement, Source, Statistics, Status, Sweep};
+use results::{Measurement, Origin, Source, Statistics, Status, Sweep};
 use workload::{Bytes, Mode, Pattern, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
@@ -202,6 +202,21 @@ pub(crate) fn engine(m: &Measurement) -> String {
         text.push_str(&format!(", {}", clean(&m.engine.features.join(", "))));
     }
     text.push_str(&format!(", clock {}", clean(&m.engine.clock)));
+    text
+}
+
+/// Another tool that measured, and where its result was.
+pub(crate) fn origin(origin: &Origin) -> String {
+    let mut text = clean(&origin.tool);
+    if let Some(version) = &origin.tool_version {
+        text.push_str(&format!(" {}", clean(version)));
+    }
+    if let Some(file) = &origin.file {
+        text.push_str(&format!(", read from {}", clean(file)));
+    }
+    if let Some(line) = &origin.command_line {
+        text.push_str(&format!(", called as `{}`", clean(line)));
+    }
     text
 }
 

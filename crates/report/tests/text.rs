@@ -45,6 +45,37 @@ fn a_measurement_reads_in_the_order_of_the_field() {
     assert!(width(&text) <= 100, "{text}");
 }
 
+/// Of another tool nothing is said that it did not tell.
+#[test]
+fn an_imported_result_says_whose_it_is_and_how_far_its_mean_is_known() {
+    let mut m = sample::mixed();
+    let latency = Latency { min: 0, mean: 29e6, max: 532_000_000, ..Latency::default() };
+    m.read.latency_ns = Some(latency);
+    let mut percents = vec![4; 25];
+    percents[0] = 100;
+    m.origin = Some(results::Origin {
+        tool: "SQLIO".to_owned(),
+        tool_version: Some("v1.5.SG".to_owned()),
+        file: Some("result.txt".to_owned()),
+        latency_mean_short_by_ns: Some(1_500_000),
+        histogram_percent: Some(percents),
+        ..results::Origin::default()
+    });
+    let text = text::measurement(&m);
+    for words in [
+        "tool       SQLIO v1.5.SG, read from result.txt",
+        "29 ms to 30.5 ms",
+        "SQLIO does not tell",
+        "  ms    0  1  2  3",
+        " 23 24+\n  %   100  4  4",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in {text}");
+    }
+    for words in ["seed", "CPU  ", "engine", "fewer than ten", "Stalls", "Kernel"] {
+        assert!(!text.contains(words), "`{words}` is in {text}");
+    }
+}
+
 #[test]
 fn what_went_wrong_is_said() {
     let mut m = sample::mixed();

@@ -98,7 +98,8 @@ fn keyed(line: &str) -> Option<Line> {
     if name.len() > 60 {
         return None;
     }
-    let value = value.trim();
+    // A value may be set in bold, too.
+    let value = value.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '`'));
     let letters = name.chars().filter(|c| !matches!(c, ' ' | '\t' | '\\' | '*'));
     let key: String = letters.map(|c| c.to_ascii_lowercase()).collect();
     let number = || figure(value).map(|f| f.value);

@@ -30,6 +30,7 @@ pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
     let mut charts: Vec<Chart> = percentiles(loads).into_iter().collect();
     if histograms {
         charts.extend(loads.iter().filter_map(|(name, m)| histogram(name, m)));
+        charts.extend(loads.iter().filter_map(|(name, m)| milliseconds(name, m)));
     }
     let mut blocks: Vec<Block> = match charts.len() {
         0 => Vec::new(),
@@ -56,7 +57,9 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     let all = loads.iter().flat_map(|(name, m)| {
         kinds(m).into_iter().map(|(kind, _, latency)| (name.as_str(), kind, latency))
     });
-    let lines: Vec<Series> = all.take(LINES).map(line).collect();
+    // Of minimum and maximum alone there is no line.
+    let known = |l: &Latency| l.percentiles().iter().any(|(_, value)| value.is_some());
+    let lines: Vec<Series> = all.filter(|(.., l)| known(l)).take(LINES).map(line).collect();
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
     let named = Named { key: "percentiles", title: "Latency percentiles", caption: &caption };
     chart(
@@ -126,6 +129,26 @@ fn histogram(name: &str, m: &Measurement) -> Option<Chart> {
     )
 }
 
+/// The share of I/Os in each millisecond, of a tool that has nothing finer.
+fn milliseconds(name: &str, m: &Measurement) -> Option<Chart> {
+    let percents = m.origin.as_ref()?.histogram_percent.as_ref()?;
+    let last = percents.len().checked_sub(1)?;
+    let shown = percents.iter().enumerate().map(|(i, p)| (i as f64, Some(f64::from(*p))));
+    let label = |ms: usize| if ms == last { format!("{ms}+ ms") } else { format!("{ms} ms") };
+    let caption = words::caption(m);
+    let title = format!("{name}: share of I/Os in each millisecond");
+    chart(
+        &Named { key: &format!("histogram-{name}"), title: &title, caption: &caption },
+        Drawn {
+            x: names("Latency", (0..percents.len()).map(label).collect()),
+            left: linear("Share of I/Os", Unit::Percent),
+            right: None,
+            series: vec![series("all", Shape::Columns, Side::Left, points(shown))],
+            marks: Vec::new(),
+        },
+    )
+}
+
 fn columns() -> Vec<Column> {
     let time = |key, name| column(key, name, Unit::Nanoseconds);
     vec![
@@ -156,7 +179,8 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
         whole(ios),
         whole(l.min),
         number(l.mean),
-        number(l.stddev),
+        // A tool that tells no distribution has none.
+        number(Some(l.stddev).filter(|s| *s > 0.0 || m.origin.is_none())),
     ];
     row.extend(l.percentiles().iter().map(|(_, value)| whole(*value)));
     row.push(whole(l.max));

@@ -15,6 +15,8 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
     figures.extend(checks::parts(m));
     let document = Document::Measurement(Box::new(m.clone()));
     figures.extend(loads::shown(&document).map(Block::Table));
+    // Another tool watched none of what these two tell.
+    let own = m.origin.is_none();
     let sections = [
         section(
             "verdict",
@@ -25,8 +27,8 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
         section("time", "Over time", beside(over_time(m)).into_iter().collect()),
         latency::of(&named, true),
         section("loads", "Figures", figures),
-        agreement::of(&named),
-        checks::of(m),
+        own.then(|| agreement::of(&named)).flatten(),
+        own.then(|| checks::of(m)).flatten(),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -45,7 +47,9 @@ pub(super) fn headline(m: &Measurement) -> String {
         None => String::new(),
         Some(l) => {
             let tail = l.p99.map(|p| format!(" (p99 {})", words::time(Some(p))));
-            let mean = words::mean_time(Some(l.mean));
+            let short = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
+            let most = short.map(|s| format!(" to {}", words::mean_time(Some(l.mean + s as f64))));
+            let mean = words::mean_time(Some(l.mean)) + &most.unwrap_or_default();
             format!(" at a mean latency of {mean}{}", tail.unwrap_or_default())
         }
     };

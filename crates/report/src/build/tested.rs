@@ -86,7 +86,10 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
     if !found.is_empty() {
         facts.push(fact("Content of the file", found.join("; ")));
     }
-    facts.push(fact("Engine", words::engine(m)));
+    facts.push(match &m.origin {
+        Some(origin) => fact("Tool", words::origin(origin)),
+        None => fact("Engine", words::engine(m)),
+    });
     facts
 }
 
@@ -98,6 +101,9 @@ fn measured(m: &Measurement) -> String {
     }
     if let Some(precision) = &m.workload.precision {
         text.push_str(&format!(" (asked: ± {} %)", show_number(precision.percent)));
+    }
+    if m.origin.is_some() {
+        return format!("{text} from {}", words::moment(&m.started));
     }
     format!(
         "{text} after {} of warm-up, from {}, seed {}",

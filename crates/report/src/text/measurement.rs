@@ -16,11 +16,16 @@ pub fn measurement(m: &Measurement) -> String {
     out.push_str(&latency(m));
     out.push_str(&streams(m));
     out.push_str(&targets(m));
-    out.push_str(&format!("\n{}", wrap("CPU         ", &words::cost(m), WIDTH)));
-    out.push_str(&kernel::section(m));
-    out.push_str(&checks(m));
+    // Another tool watched none of these.
+    if m.origin.is_none() {
+        out.push_str(&format!("\n{}", wrap("CPU         ", &words::cost(m), WIDTH)));
+        out.push_str(&kernel::section(m));
+        out.push_str(&checks(m));
+    }
     out.push_str(&errors(m));
-    out.push_str(&stalls(m));
+    if m.origin.is_none() {
+        out.push_str(&stalls(m));
+    }
     out.push_str(&warnings(&m.checks));
     out
 }
@@ -40,7 +45,10 @@ fn head(m: &Measurement) -> String {
     line("load", &m.workload.title());
     line("in flight", &words::in_flight(m));
     line("mode", &words::mode(&m.workload));
-    line("engine", &words::engine(m));
+    match &m.origin {
+        Some(origin) => line("tool", &words::origin(origin)),
+        None => line("engine", &words::engine(m)),
+    }
     line("measured", &measured(m));
     match m.status {
         Status::Complete => {}
@@ -58,6 +66,9 @@ fn measured(m: &Measurement) -> String {
     let mut text = words::seconds(m.seconds);
     if m.status != Status::Complete {
         text.push_str(&format!(" of {}", words::seconds(m.workload.seconds)));
+    }
+    if m.origin.is_some() {
+        return format!("{text} from {}", words::moment(&m.started));
     }
     format!(
         "{text} after {} of warm-up, from {}, seed {}",
@@ -152,17 +163,36 @@ fn latency(m: &Measurement) -> String {
         table.row(cells);
     };
     row("min", &|l| show_ns(l.min as f64));
-    row("mean", &|l| show_ns(l.mean));
+    let short = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
+    row("mean", &|l| match short {
+        Some(short) => format!("{} to {}", show_ns(l.mean), show_ns(l.mean + short as f64)),
+        None => show_ns(l.mean),
+    });
     for (i, (name, _)) in Latency::default().percentiles().iter().enumerate() {
         row(name, &|l| words::time(l.percentiles()[i].1));
     }
     row("max", &|l| show_ns(l.max as f64));
     let absent = all.iter().any(|(_, l)| l.percentiles().iter().any(|(_, v)| v.is_none()));
     let mut out = format!("\nLatency\n{}", table.show());
-    if absent {
-        out.push_str("  – : fewer than ten I/Os lie above this percentile.\n");
+    match &m.origin {
+        Some(origin) if absent => {
+            out.push_str(&format!("  – : {} does not tell.\n", words::clean(&origin.tool)));
+        }
+        None if absent => out.push_str("  – : fewer than ten I/Os lie above this percentile.\n"),
+        _ => {}
     }
-    out
+    let percents = m.origin.as_ref().and_then(|o| o.histogram_percent.as_ref());
+    out + &percents.map_or_else(String::new, |percents| milliseconds(percents))
+}
+
+/// The share of I/Os in each millisecond, of which the last stands for all above.
+fn milliseconds(percents: &[u8]) -> String {
+    let (mut ms, mut share) = ("  ms  ".to_owned(), "  %   ".to_owned());
+    for (number, percent) in percents.iter().enumerate() {
+        ms.push_str(&format!("{number:>3}"));
+        share.push_str(&format!("{percent:>3}"));
+    }
+    format!("{ms}+\n{share}\n")
 }
 
 fn figures(s: &Statistics) -> Vec<String> {
