@@ -1,5 +1,6 @@
 //! DiskSpd's command lines and profiles, run by `iosonde diskspd`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -252,4 +253,42 @@ fn the_link_speaks_the_language_and_all_is_recorded() {
     assert_eq!((measured.status, measured.seconds), (Status::Complete, 5.0));
     let shown = command(&["history", "show", &measured.id, "--json"]).output().unwrap();
     assert_eq!(measurement(&shown).workload, measured.workload);
+}
+
+/// The small generator of 64 bits by Bob Jenkins, from a seed.
+fn small_generator(seed: u64) -> impl FnMut() -> u64 {
+    let [mut a, mut b, mut c, mut d] = [0xF1EA_5EED_u64, seed, seed, seed];
+    let mut next = move || {
+        let e = a.wrapping_sub(b.rotate_left(7));
+        a = b ^ c.rotate_left(13);
+        b = c.wrapping_add(d.rotate_left(37));
+        c = d.wrapping_add(e);
+        d = e.wrapping_add(a);
+        d
+    };
+    for _ in 0..20 {
+        next();
+    }
+    next
+}
+
+#[test]
+fn the_same_seed_writes_the_same_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["--seconds", "0.5", "--warmup", "0", "--json"];
+    let output = diskspd(dir.path(), "-b4K -w100 -r -o1 -g40i -z7 -c1M io.dat", &flags);
+    succeeds(&output);
+    let written = measurement(&output).total.ios;
+    assert!((1..=40).contains(&written), "{written} at 40 a second");
+    let content = fs::read(dir.path().join("io.dat")).unwrap();
+    let block: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    let found = (0..256usize).filter(|n| content[n * 4096..][..4096] == block);
+    let found: BTreeSet<u64> = found.map(|n| n as u64).collect();
+    // An I/O that was under way at the end of the window is not counted.
+    let wanted = |ios: u64| {
+        let mut draw = small_generator(7);
+        (0..ios).map(|_| draw() / 4096 % 256).collect::<BTreeSet<u64>>()
+    };
+    let fits = (written..=written + 1).any(|ios| wanted(ios) == found);
+    assert!(fits, "{found:?} and not {:?}", wanted(written));
 }
