@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use clap::Parser;
 
+use crate::dialect::PlaceFlags;
 use crate::recording::RecordingArgs;
-use crate::sqlio::PlaceFlags;
 
 /// DiskSpd's command line as it is; `-?` shows its options. These flags may stand anywhere in it
 #[derive(Debug, Parser)]

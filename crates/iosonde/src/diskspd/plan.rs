@@ -11,10 +11,10 @@ use engine::{Action, MARK_BYTES, Mark, Permissions};
 use workload::{Bytes, Stream, Target, Workload};
 
 use super::flags::DiskspdFlags;
+use crate::dialect::{begin_files, remove_begun};
 use crate::display::Display;
 use crate::exit::Failure;
 use crate::run::describe;
-use crate::sqlio::{begin_files, remove_begun};
 
 /// A time span that can be run.
 pub(super) struct Planned {

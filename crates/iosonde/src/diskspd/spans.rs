@@ -19,10 +19,10 @@ use super::flags::DiskspdFlags;
 use super::output::{self, Output};
 use super::plan::{Planned, cannot, plan, precreate};
 use super::system::{Machine, sample};
+use crate::dialect::remove_begun;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{One, one};
-use crate::sqlio::remove_begun;
 
 /// Runs all time spans and writes the result.
 pub(super) fn run(

@@ -15,8 +15,7 @@ use results::Measurement;
 use workload::sweep::{Cell, Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Precision, Target};
 
-use super::flags::PlaceFlags;
-use crate::dialect::split;
+use crate::dialect::{PlaceFlags, split};
 use crate::exit::{Failure, Outcome};
 use crate::files::claim;
 use crate::recording::RecordingArgs;

@@ -1,18 +1,18 @@
 //! One call of SQLIO: understood, run, and printed as SQLIO prints it.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
 use dialects::text::decode;
-use engine::{Action, MARK_BYTES, Mark, Permissions};
+use engine::{Action, Permissions};
 use results::Measurement;
 use workload::{Bytes, Stream, Target, Workload};
 
 use super::flags::SqlioFlags;
 use super::threads;
+use crate::dialect::{begin_files, remove_begun};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{One, describe, json, one};
@@ -163,36 +163,4 @@ fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {
         "{title}\n{text}threads: {threads}, in flight: {in_flight}, {seconds} s measured\n"
     ))?;
     Ok(Outcome::Done)
-}
-
-/// The mark of a test file that nothing is written in yet.
-const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
-
-/// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
-pub(crate) fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
-    let mut begun = Vec::new();
-    for target in &workload.targets {
-        let path = &target.path;
-        if path.extension().is_some() || fs::symlink_metadata(path).is_ok() {
-            continue;
-        }
-        let made = OpenOptions::new().write(true).create_new(true).open(path);
-        begun.extend(made.is_ok().then(|| path.clone()));
-        if let Err(error) = made.and_then(|mut file| file.write_all(&BEGUN.to_bytes())) {
-            remove_begun(&begun);
-            return Err(Failure::CannotRun(format!("cannot make `{}`: {error}", path.display())));
-        }
-    }
-    Ok(begun)
-}
-
-/// What was begun and not gone on with.
-pub(crate) fn remove_begun(begun: &[PathBuf]) {
-    for path in begun {
-        let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= MARK_BYTES);
-        if small && fs::read(path).is_ok_and(|bytes| BEGUN.to_bytes().starts_with(&bytes)) {
-            // What stays is a test file of the next run.
-            let _ = fs::remove_file(path);
-        }
-    }
 }

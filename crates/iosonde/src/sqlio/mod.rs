@@ -13,8 +13,6 @@ use dialects::sqlio::USAGE;
 
 use crate::dialect::{Tokens, split};
 use crate::exit::{Failure, Outcome, print};
-pub(crate) use call::{begin_files, remove_begun};
-pub(crate) use flags::PlaceFlags;
 use flags::SqlioFlags;
 
 /// What is said to who says nothing.

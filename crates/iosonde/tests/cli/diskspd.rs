@@ -257,14 +257,14 @@ fn the_link_speaks_the_language_and_all_is_recorded() {
 
 /// The small generator of 64 bits by Bob Jenkins, from a seed.
 fn small_generator(seed: u64) -> impl FnMut() -> u64 {
-    let [mut a, mut b, mut c, mut d] = [0xF1EA_5EED_u64, seed, seed, seed];
+    let mut words = [0xF1EA_5EED_u64, seed, seed, seed];
     let mut next = move || {
-        let e = a.wrapping_sub(b.rotate_left(7));
-        a = b ^ c.rotate_left(13);
-        b = c.wrapping_add(d.rotate_left(37));
-        c = d.wrapping_add(e);
-        d = e.wrapping_add(a);
-        d
+        let [a, b, c, d] = words;
+        let first = a.wrapping_sub(b.rotate_left(7));
+        words =
+            [b ^ c.rotate_left(13), c.wrapping_add(d.rotate_left(37)), d.wrapping_add(first), 0];
+        words[3] = first.wrapping_add(words[0]);
+        words[3]
     };
     for _ in 0..20 {
         next();

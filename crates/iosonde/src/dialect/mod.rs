@@ -1,10 +1,16 @@
 //! What the commands of old tools share: flags of ours, with two dashes, among those of another grammar.
 
+mod begun;
+mod place;
+
 use std::ffi::OsString;
 
 use clap::{Args, Parser};
 
 use crate::exit::Failure;
+
+pub(crate) use begun::{begin_files, remove_begun};
+pub(crate) use place::PlaceFlags;
 
 /// A command line in another grammar.
 #[derive(Debug, Args)]
