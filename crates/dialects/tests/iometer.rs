@@ -1,5 +1,6 @@
 //! IOMeter's configurations of every version and with everything that people did to them.
 
+use dialects::drives::Drives;
 use dialects::iometer::{
     AccessSpec, Assignment, Config, ConfigError, Cycling, DepthCycling, Kind, Manager, Read,
     Record, Row, Setup, Stepping, Target, TestType, Version, Worker, WorkerCount, read,
@@ -369,6 +370,27 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(config in config()) {
         prop_assert_eq!(read_back(&config), config);
+    }
+
+    #[test]
+    fn every_mix_is_a_stream_that_can_run(rows in rows(), name in text()) {
+        let spec = AccessSpec { name: name.repeat(4), assignment: Assignment::None, rows };
+        let target = workload::Target { path: "/dev/null".into(), size_bytes: None };
+        let stream = spec.stream().stream;
+        prop_assert_eq!(workload::Workload::single(target, stream).violations(), []);
+    }
+
+    #[test]
+    fn every_run_is_a_workload_or_says_why_not(config in config()) {
+        let drives = Drives::default();
+        for step in config.runs().steps.iter().take(9) {
+            if let Ok(run) = config.workload(step, &drives) {
+                prop_assert!(!run.workload.streams.is_empty());
+            }
+        }
+        for worker in config.managers.iter().flat_map(|m| &m.workers) {
+            let _: Vec<_> = worker.targets.iter().map(|t| t.place(&drives)).collect();
+        }
     }
 
     #[test]

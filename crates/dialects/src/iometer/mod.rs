@@ -10,11 +10,13 @@ mod read;
 pub mod result;
 mod runs;
 mod translate;
+mod workload;
 mod write;
 
 #[cfg(test)]
 mod runs_tests;
 
+pub use self::workload::{NothingToDo, StepWorkload, TargetPlace};
 pub use config::{
     AccessSpec, Assignment, Config, Cycling, DepthCycling, Kind, Manager, ROWS_MAX, Record, Row,
     SIZE_BYTES_MAX, Setup, Stepping, Target, TestType, Worker, WorkerCount,

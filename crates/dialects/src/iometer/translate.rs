@@ -9,6 +9,9 @@ use super::config::{AccessSpec, Row};
 /// What an alignment of 0 is on a disk.
 const SECTOR_BYTES: u64 = 512;
 
+/// Names of streams are not longer.
+const NAME_CHARS_MAX: usize = 64;
+
 /// A stream, and what of the access specification it does not do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Translated {
@@ -46,7 +49,7 @@ impl AccessSpec {
             share => (Pattern::Sequential, share),
         };
         let stream = Stream {
-            name: self.name.clone(),
+            name: self.name.chars().take(NAME_CHARS_MAX).collect(),
             blocks: self.blocks(),
             pattern,
             random_percent,
@@ -92,6 +95,14 @@ impl AccessSpec {
         };
         if !self.is_same(of) {
             lost.push("the rows have alignments of their own; the smallest is taken".to_owned());
+        }
+        let has_holes = |row: &Row| {
+            row.random_percent < 100
+                && row.align_bytes > 0
+                && !row.size_bytes.is_multiple_of(row.align_bytes)
+        };
+        if self.rows.iter().any(has_holes) {
+            lost.push("the holes between sequential I/Os that an alignment leaves".to_owned());
         }
         self.rows.iter().map(of).min().unwrap_or(SECTOR_BYTES)
     }

@@ -1,0 +1,334 @@
+//! One run of a configuration as a workload: each disk worker a stream that works on all its targets.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use workload::{Bytes, Content, OnError, Pool, PoolShare, Stream, Target as Place, Workload};
+
+use super::config::{Config, Kind, Manager, Setup, Target, Worker};
+use super::runs::Step;
+use super::translate::Translated;
+use crate::drives::{DriveError, Drives};
+
+/// The file that IOMeter makes on a disk with a file system.
+const FILE: &str = "iobw.tst";
+/// The buffer out of which data pattern 2 takes what it writes.
+const PATTERN_BYTES: u64 = 16 << 20;
+/// Sectors of raw disks and of Windows, and of file systems on Linux.
+const SECTOR_BYTES: u64 = 512;
+const FILE_SYSTEM_SECTOR_BYTES: u64 = 4096;
+
+/// A run in iosonde's words, and what of it is lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepWorkload {
+    /// The run.
+    pub workload: Workload,
+    /// What it does not do as IOMeter, worker by worker.
+    pub lost: Vec<String>,
+}
+
+/// Where a target of IOMeter is on this system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetPlace {
+    /// A device, or the file that IOMeter makes on a disk with a file system.
+    pub path: PathBuf,
+    /// The unit of its maximum size and starting sector.
+    pub sector_bytes: u64,
+}
+
+/// Why a run is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NothingToDo {
+    /// No disk worker makes I/O.
+    #[error("no disk worker makes I/O in this run")]
+    NoWorker,
+    /// A target is on a drive that nothing stands for.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+}
+
+impl Target {
+    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"` and `PHYSICALDRIVE:1` are what stands for
+    /// `1`, `sda` is what stands for it or `/dev/sda`, and `/mnt [ext4]` is a file in `/mnt`.
+    pub fn place(&self, drives: &Drives) -> Result<TargetPlace, DriveError> {
+        let name = self.name.trim();
+        let at = |path: PathBuf, sector_bytes| Ok(TargetPlace { path, sector_bytes });
+        if name.starts_with('/') {
+            return match name.rsplit_once(" [") {
+                Some((mount, _)) => {
+                    at(Path::new(mount.trim()).join(FILE), FILE_SYSTEM_SECTOR_BYTES)
+                }
+                None => at(PathBuf::from(name), SECTOR_BYTES),
+            };
+        }
+        let known = |drive: &str| {
+            let unknown = || DriveError::Unknown { path: name.to_owned(), drive: drive.to_owned() };
+            drives.place(drive).ok_or_else(unknown)
+        };
+        match name.split_once(':') {
+            Some((word, number)) if word.eq_ignore_ascii_case("PHYSICALDRIVE") => {
+                at(known(number.trim())?.to_owned(), SECTOR_BYTES)
+            }
+            Some((disk, _)) if !disk.is_empty() && disk.bytes().all(|b| b.is_ascii_digit()) => {
+                at(known(disk)?.to_owned(), SECTOR_BYTES)
+            }
+            Some((letter, _)) if letter.len() == 1 => {
+                let place = known(letter)?;
+                let is_device = place.starts_with("/dev");
+                at(if is_device { place.to_owned() } else { place.join(FILE) }, SECTOR_BYTES)
+            }
+            _ => {
+                let device = drives.place(name).map(Path::to_owned);
+                at(device.unwrap_or_else(|| Path::new("/dev").join(name)), SECTOR_BYTES)
+            }
+        }
+    }
+}
+
+impl Config {
+    /// A run as a workload. What one stream cannot do as a worker does is done on average, and named.
+    pub fn workload(&self, step: &Step, drives: &Drives) -> Result<StepWorkload, NothingToDo> {
+        let usual = Setup::default();
+        let setup = self.setup.as_ref().unwrap_or(&usual);
+        let mut made =
+            Made { drives, targets: Vec::new(), streams: Vec::new(), lost: Vec::new(), seed: None };
+        for (manager, targets) in self.managers.iter().zip(&step.targets) {
+            for (worker, targets) in manager.workers.iter().zip(targets) {
+                let spec = self.runs_of(worker).get(step.index).copied().flatten();
+                if let Some(spec) = spec.filter(|_| *targets > 0) {
+                    let name = self.full_name(manager, worker);
+                    made.worker(worker, &name, spec.stream(), *targets, step.outstanding)?;
+                }
+            }
+        }
+        let Made { targets, streams, mut lost, seed, .. } = made;
+        if streams.is_empty() {
+            return Err(NothingToDo::NoWorker);
+        }
+        let nowhere = Place { path: PathBuf::new(), size_bytes: None };
+        let mut workload = Workload::single(nowhere, Stream::default());
+        match setup.run_seconds() {
+            Some(seconds) => workload.seconds = seconds as f64,
+            None => lost.push(format!(
+                "the run goes on until it is stopped; {} s are taken",
+                workload.seconds
+            )),
+        }
+        workload.warmup_seconds = f64::from(setup.ramp_seconds);
+        workload.on_error = OnError::Continue;
+        workload.seed = seed.unwrap_or(workload.seed);
+        Ok(StepWorkload { workload: Workload { targets, streams, ..workload }, lost })
+    }
+
+    /// The name of a worker, with its manager where there are several.
+    fn full_name(&self, manager: &Manager, worker: &Worker) -> String {
+        let name = if self.managers.len() > 1 {
+            format!("{}: {}", manager.name, worker.name)
+        } else {
+            worker.name.clone()
+        };
+        let short: String = name.chars().take(64).collect();
+        if short.is_empty() { "worker".to_owned() } else { short }
+    }
+}
+
+/// What was made so far.
+struct Made<'a> {
+    drives: &'a Drives,
+    targets: Vec<Place>,
+    streams: Vec<Stream>,
+    lost: Vec<String>,
+    seed: Option<u64>,
+}
+
+impl Made<'_> {
+    fn worker(
+        &mut self,
+        worker: &Worker,
+        name: &str,
+        spec: Translated,
+        targets: usize,
+        outstanding: Option<u32>,
+    ) -> Result<(), NothingToDo> {
+        if worker.kind != Kind::Disk {
+            self.lost.push(format!("`{name}` works on a network, which is left out"));
+            return Ok(());
+        }
+        let mut lost = spec.lost;
+        let mut indexes = Vec::new();
+        let mut sectors = Vec::new();
+        for target in worker.targets.iter().take(targets) {
+            let TargetPlace { path, sector_bytes } = target.place(self.drives)?;
+            let end = worker.start_sector.saturating_add(worker.maximum_sectors);
+            let bytes = (worker.maximum_sectors > 0).then(|| end.saturating_mul(sector_bytes));
+            let index = self.target(path, bytes);
+            // Two names of one place are one target.
+            if !indexes.contains(&index) {
+                indexes.push(index);
+            }
+            sectors.push(sector_bytes);
+        }
+        let sector_bytes = sectors.first().copied().unwrap_or(SECTOR_BYTES);
+        if sectors.iter().any(|s| *s != sector_bytes)
+            && (worker.start_sector, worker.maximum_sectors) != (0, 0)
+        {
+            lost.push(format!(
+                "its targets have sectors of several sizes; {sector_bytes} bytes are taken"
+            ));
+        }
+        if worker.test_connection_rate {
+            lost.push("opening and closing of the targets on the way".to_owned());
+        }
+        if worker.use_seed {
+            self.seed = self.seed.or(Some(worker.seed));
+            lost.push(
+                "the order that IOMeter makes of its fixed seed; iosonde makes its own of it"
+                    .to_owned(),
+            );
+        }
+        let content = content(worker, &spec.stream, &mut lost);
+        let part = |sectors: u64| Bytes(sectors.saturating_mul(sector_bytes));
+        self.lost.extend(lost.into_iter().map(|what| format!("`{name}`: {what}")));
+        self.streams.push(Stream {
+            name: name.to_owned(),
+            threads: 1,
+            depth: outstanding.unwrap_or(worker.outstanding).max(1),
+            pool: (indexes.len() > 1).then_some(Pool { share: PoolShare::Each }),
+            targets: indexes,
+            offset_bytes: part(worker.start_sector),
+            span_bytes: (worker.maximum_sectors > 0).then(|| part(worker.maximum_sectors)),
+            content,
+            ..spec.stream
+        });
+        Ok(())
+    }
+
+    /// The index of a place, which is as large as the worker that uses most of it needs.
+    fn target(&mut self, path: PathBuf, bytes: Option<u64>) -> usize {
+        let index = self.targets.iter().position(|t| t.path == path).unwrap_or(self.targets.len());
+        match self.targets.get_mut(index) {
+            Some(target) => {
+                let both = target.size_bytes.zip(bytes);
+                target.size_bytes = both.map(|(before, now)| Bytes(before.0.max(now)));
+            }
+            None => self.targets.push(Place { path, size_bytes: bytes.map(Bytes) }),
+        }
+        index
+    }
+}
+
+/// What a worker writes.
+fn content(worker: &Worker, stream: &Stream, lost: &mut Vec<String>) -> Content {
+    if !stream.writes() {
+        return Content::Random;
+    }
+    match worker.pattern {
+        Some(0) => {
+            lost.push("each write is of one byte over and over, drawn anew; zeros are written, which storage compresses as much".to_owned());
+            Content::Zero
+        }
+        Some(1) => {
+            lost.push(
+                "all writes are of the same random bytes; bytes that differ are written".to_owned(),
+            );
+            Content::Random
+        }
+        Some(2) => Content::Source { bytes: Bytes(PATTERN_BYTES.max(stream.largest_block())) },
+        _ => {
+            lost.push("the file does not say what is written; it is random".to_owned());
+            Content::Random
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{TestType, read};
+    use super::*;
+    use workload::Mode;
+
+    fn drives(lines: &[&str]) -> Drives {
+        Drives::new(lines.iter().map(|line| line.parse().unwrap()).collect())
+    }
+
+    fn target(name: &str) -> Target {
+        Target { name: name.to_owned(), kind: Kind::Disk, manager: None }
+    }
+
+    #[test]
+    fn targets_have_a_place_here() {
+        let drives = drives(&["E=/mnt/e", "1=/dev/sdb", "F=/dev/sdc", "sdz=/tmp/z"]);
+        for (name, path, sector_bytes) in [
+            ("E: \"SQL data\"", "/mnt/e/iobw.tst", 512),
+            ("e:", "/mnt/e/iobw.tst", 512),
+            ("F:", "/dev/sdc", 512),
+            ("1: \"ACME FLASH (8", "/dev/sdb", 512),
+            ("PHYSICALDRIVE:1", "/dev/sdb", 512),
+            ("sda", "/dev/sda", 512),
+            ("sdz", "/tmp/z", 512),
+            ("/mnt/a b [ext4]", "/mnt/a b/iobw.tst", 4096),
+            ("/data/file", "/data/file", 512),
+        ] {
+            let place = target(name).place(&drives).unwrap();
+            assert_eq!(place, TargetPlace { path: PathBuf::from(path), sector_bytes }, "{name}");
+        }
+        let error = target("2: \"OTHER\"").place(&drives).unwrap_err().to_string();
+        assert!(error.contains("--drive 2="), "{error}");
+    }
+
+    #[test]
+    fn a_run_has_a_stream_for_each_worker() {
+        let mut config = read(include_bytes!("../../tests/iometer/v1.1.0.icf")).unwrap().config;
+        let drives = drives(&["E=/mnt/e", "1=/dev/sdb"]);
+        let runs = config.runs();
+        assert_eq!(runs.steps.len(), 2 * 8, "two access specifications of 1, 2, 4 … 128");
+        let StepWorkload { workload, lost } = config.workload(&runs.steps[3], &drives).unwrap();
+        assert_eq!(workload.violations(), []);
+        assert_eq!((workload.seconds, workload.warmup_seconds), (28_830.0, 15.0));
+        assert_eq!(
+            (workload.mode, workload.on_error, workload.seed),
+            (Mode::Direct, OnError::Continue, 12_345)
+        );
+        let paths: Vec<&Path> = workload.targets.iter().map(|t| t.path.as_path()).collect();
+        assert_eq!(paths, [Path::new("/mnt/e/iobw.tst"), Path::new("/dev/sdb")]);
+        assert_eq!(workload.targets[0].size_bytes, Some(Bytes((41_943_040 + 2048) * 512)));
+        let [stream] = workload.streams.as_slice() else { panic!("one worker") };
+        assert_eq!((stream.name.as_str(), stream.depth), ("DBSERVER: Worker 1", 8));
+        assert_eq!(stream.pool, Some(Pool { share: PoolShare::Each }));
+        assert_eq!(
+            (stream.offset_bytes, stream.span_bytes),
+            (Bytes(1 << 20), Some(Bytes(20 << 30)))
+        );
+        assert_eq!(stream.content, Content::Source { bytes: Bytes(16 << 20) });
+        assert_eq!(workload.in_flight(), 16, "on each target");
+        assert!(lost.iter().all(|l| l.starts_with("`DBSERVER: Worker 1`: ")), "{lost:?}");
+        assert!(lost.iter().any(|l| l.contains("means of all")), "{lost:?}");
+        // The workers' own depth, where nothing cycles.
+        config.setup.as_mut().unwrap().test_type = TestType::Normal;
+        let backup = &config.runs().steps[1];
+        let StepWorkload { workload, lost } = config.workload(backup, &drives).unwrap();
+        assert_eq!(
+            (workload.streams[0].depth, workload.streams[0].blocks[0].bytes.0),
+            (32, 1 << 20)
+        );
+        assert_eq!(lost.len(), 1, "only the seed: {lost:?}");
+    }
+
+    #[test]
+    fn workers_of_one_place_share_a_target() {
+        let mut config = read(include_bytes!("../../tests/iometer/v2004.icf")).unwrap().config;
+        let worker = &mut config.managers[0].workers[0];
+        worker.targets = vec![target("sda"), target("/dev/sda")];
+        let twin = Worker { maximum_sectors: 8192, ..worker.clone() };
+        config.managers[0].workers.push(twin);
+        let step = &config.runs().steps[0];
+        let StepWorkload { workload, lost } = config.workload(step, &drives(&[])).unwrap();
+        assert_eq!(workload.violations(), []);
+        assert_eq!((workload.targets.len(), workload.targets[0].size_bytes), (1, None));
+        assert_eq!((workload.streams.len(), &workload.streams[0].pool), (2, &None));
+        assert!(lost[0].contains("does not say what is written"), "{lost:?}");
+        config.managers[0].workers.iter_mut().for_each(|w| w.kind = Kind::Tcp);
+        let none = config.workload(step, &drives(&[]));
+        assert_eq!(none, Err(NothingToDo::NoWorker));
+    }
+}
