@@ -92,6 +92,27 @@ fn a_file_is_made_used_again_and_stays() {
 }
 
 #[test]
+fn threads_of_a_pool_work_on_all_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    // A name without an extension is a file's, where one is to be made.
+    let output = diskspd(dir.path(), "-b8K -r -L -F2 -O3 -w40 -c4M a.dat b", &SHORT);
+    succeeds(&output);
+    assert_eq!(names(dir.path()), ["a.dat", "b"]);
+    let text = stdout(&output);
+    assert!(
+        text.contains("thread count:\t\t2\n") && text.contains("request count:\t\t3\n"),
+        "{text}"
+    );
+    let tables = text.split("Read IO").next().unwrap();
+    let row = |line: &&str| line.ends_with("a.dat (4MiB)") || line.ends_with("b (4MiB)");
+    let threads: Vec<&str> = tables.lines().filter(row).map(|line| line[..6].trim()).collect();
+    assert_eq!(threads, ["0", "0", "1", "1"], "each thread on each target: {text}");
+    let owned = diskspd(dir.path(), "-b8K -r -t2 a.dat b", &SHORT);
+    succeeds(&owned);
+    assert!(stdout(&owned).contains("thread count:\t\t4\n"), "{}", stdout(&owned));
+}
+
+#[test]
 fn what_cannot_be_used_is_said_at_once() {
     let dir = tempfile::tempdir().unwrap();
     fails(&diskspd(dir.path(), "-d600 missing.dat", &[]), 1, "cannot open `missing.dat`");
