@@ -219,7 +219,7 @@ fn sized(
         let made = current.unwrap_or(0) == 0;
         made.then(|| {
             notes.push(format!(
-                "`{file}` does not exist, and nothing says how large it is to be: it gets {}, which every cache holds; `--size` \
+                "`{file}` does not exist, and nothing says how large it is to be: it gets {}, which caches hold; `--size` \
                  or a parameter file say another size",
                 Bytes(bytes)
             ));

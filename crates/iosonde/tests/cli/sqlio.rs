@@ -214,6 +214,45 @@ fn a_file_without_an_extension_is_made_too_and_nothing_is_left_of_one_that_canno
 }
 
 #[test]
+fn the_default_pattern_several_files_and_pools_run_on_real_files() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("f")).unwrap();
+    let ours = ["--drive", "E=.", "--drive", "F=f", "--seconds", "0.2", "--json"];
+    let run = |args: &[&str]| measurement(&sqlio(dir.path(), &[args, &ours].concat()));
+    let m = run(&["-kW", "-LS"]);
+    assert_eq!(
+        (m.file_bytes, m.threads, m.write.ios > 0),
+        (8 << 20, 1, true),
+        "the default of 8 MiB"
+    );
+    let m = run(&["-kR", "-t2", "-f4", "-i8", "-b4", "-S16", "-v1.1.1", "E:testfile.dat"]);
+    assert_eq!(m.file_bytes, 8 << 20, "a larger file stays as it is");
+    let m = run(&["-kR", "-t2", "-f64", "-b16", "-mS4", r"E:\s.dat"]);
+    assert!(m.read.ios > 0 && m.workload.streams[0].buffers != workload::Buffers::Single);
+    let m = run(&[
+        "-kW",
+        "-t3",
+        "-o2",
+        "-fsequential",
+        "-b64",
+        "-BY",
+        "-dEF",
+        r"\t.dat",
+        "--size",
+        "8M",
+    ]);
+    assert_eq!((m.targets.len(), m.threads, m.in_flight), (2, 3, 12));
+    assert!(m.targets.iter().all(|t| t.write.ios > 0), "every thread goes round all files");
+    let m = run(&["-kR", "-t1", "-frandom", "-b8", "-dEF", r"\t.dat"]);
+    assert_eq!(m.in_flight, 1, "without -o, one I/O at a time for all files");
+    assert!(m.targets.iter().all(|t| t.read.ios > 0));
+    fs::write(dir.path().join("p.txt"), "E:t.dat 2 0x1 8\r\nF:t.dat 1 0 4\r\n").unwrap();
+    let m = run(&["-kR", "-frandom", "-b8", "-o4", "-Fp.txt"]);
+    let streams: Vec<_> = m.streams.iter().map(|s| (s.threads, s.read.ios > 0)).collect();
+    assert_eq!((streams, m.in_flight), (vec![(2, true), (1, true)], 12));
+}
+
+#[test]
 fn more_threads_than_sqlio_had() {
     let dir = tempfile::tempdir().unwrap();
     let output = sqlio(
