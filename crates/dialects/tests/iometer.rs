@@ -161,6 +161,17 @@ fn a_spoiled_file_gives_what_is_sound_and_names_the_rest() {
 }
 
 #[test]
+fn rows_of_no_percent_are_one_note() {
+    let row = "'Access specification name,default assignment\nNAME,NONE\n0,0,0,0,0,0,0,0\n512,100,0,0,0,1,0,0\n";
+    let specs: String = (0..24).map(|n| row.replace("NAME", &n.to_string())).collect();
+    let text =
+        format!("Version 1.1.0\n'ACCESS SPECIFICATIONS\n{specs}'END access specifications\n");
+    let found = read(text.as_bytes()).unwrap();
+    assert_eq!(notes(&found), ["line 5: a row of 0 % is left out, and so are 23 others below"]);
+    assert_eq!(found.config.specs.len(), 24);
+}
+
+#[test]
 fn what_was_read_stays_what_it_is_when_written_and_read_again() {
     for text in [V1_1, V2004, V1998_10, V1998_01, WILD] {
         let first = read(text.as_bytes()).unwrap();

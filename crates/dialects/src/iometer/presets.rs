@@ -25,7 +25,8 @@ impl Preset {
     }
 }
 
-/// The preset of this name, whatever its case and blanks; `4K` and `4 KiB` are the same.
+/// The preset of this name, whatever its case and blanks, and as people write it: `4K` and `4 KiB` are the same, and so are
+/// `Fileserver pattern (Intel)` and `File Server`.
 #[must_use]
 pub fn preset(name: &str) -> Option<Preset> {
     let key = key(name);
@@ -40,10 +41,17 @@ pub const FOUR_CORNERS: [&str; 4] = [
     "Four Corners: 128 KiB sequential write",
 ];
 
+/// What names have in common: `Fileserver pattern (Intel)` is `File Server`.
 fn key(name: &str) -> String {
     let small = name.to_lowercase();
-    let letters: String = small.chars().filter(|c| !c.is_whitespace()).collect();
-    letters.replace("kib", "k").replace("mib", "m")
+    let bare = small.split('(').next().unwrap_or_default();
+    let letters: String = bare.chars().filter(|c| !c.is_whitespace()).collect();
+    let key = letters.replace("kib", "k").replace("mib", "m").replace("pattern", "");
+    match key.as_str() {
+        "decisionsupportsystem" => "dss".to_owned(),
+        "exchangeserver" => "exchange".to_owned(),
+        _ => key,
+    }
 }
 
 const fn row(size_bytes: u32, percent: u8, read_percent: u8, random_percent: u8) -> Row {
@@ -79,7 +87,7 @@ macro_rules! presets {
 
 /// All presets.
 pub const PRESETS: &[Preset] = presets![
-    "Default" IOMETER [aligned(row(2048, 100, 67, 100))];
+    "Default" IOMETER [row(2048, 100, 67, 100)];
     "512 B; 100% Read; 0% random" IOMETER [row(512, 100, 100, 0)];
     "512 B; 75% Read; 0% random" IOMETER [row(512, 100, 75, 0)];
     "512 B; 50% Read; 0% random" IOMETER [row(512, 100, 50, 0)];
@@ -161,7 +169,18 @@ mod tests {
         }
         assert!(FOUR_CORNERS.iter().all(|name| preset(name).is_some()));
         assert_eq!(preset("4K; 100% read; 0% random").unwrap().name, "4 KiB; 100% Read; 0% random");
+        for (written, name) in [
+            ("512B; 75% Read; 0% random", "512 B; 75% Read; 0% random"),
+            ("Fileserver pattern (Intel)", "File Server"),
+            ("Database pattern (Intel/StorageReview.com)", "Database"),
+            ("Decision Support System (DSS DB)", "DSS"),
+            ("Webserver Log", "Web Server Log"),
+            ("Exchange server", "Exchange"),
+        ] {
+            assert_eq!(preset(written).unwrap().name, name);
+        }
         assert_eq!(preset("no such thing"), None);
+        assert_eq!(preset(""), None);
     }
 
     #[test]
@@ -189,6 +208,6 @@ mod tests {
             (real_life.size_bytes, real_life.read_percent, real_life.random_percent),
             (8192, 65, 60)
         );
-        assert_eq!(rows("Default")[0], Row::default());
+        assert_eq!(rows("Default"), [Row { align_bytes: 0, ..Row::default() }]);
     }
 }

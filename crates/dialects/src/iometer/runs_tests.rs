@@ -103,6 +103,7 @@ fn workers_are_outside_and_targets_inside() {
     assert_eq!(of_one(&config), [[1, 0], [2, 0], [1, 1], [2, 2], [2, 3]]);
     setup(&mut config).target_cycling = cycling(1, 2, Exponential);
     assert_eq!(of_one(&config), [[1, 0], [2, 0], [1, 1], [2, 3]], "a workers' step of 1 adds");
+    assert!(config.runs().notes[0].contains("adding 2, not by multiplying"));
     setup(&mut config).worker_cycling = cycling(1, 3, Linear);
     let expected = [[1, 0], [2, 0], [1, 1], [2, 2], [2, 3]];
     assert_eq!(

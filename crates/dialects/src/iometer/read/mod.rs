@@ -121,6 +121,8 @@ struct Reader<'a> {
     /// Blocks of the list of managers that have not ended, and their lines.
     blocks: Vec<(Block, usize)>,
     spec: Option<specs::Open>,
+    /// Lines of rows of 0 %.
+    empty_rows: Vec<usize>,
     /// Lines of the access specifications by their names in small letters.
     spec_lines: HashMap<String, usize>,
     /// Names that workers are to run, with manager, worker and line.
@@ -143,6 +145,7 @@ impl<'a> Reader<'a> {
             section: None,
             blocks: Vec::new(),
             spec: None,
+            empty_rows: Vec::new(),
             spec_lines: HashMap::new(),
             assigned: Vec::new(),
             has_list: Vec::new(),
@@ -322,6 +325,7 @@ impl<'a> Reader<'a> {
         if nothing {
             return Err(ConfigError::Nothing);
         }
+        self.note_empty_rows();
         self.check_assigned();
         self.check_kinds();
         if self.version.is_none() {

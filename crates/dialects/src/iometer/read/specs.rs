@@ -78,7 +78,7 @@ impl Reader<'_> {
         let row = self.read_row(line, is_old);
         let empty = row.is_some_and(|r| r.percent == 0);
         if empty {
-            self.note(line.number, "a row of 0 % is left out");
+            self.empty_rows.push(line.number);
         }
         let Some(spec) = &mut self.spec else { return };
         match row {
@@ -133,6 +133,17 @@ impl Reader<'_> {
             }
             _ => self.config.specs.push(found),
         }
+    }
+
+    /// One line for all rows of 0 %: whole collections of files have one in each access specification.
+    pub(super) fn note_empty_rows(&mut self) {
+        let Some((first, others)) = self.empty_rows.split_first() else { return };
+        let (first, others) = (*first, others.len());
+        let text = match others {
+            0 => "a row of 0 % is left out".to_owned(),
+            others => format!("a row of 0 % is left out, and so are {others} others below"),
+        };
+        self.note(first, text);
     }
 
     /// The name that IOMeter gives to what has none.
