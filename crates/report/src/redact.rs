@@ -13,9 +13,11 @@ use crate::ReportError;
 use crate::build::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
-const CLOSED: [&str; 35] = [
+const CLOSED: [&str; 39] = [
+    "access",
     "arrival",
     "assignment",
+    "buffers",
     "call",
     "cause",
     "certainty",
@@ -25,6 +27,7 @@ const CLOSED: [&str; 35] = [
     "distribution",
     "figure",
     "finished",
+    "from",
     "grade",
     "histogram",
     "kind",
@@ -42,6 +45,7 @@ const CLOSED: [&str; 35] = [
     "schema",
     "service",
     "severity",
+    "share",
     "sign",
     "started",
     "statistic",
@@ -52,7 +56,7 @@ const CLOSED: [&str; 35] = [
 ];
 /// Words of ours under keys that hold free text elsewhere.
 const OURS: [(&str, &[&str]); 4] = [
-    ("content", &["random", "zero"]),
+    ("content", &["random", "zero", "counting"]),
     ("engine", &["auto", "uring", "aio", "sync", "mmap", "null", "sim"]),
     ("method", &["neighbours", "fast_share", "mean_latency"]),
     ("source", &["measured", "left_out", "missing", "inferred"]),
@@ -142,6 +146,8 @@ impl Secrets {
             m.workload.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
             m.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
             m.errors.iter().for_each(|e| self.path("target", &e.path.to_string_lossy()));
+            let files = m.workload.streams.iter().filter_map(|s| s.content_file.as_ref());
+            files.for_each(|file| self.path("file", &file.to_string_lossy()));
         }
         if let Document::Sweep(sweep) = document {
             for target in &sweep.conclusion.plan.targets {
