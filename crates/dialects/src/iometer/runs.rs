@@ -80,6 +80,15 @@ impl Config {
                 ));
             }
         }
+        let (workers, targets) = (setup.worker_cycling, setup.target_cycling);
+        let steps = (workers.step, targets.stepping, setup.test_type);
+        if steps == (1, Stepping::Exponential, TestType::CycleWorkersAndTargets) && targets.step > 1
+        {
+            runs.notes.push(format!(
+                "targets go on by adding {}, not by multiplying: in this test type IOMeter adds where the step of the workers is 1",
+                targets.step
+            ));
+        }
         if most == 0 {
             runs.notes
                 .push("no worker has an access specification: there is nothing to run".to_owned());
