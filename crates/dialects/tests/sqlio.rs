@@ -134,6 +134,22 @@ fn the_head_of_a_log_gives_host_and_date_up_to_its_end_and_no_run_gives_to_the_n
 }
 
 #[test]
+fn a_date_counts_in_the_head_of_a_log_only_and_where_it_means_one_day() {
+    let started = |text: &str| read(text).measurements[0].started.clone();
+    let mail = TOOLSET.replace("ComputerName: SQLPROD07\n", "From: somebody\n");
+    assert_eq!(started(&mail), READ);
+    let doubtful = TOOLSET.replace("05/23/2011", "05/03/2011");
+    assert_eq!(started(&doubtful), READ);
+    assert!(warns(&read(&doubtful).measurements[0], "`Mon 05/03/2011 22:11:05.37`"));
+    let second = format!("{TOOLSET}ComputerName: OTHER\n{LOG}");
+    let last = read(&second).measurements.pop().unwrap();
+    assert_eq!(
+        (last.started.as_str(), last.environment.host.unwrap().hostname.as_str()),
+        (READ, "OTHER")
+    );
+}
+
+#[test]
 fn the_last_run_of_a_text_that_was_cut_is_incomplete() {
     let at = |words: &str| LOG.find(words).unwrap();
     let cut = |end: usize| read(&LOG[..end]);

@@ -129,7 +129,9 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
         }
         None => (
             String::new(),
-            vec![format!("the log began `{date}`, which can be read as more than one day")],
+            vec![format!(
+                "the log began `{date}`, which does not tell for certain which day that was"
+            )],
         ),
     }
 }

@@ -95,12 +95,14 @@ impl Reader {
             }
             Some(Line::Host(host)) => {
                 self.close(false);
-                self.host = Some(host).filter(|h| !h.is_empty());
+                (self.host, self.date) = (Some(host).filter(|h| !h.is_empty()), None);
             }
-            Some(Line::Date(date)) => {
+            // Mails have such a line, too; only the head of a log has the machine before it.
+            Some(Line::Date(date)) if self.host.is_some() => {
                 self.close(false);
                 self.date = Some(date).filter(|d| !d.is_empty());
             }
+            Some(Line::Date(_)) => {}
             Some(Line::EndOfLog) => {
                 self.close(false);
                 (self.host, self.date, self.call) = (None, None, None);

@@ -301,6 +301,34 @@ fn json_takes_the_place_of_the_text() {
 }
 
 #[test]
+fn what_is_printed_is_imported_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = ["-kW", "-t2", "-o8", "-frandom", "-b8", "-BH", "-LS", "x.dat"];
+    let output = sqlio(dir.path(), &[&line[..], &SLOW].concat());
+    fs::write(dir.path().join("r.txt"), &output.stdout).unwrap();
+    let history = |args: &[&str]| {
+        let mut command = command(&[&["history"], args].concat());
+        command
+            .current_dir(dir.path())
+            .env("IOSONDE_HISTORY", dir.path().join("h.db"))
+            .output()
+            .unwrap()
+    };
+    let imported = history(&["import", "r.txt"]);
+    succeeds(&imported);
+    assert_eq!(stdout(&imported), "r.txt: 1 result imported\n");
+    let shown = history(&["show", "latest", "--json"]);
+    let m = measurement(&shown);
+    let printed = only(&stdout(&output));
+    assert_eq!(Some(m.total.iops), printed.iops.map(|f| f.value));
+    assert_eq!((m.threads, m.in_flight, m.seconds), (2, 16, 30.0));
+    let origin = m.origin.unwrap();
+    assert_eq!(origin.histogram_percent, printed.histogram.map(|h| h.to_vec()));
+    let text = stdout(&history(&["show", "latest"]));
+    assert!(text.contains("SQLIO v1.5.SG, read from r.txt"), "{text}");
+}
+
+#[test]
 fn a_link_of_that_name_is_that_program() {
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("SQLIO");
