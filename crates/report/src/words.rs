@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use results::{Measurement, Origin, Source, Statistics, Status, Sweep};
-use workload::{Bytes, Mode, Pattern, Stream, Workload, show_ns, show_number};
+use workload::{Bytes, Mode, Pattern, PoolShare, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -130,10 +130,16 @@ pub(crate) fn mode(workload: &Workload) -> String {
     }
 }
 
-/// `4 threads x depth 32 = 128`, or the sum alone where streams differ.
+/// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum alone where streams differ.
 pub(crate) fn in_flight(m: &Measurement) -> String {
     let threads = plural(m.threads, "thread", "threads");
+    let product = |depth: u32| m.threads.saturating_mul(depth.into());
+    let on_each = |s: &Stream| s.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
     match m.depth {
+        Some(depth) if m.in_flight > product(depth) && m.workload.streams.iter().all(on_each) => {
+            let all = count(m.in_flight);
+            format!("{threads} × depth {depth} on each target = {all}")
+        }
         Some(depth) => format!("{threads} × depth {depth} = {}", count(m.in_flight)),
         None => format!("{threads}, {} in all", count(m.in_flight)),
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use report::text;
 use results::{ErrorKind, ErrorRecord, Latency, Measurement, Statistics, Status};
-use workload::{Arrival, Bytes, Rate, RateLimit};
+use workload::{Arrival, Bytes, Pool, PoolShare, Rate, RateLimit};
 
 fn width(text: &str) -> usize {
     text.lines().map(|l| l.chars().count()).max().unwrap_or(0)
@@ -74,6 +74,18 @@ fn an_imported_result_says_whose_it_is_and_how_far_its_mean_is_known() {
     for words in ["seed", "CPU  ", "engine", "fewer than ten", "Stalls", "Kernel"] {
         assert!(!text.contains(words), "`{words}` is in {text}");
     }
+}
+
+/// The product of threads and depth is not what is in flight where each target has the depth.
+#[test]
+fn a_pool_says_that_each_target_has_the_depth() {
+    let mut m = sample::mixed();
+    m.in_flight = 256;
+    for stream in &mut m.workload.streams {
+        stream.pool = Some(Pool { share: PoolShare::Each });
+    }
+    let text = text::measurement(&m);
+    assert!(text.contains("in flight  4 threads × depth 32 on each target = 256"), "{text}");
 }
 
 #[test]

@@ -128,14 +128,14 @@ impl UringQueue {
         let regions = buffers.regions();
         let vectors =
             regions.map(|(base, len)| libc::iovec { iov_base: base.cast(), iov_len: len });
+        let in_pieces = Vectors::new(&plan);
+        // Without the right to lock that much memory, requests name their buffers by address, and pieces always are named so.
         // SAFETY: the regions live in `buffers`, which the queue drops after the ring.
-        let registered = unsafe { ring.submitter().register_buffers(&vectors) };
-        // Without the right to lock that much memory, requests name their buffers by address.
-        let fixed_buffers = registered.is_ok();
+        let fixed_buffers =
+            in_pieces.is_none() && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         if fixed_buffers {
             features.push("fixed_buffers".to_owned());
         }
-        let vectors = Vectors::new(&plan);
         if completion == Completion::Spin {
             features.push("spin".to_owned());
         }
@@ -152,7 +152,7 @@ impl UringQueue {
             read_base,
             write_base,
             fixed_buffers,
-            vectors,
+            vectors: in_pieces,
             completion,
             clock,
             to_submit: 0,
