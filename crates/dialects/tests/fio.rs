@@ -133,6 +133,14 @@ fn errors_name_the_line_and_the_column() {
 }
 
 #[test]
+fn what_iosonde_wrote_in_this_shape_is_not_fio_s() {
+    let own = TWO_JOBS.replace("fio-3.33", "fio-3.33 (iosonde 0.1.0)");
+    let found = found(&own).unwrap();
+    assert_eq!(found.measurements, Vec::new());
+    assert!(found.notes[0].contains("a result of iosonde"), "{:?}", found.notes);
+}
+
+#[test]
 fn what_belongs_to_no_tool_is_left_alone() {
     assert_eq!(recognise(b"{\"jobs\": []}", "x", READ), Ok(None));
     assert_eq!(recognise(b"", "x", READ), Ok(None));

@@ -114,6 +114,8 @@ impl Load {
     #[must_use]
     pub fn of(measurement: &Measurement, experiment_id: &str, kind: &str, cell: u32) -> Self {
         let m = measurement;
+        // Of another tool, zeros are what it does not tell.
+        let own = m.origin.is_none();
         let workload = &m.workload;
         let streams = workload.streams.as_slice();
         let latency = m.total.latency_ns;
@@ -141,7 +143,7 @@ impl Load {
             threads: m.threads,
             depth: m.depth,
             in_flight: m.in_flight,
-            achieved_in_flight: finite(m.achieved_in_flight),
+            achieved_in_flight: finite(m.achieved_in_flight).filter(|n| own || *n > 0.0),
             file_bytes: m.file_bytes,
             direct: workload.mode == Mode::Direct,
             durable: streams.iter().any(|s| s.durable && s.writes()),
@@ -166,7 +168,7 @@ impl Load {
             read_latency_mean_ns: mean(m.read.latency_ns),
             write_latency_mean_ns: mean(m.write.latency_ns),
             errors: m.total.errors,
-            cpu_us_per_io: finite(m.cpu.total_us_per_io),
+            cpu_us_per_io: finite(m.cpu.total_us_per_io).filter(|us| own || *us > 0.0),
         }
     }
 

@@ -9,6 +9,7 @@
 //! | [`build()`] | what a report says of documents of any kind, as data for every format |
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
+//! | [`fio`] | the loads in the shape of fio's JSON |
 //! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | a report as one file for the browser and the printer |
@@ -25,6 +26,7 @@ pub mod build;
 pub mod chart;
 mod comparison;
 pub mod csv;
+pub mod fio;
 pub mod html;
 pub mod markdown;
 pub mod model;

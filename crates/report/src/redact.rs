@@ -115,11 +115,27 @@ pub fn redact(documents: &mut Vec<Document>) -> Result<(), ReportError> {
     secrets.finish();
     let redacted = documents.iter().map(|document| {
         let mut value = serde_json::to_value(in_utf8(document.clone()))?;
+        without_origin(&mut value);
         secrets.replace(&mut value, "");
         Document::from_value(value).map_err(ReportError::from)
     });
     *documents = redacted.collect::<Result<_, _>>()?;
     Ok(())
+}
+
+/// Takes away the command lines of other tools and the files they were imported from: names in them cannot be told from words.
+fn without_origin(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::Object(origin)) = object.get_mut("origin") {
+                origin.remove("command_line");
+                origin.remove("file");
+            }
+            object.values_mut().for_each(without_origin);
+        }
+        Value::Array(array) => array.iter_mut().for_each(without_origin),
+        _ => {}
+    }
 }
 
 /// Names and the words that stand for them.

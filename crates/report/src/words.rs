@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use results::{Measurement, Origin, Source, Statistics, Status, Sweep};
-use workload::{Bytes, Mode, Pattern, PoolShare, Stream, Workload, show_ns, show_number};
+use workload::{
+    Bytes, DiskspdAccess, Mode, Pattern, PoolShare, Stream, Workload, show_ns, show_number,
+};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -145,6 +147,11 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
     }
 }
 
+/// What was in flight on average; another tool may not tell it.
+pub(crate) fn achieved(m: &Measurement) -> Option<f64> {
+    Some(m.achieved_in_flight).filter(|achieved| m.origin.is_none() || *achieved > 0.0)
+}
+
 /// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
 pub(crate) fn caption(m: &Measurement) -> String {
     crate::build::caption::of([m])
@@ -161,11 +168,16 @@ pub(crate) fn used_bytes(m: &Measurement) -> u64 {
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.
 pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
-    let large = |s: &Stream| {
-        let sequential = matches!(s.pattern, Pattern::Sequential | Pattern::SequentialShared);
-        sequential && s.largest_block() >= 64 * 1024
-    };
+    let large = |s: &Stream| is_sequential(s) && s.largest_block() >= 64 * 1024;
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
+}
+
+/// Whether I/Os follow one another.
+pub(crate) fn is_sequential(stream: &Stream) -> bool {
+    match &stream.diskspd {
+        Some(order) => !matches!(order.access, DiskspdAccess::Random | DiskspdAccess::Mixed { .. }),
+        None => matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared),
+    }
 }
 
 /// The mean latency of some I/O.
@@ -198,8 +210,56 @@ pub(crate) fn storage(storage: &inspect::Storage) -> String {
     if parts.is_empty() { "device not known".to_owned() } else { parts.join(", ") }
 }
 
+/// The tool that measured, where it was not iosonde: `fio 3.33`.
+pub(crate) fn tool(m: &Measurement) -> Option<String> {
+    let origin = m.origin.as_ref()?;
+    let version = origin.tool_version.as_deref().unwrap_or("of unknown version");
+    Some(clean(&format!("{} {version}", origin.tool)))
+}
+
+/// The bytes of all targets; another tool may not tell them.
+pub(crate) fn file_size(m: &Measurement) -> String {
+    if m.origin.is_some() && m.file_bytes == 0 {
+        "not known".to_owned()
+    } else {
+        size(m.file_bytes)
+    }
+}
+
+/// A mean latency, with what it may be short by: `29 ms to 30.5 ms`.
+pub(crate) fn mean_of_tool(m: &Measurement, mean_ns: f64) -> String {
+    let short_by = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
+    match short_by {
+        Some(short_by) => format!("{} to {}", show_ns(mean_ns), show_ns(mean_ns + short_by as f64)),
+        None => show_ns(mean_ns),
+    }
+}
+
+/// The latency of a single I/O, which a tool that cuts off fractions tells in whole milliseconds.
+pub(crate) fn time_of_tool(m: &Measurement, ns: u64) -> String {
+    let cut = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
+    let whole = show_ns(ns as f64);
+    if cut { format!("{whole} to {}", show_ns(ns as f64 + 1e6)) } else { whole }
+}
+
+/// How long was measured, from when on.
+pub(crate) fn when(m: &Measurement) -> String {
+    let (from, warmup) = (moment(&m.started), seconds(m.workload.warmup_seconds));
+    match &m.origin {
+        None => format!("after {warmup} of warm-up, from {from}, seed {}", m.workload.seed),
+        Some(_) if m.workload.warmup_seconds > 0.0 => {
+            format!("after {warmup} of warm-up, from {from}")
+        }
+        Some(_) => format!("from {from}"),
+    }
+}
+
 /// What made the I/O, why that, with which features, and whose clock.
 pub(crate) fn engine(m: &Measurement) -> String {
+    if let Some(tool) = tool(m) {
+        let features = clean(&m.engine.features.join(", "));
+        return if features.is_empty() { tool } else { format!("{tool}, {features}") };
+    }
     let mut text = clean(&m.engine.name);
     if !m.engine.reason.is_empty() {
         text.push_str(&format!(" ({})", clean(&m.engine.reason)));
@@ -226,24 +286,27 @@ pub(crate) fn origin(origin: &Origin) -> String {
     text
 }
 
-/// What an I/O costs the host.
-pub(crate) fn cost(m: &Measurement) -> String {
+/// What an I/O costs the host; none where another tool does not tell it.
+pub(crate) fn cost(m: &Measurement) -> Option<String> {
     let cpu = &m.cpu;
     let us = |value: f64| show_ns(value * 1e3);
-    let mut text = format!(
-        "{} for each I/O, of which {} in user mode",
-        us(cpu.total_us_per_io),
-        us(cpu.user_us_per_io)
-    );
+    let mut parts = Vec::new();
+    if m.origin.is_none() || cpu.total_us_per_io > 0.0 {
+        parts.push(format!(
+            "{} for each I/O, of which {} in user mode",
+            us(cpu.total_us_per_io),
+            us(cpu.user_us_per_io)
+        ));
+    }
     let shares = [
         ("busiest thread", cpu.busiest_thread_percent),
         ("busiest core", cpu.busiest_core_percent),
         ("host", cpu.host_percent),
     ];
     for (name, share) in shares.into_iter().filter(|(_, share)| share.is_some()) {
-        text.push_str(&format!("; {name} {}", percent(share)));
+        parts.push(format!("{name} {}", percent(share)));
     }
-    text
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// How many cells of a sweep were measured, inferred, impossible and missing.

@@ -50,7 +50,10 @@ fn a_measurement_reads_in_the_order_of_the_field() {
 fn an_imported_result_says_whose_it_is_and_how_far_its_mean_is_known() {
     let mut m = sample::mixed();
     let latency = Latency { min: 0, mean: 29e6, max: 532_000_000, ..Latency::default() };
-    m.read.latency_ns = Some(latency);
+    for s in [&mut m.total, &mut m.read, &mut m.write] {
+        s.latency_ns = Some(latency);
+    }
+    m.cpu = results::Cpu::default();
     let mut percents = vec![4; 25];
     percents[0] = 100;
     m.origin = Some(results::Origin {

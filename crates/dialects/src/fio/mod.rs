@@ -81,6 +81,13 @@ fn next_document(text: &str, from: usize) -> Result<Option<Part>, ReadError> {
 
 fn measurements(part: &Part, file: &str, read: &str, found: &mut Found) {
     let document = &part.document;
+    if document.version.contains("(iosonde ") {
+        let line = part.line;
+        found.notes.push(format!(
+            "line {line}: a result of iosonde in the shape of fio's; import what `--json` or `history export` gives instead"
+        ));
+        return;
+    }
     if document.jobs().next().is_none() {
         found.notes.push(format!("line {}: the result has no jobs", part.line));
     }

@@ -14,8 +14,14 @@ pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
         let difference = Difference::between(name, words(a), words(b))?;
         Some(SideDifference { difference, unlike })
     };
+    let is_foreign = |d: &Document| d.measurements().iter().any(|m| m.origin.is_some());
+    let foreign = a.iter().chain(b).any(is_foreign);
     [
-        found("version of iosonde", true, &|s| each(s, |d| vec![d.tool_version().to_owned()])),
+        if foreign {
+            found("tool", true, &tools)
+        } else {
+            found("version of iosonde", true, &|s| each(s, |d| vec![d.tool_version().to_owned()]))
+        },
         found("host", false, &hosts),
         found("target", false, &targets),
         found("device", false, &devices),
@@ -35,6 +41,17 @@ pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The tools that measured, where any of them was not iosonde.
+fn tools(side: &[Document]) -> Vec<String> {
+    each(side, |d| {
+        let of = |m: &&results::Measurement| match &m.origin {
+            None => format!("iosonde {}", m.tool_version),
+            Some(_) => m.tool_version.clone(),
+        };
+        d.measurements().iter().map(of).collect()
+    })
 }
 
 /// The machines.

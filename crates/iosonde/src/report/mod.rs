@@ -60,6 +60,8 @@ pub(crate) enum Format {
     Markdown,
     /// The documents themselves, a line for each
     Json,
+    /// In the shape of fio's JSON, for programs that draw it: one file, or one for each load where the output is a directory
+    FioJson,
 }
 
 impl Format {
@@ -70,7 +72,7 @@ impl Format {
             Self::Xlsx => "xlsx",
             Self::Csv => "csv",
             Self::Markdown => "md",
-            Self::Json => "json",
+            Self::Json | Self::FioJson => "json",
         }
     }
 
@@ -91,6 +93,14 @@ impl Format {
 pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let (format, output) = destination(args)?;
     let mut documents = sources::documents(&args.results, &args.place)?;
+    if format == Format::FioJson
+        && let Some(directory) = output.as_deref().filter(|path| output::is_directory(path))
+    {
+        if args.redact {
+            report::redact::redact(&mut documents).map_err(cannot)?;
+        }
+        return fio_files(&documents, directory);
+    }
     let claimed = match &output {
         None => None,
         Some(path) => Some(output::claim(path, format)?),
@@ -131,7 +141,6 @@ fn write(
     format: Format,
     claimed: Option<&output::Claimed>,
 ) -> Result<(), Failure> {
-    let cannot = |error: report::ReportError| Failure::CannotRun(error.to_string());
     if args.redact {
         report::redact::redact(documents).map_err(cannot)?;
     }
@@ -156,6 +165,28 @@ fn write(
         eprint(&format!("charts: {} in {}", charts.count(), dir.display()));
     }
     Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+fn cannot(error: report::ReportError) -> Failure {
+    Failure::CannotRun(error.to_string())
+}
+
+/// One file for each load, as programs that compare loads want them.
+fn fio_files(documents: &[Document], directory: &Path) -> Result<Outcome, Failure> {
+    let files = report::fio::files(documents);
+    for (name, text) in &files {
+        let path = directory.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|error| {
+                Failure::CannotRun(format!("cannot make `{}`: {error}", parent.display()))
+            })?;
+        }
+        output::claim(&path, Format::FioJson)?.write(text.as_bytes())?;
+    }
+    let count = workload::show_number(files.len() as f64);
+    eprint(&format!("report: {count} files in {}", directory.display()));
+    Ok(Outcome::Done)
 }
 
 /// A line on stderr; that nobody reads it is no failure.
@@ -187,6 +218,15 @@ fn content(
         Format::Markdown => {
             let place = |result, chart: &_| pictures.and_then(|p| p.picture(result, chart));
             report::markdown::text_with(report, &place).into_bytes()
+        }
+        Format::FioJson => {
+            if documents.iter().map(|d| d.measurements().len()).sum::<usize>() > 1 {
+                eprint(
+                    "note: programs that draw fio's results add up the loads of one file; name a directory with `--output` for a \
+                     file of each",
+                );
+            }
+            report::fio::text(documents).into_bytes()
         }
         Format::Json => {
             let mut lines = Vec::new();

@@ -15,6 +15,11 @@ pub(super) struct Claimed {
     new: bool,
 }
 
+/// Whether the output is a directory, there or by its name.
+pub(super) fn is_directory(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
+}
+
 /// Makes sure that a report can be written, before anything is done.
 pub(super) fn claim(path: &Path, format: Format) -> Result<Claimed, Failure> {
     let refused = |why: String| {
@@ -53,6 +58,7 @@ fn is_ours(content: &[u8], format: Format) -> bool {
         Format::Xlsx => report::xlsx::is_workbook(content),
         Format::Csv => report::csv::is_report(text),
         Format::Markdown => report::markdown::is_report(text),
+        Format::FioJson => report::fio::is_report(text),
         // Results that were measured are never replaced by a report of them.
         Format::Json => false,
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::program::{code, command, fails, foreign_file, names, stderr, succeeds, tool};
+use super::python::python;
 
 /// A directory with a history of two sweeps.
 struct Store {
@@ -226,36 +227,6 @@ fn a_check_says_what_is_missing() {
     assert!(stderr(&output).contains("backup"), "{}", stderr(&output));
 }
 
-/// A Python with DuckDB and pandas, made once for each target directory.
-fn python() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let environment = target.join("python-tables");
-    let python = environment.join("bin/python");
-    let works = |python: &Path| {
-        tool(python.to_str().unwrap(), &["-c", "import duckdb, pandas, pyarrow"]).is_ok()
-    };
-    if works(&python) {
-        return python;
-    }
-    fs::create_dir_all(target).unwrap();
-    let made = tempfile::tempdir_in(target).unwrap();
-    let new = made.path().join("python");
-    let venv = tool("python3", &["-m", "venv", new.to_str().unwrap()]);
-    venv.unwrap_or_else(|e| panic!("this test needs Debian's python3 and python3-venv: {e}"));
-    let pip = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
-    let packages = ["--only-binary", ":all:", "duckdb", "pandas", "pyarrow"];
-    let new_python = new.join("bin/python");
-    let installed = tool(new_python.to_str().unwrap(), &[&pip[..], &packages].concat());
-    installed.unwrap_or_else(|e| {
-        panic!("this test needs DuckDB, pandas and pyarrow from a package index, which pip does not reach: {e}")
-    });
-    assert!(works(&new_python), "what pip installed cannot be imported");
-    // What is there does not work, or another test run was as fast.
-    let _ = fs::remove_dir_all(&environment);
-    fs::rename(&new, &environment).unwrap();
-    python
-}
-
 #[test]
 fn duckdb_and_pandas_read_in_parquet_what_the_csv_says() {
     let store = Store::filled();
@@ -269,7 +240,8 @@ fn duckdb_and_pandas_read_in_parquet_what_the_csv_says() {
         }
     }
     let args: Vec<&str> = script.iter().map(String::as_str).collect();
-    let rows = tool(python().to_str().unwrap(), &args).unwrap();
+    let python = python("tables", "duckdb, pandas, pyarrow", &["duckdb", "pandas", "pyarrow"]);
+    let rows = tool(python.to_str().unwrap(), &args).unwrap();
     let rows: Vec<u64> = rows.split(' ').map(|n| n.parse().unwrap()).collect();
     assert!(matches!(*rows, [6, 6, points] if points > 6), "{rows:?}");
 }

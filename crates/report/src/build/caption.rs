@@ -107,7 +107,12 @@ impl Caption {
         for block in &stream.blocks {
             add(&mut self.blocks, block.bytes.0);
         }
-        add(&mut self.patterns, pattern(stream.pattern));
+        let order = match &stream.diskspd {
+            Some(_) if words::is_sequential(stream) => "sequential",
+            Some(_) => "random",
+            None => pattern(stream.pattern),
+        };
+        add(&mut self.patterns, order);
         add(&mut self.directions, direction(stream.write_percent));
     }
 
@@ -131,6 +136,9 @@ impl Caption {
 
     /// The size of the file, and the part of it that was used where that is not all.
     fn file(&self) -> String {
+        if self.files.iter().all(|bytes| *bytes == 0) {
+            return "File size not known".to_owned();
+        }
         let file = format!("File {}", sizes(&self.files));
         let part = self.used.iter().any(|used| !self.files.contains(used));
         if part { format!("{file}, {} of it used", sizes(&self.used)) } else { file }

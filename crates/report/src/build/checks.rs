@@ -9,23 +9,30 @@ use crate::words;
 
 /// The section.
 pub(super) fn of(m: &Measurement) -> Option<Section> {
-    let mut facts = vec![fact("In flight", in_flight(m)), fact("CPU", words::cost(m))];
+    let mut facts = vec![fact("In flight", in_flight(m))];
+    facts.extend(words::cost(m).map(|cost| fact("CPU", cost)));
     if let Some(reached) = m.checks.rate_reached_percent {
         let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
         facts.push(fact("Rate", text));
     }
     facts.extend(steadiness(m));
-    facts.push(fact("Stalls", stalls(m)));
-    facts.push(kernel(m));
+    // Another tool asked no kernel, and does not tell its longest gap.
+    if m.origin.is_none() {
+        facts.push(fact("Stalls", stalls(m)));
+        facts.push(kernel(m));
+    }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(errors(m).map(Block::Table));
     section("checks", "Do the figures fit together?", blocks)
 }
 
 fn in_flight(m: &Measurement) -> String {
-    let (asked, achieved) = (words::count(m.in_flight), show_number(m.achieved_in_flight));
-    let mut text = format!("{asked} asked, {achieved} achieved on average");
-    if m.in_flight > 0 && m.achieved_in_flight.is_finite() {
+    let known = words::achieved(m);
+    let mut text = format!("{} asked", words::count(m.in_flight));
+    if let Some(achieved) = known {
+        text.push_str(&format!(", {} achieved on average", show_number(achieved)));
+    }
+    if known.is_some() && m.in_flight > 0 && m.achieved_in_flight.is_finite() {
         let share = 100.0 * m.achieved_in_flight / m.in_flight as f64;
         text.push_str(&format!(" ({})", words::percent(Some(share))));
     }
@@ -157,8 +164,14 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         let head = vec![text(&s.name), Cell::Empty, whole(s.threads), whole(u64::from(s.depth))];
         row(head, &s.total, None)
     });
+    let known = |bytes: &u64| m.origin.is_none() || *bytes > 0;
     let targets = m.targets.iter().map(|t| {
-        let head = vec![text(&words::path(&t.path)), whole(t.file_bytes), Cell::Empty, Cell::Empty];
+        let head = vec![
+            text(&words::path(&t.path)),
+            whole(Some(t.file_bytes).filter(known)),
+            Cell::Empty,
+            Cell::Empty,
+        ];
         row(head, &t.total, None)
     });
     let threads = m.threads_detail.iter().map(|t| {

@@ -28,6 +28,10 @@ pub(super) fn section(environment: &Environment) -> Option<Section> {
 
 fn host(environment: &Environment) -> Vec<Fact> {
     let Some(host) = &environment.host else { return Vec::new() };
+    // Another tool told its name and nothing else.
+    if host.cpus == 0 && host.memory_bytes == 0 {
+        return vec![fact("Host", words::clean(&host.hostname))];
+    }
     let memory = format!(
         "{}, {} of it available",
         words::size(host.memory_bytes),

@@ -15,7 +15,7 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
     figures.extend(checks::parts(m));
     let document = Document::Measurement(Box::new(m.clone()));
     figures.extend(loads::shown(&document).map(Block::Table));
-    // Another tool watched none of what these two tell.
+    // Another tool asked no kernel.
     let own = m.origin.is_none();
     let sections = [
         section(
@@ -28,7 +28,7 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
         latency::of(&named, true),
         section("loads", "Figures", figures),
         own.then(|| agreement::of(&named)).flatten(),
-        own.then(|| checks::of(m)).flatten(),
+        checks::of(m),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -47,19 +47,21 @@ pub(super) fn headline(m: &Measurement) -> String {
         None => String::new(),
         Some(l) => {
             let tail = l.p99.map(|p| format!(" (p99 {})", words::time(Some(p))));
-            let short = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
-            let most = short.map(|s| format!(" to {}", words::mean_time(Some(l.mean + s as f64))));
-            let mean = words::mean_time(Some(l.mean)) + &most.unwrap_or_default();
+            let mean = words::mean_of_tool(m, l.mean);
             format!(" at a mean latency of {mean}{}", tail.unwrap_or_default())
         }
     };
+    let file = match (m.file_bytes, &m.origin) {
+        (0, Some(_)) => "on a file of unknown size".to_owned(),
+        (bytes, _) => format!("on a file of {}", words::size(bytes)),
+    };
+    let tool = words::tool(m).map(|tool| format!(", measured by {tool}")).unwrap_or_default();
     format!(
-        "{} IOPS{within}, {} MiB/s{latency}: {}, {} in flight, on a file of {}.",
+        "{} IOPS{within}, {} MiB/s{latency}: {}, {} in flight, {file}{tool}.",
         show_number(t.iops),
         show_number(t.mib_per_s),
         words::clean(&m.workload.title()),
-        words::count(m.in_flight),
-        words::size(m.file_bytes)
+        words::count(m.in_flight)
     )
 }
 
@@ -72,6 +74,8 @@ fn card(m: &Measurement) -> Card {
         (Judgement::Bad, errors)
     } else if m.total.ios == 0 {
         (Judgement::Unknown, "nothing completed".to_owned())
+    } else if m.origin.is_some() && warnings.is_empty() && m.status == Status::Complete {
+        (Judgement::Unknown, "as the other tool tells them".to_owned())
     } else if warnings.is_empty() && m.status == Status::Complete {
         (Judgement::Good, "nothing speaks against them".to_owned())
     } else {

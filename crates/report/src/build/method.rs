@@ -4,6 +4,7 @@ use results::Document;
 
 use super::make::{cleaned, fact, section};
 use crate::model::{Block, Fact, Section};
+use crate::words;
 
 /// The sections of method and warnings.
 pub(super) fn sections(document: &Document) -> Vec<Section> {
@@ -12,7 +13,8 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     if !method.is_empty() {
         blocks.push(Block::List(method));
     }
-    blocks.push(Block::Facts(terms()));
+    let tool = document.measurements().iter().find_map(|m| words::tool(m));
+    blocks.push(Block::Facts(terms(tool.as_deref())));
     let warnings = match cleaned(document.warnings()) {
         none if none.is_empty() => {
             Block::Paragraph("There is no reason to doubt a figure.".to_owned())
@@ -39,22 +41,30 @@ fn headroom(document: &Document) -> Option<String> {
     Some(format!(
         "Without any I/O this program makes {} I/Os a second on this host. The largest rate measured here is {} of that.",
         workload::show_number(ceiling),
-        crate::words::percent(used)
+        words::percent(used)
     ))
 }
 
-fn terms() -> Vec<Fact> {
+/// What a latency is: iosonde knows it of its own only.
+fn latency(tool: Option<&str>) -> Fact {
+    match tool {
+        Some(tool) => fact("Latency", format!("As {tool} tells it; iosonde did not measure it.")),
+        None => fact(
+            "Latency",
+            "From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O \
+             is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.",
+        ),
+    }
+}
+
+fn terms(tool: Option<&str>) -> Vec<Fact> {
     vec![
         fact(
             "IOPS",
             "I/Os that completed without error inside the measured window, for each second of it. Warm-up does not count.",
         ),
         fact("MiB/s", "Bytes moved by those I/Os for each second, in units of 2^20 bytes."),
-        fact(
-            "Latency",
-            "From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O \
-             is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.",
-        ),
+        latency(tool),
         fact(
             "p99",
             "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie above it.",

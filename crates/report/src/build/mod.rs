@@ -105,7 +105,13 @@ fn title(document: &Document) -> String {
 
 /// File size, time, host and storage.
 fn subtitle(document: &Document) -> Vec<String> {
-    let mut parts = vec![format!("file size {}", words::size(document.file_bytes()))];
+    let bytes = match document {
+        Document::Measurement(m) => words::file_size(m),
+        other => words::size(other.file_bytes()),
+    };
+    let mut parts = vec![format!("file size {bytes}")];
+    let tool = document.measurements().into_iter().find_map(words::tool);
+    parts.extend(tool.map(|tool| format!("measured by {tool}")));
     parts.push(words::moment(document.started()));
     let environment = document.environment();
     if let Some(host) = &environment.host {

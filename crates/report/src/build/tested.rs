@@ -25,13 +25,27 @@ pub(super) fn place(document: &Document) -> String {
 
 /// The section of a single measurement.
 pub(super) fn of_measurement(m: &Measurement) -> Option<Section> {
-    let mut facts = vec![fact("File size", words::size(m.file_bytes))];
+    let mut facts = origin(m);
+    facts.push(fact("File size", words::file_size(m)));
     facts.push(fact("Targets", targets_of(&m.workload)));
     facts.push(fact("Load", words::clean(&m.workload.title())));
     facts.push(fact("In flight", words::in_flight(m)));
     facts.extend(how(m));
     facts.push(fact("Measured", measured(m)));
     section("tested", "What was tested", vec![Block::Facts(facts)])
+}
+
+/// The tool that measured, where it was not iosonde.
+fn origin(m: &Measurement) -> Vec<Fact> {
+    let (Some(tool), Some(origin)) = (words::tool(m), &m.origin) else { return Vec::new() };
+    let mut facts = vec![fact("Measured by", format!("{tool}, not iosonde"))];
+    if let Some(file) = &origin.file {
+        facts.push(fact("Imported from", words::clean(file)));
+    }
+    if let Some(command) = &origin.command_line {
+        facts.push(fact("Command line", words::clean(command)));
+    }
+    facts
 }
 
 /// The section of an experiment, with facts of its own.
@@ -79,17 +93,16 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
     let mut found: Vec<String> = Vec::new();
     for target in &m.targets {
         let content = words::clean(&target.content);
-        if !content.is_empty() && !found.contains(&content) {
+        if m.origin.is_none() && !content.is_empty() && !found.contains(&content) {
             found.push(content);
         }
     }
     if !found.is_empty() {
         facts.push(fact("Content of the file", found.join("; ")));
     }
-    facts.push(match &m.origin {
-        Some(origin) => fact("Tool", words::origin(origin)),
-        None => fact("Engine", words::engine(m)),
-    });
+    if m.origin.is_none() || !m.engine.features.is_empty() {
+        facts.push(fact("Engine", words::engine(m)));
+    }
     facts
 }
 
@@ -102,13 +115,5 @@ fn measured(m: &Measurement) -> String {
     if let Some(precision) = &m.workload.precision {
         text.push_str(&format!(" (asked: ± {} %)", show_number(precision.percent)));
     }
-    if m.origin.is_some() {
-        return format!("{text} from {}", words::moment(&m.started));
-    }
-    format!(
-        "{text} after {} of warm-up, from {}, seed {}",
-        words::seconds(m.workload.warmup_seconds),
-        words::moment(&m.started),
-        m.workload.seed
-    )
+    format!("{text} {}", words::when(m))
 }

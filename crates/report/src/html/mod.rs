@@ -63,7 +63,7 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
             packed: raw::packed(&result.document, room)?,
         });
     }
-    let mut made_by: Vec<&str> = report.results.iter().map(|r| r.document.tool_version()).collect();
+    let mut made_by: Vec<String> = report.results.iter().map(|r| made_by(&r.document)).collect();
     made_by.dedup();
     let page = Page {
         title: &report.title,
@@ -78,6 +78,12 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
         script_hash: hash(script()),
     };
     Ok(scrubbed(page.render()?))
+}
+
+/// The version of iosonde, or the other tool that measured.
+fn made_by(document: &results::Document) -> String {
+    let tool = document.measurements().iter().find_map(|m| crate::words::tool(m));
+    tool.unwrap_or_else(|| format!("version {}", document.tool_version()))
 }
 
 /// The report of an assessment.

@@ -1,7 +1,7 @@
 //! What `iosonde run` says at its end, in the order in which people of the field read a result.
 
 use results::{Checks, Latency, Measurement, Statistics, Status};
-use workload::{Nanoseconds, show_ns, show_number};
+use workload::{Nanoseconds, show_number};
 
 use super::kernel;
 use super::layout::{Table, WIDTH, shorten_path, wrap};
@@ -16,14 +16,18 @@ pub fn measurement(m: &Measurement) -> String {
     out.push_str(&latency(m));
     out.push_str(&streams(m));
     out.push_str(&targets(m));
-    // Another tool watched none of these.
-    if m.origin.is_none() {
-        out.push_str(&format!("\n{}", wrap("CPU         ", &words::cost(m), WIDTH)));
-        out.push_str(&kernel::section(m));
-        out.push_str(&checks(m));
+    out.push('\n');
+    if let Some(cost) = words::cost(m) {
+        out.push_str(&wrap("CPU         ", &cost, WIDTH));
     }
+    // Another tool asked no kernel, and does not tell its longest gap.
+    let own = m.origin.is_none();
+    if own {
+        out.push_str(&kernel::section(m));
+    }
+    out.push_str(&checks(m));
     out.push_str(&errors(m));
-    if m.origin.is_none() {
+    if own {
         out.push_str(&stalls(m));
     }
     out.push_str(&warnings(&m.checks));
@@ -33,10 +37,11 @@ pub fn measurement(m: &Measurement) -> String {
 /// What was run, where and how; the file size is in the first line.
 fn head(m: &Measurement) -> String {
     let names: Vec<String> = m.targets.iter().map(|t| words::path(&t.path)).collect();
+    let bytes = words::file_size(m);
     let file = match names.as_slice() {
-        [] => format!("no target, file size {}", words::size(m.file_bytes)),
-        [one] => format!("{one}, file size {}", words::size(m.file_bytes)),
-        many => format!("{} targets, file size {} in all", many.len(), words::size(m.file_bytes)),
+        [] => format!("no target, file size {bytes}"),
+        [one] => format!("{one}, file size {bytes}"),
+        many => format!("{} targets, file size {bytes} in all", many.len()),
     };
     let mut out = format!("{file}\n");
     let mut line = |label: &str, text: &str| {
@@ -67,15 +72,7 @@ fn measured(m: &Measurement) -> String {
     if m.status != Status::Complete {
         text.push_str(&format!(" of {}", words::seconds(m.workload.seconds)));
     }
-    if m.origin.is_some() {
-        return format!("{text} from {}", words::moment(&m.started));
-    }
-    format!(
-        "{text} after {} of warm-up, from {}, seed {}",
-        words::seconds(m.workload.warmup_seconds),
-        words::moment(&m.started),
-        m.workload.seed
-    )
+    format!("{text} {}", words::when(m))
 }
 
 /// The kinds of I/O that took place, with their names.
@@ -162,21 +159,23 @@ fn latency(m: &Measurement) -> String {
         cells.extend(all.iter().map(|(_, l)| of(l)));
         table.row(cells);
     };
-    row("min", &|l| show_ns(l.min as f64));
-    let short = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
-    row("mean", &|l| match short {
-        Some(short) => format!("{} to {}", show_ns(l.mean), show_ns(l.mean + short as f64)),
-        None => show_ns(l.mean),
-    });
+    row("min", &|l| words::time_of_tool(m, l.min));
+    row("mean", &|l| words::mean_of_tool(m, l.mean));
     for (i, (name, _)) in Latency::default().percentiles().iter().enumerate() {
         row(name, &|l| words::time(l.percentiles()[i].1));
     }
-    row("max", &|l| show_ns(l.max as f64));
+    row("max", &|l| words::time_of_tool(m, l.max));
     let absent = all.iter().any(|(_, l)| l.percentiles().iter().any(|(_, v)| v.is_none()));
     let mut out = format!("\nLatency\n{}", table.show());
+    let known = |l: &Latency| l.percentiles().iter().any(|(_, v)| v.is_some());
     match &m.origin {
         Some(origin) if absent => {
-            out.push_str(&format!("  – : {} does not tell.\n", words::clean(&origin.tool)));
+            let few = if all.iter().any(|(_, l)| known(l)) {
+                ", or fewer than ten I/Os lie above"
+            } else {
+                ""
+            };
+            out.push_str(&format!("  – : {} does not tell{few}.\n", words::clean(&origin.tool)));
         }
         None if absent => out.push_str("  – : fewer than ten I/Os lie above this percentile.\n"),
         _ => {}
@@ -244,12 +243,12 @@ fn targets(m: &Measurement) -> String {
 
 fn checks(m: &Measurement) -> String {
     let asked = m.in_flight as f64;
-    let mut text = format!(
-        "{} asked, {} achieved on average",
-        words::count(m.in_flight),
-        show_number(m.achieved_in_flight)
-    );
-    if asked > 0.0 && m.achieved_in_flight.is_finite() {
+    let known = words::achieved(m);
+    let mut text = format!("{} asked", words::count(m.in_flight));
+    if let Some(achieved) = known {
+        text.push_str(&format!(", {} achieved on average", show_number(achieved)));
+    }
+    if known.is_some() && asked > 0.0 && m.achieved_in_flight.is_finite() {
         let share = 100.0 * m.achieved_in_flight / asked;
         text.push_str(&format!(" ({})", words::percent(Some(share))));
     }
