@@ -84,6 +84,11 @@ pub(crate) fn refer(value: &mut Json, kept: &HashMap<String, Json>) {
     }
 }
 
+/// What stands for a result that is a measurement as it is kept.
+pub(crate) fn reference(id: &str) -> Json {
+    json!({ NAME: id })
+}
+
 /// Puts the measurements in the place of their names.
 pub(crate) fn resolve(value: &mut Json, kept: &HashMap<String, Json>) {
     match value {

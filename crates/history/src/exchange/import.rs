@@ -64,7 +64,7 @@ impl History {
                     imported.already_there += 1;
                     continue;
                 }
-                record::add(&self.connection, &Document::Measurement(Box::new(measurement)))?;
+                record::add_measurement(&self.connection, measurement)?;
                 imported.new += 1;
             }
             Ok(imported)

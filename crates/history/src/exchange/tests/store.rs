@@ -189,3 +189,43 @@ fn a_format_knows_its_own_files() {
         }
     }
 }
+
+/// Every row of a table, in words.
+fn rows(store: &Store, table: &str) -> Vec<String> {
+    let connection = store.history.connection.as_sqlite().unwrap();
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let width = statement.column_count();
+    let row = |row: &rusqlite::Row<'_>| {
+        (0..width).map(|n| row.get_ref(n).map(|v| format!("{v:?}"))).collect::<Result<Vec<_>, _>>()
+    };
+    let rows = statement.query_map([], row).unwrap();
+    rows.map(|row| row.unwrap().join(" | ")).collect()
+}
+
+#[test]
+fn a_measurement_of_another_tool_is_kept_as_any_other() {
+    let (one_by_one, at_once) = (empty(), empty());
+    let measurements: Vec<_> = ["a", "b"].map(sample::measurement).into();
+    for measurement in &measurements {
+        let document = results::Document::Measurement(Box::new(measurement.clone()));
+        one_by_one.history.add(&document).unwrap();
+    }
+    let first = at_once.history.import_foreign(measurements.clone()).unwrap();
+    assert_eq!(first, imported(2, 0, 0));
+    for table in [
+        "experiments",
+        "documents",
+        "measurements",
+        "measurement_documents",
+        "series",
+        "histograms",
+    ] {
+        assert_eq!(rows(&at_once, table), rows(&one_by_one, table), "{table}");
+    }
+    assert_eq!(at_once.all(), one_by_one.all());
+    // What is there stays, whatever comes with its name.
+    let mut again = measurements;
+    again[0].seconds = 2.0;
+    assert_eq!(at_once.history.import_foreign(again).unwrap(), imported(0, 0, 2));
+    assert_eq!(at_once.all(), one_by_one.all());
+}
