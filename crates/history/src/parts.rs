@@ -88,18 +88,9 @@ fn fits(point: &Point) -> bool {
 /// Takes out every histogram, leaving nothing in its place.
 fn take_histograms(value: &mut Value, place: &mut String, found: &mut Vec<(String, String)>) {
     let length = place.len();
-    let children: Vec<(String, &mut Value)> = match value {
-        Value::Object(object) => {
-            object.iter_mut().map(|(name, child)| (escaped(name), child)).collect()
-        }
-        Value::Array(array) => {
-            array.iter_mut().enumerate().map(|(n, child)| (n.to_string(), child)).collect()
-        }
-        _ => return,
-    };
-    for (name, child) in children {
+    let mut go_on = |name: &str, child: &mut Value| {
         place.push('/');
-        place.push_str(&name);
+        place.push_str(name);
         if name == "histogram" && child.is_string() {
             if let Value::String(text) = child.take() {
                 found.push((place.clone(), text));
@@ -108,7 +99,25 @@ fn take_histograms(value: &mut Value, place: &mut String, found: &mut Vec<(Strin
             take_histograms(child, place, found);
         }
         place.truncate(length);
+    };
+    match value {
+        Value::Object(object) => {
+            for (name, child) in object.iter_mut().filter(|(_, child)| may_hold(child)) {
+                go_on(&escaped(name), child);
+            }
+        }
+        Value::Array(array) => {
+            for (n, child) in array.iter_mut().enumerate().filter(|(_, child)| may_hold(child)) {
+                go_on(&n.to_string(), child);
+            }
+        }
+        _ => {}
     }
+}
+
+/// Whether a value is a histogram, or has parts that may be.
+fn may_hold(value: &Value) -> bool {
+    value.is_object() || value.is_array() || value.is_string()
 }
 
 /// A name in a JSON pointer (RFC 6901).
