@@ -4,8 +4,8 @@
 //! and cannot mean stands among the measurement's warnings.
 
 use results::{
-    Checks, Cpu, Engine, Environment, MEASUREMENT_SCHEMA, Measurement, Origin, Stalls, Statistics,
-    Status, StreamResult, TargetResult,
+    Checks, Cpu, Engine, Environment, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point,
+    Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
 use thiserror::Error;
 use workload::Workload;
@@ -49,6 +49,55 @@ impl ReadError {
         let column = if error.line() <= 1 { start.column - 1 } else { 0 } + error.column();
         Self { line: start.line + error.line().saturating_sub(1), column, what }
     }
+}
+
+impl Found {
+    /// Leaves out runs with figures that no storage can have, and names them: no document can hold a number that is not
+    /// finite, and one that was kept with such could not be read again.
+    #[must_use]
+    pub(crate) fn without_the_impossible(mut self) -> Self {
+        let before = self.measurements.len();
+        self.measurements.retain(is_possible);
+        let out = before - self.measurements.len();
+        if out > 0 {
+            let runs = if out == 1 { "1 run is".to_owned() } else { format!("{out} runs are") };
+            self.notes.push(format!(
+                "{runs} left out: a figure is not a finite number, or a least latency is above the largest"
+            ));
+        }
+        self
+    }
+}
+
+fn is_possible(m: &Measurement) -> bool {
+    let parts = |of: fn(&StreamResult) -> &Statistics| m.streams.iter().map(of);
+    let targets = |of: fn(&TargetResult) -> &Statistics| m.targets.iter().map(of);
+    let threads = |of: fn(&ThreadResult) -> &Statistics| m.threads_detail.iter().map(of);
+    let all = [&m.total, &m.read, &m.write, &m.sync].into_iter();
+    let all = all.chain(parts(|s| &s.total)).chain(parts(|s| &s.read)).chain(parts(|s| &s.write));
+    let all =
+        all.chain(targets(|t| &t.total)).chain(targets(|t| &t.read)).chain(targets(|t| &t.write));
+    let mut all =
+        all.chain(threads(|t| &t.total)).chain(threads(|t| &t.read)).chain(threads(|t| &t.write));
+    let cpu = [m.cpu.user_s, m.cpu.system_s, m.cpu.user_us_per_io, m.cpu.total_us_per_io];
+    let shares = [m.cpu.busiest_thread_percent, m.cpu.busiest_core_percent, m.cpu.host_percent];
+    let times = [m.seconds, m.achieved_in_flight, m.workload.seconds, m.workload.warmup_seconds];
+    let numbers = times.into_iter().chain(cpu).chain(shares.into_iter().flatten());
+    let depths = m.threads_detail.iter().map(|t| t.achieved_depth);
+    all.all(has_possible_figures)
+        && numbers.chain(depths).all(f64::is_finite)
+        && m.series.iter().all(is_possible_point)
+}
+
+fn has_possible_figures(s: &Statistics) -> bool {
+    let possible = |l: Latency| l.mean.is_finite() && l.stddev.is_finite() && l.min <= l.max;
+    s.iops.is_finite() && s.mib_per_s.is_finite() && s.latency_ns.is_none_or(possible)
+}
+
+fn is_possible_point(p: &Point) -> bool {
+    let rates = [p.t, p.seconds, p.read_iops, p.write_iops, p.read_mib_per_s, p.write_mib_per_s];
+    let means = [p.read_mean_ns, p.write_mean_ns].into_iter().flatten();
+    rates.into_iter().chain(means).all(f64::is_finite)
 }
 
 /// One run of another tool.

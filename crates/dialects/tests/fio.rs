@@ -187,3 +187,22 @@ proptest! {
         prop_assert!(found.is_ok(), "{:?}", found);
     }
 }
+
+/// Two rates that add up to infinity, and a least latency above the largest, were imported, and could not be read again
+/// or made a report panic.
+#[test]
+fn impossible_figures_are_left_out_and_named() {
+    let whole = found(TWO_JOBS).unwrap().measurements.len();
+    let infinite = TWO_JOBS.replacen("149.85015", "1.7e308", 1).replacen("59.94006", "1.7e308", 1);
+    let upside_down = TWO_JOBS.replacen("15216074", "1", 1);
+    for text in [infinite, upside_down] {
+        assert_ne!(text, TWO_JOBS);
+        let found = found(&text).unwrap();
+        assert_eq!(found.measurements.len(), whole - 1, "{:?}", found.notes);
+        assert!(found.notes.iter().any(|n| n.contains("1 run is left out")), "{:?}", found.notes);
+        for measurement in &found.measurements {
+            let json = serde_json::to_value(measurement).unwrap();
+            assert_eq!(&serde_json::from_value::<Measurement>(json).unwrap(), measurement);
+        }
+    }
+}

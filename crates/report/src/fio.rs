@@ -354,7 +354,8 @@ fn percentiles(latency: &Latency, histogram: Option<&Histogram>) -> Map<String, 
         latency.percentiles().into_iter().find(|(n, _)| *n == name).and_then(|(_, ns)| ns)
     };
     let each = PERCENTILES.iter().filter_map(|p| {
-        Some((format!("{p:.6}"), Value::from(known(*p)?.clamp(latency.min, latency.max))))
+        // Not `clamp`, which wants the least below the largest, and an imported result may say otherwise.
+        Some((format!("{p:.6}"), Value::from(known(*p)?.min(latency.max).max(latency.min))))
     });
     each.collect()
 }

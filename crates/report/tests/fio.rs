@@ -95,11 +95,11 @@ fn files_are_named_by_their_loads() {
 
 proptest! {
     #[test]
-    fn no_figures_panic(iops: f64, seconds: f64, ios: u64, bytes: u64, min: u64, mean: f64, text in ".{0,20}", depth: u32) {
+    fn no_figures_panic(iops: f64, seconds: f64, ios: u64, bytes: u64, min: u64, max: u64, p50: u64, mean: f64, text in ".{0,20}", depth: u32) {
         let mut m = sample::mixed();
         (m.seconds, m.started, m.workload.seconds) = (seconds, text.clone(), seconds);
         m.workload.streams[0].depth = depth;
-        let latency = Latency { min, mean, max: min, ..Latency::default() };
+        let latency = Latency { min, mean, max, p50: Some(p50), ..Latency::default() };
         let s = &mut m.total;
         (s.ios, s.bytes, s.iops) = (ios, bytes, iops);
         s.latency_ns = Some(latency);

@@ -171,7 +171,7 @@ impl Imported<'_> {
     /// Counts and rates are of the same window.
     fn seconds(&self, all: &ResultRow) -> f64 {
         let rate = all.figure(Column::Iops).filter(|iops| *iops > 0.0);
-        let ios = count(all, Column::Reads) + count(all, Column::Writes);
+        let ios = count(all, Column::Reads).saturating_add(count(all, Column::Writes));
         if let Some(iops) = rate.filter(|_| ios > 0) {
             return ios as f64 / iops;
         }
