@@ -29,13 +29,20 @@ pub fn is_in(text: &str) -> bool {
 pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
     let mut found = Found::default();
     let mut documents: Vec<Part> = Vec::new();
-    let mut from = 0;
-    while let Some(part) = next_document(text, from)? {
-        from = part.end;
+    let (mut from, mut known) = (0, Place { byte: 0, line: 1 });
+    while let Some(part) = next_document(text, from, known)? {
+        (from, known) = (part.end, part.begin);
+        let line = known.line;
+        if found.notes.len() + documents.len() >= DOCUMENTS_MAX {
+            found.notes.push(format!(
+                "line {line}: more than {DOCUMENTS_MAX} results; the rest of the file is left out"
+            ));
+            break;
+        }
         if let Some(last) = documents.last()
             && part.document.goes_on_from(&last.document)
         {
-            let line = last.line;
+            let line = last.begin.line;
             found.notes.push(format!("line {line}: an intermediate result; a later one has it"));
             documents.pop();
         }
@@ -47,19 +54,30 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
     Ok(found)
 }
 
+/// Results that are taken from one file.
+const DOCUMENTS_MAX: usize = 100_000;
+
+/// A place in a text: a byte, and its line from 1.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    byte: usize,
+    line: usize,
+}
+
 /// A result and the place where it stands.
 struct Part {
     document: Document,
-    /// Where it begins, from 1.
-    line: usize,
+    /// Where it begins.
+    begin: Place,
     /// A number made of its text.
     hash: u64,
     /// The byte behind it.
     end: usize,
 }
 
-/// The next JSON document with fio's version in it.
-fn next_document(text: &str, from: usize) -> Result<Option<Part>, ReadError> {
+/// The next JSON document with fio's version in it. Its line is counted on from a place that is known: from the beginning of the
+/// text each time, a long log takes minutes.
+fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, ReadError> {
     let rest = text.get(from..).unwrap_or_default();
     let Some(mark) = rest.find(MARK) else { return Ok(None) };
     let Some(open) = rest.get(..mark).and_then(|before| before.rfind('{')) else {
@@ -74,33 +92,37 @@ fn next_document(text: &str, from: usize) -> Result<Option<Part>, ReadError> {
         None => return Ok(None),
     };
     let end = begin + stream.byte_offset();
-    let line = ReadError::at(text, begin, String::new()).line;
+    let passed = text.get(known.byte..begin).unwrap_or_default().matches('\n').count();
+    let begin_at = Place { byte: begin, line: known.line + passed };
     let hash = crate::foreign::fnv_1a(text.get(begin..end).unwrap_or_default());
-    Ok(Some(Part { document, line, hash, end }))
+    Ok(Some(Part { document, begin: begin_at, hash, end }))
 }
 
 fn measurements(part: &Part, file: &str, read: &str, found: &mut Found) {
     let document = &part.document;
     if document.version.contains("(iosonde ") {
-        let line = part.line;
+        let line = part.begin.line;
         found.notes.push(format!(
             "line {line}: a result of iosonde in the shape of fio's; import what `--json` or `history export` gives instead"
         ));
         return;
     }
     if document.jobs().next().is_none() {
-        found.notes.push(format!("line {}: the result has no jobs", part.line));
+        found.notes.push(format!("line {}: the result has no jobs", part.begin.line));
     }
     for (number, job) in document.jobs().enumerate() {
         let name = &job.name;
         if job.is_sum() {
-            found
-                .notes
-                .push(format!("line {}: `{name}` is the sum of the others; left out", part.line));
+            found.notes.push(format!(
+                "line {}: `{name}` is the sum of the others; left out",
+                part.begin.line
+            ));
             continue;
         }
         if job.ios() == 0 {
-            found.notes.push(format!("line {}: the job `{name}` did no I/O; left out", part.line));
+            found
+                .notes
+                .push(format!("line {}: the job `{name}` did no I/O; left out", part.begin.line));
             continue;
         }
         let place = format!("{:016x} {number}", part.hash);
