@@ -64,6 +64,11 @@ pub(crate) fn claim(
         }
         _ => {}
     }
+    takes_files(path)
+}
+
+/// Tries whether a file can be made beside this one.
+pub(crate) fn takes_files(path: &Path) -> io::Result<()> {
     let (beside, _) = create_beside(path, "part")?;
     fs::remove_file(beside)
 }

@@ -80,7 +80,7 @@ impl PlaceFlags {
     }
 
     /// The places that may be overwritten.
-    fn destroyed(&self) -> Vec<PathBuf> {
+    pub(crate) fn destroyed(&self) -> Vec<PathBuf> {
         let drives = self.drives();
         self.destroy.iter().map(|name| drives.path(name).unwrap_or_else(|_| name.into())).collect()
     }

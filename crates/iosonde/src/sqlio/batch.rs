@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -15,6 +15,7 @@ use results::Measurement;
 use workload::sweep::{Cell, Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Precision, Target};
 
+use super::outputs::is_output;
 use crate::dialect::{PlaceFlags, split};
 use crate::exit::{Failure, Outcome};
 use crate::files::claim;
@@ -321,11 +322,4 @@ impl Also for Texts<'_> {
     fn place(&self) -> String {
         format!("SQLIO's text of each is in {}", self.path.display())
     }
-}
-
-/// Whether a file is SQLIO's output.
-fn is_output(file: std::fs::File) -> io::Result<bool> {
-    let mut found = Vec::new();
-    file.take(7).read_to_end(&mut found)?;
-    Ok(found == b"sqlio v")
 }

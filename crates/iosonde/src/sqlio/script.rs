@@ -1,26 +1,26 @@
 //! `iosonde sqlio script`: a batch file of SQLIO calls, run as it is. No shell is ever started.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dialects::sqlio::script::{Action, Output, Step, script as read_script};
 use dialects::text::decode;
-use workload::{EngineChoice, show_duration};
+use workload::{EngineChoice, Target, show_duration};
 
 use super::call::{self, Call};
 use super::flags::SqlioFlags;
+use super::outputs::{Outputs, same};
 use crate::dialect::split;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::files::claim;
+use crate::files::takes_files;
 
-/// How much of a file is looked at to know whether it holds results.
-const LOOK_BYTES: u64 = 256 << 10;
 /// From one look at the signal to the next.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -73,8 +73,9 @@ pub(super) fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, 
 /// Everything that can be known to be wrong is, before anything is done.
 fn ready(steps: Vec<Step>, flags: &SqlioFlags, file: &str) -> Result<Vec<Ready>, Failure> {
     let drives = flags.place.drives();
-    let (mut found, mut wrong, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-    let mut claimed: Vec<PathBuf> = Vec::new();
+    // `--destroy` may name what is measured and what is printed to.
+    let (mut found, mut wrong, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    let mut outputs = Outputs::new(&flags.place.destroyed());
     for Step { line, action, output } in steps {
         let place = format!("`{file}`, line {line}: ");
         let what = match action {
@@ -84,7 +85,7 @@ fn ready(steps: Vec<Step>, flags: &SqlioFlags, file: &str) -> Result<Vec<Ready>,
             }
             Action::Call(arguments) => match call::read(&arguments, flags, &place) {
                 Ok(Some(call)) => {
-                    targets.extend(call.targets(flags)?);
+                    named.extend(call.targets(flags)?);
                     What::Call(Box::new(call))
                 }
                 Ok(None) => What::Echo(dialects::sqlio::USAGE.trim_end().to_owned()),
@@ -106,20 +107,21 @@ fn ready(steps: Vec<Step>, flags: &SqlioFlags, file: &str) -> Result<Vec<Ready>,
                 }
             },
         };
-        if let Where::File { path, .. } = &output
-            && !claimed.contains(path)
-        {
-            if let Err(error) = claim(path, "output of SQLIO", is_output) {
+        if let Where::File { path, append } = &output {
+            let tried = outputs.check(path, *append);
+            // A rehearsal leaves the directory alone.
+            let tried = tried.and_then(|()| if flags.dry_run { Ok(()) } else { takes_files(path) });
+            if let Err(error) = tried {
                 wrong.push(format!("{place}cannot write `{}`: {error}", path.display()));
             }
-            claimed.push(path.clone());
+            named.push(Target { path: path.clone(), size_bytes: None });
         }
         found.push(Ready { line, what, output });
     }
     if !wrong.is_empty() {
         return Err(Failure::WrongUsage(wrong.join("\n")));
     }
-    flags.place.check_destroy(&targets)?;
+    flags.place.check_destroy(&named)?;
     Ok(found)
 }
 
@@ -159,7 +161,7 @@ fn plan(steps: &[Ready], flags: &SqlioFlags) -> String {
     text + &format!("{calls} call{plural}, {} with the pauses{end}\n", show_duration(seconds))
 }
 
-/// Does the steps. A call that fails does not keep the others from running, as in a batch file.
+/// Does the steps. One that fails does not keep the others from being done, as in a batch file.
 fn run(
     steps: &[Ready],
     flags: &SqlioFlags,
@@ -167,40 +169,56 @@ fn run(
     display: &mut Display,
 ) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Done;
-    for Ready { line, what, output } in steps {
+    let mut outputs = Outputs::new(&flags.place.destroyed());
+    let files = steps.iter().enumerate().filter_map(|(index, step)| match &step.output {
+        Where::File { path, .. } => Some((same(path), index)),
+        _ => None,
+    });
+    let last: HashMap<PathBuf, usize> = files.collect();
+    for (index, step) in steps.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             return Ok(Outcome::Interrupted);
         }
-        match what {
-            What::Pause(seconds) => pause(*seconds, flags, stop),
-            What::Echo(text) => write(output, &(late(text) + "\n"))?,
-            What::Call(call) => {
-                // The file is made anew even if the call fails, as a shell would.
-                write(output, "")?;
-                let mut out = |text: &str| match output {
-                    Where::File { path, .. } => append(path, text),
-                    other => write(other, text),
-                };
-                match call::run(call, flags, stop, &mut out) {
-                    Ok(Outcome::Done) => {}
-                    Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
-                    Ok(other) => outcome = other,
-                    Err(Failure::Interrupted(text)) => return Err(Failure::Interrupted(text)),
-                    Err(
-                        Failure::WrongUsage(text)
-                        | Failure::NotUnderstood(text)
-                        | Failure::CannotRun(text),
-                    ) => {
-                        outcome = Outcome::IoFailed;
-                        for text in text.lines() {
-                            display.message(&format!("error: line {line}: {text}"));
-                        }
-                    }
+        match one(step, flags, stop, &mut outputs) {
+            Ok(Outcome::Done) => {}
+            Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
+            Ok(other) => outcome = other,
+            Err(Failure::Interrupted(text)) => return Err(Failure::Interrupted(text)),
+            Err(
+                Failure::WrongUsage(text) | Failure::NotUnderstood(text) | Failure::CannotRun(text),
+            ) => {
+                outcome = Outcome::IoFailed;
+                for text in text.lines() {
+                    display.message(&format!("error: line {}: {text}", step.line));
                 }
             }
         }
+        if let Where::File { path, .. } = &step.output
+            && last.get(&same(path)) == Some(&index)
+        {
+            outputs.close(path);
+        }
     }
     Ok(outcome)
+}
+
+/// Does a step.
+fn one(
+    Ready { what, output, .. }: &Ready,
+    flags: &SqlioFlags,
+    stop: &AtomicBool,
+    outputs: &mut Outputs,
+) -> Result<Outcome, Failure> {
+    // The file is made anew even if a call fails, as a shell would.
+    begin(outputs, output)?;
+    match what {
+        What::Pause(seconds) => pause(*seconds, flags, stop),
+        What::Echo(text) => write(outputs, output, &(late(text) + "\n"))?,
+        What::Call(call) => {
+            return call::run(call, flags, stop, &mut |text| write(outputs, output, text));
+        }
+    }
+    Ok(Outcome::Done)
 }
 
 /// Simulated time is not waited for.
@@ -212,33 +230,22 @@ fn pause(seconds: f64, flags: &SqlioFlags, stop: &AtomicBool) {
     }
 }
 
-fn write(output: &Where, text: &str) -> Result<(), Failure> {
+/// Makes ready what a step prints to.
+fn begin(outputs: &mut Outputs, output: &Where) -> Result<(), Failure> {
+    let Where::File { path, append } = output else { return Ok(()) };
+    outputs.begin(path, *append).map_err(|e| cannot_write(path, &e))
+}
+
+fn write(outputs: &mut Outputs, output: &Where, text: &str) -> Result<(), Failure> {
     match output {
         Where::Stdout => print(text),
         Where::Nowhere => Ok(()),
-        Where::File { path, append: true } => append(path, text),
-        Where::File { path, append: false } => {
-            fs::write(path, text).map_err(|e| cannot_write(path, &e))
-        }
+        Where::File { path, .. } => outputs.write(path, text).map_err(|e| cannot_write(path, &e)),
     }
-}
-
-fn append(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = OpenOptions::new().append(true).create(true).open(path);
-    file.and_then(|mut f| io::Write::write_all(&mut f, text.as_bytes()))
-        .map_err(|e| cannot_write(path, &e))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::CannotRun(format!("cannot write `{}`: {error}", path.display()))
-}
-
-/// A file in which SQLIO's output, or the head of a log of it, is.
-fn is_output(file: fs::File) -> io::Result<bool> {
-    let mut found = Vec::new();
-    file.take(LOOK_BYTES).read_to_end(&mut found)?;
-    let text = decode(&found);
-    Ok(text.lines().any(|line| line.starts_with("sqlio v") || line.starts_with("ComputerName:")))
 }
 
 /// The text with what is known only now.

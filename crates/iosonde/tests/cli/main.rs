@@ -26,6 +26,7 @@ mod scale;
 mod sizes;
 mod sqlio;
 mod sqlio_batch;
+mod sqlio_script;
 mod sweep;
 mod test_files;
 mod usage;

@@ -370,27 +370,6 @@ fn everything_wrong_is_said_before_anything_is_touched() {
 }
 
 #[test]
-fn a_script_writes_over_nothing_but_results() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("letter.txt");
-    fs::write(&path, "Dear John").unwrap();
-    fs::write(dir.path().join("t.bat"), "echo ComputerName: %COMPUTERNAME% > letter.txt\n")
-        .unwrap();
-    fails(&sqlio(dir.path(), &["script", "t.bat"]), 2, "no output of SQLIO");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "Dear John");
-    let text = "@echo off\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -frandom -b8 >> log.txt\necho the end\n";
-    fs::write(dir.path().join("t.bat"), text).unwrap();
-    for _ in 0..2 {
-        let output = sqlio(dir.path(), &[&["script", "t.bat"], &SLOW[..]].concat());
-        succeeds(&output);
-        assert_eq!(stdout(&output), "the end\n");
-    }
-    let log = fs::read_to_string(dir.path().join("log.txt")).unwrap();
-    assert!(log.starts_with("ComputerName: ") && !log.contains('%'), "{log}");
-    assert_eq!(runs(&log).len(), 1, "the second time begins the file anew");
-}
-
-#[test]
 fn the_table_is_no_ones_elses_file() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("r.txt"), "no results\n").unwrap();
