@@ -17,6 +17,9 @@ pub struct Parameters {
     pub size_mib: Option<u64>,
 }
 
+/// Lines of a file: each has a thread of its own, and there are no more threads.
+const LINES_MAX: usize = 4096;
+
 /// Reads a parameter file. `name` is what it is called in complaints.
 pub fn parameters(name: &str, text: &str) -> Result<Vec<Parameters>, Complaints> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
@@ -28,6 +31,10 @@ pub fn parameters(name: &str, text: &str) -> Result<Vec<Parameters>, Complaints>
         match parsed(index + 1, line) {
             Ok(parameters) => found.push(parameters),
             Err(rule) => wrong.push(format!("`{name}`, line {}: {rule}", index + 1)),
+        }
+        if found.len() + wrong.len() > LINES_MAX {
+            wrong.push(format!("`{name}` has more than {LINES_MAX} active lines; each has a thread at least, and no more can run"));
+            break;
         }
     }
     if found.is_empty() && wrong.is_empty() {
@@ -111,6 +118,8 @@ mod tests {
                 "{complaint}"
             );
         }
+        let Complaints(wrong) = parameters("p.txt", &"x 1\n".repeat(1_000_000)).unwrap_err();
+        assert!(wrong.len() == 1 && wrong[0].contains("more than 4096 active lines"), "{wrong:?}");
         let error = parameters("p.txt", "# nothing\n").unwrap_err().to_string();
         assert!(error.contains("no active line"), "{error}");
     }

@@ -12,6 +12,10 @@ pub const LATE: [&str; 3] = ["DATE", "TIME", "COMPUTERNAME"];
 const PAUSE_S_MAX: u32 = 99_999;
 /// What a line may grow to by its variables.
 const LINE_BYTES_MAX: usize = 64 << 10;
+/// What all lines together may grow to.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+/// What a line takes besides its text: its step, or what is wrong with it.
+const LINE_COST_BYTES: usize = 256;
 
 /// One thing that a batch file does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +67,20 @@ pub fn script(
         variables: HashMap::new(),
         script: Script::default(),
         wrong: Vec::new(),
+        left_bytes: TEXT_BYTES_MAX,
     };
     for (number, line) in logical_lines(text) {
         match reading.line(number, &line) {
             Ok(true) => {}
             Ok(false) => break,
             Err(rule) => reading.wrong.push(format!("line {number}: {rule}")),
+        }
+        if reading.left_bytes == 0 {
+            reading.wrong.push(format!(
+                "line {number}: up to here the lines, with the values of their variables, take more than {} MiB; split the file",
+                TEXT_BYTES_MAX >> 20
+            ));
+            break;
         }
     }
     if reading.wrong.is_empty() { Ok(reading.script) } else { Err(Complaints(reading.wrong)) }
@@ -98,6 +110,8 @@ struct Reading<'a> {
     variables: HashMap<String, String>,
     script: Script,
     wrong: Vec<String>,
+    /// What the lines to come may still take.
+    left_bytes: usize,
 }
 
 impl Reading<'_> {
@@ -108,7 +122,10 @@ impl Reading<'_> {
         if line.is_empty() || line.starts_with(':') || word == "rem" {
             return Ok(true);
         }
-        let line = self.expanded(line)?;
+        let expanded = self.expanded(line);
+        let text_bytes = expanded.as_ref().map_or(line.len(), String::len);
+        self.left_bytes = self.left_bytes.saturating_sub(text_bytes + LINE_COST_BYTES);
+        let line = expanded?;
         let rest = line.get(word.len()..).unwrap_or_default();
         match word.as_str() {
             "set" => self.set(rest).map(|()| true),

@@ -65,6 +65,22 @@ fn what_is_not_understood_is_named_with_its_line_and_refuses_all() {
     assert_eq!(lines, expected, "{wrong:#?}");
 }
 
+#[test]
+fn a_small_file_does_not_grow_to_gigabytes_over_its_lines() {
+    // 50 KB of text, each line of which would be 40 KB long.
+    let doubled = "set a=%a%%a%\n".repeat(12);
+    let Complaints(wrong) =
+        read(&format!("set a=0123456789\n{doubled}{}", "echo %a%\n".repeat(5000))).unwrap_err();
+    let [rule] = wrong.as_slice() else { panic!("{}", wrong.len()) };
+    assert!(rule.starts_with("line 4") && rule.contains("more than 16 MiB"), "{rule}");
+    // Lines that say little take their place, too, and so does what is wrong with them.
+    for line in ["sqlio\n", "del x\n"] {
+        let Complaints(wrong) = read(&line.repeat(200_000)).unwrap_err();
+        assert!(wrong.len() < 70_000 && wrong.last().unwrap().ends_with("split the file"));
+    }
+    assert_eq!(steps(&"sqlio -frandom -b8 >> results.txt\n".repeat(10_000)).len(), 10_000);
+}
+
 proptest! {
     #[test]
     fn nothing_panics(text in "(.{0,30}\n?){0,6}", words in "(sqlio |echo |set |call |timeout |[%^\"&>|<= \n@:a-c0-9]){0,40}") {

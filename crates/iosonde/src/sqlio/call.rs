@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
-use dialects::text::decode;
 use engine::{Action, Permissions};
 use results::Measurement;
 use workload::{Bytes, Stream, Target, Workload};
 
 use super::flags::SqlioFlags;
+use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::threads;
 use crate::dialect::{begin_files, remove_begun};
 use crate::display::Display;
@@ -45,9 +45,9 @@ pub(super) fn read(
         None => None,
         Some(name) => {
             let path = flags.place.drives().path(name).map_err(|e| wrong(e.to_string()))?;
-            let bytes = fs::read(&path)
+            let text = text_of(&path, SCRIPT_BYTES_MAX)
                 .map_err(|e| wrong(format!("`-F{name}`: `{}`: {e}", path.display())))?;
-            let lines = parameters(name, &decode(&bytes)).map_err(|e| wrong(e.to_string()))?;
+            let lines = parameters(name, &text).map_err(|e| wrong(e.to_string()))?;
             Some((name.clone(), lines))
         }
     };

@@ -3,6 +3,7 @@
 mod batch;
 mod call;
 mod flags;
+mod input;
 mod outputs;
 mod parse;
 mod script;

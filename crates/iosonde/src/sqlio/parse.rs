@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use dialects::sqlio::{COLUMNS, csv, readings, row};
-use dialects::text::decode;
 use report::text::{Table, clean};
 
+use super::input::{RESULTS_BYTES_MAX, text_of};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::files::{claim, write_whole};
@@ -40,8 +40,9 @@ pub(super) fn parse(tokens: &[OsString]) -> Result<Outcome, Failure> {
     let mut rows = Vec::new();
     for path in &args.files {
         let shown = path.display();
-        let bytes = fs::read(path).map_err(|e| Failure::CannotRun(format!("`{shown}`: {e}")))?;
-        let (readings, notes) = readings(&decode(&bytes));
+        let text = text_of(path, RESULTS_BYTES_MAX)
+            .map_err(|e| Failure::CannotRun(format!("`{shown}`: {e}")))?;
+        let (readings, notes) = readings(&text);
         if readings.is_empty() {
             return Err(Failure::CannotRun(format!(
                 "`{shown}` has no run of SQLIO: none of its lines begins with `sqlio v`"

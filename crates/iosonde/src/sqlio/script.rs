@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dialects::sqlio::script::{Action, Output, Step, script as read_script};
-use dialects::text::decode;
 use workload::{EngineChoice, Target, show_duration};
 
 use super::call::{self, Call};
 use super::flags::SqlioFlags;
+use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::outputs::{Outputs, same};
 use crate::dialect::split;
 use crate::display::Display;
@@ -52,8 +51,9 @@ pub(super) fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, 
             "name one batch file: `iosonde sqlio script FILE`".to_owned(),
         ));
     };
-    let bytes = fs::read(file).map_err(|e| Failure::CannotRun(format!("`{file}`: {e}")))?;
-    let found = read_script(&decode(&bytes), &|name| std::env::var(name).ok());
+    let text = text_of(Path::new(file), SCRIPT_BYTES_MAX)
+        .map_err(|e| Failure::CannotRun(format!("`{file}`: {e}")))?;
+    let found = read_script(&text, &|name| std::env::var(name).ok());
     let found = found.map_err(|complaints| {
         let lines: Vec<String> = complaints.0.iter().map(|c| format!("`{file}`, {c}")).collect();
         Failure::WrongUsage(lines.join("\n"))
