@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use engine::Event;
+use report::text::clean;
 use results::Point;
 use survey::Progress;
 use workload::{Bytes, show_ns, show_number};
@@ -93,7 +94,15 @@ impl Display {
     pub(crate) fn message(&mut self, text: &str) {
         self.finish();
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{text}");
+            say(text);
+        }
+    }
+
+    /// What went wrong, while others go on; shown even to who wants no messages.
+    pub(crate) fn error(&mut self, text: &str) {
+        self.finish();
+        for line in text.lines() {
+            say(&format!("error: {line}"));
         }
     }
 
@@ -103,7 +112,7 @@ impl Display {
         }
         if self.terminal {
             let width = terminal_width().saturating_sub(1);
-            let text: String = text.chars().take(width).collect();
+            let text: String = clean(text).chars().take(width).collect();
             self.live = true;
             let _ = write!(io::stderr(), "\r\x1b[K{text}");
             let _ = io::stderr().flush();
@@ -112,7 +121,7 @@ impl Display {
         let due = self.last_plain.is_none_or(|t| t.elapsed() >= PLAIN_PERIOD);
         if due || last {
             self.last_plain = Some(Instant::now());
-            let _ = writeln!(io::stderr(), "{text}");
+            say(text);
         }
     }
 }
@@ -121,6 +130,15 @@ impl Drop for Display {
     /// An error that ends the command is not written behind half a live line.
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+/// Writes lines. What files say in them is no command to a terminal.
+fn say(text: &str) {
+    let mut stderr = io::stderr().lock();
+    for line in text.split('\n') {
+        // What cannot be shown is not worth failing for.
+        let _ = writeln!(stderr, "{}", clean(line));
     }
 }
 

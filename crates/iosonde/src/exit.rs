@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use ::report::text::clean;
 use engine::{EngineError, PrepareError};
 
 /// How a command ended when it did not fail.
@@ -72,7 +73,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     let mut stderr = io::stderr().lock();
     for line in text.lines() {
         // A closed stderr leaves the exit code as the answer.
-        let _ = writeln!(stderr, "error: {line}");
+        let _ = writeln!(stderr, "error: {}", clean(line));
     }
     ExitCode::from(code)
 }

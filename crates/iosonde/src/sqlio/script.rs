@@ -189,7 +189,7 @@ fn run(
             ) => {
                 outcome = Outcome::IoFailed;
                 for text in text.lines() {
-                    display.message(&format!("error: line {}: {text}", step.line));
+                    display.error(&format!("line {}: {text}", step.line));
                 }
             }
         }

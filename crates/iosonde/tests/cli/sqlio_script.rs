@@ -6,7 +6,7 @@ use std::process::Output;
 
 use dialects::sqlio::readings;
 
-use crate::program::{Running, code, command, fails, names, stderr, succeeds};
+use crate::program::{Running, code, command, fails, foreign_file, names, stderr, succeeds};
 
 /// A device of a hundred random I/Os a second, whose runs take no time.
 const SLOW: [&str; 4] =
@@ -116,4 +116,33 @@ fn a_file_without_an_end_is_not_read_for_ever() {
     fails(&run(&["sqlio", "-F/dev/zero"]), 2, "`/dev/zero`: it is larger than 16 MiB");
     fails(&run(&["sqlio", "script", "/dev/zero"]), 1, "`/dev/zero`: it is larger than 16 MiB");
     fails(&run(&["sqlio", "parse", "/dev/zero"]), 1, "`/dev/zero`: it is larger than 64 MiB");
+}
+
+#[test]
+fn what_failed_is_said_even_to_who_wants_no_messages() {
+    let dir = tempfile::tempdir().unwrap();
+    foreign_file(&dir.path().join("data.dat"), 1 << 20);
+    fs::write(dir.path().join("t.bat"), "sqlio -kW -frandom -b8 data.dat\n").unwrap();
+    let mut quiet = command(&["sqlio", "script", "t.bat", "--quiet", "--seconds", "0.1"]);
+    let output = quiet.current_dir(dir.path()).output().unwrap();
+    fails(&output, 1, "error: line 1: ");
+    assert!(stderr(&output).lines().all(|line| line.starts_with("error: ")), "{}", stderr(&output));
+}
+
+#[test]
+fn what_a_file_says_is_no_command_to_a_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let clear = "\u{1b}[2J\u{1b}]0;title\u{7}";
+    let output = script(dir.path(), &format!("sqlio -frandom 2> {clear}e.txt\n"), &[]);
+    succeeds(&output);
+    assert!(stderr(&output).contains("[2J") && !stderr(&output).contains('\u{1b}'));
+    let wrong = script(dir.path(), &format!("sqlio -frandom\n{clear} x\ndel\n"), &[]);
+    fails(&wrong, 2, "line 3: `del`");
+    assert!(stderr(&wrong).contains("line 2: `\u{fffd}[2J"), "{}", stderr(&wrong));
+    assert!(!stderr(&wrong).contains(['\u{1b}', '\u{7}']));
+    fs::write(dir.path().join("p.txt"), format!("x.dat {clear}\n")).unwrap();
+    let mut call = command(&["sqlio", "-Fp.txt"]);
+    let wrong = call.current_dir(dir.path()).output().unwrap();
+    fails(&wrong, 2, "`p.txt`, line 1");
+    assert!(!stderr(&wrong).contains('\u{1b}'), "{}", stderr(&wrong));
 }
