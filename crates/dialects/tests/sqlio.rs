@@ -134,6 +134,32 @@ fn the_head_of_a_log_gives_host_and_date_up_to_its_end_and_no_run_gives_to_the_n
 }
 
 #[test]
+fn a_call_that_failed_is_not_that_of_the_next_run() {
+    let call = |text: &str| {
+        let found = read(text).measurements.remove(0);
+        found.origin.unwrap().command_line
+    };
+    let made = "C:\\>sqlio -kR -b8 -frandom x.dat\n";
+    assert!(call(&format!("{made}\n{LOG}")).is_some());
+    let failed = "C:\\>sqlio -kR -b64 nowhere.dat\n";
+    for said in ["The system cannot find the path specified.\n", "C:\\>\n", "IOs/sec: 5.00\n"] {
+        assert_eq!(call(&format!("{failed}{said}{LOG}")), None, "{said}");
+        let next = call(&format!("{failed}{said}{made}{LOG}"));
+        assert!(next.unwrap().ends_with("x.dat"), "{said}");
+    }
+}
+
+#[test]
+fn a_console_behind_a_log_without_an_end_has_not_its_host() {
+    let (log, _) = TOOLSET.split_once("End Date").unwrap();
+    let text = format!("{log}D:\\other>sqlio -kR -b8 -frandom x.dat\n{LOG}");
+    let found = read(&text).measurements;
+    let hosts: Vec<bool> = found.iter().map(|m| m.environment.host.is_some()).collect();
+    assert_eq!(hosts.get(..3), Some(&[true, true, false][..]));
+    assert_eq!(found[2].started, READ);
+}
+
+#[test]
 fn a_date_counts_in_the_head_of_a_log_only_and_where_it_means_one_day() {
     let started = |text: &str| read(text).measurements[0].started.clone();
     let mail = TOOLSET.replace("ComputerName: SQLPROD07\n", "From: somebody\n");

@@ -91,6 +91,10 @@ impl Reader {
             Some(Line::Banner(version)) => self.banner(number, line, version),
             Some(Line::Call(text)) => {
                 self.close(false);
+                if is_typed(line, &text) {
+                    // A log with a head has no prompts in it: what comes was kept otherwise, perhaps elsewhere.
+                    (self.host, self.date) = (None, None);
+                }
                 self.call = Some(Call { text, lines: 1, full: CONSOLES.contains(&width) });
             }
             Some(Line::Host(host)) => {
@@ -141,6 +145,7 @@ impl Reader {
                 run.reading.text.push_str(line);
                 run.reading.text.push('\n');
                 run.take(known);
+                return;
             }
             None if is_figure && !self.stray => {
                 self.stray = true;
@@ -151,6 +156,8 @@ impl Reader {
             }
             None => {}
         }
+        // The run it made has lost its beginning.
+        self.call = None;
     }
 
     /// The rest of a call, or a line of somebody else.
@@ -163,6 +170,9 @@ impl Reader {
             call.text.push_str(line);
             call.lines += 1;
             call.full = CONSOLES.contains(&width);
+        } else {
+            // The call failed, or it was none: the next run is of another.
+            self.call = None;
         }
     }
 
@@ -175,6 +185,11 @@ impl Reader {
     fn end(&mut self, is_cut: bool) {
         self.close(is_cut);
     }
+}
+
+/// Whether a call stands behind a prompt.
+fn is_typed(line: &str, call: &str) -> bool {
+    line.strip_suffix(call).is_some_and(|before| before.trim_end().ends_with('>'))
 }
 
 impl Open {
