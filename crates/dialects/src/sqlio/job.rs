@@ -85,6 +85,9 @@ pub fn job(
         }
         of_pieces.push(index);
     }
+    if command.order == Walk::Sequential && parameters.is_some() {
+        notes.extend(several_positions(&pieces, &of_pieces, targets.len()));
+    }
     let streams = streams(command, &pieces, &of_pieces, &mut notes);
     let mode = match command.buffering {
         Buffering::None | Buffering::Hardware => Mode::Direct,
@@ -279,6 +282,24 @@ fn streams(
         ..stream.clone()
     };
     pieces.iter().enumerate().map(pool).collect()
+}
+
+/// What is to be known of files in several lines: SQLIO had one position for each file, here each line has one.
+fn several_positions(pieces: &[Piece], of_pieces: &[usize], targets: usize) -> Vec<String> {
+    let mut lines = vec![0u32; targets];
+    let mut found = Vec::new();
+    for (piece, target) in pieces.iter().zip(of_pieces) {
+        let Some(count) = lines.get_mut(*target) else { continue };
+        *count += 1;
+        if *count == 2 {
+            let file = &piece.written;
+            found.push(format!(
+                "`{file}` has several lines: the threads of each go through it from its beginning, where SQLIO had one position \
+                 for all of them; give it one line with all of its threads"
+            ));
+        }
+    }
+    found
 }
 
 /// What every thread does.

@@ -96,6 +96,19 @@ fn threads_go_round_several_files() {
 }
 
 #[test]
+fn a_file_in_several_lines_has_several_positions_and_that_is_said() {
+    let notes = |line: &str, lines: &str| {
+        let notes = try_job(line, Some(lines), Some(1 << 30)).unwrap().notes;
+        notes.into_iter().filter(|n| n.contains("several lines")).collect::<Vec<_>>()
+    };
+    let twice = "E:\\a.dat 2\nF:\\a.dat 1\ne:\\a.dat 1 0x2\nE:\\a.dat 1\n";
+    let said = notes("-fsequential -b8 -Fp.txt", twice);
+    assert!(said.len() == 1 && said[0].contains("`e:\\a.dat`"), "{said:?}");
+    assert_eq!(notes("-frandom -b8 -Fp.txt", twice), [""; 0]);
+    assert_eq!(notes("-fsequential -b8 -Fp.txt", "E:\\a.dat 2\nF:\\a.dat 1\n"), [""; 0]);
+}
+
+#[test]
 fn each_line_of_a_parameter_file_has_its_own_threads_and_cpus() {
     let lines = "E:\\a.dat 2 0x5 100\n# E:\\b.dat 1\nF:\\a.dat 1 0 50\nE:\\a.dat 1 0 200\n";
     let Job { workload, head, notes } =
