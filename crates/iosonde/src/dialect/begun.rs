@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use engine::{MARK_BYTES, Mark};
-use workload::Workload;
+use workload::{Target, Workload};
 
 use crate::exit::Failure;
 
@@ -14,8 +14,13 @@ const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
 
 /// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
 pub(crate) fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
+    begin_targets(&workload.targets)
+}
+
+/// The same for what is no workload yet.
+pub(crate) fn begin_targets(targets: &[Target]) -> Result<Vec<PathBuf>, Failure> {
     let mut begun = Vec::new();
-    for target in &workload.targets {
+    for target in targets {
         let path = &target.path;
         if path.extension().is_some() || fs::symlink_metadata(path).is_ok() {
             continue;

@@ -9,7 +9,7 @@ use clap::{Args, Parser};
 
 use crate::exit::Failure;
 
-pub(crate) use begun::{begin_files, remove_begun};
+pub(crate) use begun::{begin_files, begin_targets, remove_begun};
 pub(crate) use place::PlaceFlags;
 
 /// A command line in another grammar.

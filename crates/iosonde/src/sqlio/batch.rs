@@ -16,7 +16,7 @@ use workload::sweep::{Cell, Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Precision, Target};
 
 use super::outputs::is_output;
-use crate::dialect::{PlaceFlags, split};
+use crate::dialect::{PlaceFlags, begin_targets, remove_begun, split};
 use crate::exit::{Failure, Outcome};
 use crate::files::claim;
 use crate::recording::RecordingArgs;
@@ -171,7 +171,13 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         json: args.json,
         resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
     };
-    run_plan(plan, permissions, args.dry_run, &how, &mut texts, stop)
+    // A rehearsal touches nothing.
+    let touches = !args.dry_run && !args.place.is_artificial();
+    let begun = if touches { begin_targets(&plan.targets)? } else { Vec::new() };
+    let outcome = run_plan(plan, permissions, args.dry_run, &how, &mut texts, stop);
+    // Of what was not even prepared, nothing is left.
+    remove_begun(&begun);
+    outcome
 }
 
 /// The sweep, and the files of its targets as SQLIO's text calls them.

@@ -158,3 +158,18 @@ fn results_go_behind_results_and_over_nothing_else() {
     }
     fails(&batch(dir.path(), &["stray"]), 2, "`stray` is no flag");
 }
+
+#[test]
+fn a_file_without_an_extension_is_made_as_a_call_makes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let lists = ["--drives", "E", "--drive", "E=.", "--threads", "1", "--outstanding", "1"];
+    let one = ["--block-sizes", "8", "--kinds", "W", "--factors", "random", "--wait", "0"];
+    let short = ["--seconds", "0.2", "--file", "test", "--result", "r.txt", "--no-history"];
+    let args = [&lists[..], &one, &short].concat();
+    fails(&batch(dir.path(), &[&args[..], &["--size", "900T"]].concat()), 1, "test");
+    assert!(!names(dir.path()).contains(&"test".to_owned()), "nothing is left of it");
+    succeeds(&batch(dir.path(), &[&args[..], &["--size", "8M"]].concat()));
+    assert_eq!(names(dir.path()), ["r.txt", "test"]);
+    let (runs, _) = readings(&fs::read_to_string(dir.path().join("r.txt")).unwrap());
+    assert_eq!(runs.len(), 1);
+}
