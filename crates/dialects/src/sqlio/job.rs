@@ -372,14 +372,21 @@ fn latency_ms(total: &Statistics) -> [Option<f64>; 3] {
     found.unwrap_or_default().map(|ns| Some((ns / 1e6).floor()))
 }
 
-/// Percent of the I/Os in each millisecond, rounded each by itself.
-fn histogram(total: &Statistics) -> [u8; HISTOGRAM_MS] {
+/// I/Os of each millisecond; the last is that of all longer ones.
+#[must_use]
+pub fn ios_by_ms(total: &Statistics) -> [u64; HISTOGRAM_MS] {
     let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
     let mut counts = [0u64; HISTOGRAM_MS];
     for (ns, count) in found.iter().flat_map(Histogram::buckets) {
         let ms = usize::try_from(ns / 1_000_000).unwrap_or(usize::MAX);
         counts[ms.min(HISTOGRAM_MS - 1)] += count;
     }
+    counts
+}
+
+/// Percent of the I/Os in each millisecond, rounded each by itself.
+fn histogram(total: &Statistics) -> [u8; HISTOGRAM_MS] {
+    let counts = ios_by_ms(total);
     let all = counts.iter().sum::<u64>().max(1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
     counts.map(|count| (100.0 * count as f64 / all).round() as u8)

@@ -22,7 +22,7 @@ mod table;
 pub use command::{
     Affinity, Asked, Command, Complaints, CpuUse, DEFAULT_FILE, Timing, USAGE, Walk, parse,
 };
-pub use job::{Around, Job, job};
+pub use job::{Around, Job, ios_by_ms, job};
 pub use measurement::read;
 pub use parameters::{Parameters, parameters};
 pub use printout::{

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use results::{Histogram, Measurement, Statistics};
+use dialects::sqlio::{HISTOGRAM_MS, ios_by_ms};
+use results::{Measurement, Statistics};
 use workload::{Bytes, show_number};
 
 use crate::display::Display;
@@ -45,15 +46,10 @@ fn line(number: usize, total: &Statistics, level: u32) -> String {
 
 /// The milliseconds that have any I/O.
 fn histogram(total: &Statistics) -> String {
-    let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
-    let mut counts = [0u64; 25];
-    for (ns, count) in found.iter().flat_map(Histogram::buckets) {
-        let ms = usize::try_from(ns / 1_000_000).unwrap_or(usize::MAX);
-        counts[ms.min(24)] += count;
-    }
+    let counts = ios_by_ms(total);
     let all = counts.iter().sum::<u64>().max(1) as f64;
     let share = |(ms, count): (usize, &u64)| {
-        let more = if ms == 24 { "+" } else { "" };
+        let more = if ms == HISTOGRAM_MS - 1 { "+" } else { "" };
         (*count > 0).then(|| format!("{ms}{more}: {}", show_number(100.0 * *count as f64 / all)))
     };
     counts.iter().enumerate().filter_map(share).collect::<Vec<_>>().join(", ")
