@@ -150,15 +150,32 @@ fn threads_and_processors() {
 #[test]
 fn used_parts_end_within_the_target() {
     let mut job = of("-B1M:4M f");
-    job.fit(&[1 << 30]);
+    job.fit(&[1 << 30]).unwrap();
     let stream =
         |job: &Job| (job.workload.streams[0].offset_bytes, job.workload.streams[0].span_bytes);
     assert_eq!(stream(&job), (Bytes(1 << 20), Some(Bytes(4 << 20))));
-    job.fit(&[3 << 20]);
+    job.fit(&[3 << 20]).unwrap();
     assert_eq!(stream(&job), (Bytes(1 << 20), Some(Bytes(2 << 20))));
     let mut whole = of("-B1M f");
-    whole.fit(&[1 << 30]);
+    whole.fit(&[1 << 30]).unwrap();
     assert_eq!(stream(&whole), (Bytes(1 << 20), None));
+}
+
+#[test]
+fn what_is_used_of_a_file_is_what_was_asked_for() {
+    let span = |line: &str, sizes: &[u64]| {
+        let mut job = of(line);
+        job.fit(sizes).map(|()| job.workload.streams[0].span_bytes)
+    };
+    // The file that is made has whole pages.
+    for size in [1_003_520, 1_000_000] {
+        assert_eq!(span("-c1000000 -b4K -r f", &[size]), Ok(Some(Bytes(1_000_000))));
+        assert_eq!(span("-c1000000 -B4K f", &[size]), Ok(Some(Bytes(995_904))));
+    }
+    assert_eq!(span("-F2 -r f g", &[100 << 20, 2 << 30]), Ok(None), "each to its end");
+    assert_eq!(span("-F2 -f1M -r f g", &[4 << 20, 8 << 20]), Ok(Some(Bytes(1 << 20))));
+    let refused = span("-F2 -f1G -r f g", &[100 << 20, 2 << 30]);
+    assert!(refused.unwrap_err().contains("parts of one size"));
 }
 
 #[test]
@@ -225,7 +242,7 @@ proptest! {
         if let Ok(Call::Profile(call)) = parse(&words, Reading::default()) {
             match job(&call.profile.time_spans[0], &drives()) {
                 Ok(mut job) => {
-                    job.fit(&vec![1 << 20; job.workload.targets.len()]);
+                    let _ = job.fit(&vec![1 << 20; job.workload.targets.len()]);
                     let _ = job.workload.violations();
                 }
                 Err(wrong) => prop_assert!(!wrong.is_empty()),

@@ -27,6 +27,8 @@ pub struct Job {
     pub notes: Vec<String>,
     /// Where the used part of each stream's targets ends; none: at their ends.
     ends: Vec<Option<u64>>,
+    /// The sizes that are asked for, of the targets that are made: the files that are made may be longer.
+    asked: Vec<Option<u64>>,
 }
 
 /// The workload of a time span; everything that keeps it from being one, otherwise.
@@ -65,6 +67,7 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
     } else {
         span.targets.iter().map(end).collect()
     };
+    let asked = targets.iter().map(|target| target.size_bytes.map(|size| size.0)).collect();
     let nowhere = workload::Target { path: PathBuf::new(), size_bytes: None };
     let workload = Workload {
         targets,
@@ -77,19 +80,47 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         seed: u64::from(span.seed),
         ..Workload::single(nowhere, Stream::default())
     };
-    Ok(Job { workload, names, notes: notes::of(span), ends })
+    Ok(Job { workload, names, notes: notes::of(span), ends, asked })
 }
 
 impl Job {
-    /// Ends the used parts within targets of these sizes, in the workload's order.
-    pub fn fit(&mut self, sizes: &[u64]) {
-        for (stream, end) in self.workload.streams.iter_mut().zip(&self.ends) {
-            let Some(end) = end else { continue };
-            let smallest =
-                stream.target_indexes(sizes.len()).into_iter().filter_map(|t| sizes.get(t)).min();
-            let end = smallest.map_or(*end, |smallest| *end.min(smallest));
-            stream.span_bytes = Some(Bytes(end.saturating_sub(stream.offset_bytes.0)));
+    /// Of targets that are made before all time spans, what is asked for is used, too.
+    pub fn made_before(&mut self, places: &[workload::Target]) {
+        for (target, asked) in self.workload.targets.iter().zip(&mut self.asked) {
+            let place = places.iter().find(|place| place.path == target.path);
+            *asked = place.and_then(|place| place.size_bytes).map(|size| size.0).or(*asked);
         }
+    }
+
+    /// Ends the used parts within targets of these sizes, in the workload's order. Threads that share all targets cannot
+    /// use parts of different sizes.
+    pub fn fit(&mut self, sizes: &[u64]) -> Result<(), String> {
+        for (stream, end) in self.workload.streams.iter_mut().zip(&self.ends) {
+            let limit = |t: usize| [*end, self.asked.get(t).copied().flatten()];
+            let indexes = stream.target_indexes(sizes.len());
+            let used: Vec<(u64, u64)> = indexes
+                .iter()
+                .filter_map(|&t| {
+                    let size = *sizes.get(t)?;
+                    Some((size, limit(t).into_iter().flatten().fold(size, u64::min)))
+                })
+                .collect();
+            let alike = used.windows(2).all(|pair| matches!(pair, [a, b] if a.1 == b.1));
+            let limited = indexes.iter().any(|&t| limit(t).iter().any(Option::is_some));
+            stream.span_bytes = match used.first() {
+                Some((_, end)) if alike && limited => {
+                    Some(Bytes(end.saturating_sub(stream.offset_bytes.0)))
+                }
+                // Each up to its own end.
+                _ if used.iter().all(|(size, used)| size == used) => None,
+                _ => {
+                    let text = "threads that share all targets (-F, ThreadCount) use parts of one size of them here; leave out -f, or \
+                                use targets of one size";
+                    return Err(text.to_owned());
+                }
+            };
+        }
+        Ok(())
     }
 }
 

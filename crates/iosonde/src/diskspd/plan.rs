@@ -1,5 +1,6 @@
 //! What each time span does, checked before the first begins.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -26,18 +27,22 @@ pub(super) struct Planned {
 
 /// All time spans; everything that keeps them from being run, otherwise.
 pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planned>, Failure> {
-    let made = profile.precreated();
+    let made: HashSet<String> = profile.precreated().into_iter().map(|(path, _)| path).collect();
+    let precreated = precreated_places(profile, flags);
     let (mut planned, mut wrong) = (Vec::new(), Vec::new());
     for (index, span) in profile.time_spans.iter().enumerate() {
         let mut span = span.clone();
-        for target in &mut span.targets {
-            if made.iter().any(|(path, _)| *path == target.path) {
+        rehearse(&mut span, flags);
+        // The result shows the profile as it is.
+        let mut without = span.clone();
+        for target in &mut without.targets {
+            if made.contains(&target.path) {
                 target.create_bytes = None;
             }
         }
-        rehearse(&mut span, flags);
-        match job(&span, &flags.place.drives()) {
+        match job(&without, &flags.place.drives()) {
             Ok(mut job) => {
+                job.made_before(&precreated);
                 job.workload.seconds = flags.seconds.unwrap_or(job.workload.seconds);
                 job.workload.warmup_seconds = flags.warmup.unwrap_or(job.workload.warmup_seconds);
                 flags.place.apply(&mut job.workload)?;
@@ -51,7 +56,7 @@ pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planne
         }
     }
     if wrong.is_empty() && !flags.place.is_artificial() {
-        check_places(&planned, &precreated_places(profile, flags), &mut wrong);
+        check_places(&planned, &precreated, &mut wrong);
     }
     if !wrong.is_empty() {
         return Err(Failure::CannotRun(wrong.join("\n")));
@@ -79,7 +84,8 @@ fn precreated_places(profile: &Profile, flags: &DiskspdFlags) -> Vec<Target> {
 
 /// Everything that is used must be there, or be made by somebody.
 fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<String>) {
-    let mut made: Vec<&Path> = precreated.iter().map(|t| t.path.as_path()).collect();
+    let mut said = HashSet::new();
+    let mut made: HashSet<&Path> = precreated.iter().map(|t| t.path.as_path()).collect();
     for planned in planned {
         let targets = &planned.job.workload.targets;
         made.extend(targets.iter().filter(|t| t.size_bytes.is_some()).map(|t| t.path.as_path()));
@@ -89,11 +95,11 @@ fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<Stri
                 Ok(found) if found.is_dir() => format!(
                     "`{shown}` is a directory; name a file in it, with `-c<size>` to have it made"
                 ),
-                Err(_) if made.contains(&path.as_path()) => continue,
+                Err(_) if made.contains(path.as_path()) => continue,
                 Err(error) => format!("cannot open `{shown}`: {error}; `-c<size>` makes a file"),
                 Ok(_) => continue,
             };
-            if !wrong.contains(&text) {
+            if said.insert(path) {
                 wrong.push(text);
             }
         }
@@ -108,8 +114,8 @@ impl Planned {
         let workload = &self.job.workload;
         let begun =
             if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
-        let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
-        self.job.fit(&sizes);
+        let fitted = self.sizes().and_then(|sizes| self.fit(&sizes));
+        fitted.inspect_err(|_| remove_begun(&begun))?;
         Ok(begun)
     }
 
@@ -135,8 +141,12 @@ impl Planned {
     pub(super) fn look(&mut self) -> Result<(), Failure> {
         self.keep_sizes();
         let sizes = self.sizes()?;
-        self.job.fit(&sizes);
+        self.fit(&sizes)?;
         self.sizes().map(drop)
+    }
+
+    fn fit(&mut self, sizes: &[u64]) -> Result<(), Failure> {
+        self.job.fit(sizes).map_err(Failure::CannotRun)
     }
 
     /// Sizes of the targets as the engine finds or makes them.

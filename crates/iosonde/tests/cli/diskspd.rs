@@ -92,6 +92,18 @@ fn a_file_is_made_used_again_and_stays() {
 }
 
 #[test]
+fn a_file_that_is_used_again_gets_the_same_offsets() {
+    let dir = tempfile::tempdir().unwrap();
+    let used = || {
+        let line = "-c1000000 -b4K -r -z1 io.dat";
+        let output = diskspd(dir.path(), line, &[&SHORT[..], &["--json"]].concat());
+        succeeds(&output);
+        measurement(&output).workload.streams[0].span_bytes.map(|span| span.0)
+    };
+    assert_eq!([used(), used()], [Some(1_000_000); 2]);
+}
+
+#[test]
 fn threads_of_a_pool_work_on_all_targets() {
     let dir = tempfile::tempdir().unwrap();
     // A name without an extension is a file's, where one is to be made.
