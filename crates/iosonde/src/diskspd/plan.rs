@@ -9,9 +9,11 @@ use std::sync::atomic::AtomicBool;
 use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
 use engine::{Action, MARK_BYTES, Mark, Permissions};
-use workload::{Bytes, Stream, Target, Workload};
+use inspect::Inspector;
+use workload::{Bytes, EngineChoice, Stream, Target, Workload};
 
 use super::flags::DiskspdFlags;
+use super::system::GROUP_CPUS;
 use crate::dialect::{begin_files, remove_begun};
 use crate::display::Display;
 use crate::exit::Failure;
@@ -27,12 +29,13 @@ pub(super) struct Planned {
 
 /// All time spans; everything that keeps them from being run, otherwise.
 pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planned>, Failure> {
+    check_processors(profile, flags)?;
     let made: HashSet<String> = profile.precreated().into_iter().map(|(path, _)| path).collect();
     let precreated = precreated_places(profile, flags);
     let (mut planned, mut wrong) = (Vec::new(), Vec::new());
     for (index, span) in profile.time_spans.iter().enumerate() {
         let mut span = span.clone();
-        rehearse(&mut span, flags);
+        rehearse(&mut span, flags)?;
         // The result shows the profile as it is.
         let mut without = span.clone();
         for target in &mut without.targets {
@@ -64,12 +67,45 @@ pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planne
     Ok(planned)
 }
 
-/// The lengths that flags say, in the whole seconds that a profile has.
-fn rehearse(span: &mut TimeSpan, flags: &DiskspdFlags) {
+/// Processors that threads are bound to must be there; a simulated device has no use for them.
+fn check_processors(profile: &Profile, flags: &DiskspdFlags) -> Result<(), Failure> {
+    let online = Inspector::new().processors().online;
+    if online.is_empty() || flags.place.engine() == EngineChoice::Sim {
+        return Ok(());
+    }
+    let mut wrong: Vec<String> = Vec::new();
+    for asked in profile.time_spans.iter().flat_map(|span| &span.affinity) {
+        let cpu = asked.group.saturating_mul(GROUP_CPUS).saturating_add(asked.cpu);
+        if asked.cpu < GROUP_CPUS && online.iter().any(|processor| processor.cpu == cpu) {
+            continue;
+        }
+        let text = format!(
+            "-a: there is no processor {} in group {}; a group has processors 0 to {}, of which {} in all are there",
+            asked.cpu,
+            asked.group,
+            GROUP_CPUS - 1,
+            online.len()
+        );
+        if !wrong.contains(&text) {
+            wrong.push(text);
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::NotUnderstood(wrong.join("\n"))) }
+}
+
+/// What flags say instead of the profile: lengths, in the whole seconds that a profile has, and the seed.
+fn rehearse(span: &mut TimeSpan, flags: &DiskspdFlags) -> Result<(), Failure> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let whole = |seconds: f64| seconds.ceil() as u32;
     span.duration_s = flags.seconds.map_or(span.duration_s, whole);
     span.warmup_s = flags.warmup.map_or(span.warmup_s, whole);
+    if let Some(seed) = flags.place.seed {
+        span.seed = u32::try_from(seed).map_err(|_| {
+            let text = format!("--seed {seed}: seeds of DiskSpd are at most {}", u32::MAX);
+            Failure::WrongUsage(text)
+        })?;
+    }
+    Ok(())
 }
 
 /// The files that are made before the first time span.

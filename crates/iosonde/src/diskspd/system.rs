@@ -8,7 +8,7 @@ use inspect::{Inspector, Processor};
 use jiff::Timestamp;
 
 /// Processors of a group, as Windows counts them.
-const GROUP_CPUS: u32 = 64;
+pub(super) const GROUP_CPUS: u32 = 64;
 
 /// The machine, at the beginning of a run.
 pub(super) struct Machine {

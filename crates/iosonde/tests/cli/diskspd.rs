@@ -234,6 +234,33 @@ fn time_spans_follow_one_another() {
 }
 
 #[test]
+fn a_result_tells_seed_and_sizes_as_they_were() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile =
+        TWO_SPANS.replace("<Profile>", "<Profile><PrecreateFiles>UseMaxSize</PrecreateFiles>");
+    fs::write(dir.path().join("p.xml"), profile).unwrap();
+    let seed = |seed| [&SIM[..], &["--seed", seed]].concat();
+    let output = diskspd(dir.path(), "-Xp.xml -Rxml", &seed("77"));
+    succeeds(&output);
+    let xml = stdout(&output);
+    assert_eq!(xml.matches("<RandSeed>77</RandSeed>").count(), 2, "{xml}");
+    assert_eq!(xml.matches("<FileSize>1048576</FileSize>").count(), 1, "{xml}");
+    fails(&diskspd(dir.path(), "-Xp.xml", &seed("4294967296")), 2, "at most 4294967295");
+}
+
+#[test]
+fn processors_that_are_not_there_are_said_before_a_file_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "-d1 -c1M -a0,64,g9,1 x.dat";
+    let output = diskspd(dir.path(), line, &[]);
+    fails(&output, 3, "there is no processor 64 in group 0");
+    assert!(stderr(&output).contains("no processor 1 in group 9"), "{}", stderr(&output));
+    assert_eq!(names(dir.path()), [""; 0]);
+    succeeds(&diskspd(dir.path(), &format!("-Rp {line}"), &[]));
+    succeeds(&diskspd(dir.path(), "-d1 -W0 -c1M -a0 x.dat", &SHORT));
+}
+
+#[test]
 fn stdout_is_for_the_result() {
     let dir = tempfile::tempdir().unwrap();
     let output = diskspd(dir.path(), "-Rxml -v -P100 -W0 -d2 -x -l -eDISK_IO x.dat", &SIM);
