@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dialects::diskspd::command::{Call, Reading, parse};
 use dialects::diskspd::job::{Job, job};
-use dialects::diskspd::profile::{Profile, read};
+use dialects::diskspd::profile::{Profile, TimeSpan, read};
 use dialects::drives::Drives;
 use proptest::prelude::*;
 use workload::{
@@ -205,6 +205,14 @@ fn what_cannot_be_is_said() {
         </Targets></TimeSpan></TimeSpans></Profile>";
     let span = read(xml.as_bytes()).unwrap().time_spans.remove(0);
     assert_eq!(job(&span, &drives()).unwrap_err().len(), 2);
+}
+
+#[test]
+fn targets_without_number_are_refused() {
+    let span = profile("-w10 f").time_spans.remove(0);
+    let targets = vec![span.targets[0].clone(); 10_001];
+    let wrong = job(&TimeSpan { targets, ..span }, &drives()).unwrap_err();
+    assert_eq!(wrong, ["a time span has at most 10000 targets here"]);
 }
 
 #[test]

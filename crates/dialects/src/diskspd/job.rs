@@ -16,6 +16,9 @@ use crate::drives::Drives;
 /// Processors of a group, as Windows counts them.
 const GROUP_CPUS: u32 = 64;
 
+/// The most targets of a time span; their names are compared with one another.
+pub const TARGETS_MAX: usize = 10_000;
+
 /// A time span in iosonde's words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -33,6 +36,9 @@ pub struct Job {
 
 /// The workload of a time span; everything that keeps it from being one, otherwise.
 pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
+    if span.targets.len() > TARGETS_MAX {
+        return Err(vec![format!("a time span has at most {TARGETS_MAX} targets here")]);
+    }
     let mut wrong = Vec::new();
     let (targets, names, indexes) = places(span, drives, &mut wrong);
     let Some(first) = span.targets.first() else {

@@ -8,6 +8,8 @@ mod substitute;
 mod text;
 mod write;
 
+use std::collections::HashMap;
+
 pub use build::{ProfileError, Wrong, read};
 pub use shape::schema;
 
@@ -62,8 +64,10 @@ impl Profile {
     pub fn precreated(&self) -> Vec<(String, u64)> {
         let Some(which) = self.precreate else { return Vec::new() };
         let mut files: Vec<(String, Vec<&Target>)> = Vec::new();
+        let mut indexes: HashMap<&str, usize> = HashMap::new();
         for target in self.time_spans.iter().flat_map(|span| &span.targets) {
-            match files.iter_mut().find(|(path, _)| *path == target.path) {
+            let index = *indexes.entry(&target.path).or_insert(files.len());
+            match files.get_mut(index) {
                 Some((_, mentions)) => mentions.push(target),
                 None => files.push((target.path.clone(), vec![target])),
             }

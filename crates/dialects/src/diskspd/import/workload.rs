@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 use workload::{Stream, Workload};
 
 use super::spans::OnTarget;
-use crate::diskspd::job::{Job, job};
+use crate::diskspd::job::{Job, TARGETS_MAX, job};
 use crate::diskspd::profile::{Target, TimeSpan, WriteContent};
 use crate::drives::Drives;
-
-/// The most targets that are told one by one; each is compared with all others.
-const TARGETS_MAX: usize = 10_000;
 
 /// The workload of a time span, and what a reader must know of it. Without what was asked for, figures tell what they can.
 pub(super) fn workload(
@@ -64,7 +61,7 @@ fn guess(found: &[OnTarget]) -> TimeSpan {
 /// The workload of a time span with every name as it is written: nothing here need exist on this system.
 fn verbatim(span: &TimeSpan, found: &[OnTarget]) -> Result<Workload, Vec<String>> {
     if span.targets.len() > TARGETS_MAX {
-        return Err(vec![format!("it has more than {TARGETS_MAX} targets")]);
+        return Err(vec![format!("a time span has at most {TARGETS_MAX} targets here")]);
     }
     let mut names: Vec<String> = Vec::new();
     let mut span = span.clone();
