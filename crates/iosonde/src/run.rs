@@ -104,6 +104,16 @@ pub(crate) fn one(
     stop: &AtomicBool,
     show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
+    one_when(asked, stop, &mut |_| (), show)
+}
+
+/// The same; `ready` is called once everything is made, and may take its time before the I/O begins.
+pub(crate) fn one_when(
+    asked: &One<'_>,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(&mut Display),
+    show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
     let One { workload, permissions, recording, quiet, hear } = *asked;
     let on = (workload.targets.as_slice(), workload.engine);
     let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
@@ -112,14 +122,18 @@ pub(crate) fn one(
     let now = Timestamp::now();
     let id = engine::new_id(now);
     recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
-    let observe = &mut |event: &engine::Event| {
+    let observe = |event: &engine::Event, display: &mut Display| {
         recorder.tell(&Progress::Engine(event));
         hear(event);
         display.show(event);
     };
-    let prepared = engine::prepare(workload, permissions, stop, observe)?;
+    let prepared =
+        engine::prepare(workload, permissions, stop, &mut |event| observe(event, &mut display))?;
+    ready(&mut display);
     let site = Site::of(workload);
-    let mut measurement = survey::measure(workload, &prepared, &site, stop, observe)?;
+    let mut measurement = survey::measure(workload, &prepared, &site, stop, &mut |event| {
+        observe(event, &mut display);
+    })?;
     display.finish();
     // Those who watched it find it under the name they know.
     measurement.id = id;

@@ -1,15 +1,17 @@
 //! The result in the forms that were asked for.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
 
 use dialects::diskspd::profile::{Profile, ResultFormat};
 use dialects::diskspd::result::RunResult;
 use results::Measurement;
+use workload::Target;
 
-use super::flags::{Also, DiskspdFlags, Form};
+use super::flags::{DiskspdFlags, Form};
 use crate::exit::{Failure, print};
-use crate::files::{claim, write_whole};
+use crate::files::{create_beside, takes_files, write_whole};
 use crate::run::json;
 
 /// What there is to write.
@@ -28,13 +30,14 @@ impl Output<'_> {
             ResultFormat::Xml => Form::Xml,
         };
         print(&self.text(form)?)?;
+        let mut wrong = Vec::new();
         for also in &flags.also {
             let text = self.text(also.form)?;
-            write_whole(&also.file, text).map_err(|error| {
-                Failure::CannotRun(format!("cannot write `{}`: {error}", also.file.display()))
-            })?;
+            if let Err(error) = put(&also.file, &text, flags) {
+                wrong.push(format!("cannot write `{}`: {error}", also.file.display()));
+            }
         }
-        Ok(())
+        if wrong.is_empty() { Ok(()) } else { Err(Failure::CannotRun(wrong.join("\n"))) }
     }
 
     fn text(&self, form: Form) -> Result<String, Failure> {
@@ -48,25 +51,61 @@ impl Output<'_> {
     }
 }
 
-/// Only results are written over, and that a file can be written is found out before anything is measured.
-pub(super) fn check(also: &[Also]) -> Result<(), Failure> {
-    for Also { form, file } in also {
-        let (kind, signs): (_, &[&str]) = match form {
-            Form::Text => ("result of DiskSpd as text", &["Command Line: "]),
-            Form::Xml => ("result of DiskSpd as XML", &["<Results>"]),
-            Form::Json => ("measurement as JSON", &["\"iosonde."]),
+/// The files of `--also`, as `--destroy` may name them.
+pub(super) fn places(flags: &DiskspdFlags) -> Vec<Target> {
+    let place = |file: &Path| Target { path: file.to_owned(), size_bytes: None };
+    flags.also.iter().map(|also| place(&also.file)).collect()
+}
+
+/// That each file can be written is found out before anything is measured. Nothing that was there is replaced unasked.
+pub(super) fn check(flags: &DiskspdFlags, targets: &[Target]) -> Result<(), Failure> {
+    let mut earlier: Vec<&Path> = Vec::new();
+    for also in &flags.also {
+        let file = also.file.as_path();
+        let checked = if earlier.contains(&file) || targets.iter().any(|t| t.path == file) {
+            Err(io::Error::other("it is named for something else, too; name another"))
+        } else {
+            may_write(file, flags)
+                .and_then(|()| if flags.dry_run { Ok(()) } else { takes_files(file) })
         };
-        let is_one = |file: File| {
-            Ok::<bool, io::Error>({
-                let mut beginning = Vec::new();
-                file.take(4096).read_to_end(&mut beginning)?;
-                let text = String::from_utf8_lossy(&beginning);
-                signs.iter().any(|sign| text.contains(sign))
-            })
-        };
-        claim(file, kind, is_one).map_err(|error| {
+        checked.map_err(|error| {
             Failure::NotUnderstood(format!("--also `{}`: {error}", file.display()))
         })?;
+        earlier.push(file);
     }
     Ok(())
+}
+
+/// Only what is not there yet, is empty, or is named by `--destroy` is written to.
+fn may_write(file: &Path, flags: &DiskspdFlags) -> io::Result<()> {
+    let place = [Target { path: file.to_owned(), size_bytes: None }];
+    match fs::metadata(file) {
+        Ok(found) if !found.is_file() => {
+            Err(io::Error::other("it is no ordinary file; name another"))
+        }
+        Ok(found) if found.len() > 0 && flags.place.permissions(&place).destroy.is_empty() => {
+            Err(io::Error::other(format!(
+                "it is there already; name another, or let it be replaced with `--destroy {}`",
+                file.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a result. What came into its place since it was checked is left, and the result goes beside it.
+fn put(file: &Path, text: &str, flags: &DiskspdFlags) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).open(file) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {
+            if let Err(error) = may_write(file, flags) {
+                let (beside, mut new) = create_beside(file, "new")?;
+                new.write_all(text.as_bytes())?;
+                let beside = beside.display();
+                return Err(io::Error::other(format!("{error}; the result is in `{beside}`")));
+            }
+        }
+        Ok(_) => {}
+    }
+    write_whole(file, text)
 }

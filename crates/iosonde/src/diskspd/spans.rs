@@ -22,7 +22,7 @@ use super::system::{Machine, sample};
 use crate::dialect::remove_begun;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::run::{One, one};
+use crate::run::{One, one_when};
 
 /// Runs all time spans and writes the result.
 pub(super) fn run(
@@ -30,9 +30,10 @@ pub(super) fn run(
     flags: &DiskspdFlags,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    output::check(&flags.also)?;
     let mut planned = plan(&line.profile, flags)?;
-    let targets: Vec<_> = planned.iter().flat_map(|p| p.job.workload.targets.clone()).collect();
+    let mut targets: Vec<_> = planned.iter().flat_map(|p| p.job.workload.targets.clone()).collect();
+    output::check(flags, &targets)?;
+    targets.extend(output::places(flags));
     flags.place.check_destroy(&targets)?;
     for planned in planned.iter_mut().filter(|planned| planned.stands_alone()) {
         planned.look()?;
@@ -100,17 +101,28 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn spans(&mut self, planned: &mut [Planned], stop: &AtomicBool) -> Result<Outcome, Failure> {
-        let mut outcome = Outcome::Done;
-        for planned in planned {
+        let (mut outcome, alone) = (Outcome::Done, planned.len() == 1);
+        for (index, planned) in planned.iter_mut().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 self.result.spans.push(SpanResult::Interrupted);
                 outcome = Outcome::Interrupted;
                 continue;
             }
-            match self.span(planned, stop)? {
-                Outcome::Done => {}
+            let ended = self.span(planned, stop);
+            if self.result.spans.len() == index {
+                self.result.spans.push(SpanResult::Interrupted);
+            }
+            match ended {
+                Ok(Outcome::Done) => {}
                 // A later success does not hide it.
-                other => outcome = other,
+                Ok(other) => outcome = other,
+                Err(failure) if alone => return Err(failure),
+                Err(Failure::Interrupted(_)) => outcome = Outcome::Interrupted,
+                Err(failure) => {
+                    outcome = Outcome::IoFailed;
+                    // Said now, because the time spans that follow may take long.
+                    say_failed(index, &failure);
+                }
             }
         }
         Ok(outcome)
@@ -123,7 +135,6 @@ impl Run<'_> {
         let mut display = Display::new(quiet);
         planned.job.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
         planned.announce(&mut display);
-        self.wait_until_ready(planned, stop, &mut display)?;
         drop(display);
         let witness = RefCell::new(Witness::new(&self.line.events, &self.line.profile));
         let asked = One {
@@ -143,7 +154,8 @@ impl Run<'_> {
             measured = Some(measurement.clone());
             Ok(())
         };
-        let outcome = one(&asked, stop, &mut keep);
+        let mut ready = |display: &mut Display| self.wait_until_ready(stop, display);
+        let outcome = one_when(&asked, stop, &mut ready, &mut keep);
         let outcome = outcome.inspect_err(|_| remove_begun(&begun)).map_err(cannot);
         if let Some(measurement) = measured {
             let ticks = witness.into_inner().ticks(&self.machine);
@@ -155,22 +167,22 @@ impl Run<'_> {
     }
 
     /// Files are made before the event is waited for, so that what waits with it begins at the same time.
-    fn wait_until_ready(
-        &self,
-        planned: &Planned,
-        stop: &AtomicBool,
-        display: &mut Display,
-    ) -> Result<(), Failure> {
-        let events = &self.line.events;
-        let Some(event) = &events.ready else { return Ok(()) };
-        let prepared =
-            engine::prepare(&planned.job.workload, &planned.permissions, stop, &mut |e| {
-                display.show(e);
-            });
-        drop(prepared.map_err(|error| cannot(error.into()))?);
-        display.message(&format!("waiting for the event `{event}`, which is a file"));
-        events::await_ready(events, stop);
-        Ok(())
+    fn wait_until_ready(&self, stop: &AtomicBool, display: &mut Display) {
+        if let Some(event) = &self.line.events.ready {
+            display.message(&format!("waiting for the event `{event}`, which is a file"));
+            events::await_ready(&self.line.events, stop);
+        }
+    }
+}
+
+/// Says why a time span among others could not be run.
+fn say_failed(index: usize, failure: &Failure) {
+    let (Failure::CannotRun(text)
+    | Failure::WrongUsage(text)
+    | Failure::NotUnderstood(text)
+    | Failure::Interrupted(text)) = failure;
+    for line in text.lines() {
+        Display::new(false).error(&format!("time span {}: {line}", index + 1));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -219,18 +220,46 @@ fn time_spans_follow_one_another() {
     let json = fs::read_to_string(dir.path().join("o.json")).unwrap();
     let measured: Vec<Measurement> = serde_json::from_str(&json).unwrap();
     assert_eq!(measured.iter().map(|m| m.seconds).collect::<Vec<_>>(), [1.0, 2.0]);
-    // A result is written over a result, and over nothing else.
-    fs::write(dir.path().join("mine.txt"), "notes").unwrap();
-    fails(
-        &diskspd(dir.path(), "-Xp.xml", &[&SIM[..], &["--also", "text=mine.txt"]].concat()),
-        3,
-        "mine.txt",
-    );
-    succeeds(&diskspd(dir.path(), "-Xp.xml", &[&SIM[..], &also].concat()));
-
     let real = diskspd(dir.path(), "-Xp.xml", &SHORT);
     succeeds(&real);
     assert!(dir.path().join("a.dat").exists(), "the first makes it, the second uses it");
+}
+
+#[test]
+fn a_result_is_replaced_only_when_it_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |flags: &[&str]| diskspd(dir.path(), "-d1 -W0 x.dat", &[&SIM[..], flags].concat());
+    let also = ["--also", "text=o.txt"];
+    succeeds(&run(&also));
+    let first = fs::read_to_string(dir.path().join("o.txt")).unwrap();
+    assert!(first.contains("Command Line: diskspd -d1"), "{first}");
+    fails(&run(&also), 3, "--destroy o.txt");
+    fs::write(dir.path().join("o.txt"), "notes").unwrap();
+    fails(&run(&also), 3, "--destroy o.txt");
+    assert_eq!(fs::read(dir.path().join("o.txt")).unwrap(), b"notes");
+    succeeds(&run(&["--also", "text=o.txt", "--destroy", "o.txt"]));
+    assert!(fs::read_to_string(dir.path().join("o.txt")).unwrap().contains("Command Line: "));
+    fails(&run(&["--also", "text=p", "--also", "xml=p"]), 3, "named for something else");
+    fails(&run(&["--also", "text=x.dat"]), 3, "named for something else");
+    fails(&run(&["--destroy", "q.txt"]), 2, "names no target");
+    assert_eq!(names(dir.path()), ["o.txt"]);
+}
+
+#[test]
+fn a_file_that_came_meanwhile_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (go, also) = (format!("-yr{}", at("go")), format!("text={}", at("o.txt")));
+    let mut words = vec!["diskspd", "-d1", "-W0", &go, "x.dat", "--also", &also];
+    words.extend(SIM);
+    let mut running = Running::start(&words);
+    running.wait_for("waiting for the event");
+    fs::write(at("o.txt"), "notes").unwrap();
+    fs::write(at("go"), "").unwrap();
+    let output = running.end();
+    assert!(code(&output) == 1 && stderr(&output).contains("o.new"), "{}", stderr(&output));
+    assert_eq!(fs::read(at("o.txt")).unwrap(), b"notes");
+    assert!(fs::read_to_string(at("o.new")).unwrap().contains("total:"));
 }
 
 #[test]
@@ -258,6 +287,23 @@ fn processors_that_are_not_there_are_said_before_a_file_is_made() {
     assert_eq!(names(dir.path()), [""; 0]);
     succeeds(&diskspd(dir.path(), &format!("-Rp {line}"), &[]));
     succeeds(&diskspd(dir.path(), "-d1 -W0 -c1M -a0 x.dat", &SHORT));
+}
+
+#[test]
+fn a_time_span_that_fails_does_not_end_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let middle = "<TimeSpan><Duration>1</Duration><Targets><Target><Path>a.dat</Path>\
+        <BaseFileOffset>4194304</BaseFileOffset></Target></Targets></TimeSpan>";
+    let mut profile = TWO_SPANS.to_owned();
+    let at = profile.find("</TimeSpan>").unwrap() + "</TimeSpan>".len();
+    profile.insert_str(at, middle);
+    fs::write(dir.path().join("p.xml"), profile).unwrap();
+    let output = diskspd(dir.path(), "-Xp.xml -Rxml", &SHORT);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("error: time span 2: "), "{}", stderr(&output));
+    let xml = stdout(&output);
+    assert_eq!(xml.matches("<TestTimeSeconds>").count(), 2, "{xml}");
+    assert_eq!(xml.matches("<Error>").count(), 1, "{xml}");
 }
 
 #[test]
@@ -299,6 +345,27 @@ fn events_are_files() {
     assert_eq!(names(dir.path()), ["ended", "go", "io.dat", "started"]);
     succeeds(&diskspd(dir.path(), "-yedone", &[]));
     assert!(dir.path().join("done").exists());
+}
+
+#[test]
+fn a_file_is_made_before_the_event_and_not_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (go, file) = (format!("-yr{}", at("go")), at("io.dat"));
+    // A write or two, so that nearly all stays as it was made.
+    let line = ["diskspd", "-b4K", "-r", "-w50", "-g4i", "-c1M", &go, &file];
+    let mut running = Running::start(&[&line[..], &SHORT].concat());
+    running.wait_for("waiting for the event");
+    // What is changed now would not outlive a second filling.
+    let marked = vec![0x5A; 128 * 4096];
+    let mut made = fs::OpenOptions::new().write(true).open(&file).unwrap();
+    made.write_all(&marked).unwrap();
+    fs::write(at("go"), "").unwrap();
+    succeeds(&running.end());
+    let after = fs::read(&file).unwrap();
+    let blocks = marked.chunks(4096).zip(after.chunks(4096));
+    let same = blocks.filter(|(before, after)| before == after).count();
+    assert!(same >= 100, "{same} of 128 blocks are as they were");
 }
 
 #[test]
