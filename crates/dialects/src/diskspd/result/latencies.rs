@@ -142,7 +142,9 @@ impl Latencies {
                     seen += count;
                     value = next;
                 }
-                value.clamp(self.min_us, self.max_us)
+                // The last of all is known exactly, whatever the width of its bucket in a histogram.
+                let last = self.count > 0 && rank > self.count as f64 - 1.0;
+                if last { self.max_us } else { value.clamp(self.min_us, self.max_us) }
             })
             .collect()
     }
