@@ -173,6 +173,17 @@ mod tests {
         assert_eq!(of.at(&SHARES), at);
     }
 
+    /// Nine nines lay below the longest, because the last bucket of a histogram has a width.
+    #[test]
+    fn the_last_of_a_histogram_is_the_longest() {
+        let mut histogram = Histogram::new();
+        for ns in [1_000_003, 2_000_000, 35_999_999] {
+            histogram.record(ns);
+        }
+        let of = Latencies::of(&histogram);
+        assert_eq!(of.at(&[0.999_999_999]), [of.max_us()]);
+    }
+
     #[test]
     fn percentiles_are_the_nearest_rank() {
         check(&numbers(1..=3), 2.0, 0.816_497, [1.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3.0]);
