@@ -91,8 +91,12 @@ impl Choices {
     pub(crate) fn prepare<Q: Queue>(&self, queue: &mut Q, slots: u32) {
         let mut random = Random::new(self.content_seed, 0);
         if !matches!(self.direction, Direction::Reads | Direction::Diskspd { writes: false }) {
-            (0..slots)
-                .for_each(|s| content::prepare(self.content, queue.write_buffer(s), &mut random));
+            for slot in 0..slots {
+                if self.content == Content::Fixed {
+                    random = Random::new(self.content_seed, 0);
+                }
+                content::prepare(self.content, queue.write_buffer(slot), &mut random);
+            }
         }
     }
 

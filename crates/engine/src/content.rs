@@ -12,11 +12,11 @@ const SECTOR: usize = 512;
 /// Gives a buffer its lasting content, once before the run.
 pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) {
     match content {
-        Content::Zero | Content::Source { .. } => buffer.fill(0),
+        Content::Zero | Content::Repeating | Content::Source { .. } => buffer.fill(0),
         Content::Counting => {
             buffer.iter_mut().zip((0..=u8::MAX).cycle()).for_each(|(byte, n)| *byte = n);
         }
-        Content::Random => random.fill(buffer),
+        Content::Random | Content::Fixed => random.fill(buffer),
         Content::Compressible { percent } => {
             for unit in buffer.chunks_mut(UNIT) {
                 let (zero, rest) = unit.split_at_mut(zeros(unit.len(), percent));
@@ -45,7 +45,11 @@ pub(crate) fn freshen(
     *serial = serial.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mask = mixed(*serial);
     match content {
-        Content::Zero | Content::Counting | Content::Compressible { percent: 100.. } => {}
+        Content::Zero
+        | Content::Counting
+        | Content::Fixed
+        | Content::Compressible { percent: 100.. } => {}
+        Content::Repeating => buffer[..bytes].fill(mask.to_ne_bytes()[0]),
         Content::Source { .. } => copy_from(source, &mut buffer[..bytes], mask),
         Content::Random => combine(&mut buffer[..bytes], mask),
         Content::Compressible { percent } => {
@@ -115,6 +119,23 @@ mod tests {
         let zeros: usize = buffer.iter().map(|b| usize::from(*b == 0)).sum();
         assert!((6100..6300).contains(&zeros), "{zeros} of 8192");
         assert_ne!(buffer[..UNIT], buffer[UNIT..]);
+    }
+
+    #[test]
+    fn repeating_content_is_of_one_byte_that_changes_and_fixed_content_stays() {
+        let mut buffer = vec![0; 2 * UNIT];
+        let (mut seen, mut serial) = (HashSet::new(), 5);
+        for _ in 0..500 {
+            freshen(Content::Repeating, &[], &mut buffer, UNIT, &mut serial);
+            assert!(buffer[..UNIT].iter().all(|b| *b == buffer[0]));
+            seen.insert(buffer[0]);
+        }
+        assert!(seen.len() > 200, "{} of 256", seen.len());
+        prepare(Content::Fixed, &mut buffer, &mut Random::new(1, 1));
+        let before = buffer.clone();
+        freshen(Content::Fixed, &[], &mut buffer, UNIT, &mut serial);
+        assert_eq!(buffer, before);
+        assert!(buffer.iter().collect::<HashSet<_>>().len() > 200, "incompressible");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod job;
 mod mark;
 mod matrix;
 mod memory;
+mod mix;
 mod null;
 mod offsets;
 mod outcome;

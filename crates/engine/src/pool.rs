@@ -1,7 +1,8 @@
 //! One thread of a pool: a worker for each of its targets, all on one queue.
 //!
 //! Where each target has the stream's depth, the workers go their own ways. Otherwise the pool hands out the outstanding
-//! I/Os one by one, with the thread's pace. Either way all of them draw from the generators of the thread.
+//! I/Os one by one, with the thread's pace, and so it does with a mix, whose bursts are the thread's and not a target's. Either way
+//! all of them draw from the generators of the thread.
 
 use std::io;
 use std::mem::{swap, take};
@@ -10,6 +11,7 @@ use workload::{PoolShare, Stream};
 
 use crate::choices::Draws;
 use crate::crew::Machine;
+use crate::mix::{Mixed, Mixer, Seek};
 use crate::pace::Pace;
 use crate::queue::{Finished, Queue, Request};
 use crate::worker::{LOOK_UP_NS, Next, Timeline, Worker};
@@ -29,8 +31,19 @@ pub(crate) struct Pool {
 enum Share {
     /// This many to each.
     Each { depth: u32 },
+    /// This many to each, but what starts on them is the thread's mix.
+    Mixed { depth: u32, mixing: Mixing },
     /// Any to whoever's turn it is.
     Handed(Hand),
+}
+
+/// How a mix is spread over the workers.
+struct Mixing {
+    mixer: Mixer,
+    /// The places of each worker.
+    seeks: Vec<Seek>,
+    /// Who had the last I/O.
+    last: usize,
 }
 
 /// What is handed out.
@@ -149,8 +162,13 @@ impl<Q: Queue> Queue for View<'_, Q> {
 impl Pool {
     /// A pool of workers, one for each target of the stream in their order, that all draw from `draws`.
     ///
-    /// Where it hands out, the first of them brings the thread's pace, the others none.
-    pub(crate) fn new(stream: &Stream, mut workers: Vec<Worker>, draws: Draws) -> Self {
+    /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are the places of each worker.
+    pub(crate) fn new(
+        stream: &Stream,
+        mut workers: Vec<Worker>,
+        seeks: Vec<Seek>,
+        draws: Draws,
+    ) -> Self {
         let count = workers.len();
         let depth = stream.depth;
         let hand = |turns| Hand {
@@ -161,7 +179,13 @@ impl Pool {
             pace: Pace::Free,
         };
         let share = match stream.pool.as_ref().map(|p| &p.share) {
-            None | Some(PoolShare::Each) => Share::Each { depth },
+            None | Some(PoolShare::Each) => match &stream.mix {
+                Some(mix) => {
+                    let mixing = Mixing { mixer: Mixer::new(mix), seeks, last: count - 1 };
+                    Share::Mixed { depth, mixing }
+                }
+                None => Share::Each { depth },
+            },
             Some(PoolShare::InTurn) => Share::Handed(hand(Turns::Cycle { last: count - 1 })),
             Some(PoolShare::Drawn { weights }) => {
                 Share::Handed(hand(Turns::new(stream, weights, count)))
@@ -191,7 +215,9 @@ impl Pool {
         act: impl FnOnce(&mut Worker, &mut View<'_, Q>) -> T,
     ) -> T {
         let first_slot = match self.share {
-            Share::Each { depth } => depth * u32::try_from(index).unwrap_or(0),
+            Share::Each { depth } | Share::Mixed { depth, .. } => {
+                depth * u32::try_from(index).unwrap_or(0)
+            }
             Share::Handed(_) => 0,
         };
         let (target, inbox) = (u16::try_from(index).unwrap_or(0), &mut self.inboxes[index]);
@@ -208,7 +234,9 @@ impl Pool {
         queue.reap(&mut self.finished);
         for one in self.finished.drain(..) {
             let (owner, slot) = match &self.share {
-                Share::Each { depth } => ((one.slot / depth) as usize, one.slot % depth),
+                Share::Each { depth } | Share::Mixed { depth, .. } => {
+                    ((one.slot / depth) as usize, one.slot % depth)
+                }
                 Share::Handed(hand) => (hand.owners[one.slot as usize], one.slot),
             };
             self.inboxes[owner].push(Finished { slot, ..one });
@@ -230,7 +258,7 @@ impl Pool {
         earliest.map_or(Next::Done, Next::Wait)
     }
 
-    fn step_handed<Q: Queue>(&mut self, queue: &mut Q) -> Next {
+    fn step_together<Q: Queue>(&mut self, queue: &mut Q) -> Next {
         let count = self.workers.len();
         let mut now = queue.now();
         for index in 0..count {
@@ -243,7 +271,10 @@ impl Pool {
             Some(limit) if idle || now >= limit => return Next::Done,
             Some(limit) => limit.min(now + LOOK_UP_NS),
             None => {
-                let due = self.hand_out(queue, now);
+                let due = match self.share {
+                    Share::Mixed { .. } => self.mix_out(queue, now),
+                    _ => self.hand_out(queue, now),
+                };
                 self.workers.iter().fold(due, |until, w| until.min(w.next_look(now)))
             }
         };
@@ -273,12 +304,49 @@ impl Pool {
 
     /// Whether no I/O may start any more; the first worker tells how late the thread's pace was then.
     fn over(&mut self, now: u64) -> Option<u64> {
-        let Share::Handed(hand) = &mut self.share else { return None };
-        swap(&mut hand.pace, &mut self.workers[0].pace);
-        let limits = self.workers.iter_mut().map(|w| w.over(now));
-        let limit = limits.fold(None, Option::or);
-        swap(&mut hand.pace, &mut self.workers[0].pace);
+        let Self { share, workers, .. } = self;
+        let mut lend = || {
+            if let Share::Handed(hand) = share {
+                swap(&mut hand.pace, &mut workers[0].pace);
+            }
+            workers.iter_mut().map(|w| w.over(now)).fold(None, Option::or)
+        };
+        let limit = lend();
+        lend();
         limit
+    }
+
+    /// Lets everything of the mix begin that may begin now; gives the moment when more may.
+    fn mix_out<Q: Queue>(&mut self, queue: &mut Q, now: u64) -> u64 {
+        loop {
+            match self.next_of_mix(now) {
+                Ok((whose, io)) => self.with(whose, queue, |w, view| w.start(view, io, now)),
+                Err(until) => return until,
+            }
+        }
+    }
+
+    /// The next I/O of the mix and who makes it; otherwise when to ask again (`u64::MAX`: when one has finished).
+    fn next_of_mix(&mut self, now: u64) -> Result<(usize, Mixed), u64> {
+        let count = self.workers.len();
+        let random = &mut self.draws.random;
+        let Share::Mixed { mixing, .. } = &mut self.share else { return Err(u64::MAX) };
+        let Mixing { mixer, seeks, last } = mixing;
+        for (whose, worker) in self.workers.iter_mut().enumerate() {
+            if let Some((op, part)) = worker.unanswered.pop()
+                && let Some(io) = mixer.answer(op, part, &mut seeks[whose], random)
+            {
+                return Ok((whose, io));
+            }
+        }
+        let in_turn = (1..=count).map(|n| (*last + n) % count);
+        // What waits to be answered has given its slot back, but only for the answer.
+        let Some(whose) = in_turn.into_iter().find(|i| !self.workers[*i].free.is_empty()) else {
+            return Err(u64::MAX);
+        };
+        mixer.ready(now, random)?;
+        *last = whose;
+        Ok((whose, mixer.next(now, &mut seeks[whose], random)))
     }
 
     /// Lets everything begin that may begin now; gives the moment when more may.
@@ -312,14 +380,19 @@ impl Pool {
 impl Machine for Pool {
     fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
         // Slots that are handed out are the same for all.
-        let whose = if matches!(self.share, Share::Each { .. }) { self.workers.len() } else { 1 };
+        let same = matches!(self.share, Share::Handed(_));
+        let whose = if same { 1 } else { self.workers.len() };
         (0..whose).for_each(|index| self.with(index, queue, |w, view| w.prepare(view)));
     }
 
     fn start_at(&mut self, timeline: Timeline) {
         self.workers.iter_mut().for_each(|w| w.start_at(timeline));
-        if let Share::Handed(hand) = &mut self.share {
-            hand.pace = std::mem::replace(&mut self.workers[0].pace, Pace::Free);
+        match &mut self.share {
+            Share::Each { .. } => {}
+            Share::Mixed { mixing, .. } => mixing.mixer.begin(timeline.start_ns),
+            Share::Handed(hand) => {
+                hand.pace = std::mem::replace(&mut self.workers[0].pace, Pace::Free);
+            }
         }
     }
 
@@ -327,7 +400,7 @@ impl Machine for Pool {
         self.sort(queue);
         match self.share {
             Share::Each { .. } => self.step_each(queue),
-            Share::Handed(_) => self.step_handed(queue),
+            Share::Mixed { .. } | Share::Handed(_) => self.step_together(queue),
         }
     }
 

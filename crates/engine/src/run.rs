@@ -21,6 +21,7 @@ use crate::error::EngineError;
 use crate::event::{Event, Go, Observer};
 use crate::job::{Job, MakeCrew};
 use crate::memory;
+use crate::mix::Seek;
 use crate::offsets::Offsets;
 use crate::outcome::{self, Facts};
 use crate::pace::Pace;
@@ -254,6 +255,9 @@ impl<'a> Run<'a> {
             let members = team.workers.clone().zip(&mut empties);
             let members: Vec<Member> =
                 members.map(|(n, empties)| self.member(&stream, &cursors, n, empties)).collect();
+            let pooled = stream.pool.is_some() || stream.mix.is_some();
+            let seeks = team.workers.clone().map(|n| Seek::new(&stream, self.size_bytes(n)));
+            let seeks = seeks.collect();
             let mut draws = Draws::new(self.workload.seed, number as u64);
             makers.push(Box::new(move || {
                 let mut workers = Vec::new();
@@ -263,16 +267,21 @@ impl<'a> Run<'a> {
                     draws = worker.choices.draws.clone();
                     workers.push(worker);
                 }
-                match (stream.pool.is_some(), workers.pop()) {
+                match (pooled, workers.pop()) {
                     (false, Some(worker)) => Crew::One(Box::new(worker)),
                     (_, last) => {
                         workers.extend(last);
-                        Crew::Pool(Box::new(Pool::new(&stream, workers, draws)))
+                        Crew::Pool(Box::new(Pool::new(&stream, workers, seeks, draws)))
                     }
                 }
             }));
         }
         makers
+    }
+
+    /// The size of a worker's target.
+    fn size_bytes(&self, number: usize) -> u64 {
+        self.prepared.targets()[self.places[number].target].size_bytes()
     }
 
     /// What the worker of this number is made from.
@@ -285,7 +294,7 @@ impl<'a> Run<'a> {
     ) -> Member {
         let place = self.places[number];
         let cursor = &cursors[place.stream][place.target];
-        let size = self.prepared.targets()[place.target].size_bytes();
+        let size = self.size_bytes(number);
         let simulated = self.workload.engine == EngineChoice::Sim;
         Member {
             number,

@@ -11,6 +11,7 @@ use results::ErrorKind;
 use workload::{OnError, Stream, SyncCall};
 
 use crate::choices::{Choices, Draws};
+use crate::mix::Mixed;
 use crate::offsets::Offsets;
 use crate::pace::Pace;
 use crate::queue::{Finished, KINDS, Op, Queue, Request};
@@ -108,11 +109,25 @@ pub(crate) struct WorkerPlan<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     op: Op,
+    /// The part of a mix that says how it is answered, counted from 1.
+    answered_by: u8,
     offset: u64,
     bytes: u32,
     done_bytes: u32,
     due_ns: u64,
     issued_ns: u64,
+}
+
+impl Slot {
+    const EMPTY: Self = Self {
+        op: Op::Read,
+        answered_by: 0,
+        offset: 0,
+        bytes: 0,
+        done_bytes: 0,
+        due_ns: 0,
+        issued_ns: 0,
+    };
 }
 
 /// The state machine.
@@ -133,6 +148,8 @@ pub(crate) struct Worker {
     slots: Vec<Slot>,
     /// Slots without an I/O; a pool may hand them out.
     pub free: Vec<u32>,
+    /// I/Os of a mix that are to be answered, and by which part.
+    pub unanswered: Vec<(Op, u8)>,
     requests: Vec<Request>,
     finished: Vec<Finished>,
 
@@ -155,8 +172,6 @@ impl Worker {
     pub(crate) fn new(plan: WorkerPlan<'_>) -> Self {
         let stream = plan.stream;
         let depth = stream.depth as usize;
-        let empty =
-            Slot { op: Op::Read, offset: 0, bytes: 0, done_bytes: 0, due_ns: 0, issued_ns: 0 };
         let flush = stream.sync.map(|sync| {
             let op = match sync.call {
                 SyncCall::Fsync => Op::Fsync,
@@ -175,8 +190,9 @@ impl Worker {
             sender: plan.sender,
             empties: plan.empties,
             thread_cpu_ns: plan.thread_cpu_ns,
-            slots: vec![empty; depth],
+            slots: vec![Slot::EMPTY; depth],
             free: (0..stream.depth).rev().collect(),
+            unanswered: Vec::with_capacity(if stream.mix.is_some() { depth } else { 0 }),
             requests: Vec::with_capacity(depth),
             finished: Vec::with_capacity(depth),
             counts: Box::new(Snapshot::new(plan.worker, stream.is_open_loop())),
@@ -320,6 +336,9 @@ impl Worker {
         self.free.push(finished.slot);
         self.in_flight -= 1;
         self.flushing &= !flush;
+        if slot.answered_by != 0 && complete {
+            self.unanswered.push((slot.op, slot.answered_by));
+        }
         if complete {
             if counts {
                 let tally = &mut self.counts.tallies[slot.op.kind()];
@@ -416,9 +435,19 @@ impl Worker {
         (op, bytes)
     }
 
+    /// Makes an I/O of a mix, in a free slot.
+    pub(crate) fn start<Q: Queue>(&mut self, queue: &mut Q, io: Mixed, now: u64) {
+        let Some(slot) = self.free.pop() else { return };
+        if io.op == Op::Write {
+            self.choices.freshen(queue, slot, io.bytes);
+        }
+        self.put(slot, io.op, io.offset, io.bytes, now);
+        self.slots[slot as usize].answered_by = io.answered_by;
+    }
+
     #[inline]
     fn put(&mut self, slot: u32, op: Op, offset: u64, bytes: u32, due_ns: u64) {
-        self.slots[slot as usize] = Slot { op, offset, bytes, done_bytes: 0, due_ns, issued_ns: 0 };
+        self.slots[slot as usize] = Slot { op, offset, bytes, due_ns, ..Slot::EMPTY };
         self.requests.push(Request { slot, op, target: 0, offset, bytes, buffer_offset: 0 });
     }
 

@@ -357,11 +357,16 @@ fn content(text: &str) -> Result<workload::Content, String> {
     match text {
         "random" => Ok(workload::Content::Random),
         "zero" => Ok(workload::Content::Zero),
+        "repeating" => Ok(workload::Content::Repeating),
+        "fixed" => Ok(workload::Content::Fixed),
         percent => percent
             .trim_end_matches('%')
             .parse()
             .map(|percent| workload::Content::Compressible { percent })
-            .map_err(|_| "write `random`, `zero` or a percentage such as `50`".to_owned()),
+            .map_err(|_| {
+                "write `random`, `zero`, `repeating`, `fixed` or a percentage such as `50`"
+                    .to_owned()
+            }),
     }
 }
 

@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{
-    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Mode, Pattern, Pool,
-    PoolShare, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Think, show_ns,
-    show_number,
+    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Mix, MixPart, Mode,
+    Pattern, Pool, PoolShare, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Think,
+    show_ns, show_number,
 };
 
 use crate::measurement::Measurement;
@@ -60,6 +60,9 @@ pub struct StreamConditions {
     /// DiskSpd's order of offsets, instead of the pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diskspd: Option<DiskspdOrder>,
+    /// Kinds of I/O that each thread mixed; the other fields have their means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// How threads shared the targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
@@ -220,6 +223,7 @@ impl StreamConditions {
             blocks: blocks(stream),
             pattern: stream.pattern,
             diskspd: stream.diskspd.clone(),
+            mix: stream.mix.clone(),
             pool: stream.pool.clone(),
             buffers: stream.buffers,
             random_percent: if stream.pattern == Pattern::Random {
@@ -249,6 +253,7 @@ impl StreamConditions {
         [
             found("block size", &Self::block_words),
             found("pattern", &Self::pattern_words),
+            found("mix", &|s| s.mix.as_ref().map_or("none".into(), mix_words)),
             found("distribution", &|s| distribution_words(s.distribution)),
             found("alignment", &|s| {
                 s.align_bytes.map_or("of the block".into(), |a| Bytes(a).to_string())
@@ -373,12 +378,36 @@ fn sync_words(sync: SyncPolicy) -> String {
     format!("{call} every {} writes", sync.every_writes)
 }
 
+fn mix_words(mix: &Mix) -> String {
+    let part = |p: &MixPart| {
+        let burst = match (p.burst_ios, p.delay_ns.0) {
+            (0..=1, 0) => String::new(),
+            (ios, _) => format!(", bursts of {ios} after {}", p.delay_ns),
+        };
+        let reply = match p.reply_bytes.0 {
+            0 => String::new(),
+            bytes => format!(", answered by {}", exact_bytes(bytes)),
+        };
+        format!(
+            "{} % {}, {} % writes, {} % random, aligned to {}{burst}{reply}",
+            p.percent,
+            exact_bytes(p.block_bytes.0),
+            p.write_percent,
+            p.random_percent,
+            exact_bytes(p.alignment())
+        )
+    };
+    mix.parts.iter().map(part).collect::<Vec<_>>().join(" + ")
+}
+
 fn content_words(content: Content) -> String {
     match content {
         Content::Random => "incompressible".to_owned(),
         Content::Zero => "zeros".to_owned(),
         Content::Compressible { percent } => format!("{percent} % zeros"),
         Content::Counting => "the bytes 0 to 255 repeated".to_owned(),
+        Content::Repeating => "one byte repeated".to_owned(),
+        Content::Fixed => "the same bytes in each write".to_owned(),
         Content::Source { bytes } => format!("parts of a buffer of {bytes}"),
     }
 }

@@ -3,21 +3,22 @@
 //! A [`Workload`] is read from TOML or built from flags, checked as a whole by [`Workload::violations`], and echoed
 //! unchanged into every result, so that a result says exactly what made it. Nothing here touches a file or a clock.
 
+mod arrival;
+mod mix;
 mod model;
 mod order;
 mod parse;
 mod sim;
 mod slices;
+mod stream;
 pub mod sweep;
 mod title;
 mod units;
 mod validate;
 
-pub use model::{
-    Arrival, Block, Completion, Content, Distribution, EngineChoice, Mode, OnError, Pattern,
-    Precision, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom,
-    Workload,
-};
+pub use arrival::{Arrival, Rate, RateLimit, Think, ThinkFrom};
+pub use mix::{Mix, MixPart};
+pub use model::{Completion, EngineChoice, Mode, OnError, Precision, Target, Workload};
 pub use order::{Buffers, DiskspdAccess, DiskspdOrder, DiskspdSlices, Pool, PoolShare};
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
 pub use sim::{
@@ -25,5 +26,6 @@ pub use sim::{
     SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,
 };
 pub use slices::{Effective, EffectiveSlice, SlicesError, diskspd_reach};
+pub use stream::{Block, Content, Distribution, Pattern, Priority, Stream, SyncCall, SyncPolicy};
 pub use units::{Bytes, Nanoseconds, UnitError, show_duration, show_ns, show_number};
 pub use validate::{TargetFacts, Violation};

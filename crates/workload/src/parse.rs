@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::model::{Block, Distribution, Workload};
+use crate::model::Workload;
+use crate::stream::{Block, Distribution, Stream};
 use crate::units::UnitError;
 
 /// What is wrong with a written workload or one of its short forms.
@@ -99,11 +100,18 @@ impl FromStr for Workload {
 
     /// Reads the TOML form.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        toml::from_str(text).map_err(|e| ParseError::Toml(e.to_string()))
+        let workload: Self = toml::from_str(text).map_err(|e| ParseError::Toml(e.to_string()))?;
+        Ok(workload.with_means_of_mixes())
     }
 }
 
 impl Workload {
+    /// The workload with the means of its mixes in those streams that say no size or share of their own beside them.
+    fn with_means_of_mixes(self) -> Self {
+        let settled = |s: Stream| if s.leaves_sizes_to_mix() { s.with_means_of_mix() } else { s };
+        Self { streams: self.streams.into_iter().map(settled).collect(), ..self }
+    }
+
     /// The TOML form, with every value written out.
     pub fn to_toml(&self) -> Result<String, ParseError> {
         toml::to_string_pretty(self).map_err(|e| ParseError::Toml(e.to_string()))
@@ -114,7 +122,7 @@ impl Workload {
 mod tests {
     use super::*;
     use crate::Bytes;
-    use crate::model::{Pattern, Stream, SyncCall, SyncPolicy};
+    use crate::stream::{Pattern, SyncCall, SyncPolicy};
     use proptest::prelude::*;
 
     #[test]

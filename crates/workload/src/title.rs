@@ -2,10 +2,11 @@
 
 #![expect(clippy::format_push_string, reason = "titles are short")]
 
-use crate::model::{
-    Arrival, Block, Content, Distribution, Pattern, RateLimit, Stream, SyncCall, Workload,
-};
+use crate::arrival::{Arrival, RateLimit};
+use crate::mix::Mix;
+use crate::model::Workload;
 use crate::order::{Buffers, PoolShare};
+use crate::stream::{Block, Content, Distribution, Pattern, Stream, SyncCall};
 use crate::sweep::Matrix;
 use crate::units::show_number;
 
@@ -24,7 +25,10 @@ impl Stream {
     /// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the default.
     #[must_use]
     pub fn title(&self) -> String {
-        let mut words = format!("{} {} {}", blocks(self), pattern(self), direction(self));
+        let mut words = match &self.mix {
+            Some(mix) => mixed(self, mix),
+            None => format!("{} {} {}", blocks(self), pattern(self), direction(self)),
+        };
         if self.durable && self.writes() {
             words.push_str(", durable");
         }
@@ -56,6 +60,8 @@ impl Stream {
                 words.push_str(&format!(", {percent} % zeros"));
             }
             Content::Counting if self.writes() => words.push_str(", counting bytes"),
+            Content::Repeating if self.writes() => words.push_str(", one byte repeated"),
+            Content::Fixed if self.writes() => words.push_str(", the same bytes each time"),
             Content::Source { bytes } if self.writes() => {
                 words.push_str(&format!(", from a buffer of {bytes}"));
             }
@@ -120,6 +126,17 @@ fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
         (Some(only), _) => only.to_string(),
         _ => "no".to_owned(),
     }
+}
+
+/// A mix is called the shape of what it is named after: a combination of sizes and shares is no simulation of an application.
+fn mixed(stream: &Stream, mix: &Mix) -> String {
+    let sizes: Vec<_> = stream.blocks.iter().map(|b| b.bytes).collect();
+    let kinds = match mix.parts.len() {
+        1 => "one kind".to_owned(),
+        n => format!("a mix of {n} kinds"),
+    };
+    let (name, sizes) = (&stream.name, range(&sizes));
+    format!("shape of `{name}`: {kinds}, {sizes}, {}, {}", pattern(stream), direction(stream))
 }
 
 /// The block sizes of a stream with their shares.

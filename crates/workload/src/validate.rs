@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use crate::model::{
-    Block, Content, Distribution, EngineChoice, Mode, Pattern, Precision, Priority, RateLimit,
-    Stream, Workload,
-};
+use crate::arrival::RateLimit;
+use crate::model::{EngineChoice, Mode, Precision, Workload};
 use crate::order::{Buffers, PoolShare};
+use crate::stream::{Block, Content, Distribution, Pattern, Priority, Stream};
 use crate::units::Bytes;
 
 /// The most I/Os one thread may have in flight.
@@ -158,6 +157,7 @@ impl Workload {
         check_percents(found, &at, stream);
         check_arrival(found, &at, stream);
         orders::check(found, &at, stream);
+        mix::check(found, &at, stream);
         let durable_ok = !stream.durable || stream.writes();
         found.check(
             durable_ok,
@@ -282,6 +282,7 @@ impl Workload {
             &rule,
         );
         orders::check_aligned(found, &at, stream, align, &rule);
+        mix::check_aligned(found, &at, stream, align, &rule);
         if let Pattern::Stride { stride_bytes } = stream.pattern {
             found.check(
                 stride_bytes.0.is_multiple_of(align),
@@ -386,6 +387,8 @@ fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
     }
 }
 
+#[path = "validate_mix.rs"]
+mod mix;
 #[path = "validate_orders.rs"]
 mod orders;
 #[path = "validate_sim.rs"]

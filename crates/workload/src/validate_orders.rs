@@ -1,9 +1,9 @@
 //! The rules that the orders of other tools must keep.
 
 use super::Found;
-use crate::model::{Distribution, Pattern, Stream};
 use crate::order::{DiskspdAccess, DiskspdOrder, DiskspdSlices};
 use crate::slices::SlicesError;
+use crate::stream::{Distribution, Pattern, Stream};
 use crate::units::Bytes;
 
 /// Notes every rule that the order of a stream breaks, whatever its targets are.
@@ -142,8 +142,9 @@ pub(super) fn check_fit(
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{Block, Pattern, Stream, Target, Workload};
+    use crate::model::{Target, Workload};
     use crate::order::{DiskspdAccess, DiskspdOrder, DiskspdSlices};
+    use crate::stream::{Block, Pattern, Stream};
     use crate::units::Bytes;
     use crate::validate::{TargetFacts, Violation};
     use proptest::prelude::*;

@@ -1,12 +1,14 @@
 //! Tests of the rules a workload must keep.
 
 use super::*;
-use crate::model::{Arrival, Block, Rate, SyncCall, SyncPolicy, Target};
+use crate::arrival::{Arrival, Rate};
+use crate::model::Target;
 use crate::order::Pool;
 use crate::sim::{
     SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
     SimWarmup, SimWriteCache,
 };
+use crate::stream::{SyncCall, SyncPolicy};
 use crate::units::Nanoseconds;
 use proptest::prelude::*;
 

@@ -10,5 +10,6 @@ mod enough;
 mod experiment;
 mod faults;
 mod flushes;
+mod mixes;
 mod open_loop;
 mod pools;

@@ -78,6 +78,8 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
             Content::Zero => "zeros".to_owned(),
             Content::Compressible { percent } => format!("{percent} % of each 4 KiB is zeros"),
             Content::Counting => "the bytes 0 to 255, over and over".to_owned(),
+            Content::Repeating => "one byte repeated, another in each write".to_owned(),
+            Content::Fixed => "the same random bytes in each write of a thread".to_owned(),
             Content::Source { bytes } => match &stream.content_file {
                 Some(file) => format!("parts of {bytes} of `{}`", file.display()),
                 None => format!("parts of a random buffer of {bytes}"),

@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Block, EngineChoice, Mode, Pattern, Precision, Stream, SyncPolicy, Target, Workload,
-    default_seconds, default_seed, default_warmup,
+    EngineChoice, Mode, Precision, Target, Workload, default_seconds, default_seed, default_warmup,
 };
 use crate::parse::ParseError;
 use crate::sim::SimDevice;
+use crate::stream::{Block, Pattern, Stream, SyncPolicy};
 use crate::units::Bytes;
 
 pub use estimate::{Speed, Times};
