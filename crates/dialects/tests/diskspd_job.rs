@@ -194,6 +194,59 @@ fn several_targets_of_a_profile_may_be_one_file() {
     assert_eq!(names, ["target 1", "target 2", "target 3"]);
 }
 
+/// A target of a pool: its name, its weight, and the threads that it names with theirs.
+type OfPool<'a> = (&'a str, u32, &'a [(u32, u32)]);
+
+/// A time span of a pool.
+fn pool_of(threads: u32, more: &str, targets: &[OfPool]) -> TimeSpan {
+    let one = |(thread, weight): &(u32, u32)| {
+        format!("<ThreadTarget><Thread>{thread}</Thread><Weight>{weight}</Weight></ThreadTarget>")
+    };
+    let target = |(path, weight, named): &OfPool| {
+        let named = match named.iter().map(one).collect::<Vec<_>>().concat() {
+            none if none.is_empty() => none,
+            named => format!("<ThreadTargets>{named}</ThreadTargets>"),
+        };
+        format!("<Target><Path>{path}</Path><Weight>{weight}</Weight>{more}{named}</Target>")
+    };
+    let targets = targets.iter().map(target).collect::<Vec<_>>().concat();
+    let xml = format!(
+        "<Profile><TimeSpans><TimeSpan><ThreadCount>{threads}</ThreadCount><RequestCount>4</RequestCount>\
+         <Targets>{targets}</Targets></TimeSpan></TimeSpans></Profile>"
+    );
+    read(xml.as_bytes()).unwrap().time_spans.remove(0)
+}
+
+#[test]
+fn threads_of_a_pool_may_each_have_their_own_targets() {
+    let random = "<Random>4096</Random>";
+    let targets: [OfPool; 3] =
+        [("a", 5, &[]), ("b", 7, &[(1, 0), (2, 0), (3, 9)]), ("c", 1, &[(3, 2)])];
+    let made = job(&pool_of(5, random, &targets), &drives()).unwrap();
+    let rows: Vec<_> = made
+        .workload
+        .streams
+        .iter()
+        .map(|s| (s.name.as_str(), s.threads, s.depth, s.targets.clone(), s.pool.clone().unwrap()))
+        .collect();
+    let drawn = |weights: &[u32]| Pool { share: PoolShare::Drawn { weights: weights.to_vec() } };
+    assert_eq!(
+        rows,
+        [
+            ("thread 0", 1, 4, vec![0], drawn(&[])),
+            ("threads 1 to 2", 2, 4, vec![0, 1], drawn(&[5, 7])),
+            ("thread 3", 1, 4, vec![0, 1, 2], drawn(&[5, 9, 2])),
+            ("thread 4", 1, 4, vec![0], drawn(&[])),
+        ]
+    );
+    assert_eq!(made.workload.violations(), []);
+    let wrong = |span: &TimeSpan| job(span, &drives()).unwrap_err();
+    let idle = wrong(&pool_of(2, random, &[("a", 1, &[(1, 0)])]));
+    assert!(idle[0].contains("thread 0 has no target"), "{idle:?}");
+    let many = wrong(&pool_of(4_000_000_000, random, &[("a", 1, &[]), ("b", 1, &[(0, 0)])]));
+    assert!(many[0].contains("more than 4096 targets"), "{many:?}");
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     assert!(tried(r"D:\x.dat").unwrap_err()[0].contains("--drive D="));

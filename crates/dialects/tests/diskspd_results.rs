@@ -10,6 +10,7 @@ use dialects::diskspd::result::{
     Core, CpuTicks, Figures, Intervals, Latencies, Measured, ProcessorGroup, ProcessorSet,
     RunResult, Slice, SpanResult, Spread, SystemInfo, TargetFigures, ThreadFigures, Topology,
 };
+use dialects::recognise::recognise;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -257,6 +258,30 @@ fn same(made: &str, wanted: &str) {
 #[test]
 fn one_span_that_was_interrupted_before_it_began() {
     check("second_span_interrupted");
+}
+
+/// A time span that could not be run looked as if somebody had interrupted it.
+#[test]
+fn a_span_that_failed_says_why() {
+    let case = Case::read("second_span_interrupted");
+    let (profile, mut result) = (case.profile(), case.result());
+    result.spans[1] = SpanResult::Failed("`<a>` is\n too small.".to_owned());
+    let sentence = "The test failed before the measurements began: `<a>` is too small. No results are displayed.";
+    let text = result.to_text(&profile);
+    assert!(text.contains(&format!("\n{sentence}\n")), "{text}");
+    let xml = result.to_xml(&profile);
+    let escaped = sentence.replace('<', "&lt;").replace('>', "&gt;");
+    assert!(xml.contains(&format!("<Error>{escaped}</Error>")), "{xml}");
+    for written in [text, xml] {
+        let found = recognise(written.as_bytes(), "r", "2026-01-02T03:04:05Z");
+        let found = found.unwrap().unwrap();
+        assert_eq!(found.measurements.len(), 1);
+        assert!(
+            found.notes.iter().any(|note| note.contains("`<a>` is too small")),
+            "{:?}",
+            found.notes
+        );
+    }
 }
 
 #[test]

@@ -9,12 +9,15 @@ use workload::Buffers as Layout;
 /// Alignment of every buffer; enough for direct I/O on any device with sectors up to 4 KiB.
 const ALIGN: usize = 4096;
 
+/// Size of a large page.
+const LARGE: usize = 2 << 20;
+
 /// One buffer for each slot, for reads and, apart from them, for writes.
 ///
 /// Reads never land in a write buffer: what was read would otherwise become what is written.
 pub(crate) struct Buffers {
-    read: MmapMut,
-    write: MmapMut,
+    read: Region,
+    write: Region,
     stride: usize,
     bytes: usize,
 }
@@ -40,7 +43,10 @@ impl BufferPlan {
         let copies = if matches!(self.layout, Layout::Copied { .. }) { 2 } else { 1 };
         let regions = copies * (u64::from(self.reads) + u64::from(self.writes));
         let stride = u64::from(self.bytes).next_multiple_of(ALIGN as u64);
-        u64::from(self.depth).saturating_mul(stride).saturating_mul(regions)
+        let region = u64::from(self.depth).saturating_mul(stride);
+        // Whoever touches a byte of a large page has all of it.
+        let unit = if self.layout == Layout::Large { LARGE as u64 } else { 1 };
+        region.checked_next_multiple_of(unit).unwrap_or(u64::MAX).saturating_mul(regions)
     }
 }
 
@@ -52,9 +58,7 @@ impl Buffers {
         let region = |used: bool| {
             let slots = if used { plan.depth as usize } else { 1 };
             let length = stride.checked_mul(slots).ok_or(io::ErrorKind::OutOfMemory)?;
-            let map = MmapMut::map_anon(length)?;
-            advise(&map, plan.layout);
-            Ok::<_, io::Error>(map)
+            Region::new(length, plan.layout)
         };
         Ok(Self { read: region(plan.reads)?, write: region(plan.writes)?, stride, bytes })
     }
@@ -67,24 +71,24 @@ impl Buffers {
     /// The buffer that a slot's writes come from.
     pub(crate) fn write(&mut self, slot: u32) -> &mut [u8] {
         let range = self.range(slot);
-        &mut self.write[range]
+        &mut self.write.bytes_mut()[range]
     }
 
     /// The buffer that a slot's reads go to.
     pub(crate) fn read(&self, slot: u32) -> &[u8] {
-        &self.read[self.range(slot)]
+        &self.read.bytes()[self.range(slot)]
     }
 
     /// The same for code that fills it itself.
     pub(crate) fn read_mut(&mut self, slot: u32) -> &mut [u8] {
         let range = self.range(slot);
-        &mut self.read[range]
+        &mut self.read.bytes_mut()[range]
     }
 
     /// Address and length of the whole read region and the whole write region.
     #[cfg(target_os = "linux")]
     pub(crate) fn regions(&mut self) -> [(*mut u8, usize); 2] {
-        [(self.read.as_mut_ptr(), self.read.len()), (self.write.as_mut_ptr(), self.write.len())]
+        [&mut self.read, &mut self.write].map(|r| (r.bytes_mut().as_mut_ptr(), r.used.len()))
     }
 
     /// Distance of two slots' buffers.
@@ -94,16 +98,74 @@ impl Buffers {
     }
 }
 
+/// Memory of all slots for one direction.
+struct Region {
+    map: MmapMut,
+    /// The part that slots have: a mapping need not begin where a large page does.
+    used: Range<usize>,
+}
+
+impl Region {
+    fn new(length: usize, layout: Layout) -> io::Result<Self> {
+        if layout != Layout::Large {
+            let map = MmapMut::map_anon(length)?;
+            advise(&map, 0..length, layout);
+            return Ok(Self { map, used: 0..length });
+        }
+        let whole = length.checked_next_multiple_of(LARGE).and_then(|l| l.checked_add(LARGE));
+        let map = MmapMut::map_anon(whole.ok_or(io::ErrorKind::OutOfMemory)?)?;
+        let from = map.as_ptr().addr().next_multiple_of(LARGE) - map.as_ptr().addr();
+        advise(&map, from..from + length.next_multiple_of(LARGE), layout);
+        Ok(Self { map, used: from..from + length })
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        &self.map[self.used.clone()]
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.map[self.used.clone()]
+    }
+}
+
 /// Large buffers in large pages, as databases have them: a 1 MiB request over 256 scattered pages would be cut in two
 /// by devices that take fewer segments. Buffers that are meant to be scattered are not in large pages. A system that has
 /// none changes nothing.
-fn advise(map: &MmapMut, layout: Layout) {
+fn advise(map: &MmapMut, part: Range<usize>, layout: Layout) {
     #[cfg(target_os = "linux")]
     if matches!(layout, Layout::Scattered { .. }) {
         let _ = map.advise(memmap2::Advice::NoHugePage);
-    } else if map.len() >= 2 << 20 {
-        let _ = map.advise(memmap2::Advice::HugePage);
+    } else if part.len() >= LARGE {
+        let _ = map.advise_range(memmap2::Advice::HugePage, part.start, part.len());
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (map, layout);
+    let _ = (map, part, layout);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_pages_hold_what_small_buffers_need() {
+        let plan = |layout| BufferPlan { depth: 3, bytes: 5000, reads: true, writes: true, layout };
+        let mut buffers = Buffers::new(plan(Layout::Large)).unwrap();
+        for slot in 0..3 {
+            buffers.write(slot).fill(7);
+            buffers.read_mut(slot).fill(9);
+            assert!(
+                buffers.write(slot).len() == 5000 && buffers.read(slot).iter().all(|b| *b == 9)
+            );
+        }
+        for region in [&buffers.read, &buffers.write] {
+            assert!(region.bytes().as_ptr().addr().is_multiple_of(LARGE));
+            assert_eq!(region.used.len(), 3 * 8192);
+        }
+        assert_eq!(plan(Layout::Large).memory_bytes(), 2 * LARGE as u64);
+        assert_eq!(plan(Layout::Single).memory_bytes(), 2 * 3 * 8192);
+        let most = BufferPlan { depth: u32::MAX, bytes: u32::MAX, ..plan(Layout::Large) };
+        assert!(most.memory_bytes() > 1 << 62);
+    }
 }

@@ -10,6 +10,7 @@ use crate::copied::CopiedQueue;
 use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
+use crate::platform;
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
 use crate::worker::{Message, Timeline};
@@ -29,6 +30,12 @@ impl Job {
     pub(crate) fn run<Q: Queue>(self, queue: Q, plan: BufferPlan, mut backend: Backend) {
         let pieces = match plan.layout {
             Layout::Single => return self.work(queue, backend),
+            Layout::Large => {
+                if platform::has_large_pages() {
+                    backend.features.push("large pages".to_owned());
+                }
+                return self.work(queue, backend);
+            }
             Layout::Scattered { .. } => {
                 backend.features.push("vectored".to_owned());
                 return self.work(queue, backend);

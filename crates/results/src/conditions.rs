@@ -430,6 +430,7 @@ fn pool_words(pool: Option<&Pool>) -> String {
 fn buffers_words(buffers: Buffers) -> String {
     match buffers {
         Buffers::Single => "in one piece".to_owned(),
+        Buffers::Large => "in large pages".to_owned(),
         Buffers::Scattered { pieces } => format!("scattered over {pieces} pieces"),
         Buffers::Copied { pieces } => format!("copied to {pieces} pieces"),
     }

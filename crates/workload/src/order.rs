@@ -121,6 +121,9 @@ pub enum Buffers {
     /// In one piece.
     #[default]
     Single,
+    /// In one piece, in large pages (2 MiB), however small it is. A system that has none uses ordinary ones; the features
+    /// of the engine in the result tell.
+    Large,
     /// Vectored I/O (preadv, pwritev) on this many equal pieces.
     Scattered {
         /// The pieces; the block is a multiple of them.

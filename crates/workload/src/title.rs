@@ -69,6 +69,7 @@ impl Stream {
         }
         match self.buffers {
             Buffers::Single => {}
+            Buffers::Large => words.push_str(", in large pages"),
             Buffers::Scattered { pieces } => {
                 words.push_str(&format!(", over {}", plural(pieces, "piece", "pieces")));
             }

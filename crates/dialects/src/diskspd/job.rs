@@ -1,10 +1,11 @@
 //! A time span as a workload.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use workload::{
-    Arrival, Block, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Mode, Nanoseconds,
-    Pool, PoolShare, Priority, Rate, RateLimit, Stream, Think, ThinkFrom, Workload,
+    Arrival, Block, Buffers, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Mode,
+    Nanoseconds, Pool, PoolShare, Priority, Rate, RateLimit, Stream, Think, ThinkFrom, Workload,
 };
 
 use super::notes;
@@ -18,6 +19,9 @@ const GROUP_CPUS: u32 = 64;
 
 /// The most targets of a time span; their names are compared with one another.
 pub const TARGETS_MAX: usize = 10_000;
+
+/// The most threads that may name their targets, each counted on each of its targets, as in a workload.
+const WORKERS_MAX: usize = 4096;
 
 /// A time span in iosonde's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +73,7 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         return Err(wrong);
     }
     let ends = if span.thread_count > 0 {
-        vec![end(first)]
+        vec![end(first); streams.len()]
     } else {
         span.targets.iter().map(end).collect()
     };
@@ -96,6 +100,11 @@ impl Job {
             let place = places.iter().find(|place| place.path == target.path);
             *asked = place.and_then(|place| place.size_bytes).map(|size| size.0).or(*asked);
         }
+    }
+
+    /// The size that is asked for of a target that is made.
+    pub(super) fn asked(&self, target: usize) -> Option<u64> {
+        self.asked.get(target).copied().flatten()
     }
 
     /// Ends the used parts within targets of these sizes, in the workload's order. Threads that share all targets cannot
@@ -136,6 +145,7 @@ type Places = (Vec<workload::Target>, Vec<String>, Vec<usize>);
 fn places(span: &TimeSpan, drives: &Drives, wrong: &mut Vec<String>) -> Places {
     let (mut targets, mut names, mut indexes) =
         (Vec::<workload::Target>::new(), Vec::new(), Vec::new());
+    let mut places: HashMap<PathBuf, usize> = HashMap::new();
     for target in &span.targets {
         let path = match drives.path(&target.path) {
             Ok(path) => path,
@@ -144,7 +154,7 @@ fn places(span: &TimeSpan, drives: &Drives, wrong: &mut Vec<String>) -> Places {
                 continue;
             }
         };
-        let index = targets.iter().position(|t| t.path == path).unwrap_or_else(|| {
+        let index = *places.entry(path.clone()).or_insert_with(|| {
             targets.push(workload::Target { path, size_bytes: None });
             names.push(target.path.clone());
             targets.len() - 1
@@ -212,48 +222,117 @@ fn owned(span: &TimeSpan, indexes: &[usize]) -> Vec<Stream> {
     streams
 }
 
-/// All threads share all targets.
+/// All threads share all targets, or each of them some.
 fn pooled(span: &TimeSpan, indexes: &[usize], wrong: &mut Vec<String>) -> Vec<Stream> {
     let Some(first) = span.targets.first() else { return Vec::new() };
     let alike = |target: &Target| {
-        let path = first.path.clone();
-        let (weight, create_bytes) = (first.weight, first.create_bytes);
-        Target { path, create_bytes, weight, ..target.clone() } == *first
+        let of_first = Target {
+            path: target.path.clone(),
+            create_bytes: target.create_bytes,
+            weight: target.weight,
+            thread_targets: target.thread_targets.clone(),
+            ..first.clone()
+        };
+        of_first == *target
     };
     if !span.targets.iter().all(alike) {
         let text = "threads that share all targets (-F, ThreadCount) do the same on each of them here; of the targets, only Path, \
-                    FileSize and Weight may differ";
+                    FileSize, Weight and ThreadTargets may differ";
         wrong.push(text.to_owned());
     }
-    if !first.thread_targets.is_empty() {
-        let text = "threads that share all targets use all of them here; leave out ThreadTargets";
-        wrong.push(text.to_owned());
-    }
-    let unique =
-        (1..indexes.len()).all(|at| !indexes.iter().take(at).any(|i| indexes.get(at) == Some(i)));
-    if !unique {
+    let mut seen = HashSet::new();
+    if !indexes.iter().all(|index| seen.insert(index)) {
         wrong.push("with -F, a target is named once here".to_owned());
     }
-    let weights: Vec<u32> = span.targets.iter().map(|target| target.weight).collect();
-    let equal = weights.windows(2).all(|pair| pair.first() == pair.last());
-    let (depth, share) = if span.draws_targets() {
-        let weights = if equal { Vec::new() } else { weights };
-        (span.request_count, PoolShare::Drawn { weights })
-    } else {
-        (first.outstanding, PoolShare::Each)
+    let groups = groups(span, wrong);
+    let alone = groups.len() == 1;
+    let together = first.interlocked || first.thread_stride_bytes > 0;
+    if !alone && first.random_percent == 0 && together {
+        let text = "threads that use different targets (ThreadTargets) have no shared cursor and no distance here; leave out \
+                    InterlockedSequential and ThreadStride";
+        wrong.push(text.to_owned());
+    }
+    let stream_of = |group: Group| {
+        let weights: Vec<u32> = group.uses.iter().map(|(_, weight)| *weight).collect();
+        let equal = weights.windows(2).all(|pair| pair.first() == pair.last());
+        let (depth, share) = if span.draws_targets() {
+            let weights = if equal { Vec::new() } else { weights };
+            (span.request_count, PoolShare::Drawn { weights })
+        } else {
+            (first.outstanding, PoolShare::Each)
+        };
+        let users = u64::from(group.threads).saturating_mul(group.uses.len() as u64);
+        Stream {
+            name: if alone { "main".to_owned() } else { group.name() },
+            targets: group.uses.iter().filter_map(|(n, _)| indexes.get(*n).copied()).collect(),
+            threads: group.threads,
+            depth,
+            pool: Some(Pool { share }),
+            rate: rate(first, users),
+            think: think(first, group.threads),
+            cpus: cpus(span, group.first.into()),
+            ..stream(span, first)
+        }
     };
-    let threads = span.thread_count;
-    let users = u64::from(threads).saturating_mul(span.targets.len() as u64);
-    vec![Stream {
-        targets: indexes.to_vec(),
-        threads,
-        depth,
-        pool: Some(Pool { share }),
-        rate: rate(first, users),
-        think: think(first, threads),
-        cpus: cpus(span, 0),
-        ..stream(span, first)
-    }]
+    groups.into_iter().map(stream_of).collect()
+}
+
+/// Threads of a pool, one after the other by their numbers, that use the same targets with the same weights.
+struct Group {
+    first: u32,
+    threads: u32,
+    /// Numbers of the time span's targets, and their weights.
+    uses: Vec<(usize, u32)>,
+}
+
+impl Group {
+    fn name(&self) -> String {
+        match self.threads {
+            1 => format!("thread {}", self.first),
+            threads => format!("threads {} to {}", self.first, self.first + (threads - 1)),
+        }
+    }
+}
+
+/// Who uses which targets. A target that names no threads is everybody's.
+fn groups(span: &TimeSpan, wrong: &mut Vec<String>) -> Vec<Group> {
+    let all = || span.targets.iter().map(|target| target.weight).enumerate().collect();
+    if span.targets.iter().all(|target| target.thread_targets.is_empty()) {
+        return vec![Group { first: 0, threads: span.thread_count, uses: all() }];
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let mut workers = 0;
+    for thread in 0..span.thread_count {
+        let weighed = |(n, target): (usize, &Target)| Some((n, weight_for(target, thread)?));
+        let uses: Vec<_> = span.targets.iter().enumerate().filter_map(weighed).collect();
+        if uses.is_empty() {
+            wrong.push(format!(
+                "thread {thread} has no target; name it in the ThreadTargets of one, or lower ThreadCount"
+            ));
+        }
+        workers += uses.len();
+        if workers > WORKERS_MAX {
+            wrong.push(format!(
+                "all threads together use more than {WORKERS_MAX} targets, each counted as often as it is used"
+            ));
+            break;
+        }
+        match groups.last_mut() {
+            Some(last) if last.uses == uses => last.threads += 1,
+            _ => groups.push(Group { first: thread, threads: 1, uses }),
+        }
+    }
+    groups
+}
+
+/// The weight of a target for a thread of a pool, if the thread uses it.
+fn weight_for(target: &Target, thread: u32) -> Option<u32> {
+    let named = &target.thread_targets;
+    if named.is_empty() {
+        return Some(target.weight);
+    }
+    let own = named.iter().find(|named| named.thread == thread)?.weight;
+    Some(if own > 0 { own } else { target.weight })
 }
 
 /// What does not depend on how many threads there are.
@@ -270,6 +349,7 @@ fn stream(span: &TimeSpan, target: &Target) -> Stream {
         diskspd: Some(order(target)),
         content,
         content_file,
+        buffers: if target.large_pages { Buffers::Large } else { Buffers::Single },
         priority: match target.io_priority {
             1 => Some(Priority::Idle),
             2 => Some(Priority::BestEffort { level: 7 }),

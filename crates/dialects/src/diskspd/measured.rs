@@ -32,7 +32,7 @@ pub fn span_result(
         let figures = target_figures(span, job, measurement, stream, detail);
         // The targets of one thread of a pool come one after the other.
         let pooled = stream.is_some_and(|s| s.pool.is_some());
-        let thread = pooled.then_some(detail.thread);
+        let thread = pooled.then_some((detail.stream.as_str(), detail.thread));
         match threads.last_mut() {
             Some(open) if thread.is_some() && thread == last => open.targets.push(figures),
             _ => threads.push(ThreadFigures { targets: vec![figures] }),
@@ -54,7 +54,9 @@ fn target_figures(
     stream: Option<&Stream>,
     detail: &ThreadResult,
 ) -> TargetFigures {
-    let file_bytes = measurement.targets.get(detail.target).map_or(0, |t| t.file_bytes);
+    // A file that is made has whole pages; its size is what was asked for.
+    let made_bytes = measurement.targets.get(detail.target).map_or(0, |t| t.file_bytes);
+    let file_bytes = job.asked(detail.target).map_or(made_bytes, |asked| asked.min(made_bytes));
     let path = job.names.get(detail.target).cloned().unwrap_or_else(|| {
         let path = measurement.targets.get(detail.target).map(|t| t.path.as_path());
         path.unwrap_or(Path::new("")).display().to_string()

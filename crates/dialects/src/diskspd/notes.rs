@@ -34,7 +34,9 @@ pub fn of_profile(profile: &Profile) -> Vec<String> {
         notes.push("-vs: how threads waited is not measured here".to_owned());
     }
     if profile.experiment_flags > 0 {
-        notes.push("-:: flags of experiments have no effect here".to_owned());
+        notes.push(
+            "-:: flags of experiments have no effect here; threads wait as long as a limit (-g) says, whatever it is".to_owned(),
+        );
     }
     notes
 }
@@ -63,7 +65,10 @@ fn of_target(span: &TimeSpan, target: &Target) -> Vec<String> {
             ),
         "-Nn, -Ni: mapped writes are made durable by msync, as -Nv does it",
     );
-    note(target.large_pages, "-l: buffers are in ordinary pages here");
+    note(
+        target.large_pages,
+        "-l: buffers ask for large pages without reserving them; the features of the engine tell whether the system has any",
+    );
     let hinted = target.sequential_scan || target.random_access || target.temporary;
     note(hinted, "-fs, -fr, -ft: hints are not given to this system");
     note(

@@ -5,6 +5,17 @@ pub(crate) fn available_memory() -> Option<u64> {
     available(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
+/// Whether memory that asks for large pages (2 MiB) can get them.
+pub(crate) fn has_large_pages() -> bool {
+    let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+    setting.is_ok_and(|setting| may_be_large(&setting))
+}
+
+/// The setting that holds stands in brackets.
+fn may_be_large(setting: &str) -> bool {
+    setting.contains("[always]") || setting.contains("[madvise]")
+}
+
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -14,6 +25,14 @@ fn available(meminfo: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_pages_are_there_unless_the_system_has_none() {
+        assert!(
+            may_be_large("always [madvise] never\n") && may_be_large("[always] madvise never\n")
+        );
+        assert!(!may_be_large("always madvise [never]\n") && !may_be_large(""));
+    }
 
     #[test]
     fn free_memory_is_read_from_the_kernels_table() {

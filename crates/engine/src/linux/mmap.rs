@@ -1,12 +1,10 @@
 //! The backend on a mapped target: a read copies from the mapping, a write copies to it, a durable write is on stable
 //! media (msync) before it is done.
 //!
-//! One I/O at a time, in the order of their issue: what is outstanding beside it waits for its turn, and that is part
-//! of its latency. Exactly the used part of the target is mapped. Where it ends sooner by then, or the medium fails, the I/O
+//! One I/O at a time. Exactly the used part of the target is mapped. Where it ends sooner by then, or the medium fails, the I/O
 //! fails as it would in a system call (EIO); see [`fault`].
 #![expect(unsafe_code, reason = "copies from and to memory that a file is mapped to")]
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -15,10 +13,9 @@ use std::os::fd::AsRawFd;
 use memmap2::{MmapOptions, MmapRaw};
 
 use super::fault;
+use super::inline::{InlineQueue, Perform};
 use crate::buffers::{BufferPlan, Buffers};
-use crate::clock::Clock;
-use crate::drive::sleep_until;
-use crate::queue::{Finished, Op, Queue, Request};
+use crate::queue::{Op, Request};
 
 /// A target in memory.
 pub(super) struct Mapping {
@@ -103,78 +100,27 @@ impl Mapping {
 }
 
 /// A queue that copies.
-pub(super) struct MmapQueue {
-    mappings: Vec<Mapping>,
-    buffers: Buffers,
-    issued: VecDeque<Request>,
-    done: Vec<Finished>,
-    clock: Clock,
-}
+pub(super) type MmapQueue = InlineQueue<Vec<Mapping>>;
 
 impl MmapQueue {
     /// A queue to mapped targets.
     pub(super) fn new(mappings: Vec<Mapping>, plan: BufferPlan) -> io::Result<Self> {
-        let depth = plan.depth as usize;
-        Ok(Self {
-            mappings,
-            buffers: Buffers::new(plan)?,
-            issued: VecDeque::with_capacity(depth),
-            done: Vec::with_capacity(depth),
-            clock: Clock::get(),
-        })
+        Self::to(mappings, plan)
     }
+}
 
-    fn perform(&mut self, request: &Request) -> io::Result<usize> {
-        let mapping = &self.mappings[usize::from(request.target)];
+impl Perform for Vec<Mapping> {
+    fn perform(&mut self, buffers: &mut Buffers, request: &Request) -> io::Result<usize> {
+        let mapping = &self[usize::from(request.target)];
         let from = request.buffer_offset as usize;
         let buffer = from..from + request.bytes as usize;
         let part = mapping.part(request);
         match request.op {
-            Op::Read => mapping.read(part, &mut self.buffers.read_mut(request.slot)[buffer]),
-            Op::Write => mapping.write(part, &self.buffers.write(request.slot)[buffer]),
+            Op::Read => mapping.read(part, &mut buffers.read_mut(request.slot)[buffer]),
+            Op::Write => mapping.write(part, &buffers.write(request.slot)[buffer]),
             // Both cover what was written through the mapping, too.
             Op::Fsync => mapping.file.sync_all().map(|()| 0),
             Op::Fdatasync => mapping.file.sync_data().map(|()| 0),
         }
-    }
-}
-
-impl Queue for MmapQueue {
-    #[inline]
-    fn now(&self) -> u64 {
-        self.clock.now()
-    }
-
-    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
-        self.issued.extend(requests);
-        Ok(())
-    }
-
-    /// Makes the I/O whose turn it is.
-    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
-        match self.issued.pop_front() {
-            Some(request) => {
-                let result = match self.perform(&request) {
-                    Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-                    Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
-                };
-                self.done.push(Finished { slot: request.slot, result });
-            }
-            None if self.done.is_empty() => sleep_until(self.clock, until_ns),
-            None => {}
-        }
-        Ok(())
-    }
-
-    fn reap(&mut self, finished: &mut Vec<Finished>) {
-        finished.append(&mut self.done);
-    }
-
-    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
-        self.buffers.write(slot)
-    }
-
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
-        self.buffers.read(slot)
     }
 }

@@ -8,6 +8,7 @@ mod extents;
 mod fault;
 mod fill;
 mod guard;
+mod inline;
 mod memory;
 mod mmap;
 mod ready;
@@ -33,7 +34,7 @@ use crate::run::{Backend, memory_error};
 use choose::Kind;
 
 pub(crate) use choose::{Choice, choose};
-pub(crate) use memory::available_memory;
+pub(crate) use memory::{available_memory, has_large_pages};
 pub(crate) use ready::prepare_target;
 pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{process_cpu, thread_cpu_ns};

@@ -92,6 +92,11 @@ pub(crate) fn process_cpu() -> Option<(f64, f64)> {
 }
 
 /// Not told.
+pub(crate) fn has_large_pages() -> bool {
+    false
+}
+
+/// Bytes of memory that are free, as far as the system tells.
 pub(crate) fn available_memory() -> Option<u64> {
     None
 }

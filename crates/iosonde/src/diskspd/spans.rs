@@ -110,7 +110,12 @@ impl Run<'_> {
             }
             let ended = self.span(planned, stop);
             if self.result.spans.len() == index {
-                self.result.spans.push(SpanResult::Interrupted);
+                self.result.spans.push(match &ended {
+                    Err(failure) if !matches!(failure, Failure::Interrupted(_)) => {
+                        SpanResult::Failed(words_of(failure).lines().collect::<Vec<_>>().join("; "))
+                    }
+                    _ => SpanResult::Interrupted,
+                });
             }
             match ended {
                 Ok(Outcome::Done) => {}
@@ -177,13 +182,17 @@ impl Run<'_> {
 
 /// Says why a time span among others could not be run.
 fn say_failed(index: usize, failure: &Failure) {
+    for line in words_of(failure).lines() {
+        Display::new(false).error(&format!("time span {}: {line}", index + 1));
+    }
+}
+
+fn words_of(failure: &Failure) -> &str {
     let (Failure::CannotRun(text)
     | Failure::WrongUsage(text)
     | Failure::NotUnderstood(text)
     | Failure::Interrupted(text)) = failure;
-    for line in text.lines() {
-        Display::new(false).error(&format!("time span {}: {line}", index + 1));
-    }
+    text
 }
 
 /// Who sees what happens while a time span runs.

@@ -102,6 +102,12 @@ fn a_file_that_is_used_again_gets_the_same_offsets() {
         measurement(&output).workload.streams[0].span_bytes.map(|span| span.0)
     };
     assert_eq!([used(), used()], [Some(1_000_000); 2]);
+    // The size behind the name was that of the whole pages in the run that made the file, and what was asked for later.
+    let made = |name: &str| {
+        let line = format!("-c1000000 -b4K -r {name}");
+        stdout(&diskspd(dir.path(), &line, &SHORT)).contains(&format!(" | {name} (976.56KiB)\n"))
+    };
+    assert_eq!([made("io.dat"), made("new.dat"), made("new.dat")], [true; 3]);
 }
 
 #[test]
@@ -303,7 +309,8 @@ fn a_time_span_that_fails_does_not_end_the_others() {
     assert!(stderr(&output).contains("error: time span 2: "), "{}", stderr(&output));
     let xml = stdout(&output);
     assert_eq!(xml.matches("<TestTimeSeconds>").count(), 2, "{xml}");
-    assert_eq!(xml.matches("<Error>").count(), 1, "{xml}");
+    assert_eq!(xml.matches("<Error>The test failed before").count(), 1, "{xml}");
+    assert!(xml.contains("must end within `a.dat`"), "{xml}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use results::Measurement;
 
 use super::input::{Input, size};
 use super::spans::{Figures, Head, Span, Times};
+use crate::diskspd::result::FAILED;
 use crate::foreign::{Found, ReadError, fnv_1a};
 
 const COMMAND: &str = "Command Line: ";
@@ -79,7 +80,8 @@ struct Reader<'a> {
 struct Open {
     line: usize,
     span: Span,
-    interrupted: bool,
+    /// Why there is nothing in it.
+    left_out: Option<String>,
     tables: u8,
     percentiles: bool,
 }
@@ -181,14 +183,11 @@ impl Reader<'_> {
     }
 
     fn measurement(&mut self, open: Open) -> Option<Measurement> {
-        let Open { line, mut span, interrupted, tables, percentiles } = open;
+        let Open { line, mut span, left_out, tables, percentiles } = open;
         let number = span.number;
         let latency = span.asked.as_ref().is_some_and(|asked| asked.measure_latency);
-        if interrupted {
-            let note = format!(
-                "line {line}: time span {number} was interrupted before it was measured; left out"
-            );
-            self.found.notes.push(note);
+        if let Some(what) = left_out {
+            self.found.notes.push(format!("line {line}: time span {number} is left out: {what}"));
             return None;
         }
         if tables == 0 && span.read.ios == 0 && span.write.ios == 0 {
@@ -214,8 +213,8 @@ impl Reader<'_> {
 impl Open {
     /// Length, and the mean of all processors.
     fn head_line(&mut self, line: &str, number: usize) -> Result<(), ReadError> {
-        if line.starts_with(INTERRUPTED) {
-            self.interrupted = true;
+        if line.starts_with(INTERRUPTED) || line.starts_with(FAILED) {
+            self.left_out = Some(line.to_owned());
         } else if let Some(time) = line.strip_prefix("actual test time:") {
             let time = time.trim().trim_end_matches('s');
             self.span.seconds = amount(time, line, number)?;

@@ -11,6 +11,12 @@ mod xml;
 pub use intervals::{Intervals, Spread};
 pub use latencies::Latencies;
 
+/// The sentence of a time span that was ended before there was anything to tell.
+const INTERRUPTED: &str =
+    "The test was interrupted before the measurements began. No results are displayed.";
+/// How the sentence of a time span begins that could not be run.
+pub(super) const FAILED: &str = "The test failed before the measurements began:";
+
 /// The result of a profile.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
@@ -92,8 +98,27 @@ pub struct Core {
 pub enum SpanResult {
     /// It was interrupted before anything was measured.
     Interrupted,
+    /// It could not be run, for this reason.
+    Failed(String),
     /// It was measured, maybe not to its end.
     Measured(Measured),
+}
+
+impl SpanResult {
+    /// The sentence in the place of the figures, where there are none.
+    fn sentence(&self) -> Option<String> {
+        match self {
+            Self::Interrupted => Some(INTERRUPTED.to_owned()),
+            Self::Failed(reason) => {
+                // What one line holds stays one line.
+                let words: Vec<&str> = reason.split_whitespace().collect();
+                let reason = words.join(" ");
+                let reason = reason.trim_end_matches('.');
+                Some(format!("{FAILED} {reason}. No results are displayed."))
+            }
+            Self::Measured(_) => None,
+        }
+    }
 }
 
 /// What was measured in one time span.

@@ -11,10 +11,6 @@ use super::{
 use crate::diskspd::profile::{Profile, TimeSpan};
 use crate::diskspd::size::{show_size, show_size_aligned};
 
-/// The sentence of a time span of which there is nothing to tell.
-pub(super) const INTERRUPTED: &str =
-    "The test was interrupted before the measurements began. No results are displayed.";
-
 const MIB: f64 = 1_048_576.0;
 
 /// The rows of the table of percentiles: a name and a share.
@@ -49,13 +45,13 @@ impl RunResult {
         system(&self.system, out);
         for (index, span) in self.spans.iter().enumerate() {
             put(out, format_args!("\nResults for timespan {}:\n{}\n", index + 1, "*".repeat(79)));
-            match span {
-                SpanResult::Interrupted => put(out, format_args!("{INTERRUPTED}\n")),
-                SpanResult::Measured(measured) => {
-                    let plain = TimeSpan::default();
-                    let asked = profile.time_spans.get(index).unwrap_or(&plain);
-                    write_span(&self.system, asked, measured, out);
-                }
+            if let Some(sentence) = span.sentence() {
+                put(out, format_args!("{sentence}\n"));
+            }
+            if let SpanResult::Measured(measured) = span {
+                let plain = TimeSpan::default();
+                let asked = profile.time_spans.get(index).unwrap_or(&plain);
+                write_span(&self.system, asked, measured, out);
             }
         }
         if self.spans.len() > 1 {

@@ -3,7 +3,6 @@
 use super::cpu::Shares;
 use super::intervals::Intervals;
 use super::latencies::milliseconds;
-use super::text::INTERRUPTED;
 use super::{Figures, Latencies, Measured, RunResult, SpanResult, SystemInfo, TargetFigures};
 use crate::diskspd::profile::{Profile, TimeSpan};
 use crate::xml::Writer;
@@ -20,9 +19,12 @@ impl RunResult {
             w.raw(|out, depth| profile.write_xml(out, depth));
             for (index, span) in self.spans.iter().enumerate() {
                 let asked = profile.time_spans.get(index).unwrap_or(&plain);
-                w.element("TimeSpan", |w| match span {
-                    SpanResult::Interrupted => w.text("Error", INTERRUPTED),
-                    SpanResult::Measured(measured) => write_span(&self.system, asked, measured, w),
+                w.element("TimeSpan", |w| match (span, span.sentence()) {
+                    (_, Some(sentence)) => w.text("Error", &sentence),
+                    (SpanResult::Measured(measured), _) => {
+                        write_span(&self.system, asked, measured, w);
+                    }
+                    _ => {}
                 });
             }
         });
