@@ -7,7 +7,6 @@ use workload::{Bytes, Content, OnError, Pool, PoolShare, Stream, Target as Place
 
 use super::config::{Config, Kind, Manager, Setup, Target, Worker};
 use super::runs::Step;
-use super::translate::Translated;
 use crate::drives::{DriveError, Drives};
 
 /// The file that IOMeter makes on a disk with a file system.
@@ -86,7 +85,7 @@ impl Target {
 }
 
 impl Config {
-    /// A run as a workload. What one stream cannot do as a worker does is done on average, and named.
+    /// A run as a workload. What it does not do as IOMeter is named.
     pub fn workload(&self, step: &Step, drives: &Drives) -> Result<StepWorkload, NothingToDo> {
         let usual = Setup::default();
         let setup = self.setup.as_ref().unwrap_or(&usual);
@@ -146,7 +145,7 @@ impl Made<'_> {
         &mut self,
         worker: &Worker,
         name: &str,
-        spec: Translated,
+        spec: Stream,
         targets: usize,
         outstanding: Option<u32>,
     ) -> Result<(), NothingToDo> {
@@ -154,7 +153,7 @@ impl Made<'_> {
             self.lost.push(format!("`{name}` works on a network, which is left out"));
             return Ok(());
         }
-        let mut lost = spec.lost;
+        let mut lost = Vec::new();
         let mut indexes = Vec::new();
         let mut sectors = Vec::new();
         for target in worker.targets.iter().take(targets) {
@@ -186,19 +185,19 @@ impl Made<'_> {
                     .to_owned(),
             );
         }
-        let content = content(worker, &spec.stream, &mut lost);
+        let content = content(worker, &spec, &mut lost);
         let part = |sectors: u64| Bytes(sectors.saturating_mul(sector_bytes));
         self.lost.extend(lost.into_iter().map(|what| format!("`{name}`: {what}")));
         self.streams.push(Stream {
             name: name.to_owned(),
             threads: 1,
             depth: outstanding.unwrap_or(worker.outstanding).max(1),
-            pool: (indexes.len() > 1).then_some(Pool { share: PoolShare::Each }),
+            pool: Some(Pool { share: PoolShare::Each }),
             targets: indexes,
             offset_bytes: part(worker.start_sector),
             span_bytes: (worker.maximum_sectors > 0).then(|| part(worker.maximum_sectors)),
             content,
-            ..spec.stream
+            ..spec
         });
         Ok(())
     }
@@ -223,16 +222,8 @@ fn content(worker: &Worker, stream: &Stream, lost: &mut Vec<String>) -> Content 
         return Content::Random;
     }
     match worker.pattern {
-        Some(0) => {
-            lost.push("each write is of one byte over and over, drawn anew; zeros are written, which storage compresses as much".to_owned());
-            Content::Zero
-        }
-        Some(1) => {
-            lost.push(
-                "all writes are of the same random bytes; bytes that differ are written".to_owned(),
-            );
-            Content::Random
-        }
+        Some(0) => Content::Repeating,
+        Some(1) => Content::Fixed,
         Some(2) => Content::Source { bytes: Bytes(PATTERN_BYTES.max(stream.largest_block())) },
         _ => {
             lost.push("the file does not say what is written; it is random".to_owned());
@@ -302,7 +293,7 @@ mod tests {
         assert_eq!(stream.content, Content::Source { bytes: Bytes(16 << 20) });
         assert_eq!(workload.in_flight(), 16, "on each target");
         assert!(lost.iter().all(|l| l.starts_with("`DBSERVER: Worker 1`: ")), "{lost:?}");
-        assert!(lost.iter().any(|l| l.contains("means of all")), "{lost:?}");
+        assert_eq!(lost.len(), 1, "only the seed: {lost:?}");
         // The workers' own depth, where nothing cycles.
         config.setup.as_mut().unwrap().test_type = TestType::Normal;
         let backup = &config.runs().steps[1];
@@ -325,7 +316,10 @@ mod tests {
         let StepWorkload { workload, lost } = config.workload(step, &drives(&[])).unwrap();
         assert_eq!(workload.violations(), []);
         assert_eq!((workload.targets.len(), workload.targets[0].size_bytes), (1, None));
-        assert_eq!((workload.streams.len(), &workload.streams[0].pool), (2, &None));
+        assert_eq!(
+            (workload.streams.len(), &workload.streams[0].pool),
+            (2, &Some(Pool { share: PoolShare::Each }))
+        );
         assert!(lost[0].contains("does not say what is written"), "{lost:?}");
         config.managers[0].workers.iter_mut().for_each(|w| w.kind = Kind::Tcp);
         let none = config.workload(step, &drives(&[]));

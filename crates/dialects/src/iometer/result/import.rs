@@ -197,7 +197,8 @@ impl Imported<'_> {
     fn spec(&self, row: &ResultRow, all: &ResultRow) -> Option<&AccessSpec> {
         let name = if row.spec.is_empty() { &all.spec } else { &row.spec };
         let by_name = self.specs.iter().find(|s| s.name.eq_ignore_ascii_case(name));
-        by_name.filter(|s| !s.rows.is_empty())
+        // What somebody changed may be none that IOMeter wrote.
+        by_name.filter(|s| s.rows.iter().map(|row| u32::from(row.percent)).sum::<u32>() == 100)
     }
 
     fn workload(
@@ -208,18 +209,8 @@ impl Imported<'_> {
         seconds: f64,
         warnings: &mut Vec<String>,
     ) -> Workload {
-        let mut said: Vec<&str> = Vec::new();
-        let mut stream = |row: &ResultRow| match self.spec(row, all) {
-            None => Stream::default(),
-            Some(spec) => {
-                let translated = spec.stream();
-                if !said.contains(&spec.name.as_str()) {
-                    said.push(&spec.name);
-                    warnings.extend(spec_words(spec, &translated.lost));
-                }
-                translated.stream
-            }
-        };
+        let stream =
+            |row: &ResultRow| self.spec(row, all).map_or_else(Stream::default, AccessSpec::stream);
         let known = |row: &ResultRow| depth(row).or_else(|| depth(all)).unwrap_or(1);
         let streams: Vec<Stream> = if workers.is_empty() {
             // What a worker does on a target stands for one thread here, so that the I/Os in flight are right.
@@ -236,7 +227,7 @@ impl Imported<'_> {
                 name: worker.name.clone(),
                 targets: worker.disks.iter().map(|(index, _)| *index).collect(),
                 depth: known(worker.row),
-                pool: (worker.disks.len() > 1).then_some(Pool { share: PoolShare::Each }),
+                pool: Some(Pool { share: PoolShare::Each }),
                 ..stream(worker.row)
             };
             workers.iter().map(one).collect()
@@ -384,17 +375,4 @@ fn target_results(workload: &Workload, workers: &[Worker<'_>]) -> Vec<TargetResu
         }
     };
     workload.targets.iter().enumerate().map(one).collect()
-}
-
-/// The rows of an access specification, where the workload does not say the same.
-fn spec_words(spec: &AccessSpec, lost: &[String]) -> Option<String> {
-    let rows: Vec<String> = spec.rows.iter().map(super::super::Row::fields).collect();
-    (!lost.is_empty()).then(|| {
-        format!(
-            "`{}` cannot be said in one stream ({}); its rows of size, % of size, % reads, % random, delay, burst, align, reply: {}",
-            spec.name,
-            lost.join("; "),
-            rows.join(" / ")
-        )
-    })
 }
