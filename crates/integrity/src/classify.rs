@@ -1,0 +1,243 @@
+//! What happened to a page that does not hold what it should.
+
+use crate::ledger::Claim;
+use crate::page::{PageFormat, PageId, SECTOR_BYTES, is_of_checksum};
+
+/// So many wrong bits of the 4096 of a sector still make it that sector: of foreign data, about half differ.
+const DAMAGED_BITS_MAX: u32 = 64;
+
+/// What one sector of a page holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectorState {
+    /// What it should.
+    Right,
+    /// What the same sector held, or was to hold, in another version of the page.
+    Version(u32),
+    /// What belongs into another page, or into another place of this one.
+    Elsewhere {
+        /// The page that it belongs to.
+        id: PageId,
+        /// The version of that page.
+        version: u32,
+    },
+    /// Nothing but zeros.
+    Zero,
+    /// What it should, but for this many bits.
+    Damaged {
+        /// Bits that differ.
+        bits: u32,
+    },
+    /// Nothing that was written here.
+    Foreign,
+}
+
+/// A page that is not as it should be, sector by sector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// The state of each sector, in order.
+    pub sectors: Vec<SectorState>,
+    /// The first byte of the page that is not as it should be.
+    pub first_byte: usize,
+    /// Nothing but the checksum differs.
+    pub checksum_only: bool,
+}
+
+/// What happened to a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Damage {
+    /// Some bits differ.
+    BitError,
+    /// Some sectors are of one version and some of another.
+    Torn,
+    /// The page is whole and of an older version: its last write did not arrive.
+    LostWrite,
+    /// The page was of an older version when it was read first, and right later.
+    StaleRead,
+    /// What belongs into another page lies here.
+    MisdirectedWrite,
+    /// What belongs into another page was read, and right later.
+    MisdirectedRead,
+    /// There are zeros where there was data.
+    Zeroed,
+    /// There is something that was not written here.
+    Foreign,
+    /// Only the checksum is wrong.
+    ChecksumOnly,
+}
+
+impl Damage {
+    /// Every damage, in the order in which it is told.
+    pub const ALL: [Self; 9] = [
+        Self::BitError,
+        Self::Torn,
+        Self::LostWrite,
+        Self::StaleRead,
+        Self::MisdirectedWrite,
+        Self::MisdirectedRead,
+        Self::Zeroed,
+        Self::Foreign,
+        Self::ChecksumOnly,
+    ];
+
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::BitError => "bit error",
+            Self::Torn => "torn page",
+            Self::LostWrite => "lost write",
+            Self::StaleRead => "stale read",
+            Self::MisdirectedWrite => "misdirected write",
+            Self::MisdirectedRead => "misdirected read",
+            Self::Zeroed => "zeroed",
+            Self::Foreign => "foreign data",
+            Self::ChecksumOnly => "wrong checksum only",
+        }
+    }
+}
+
+/// Whether reading again gave what should be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kept {
+    /// The page was right when it was read again: what is stored is right, and what was read was not.
+    Transient,
+    /// The page stayed wrong.
+    Persistent,
+}
+
+/// A page that was wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The page.
+    pub id: PageId,
+    /// The version that it should have.
+    pub expected_version: u32,
+    /// What happened.
+    pub damage: Damage,
+    /// Whether it stayed so.
+    pub kept: Kept,
+    /// Where what was found belongs, of what was misdirected.
+    pub belongs_to: Option<PageId>,
+    /// The version that was found, where the page is whole and of another.
+    pub found_version: Option<u32>,
+    /// The page when it was read first.
+    pub examined: Examined,
+}
+
+/// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
+/// sector may be of that write.
+#[must_use]
+pub fn examine(
+    format: &PageFormat,
+    file: u16,
+    claim: &Claim,
+    bytes: &mut [u8],
+) -> Option<Examined> {
+    let id = PageId { file, page: claim.page };
+    if format.is(id, claim.version, bytes) {
+        return None;
+    }
+    let expected = format.page(id, claim.version);
+    let may_be = claim.unsure.then(|| format.page(id, claim.version.wrapping_add(1).max(1)));
+    let sectors: Vec<_> = (0..format.sectors())
+        .map(|index| {
+            let part = index * SECTOR_BYTES..(index + 1) * SECTOR_BYTES;
+            let found = bytes.get(part.clone()).unwrap_or_default();
+            let also = may_be.as_ref().is_some_and(|page| page[part.clone()] == *found);
+            if also { SectorState::Right } else { state(format, id, index, &expected[part], found) }
+        })
+        .collect();
+    let differs = |i: usize| bytes.get(i) != expected.get(i);
+    let first_byte = (0..expected.len()).find(|i| differs(*i)).unwrap_or(0);
+    let wrong = sectors.iter().any(|s| *s != SectorState::Right);
+    wrong.then(|| Examined {
+        sectors,
+        first_byte,
+        checksum_only: (0..expected.len()).all(|i| is_of_checksum(i) || !differs(i)),
+    })
+}
+
+/// What a sector holds that should hold `expected`.
+fn state(
+    format: &PageFormat,
+    id: PageId,
+    index: usize,
+    expected: &[u8],
+    found: &[u8],
+) -> SectorState {
+    if found == expected {
+        return SectorState::Right;
+    }
+    if !found.is_empty() && found.iter().all(|byte| *byte == 0) {
+        return SectorState::Zero;
+    }
+    let bits = differing_bits(expected, found);
+    if bits <= DAMAGED_BITS_MAX {
+        return SectorState::Damaged { bits };
+    }
+    let Some(stamp) = format.read_stamp(found) else { return SectorState::Foreign };
+    let here = stamp.id == id && usize::from(stamp.sector) == index;
+    let part = usize::from(stamp.sector) * SECTOR_BYTES;
+    let original = format.page(stamp.id, stamp.version);
+    let original = original.get(part..part + SECTOR_BYTES).unwrap_or_default();
+    match (here, differing_bits(original, found)) {
+        (true, 0..=DAMAGED_BITS_MAX) => SectorState::Version(stamp.version),
+        (false, 0..=DAMAGED_BITS_MAX) => {
+            SectorState::Elsewhere { id: stamp.id, version: stamp.version }
+        }
+        // The stamp survived, and what is behind it did not.
+        _ => SectorState::Foreign,
+    }
+}
+
+fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
+    if a.len() != b.len() {
+        return u32::MAX;
+    }
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+/// Says what happened to a page that was `examined` when it was read first, and whether reading it again gave what should be there.
+#[must_use]
+pub fn classify(id: PageId, expected_version: u32, examined: Examined, kept: Kept) -> Fault {
+    let sectors = &examined.sectors;
+    let has = |is: &dyn Fn(&SectorState) -> bool| sectors.iter().any(is);
+    let elsewhere = sectors.iter().find_map(|s| match s {
+        SectorState::Elsewhere { id, version } => Some((*id, *version)),
+        _ => None,
+    });
+    let other = sectors.iter().find_map(|s| match s {
+        SectorState::Version(version) => Some(*version),
+        _ => None,
+    });
+    let whole = other.filter(|v| sectors.iter().all(|s| *s == SectorState::Version(*v)));
+    let transient = kept == Kept::Transient;
+    let damage = if examined.checksum_only {
+        Damage::ChecksumOnly
+    } else if elsewhere.is_some() {
+        if transient { Damage::MisdirectedRead } else { Damage::MisdirectedWrite }
+    } else if has(&|s| *s == SectorState::Foreign) {
+        Damage::Foreign
+    } else if has(&|s| *s == SectorState::Zero) {
+        Damage::Zeroed
+    } else if whole.is_some() {
+        if transient { Damage::StaleRead } else { Damage::LostWrite }
+    } else if other.is_some() {
+        Damage::Torn
+    } else {
+        Damage::BitError
+    };
+    Fault {
+        id,
+        expected_version,
+        damage,
+        kept,
+        belongs_to: elsewhere.map(|(id, _)| id),
+        found_version: whole.or(elsewhere.map(|(_, version)| version)),
+        examined,
+    }
+}
+
+#[cfg(test)]
+#[path = "classify_tests.rs"]
+mod tests;

@@ -1,0 +1,135 @@
+//! Every damage is made, and recognised as what it is.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const PAGE: usize = 8192;
+const ID: PageId = PageId { file: 3, page: 4711 };
+
+fn format() -> PageFormat {
+    PageFormat::new(PAGE, 42).unwrap()
+}
+
+fn claim(version: u32, unsure: bool) -> Claim {
+    Claim { page: ID.page, version, unsure, written_after: Duration::ZERO }
+}
+
+/// What `bytes` are called where version 9 should be.
+fn named(mut bytes: Vec<u8>, kept: Kept) -> Option<Fault> {
+    let examined = examine(&format(), ID.file, &claim(9, false), &mut bytes)?;
+    Some(classify(ID, 9, examined, kept))
+}
+
+fn damage(bytes: Vec<u8>, kept: Kept) -> Damage {
+    named(bytes, kept).unwrap().damage
+}
+
+#[test]
+fn a_page_that_is_right_has_no_fault() {
+    assert_eq!(named(format().page(ID, 9), Kept::Persistent), None);
+}
+
+#[test]
+fn a_whole_older_page_is_a_lost_write_or_a_stale_read() {
+    let fault = named(format().page(ID, 8), Kept::Persistent).unwrap();
+    assert_eq!((fault.damage, fault.found_version), (Damage::LostWrite, Some(8)));
+    assert_eq!(damage(format().page(ID, 3), Kept::Transient), Damage::StaleRead);
+}
+
+#[test]
+fn what_belongs_elsewhere_says_where() {
+    let other = PageId { file: 1, page: 5 };
+    let fault = named(format().page(other, 2), Kept::Persistent).unwrap();
+    assert_eq!(fault.damage, Damage::MisdirectedWrite);
+    assert_eq!((fault.belongs_to, fault.found_version), (Some(other), Some(2)));
+    assert_eq!(damage(format().page(other, 2), Kept::Transient), Damage::MisdirectedRead);
+    // Half a page too far: its own sectors, in the wrong place.
+    let mut shifted = format().page(ID, 9);
+    shifted.rotate_left(PAGE / 2);
+    assert_eq!(damage(shifted, Kept::Persistent), Damage::MisdirectedWrite);
+}
+
+#[test]
+fn zeros_and_foreign_data_are_told_apart() {
+    assert_eq!(damage(vec![0; PAGE], Kept::Persistent), Damage::Zeroed);
+    let mut half = format().page(ID, 9);
+    half[4096..].fill(0);
+    assert_eq!(damage(half, Kept::Transient), Damage::Zeroed);
+    let others = PageFormat::new(PAGE, 43).unwrap().page(ID, 9);
+    assert_eq!(damage(others, Kept::Persistent), Damage::Foreign);
+    assert_eq!(
+        damage(b"PostgreSQL".repeat(PAGE).split_at(PAGE).0.to_vec(), Kept::Persistent),
+        Damage::Foreign
+    );
+    // Shorter than a page: nothing was there.
+    assert_eq!(damage(format().page(ID, 9)[..4096].to_vec(), Kept::Persistent), Damage::Foreign);
+}
+
+#[test]
+fn a_wrong_checksum_alone_is_told_apart() {
+    let mut bytes = format().page(ID, 9);
+    bytes[20] ^= 0xFF;
+    let fault = named(bytes, Kept::Persistent).unwrap();
+    assert_eq!((fault.damage, fault.examined.first_byte), (Damage::ChecksumOnly, 20));
+}
+
+/// A write that the system has failed may have changed all of the page, none, or some of its sectors; nothing else.
+#[test]
+fn after_a_failed_write_either_version_is_right() {
+    let format = format();
+    let (old, new) = (format.page(ID, 9), format.page(ID, 10));
+    let mut torn = new.clone();
+    torn[1024..].copy_from_slice(&old[1024..]);
+    for mut bytes in [old.clone(), new, torn.clone()] {
+        assert_eq!(examine(&format, ID.file, &claim(9, true), &mut bytes), None);
+    }
+    let older = format.page(ID, 8);
+    torn[2048..2560].copy_from_slice(&older[2048..2560]);
+    let found = examine(&format, ID.file, &claim(9, true), &mut torn).unwrap();
+    let wrong = found.sectors.iter().filter(|s| **s != SectorState::Right);
+    assert_eq!(wrong.copied().collect::<Vec<_>>(), [SectorState::Version(8)]);
+    let found = examine(&format, ID.file, &claim(9, false), &mut old.clone());
+    assert_eq!(found, None);
+}
+
+proptest! {
+    #[test]
+    fn flipped_bits_are_bit_errors(flips in prop::collection::hash_set((32usize..PAGE, 0u8..8), 1..10)) {
+        let mut bytes = format().page(ID, 9);
+        for (byte, bit) in &flips {
+            bytes[*byte] ^= 1 << bit;
+        }
+        let fault = named(bytes, Kept::Persistent).unwrap();
+        prop_assert_eq!(fault.damage, Damage::BitError);
+        let bits: u32 = fault.examined.sectors.iter().map(|s| match s {
+            SectorState::Damaged { bits } => *bits,
+            _ => 0,
+        }).sum();
+        prop_assert_eq!(bits as usize, flips.len());
+        prop_assert_eq!(fault.examined.first_byte, flips.iter().map(|(byte, _)| *byte).min().unwrap());
+    }
+
+    #[test]
+    fn sectors_of_two_versions_are_a_torn_page(new in prop::collection::vec(any::<bool>(), PAGE / 512), before in 1u32..9) {
+        prop_assume!(new.iter().any(|n| *n) && !new.iter().all(|n| *n));
+        let (old, mut bytes) = (format().page(ID, before), format().page(ID, 9));
+        for (sector, new) in new.iter().enumerate() {
+            if !new {
+                let part = sector * 512..(sector + 1) * 512;
+                bytes[part.clone()].copy_from_slice(&old[part]);
+            }
+        }
+        let fault = named(bytes, Kept::Persistent).unwrap();
+        prop_assert_eq!(fault.damage, Damage::Torn);
+        let states = new.iter().map(|n| if *n { SectorState::Right } else { SectorState::Version(before) });
+        prop_assert_eq!(fault.examined.sectors, states.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn hostile_pages_never_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..2 * PAGE), unsure: bool) {
+        let _ = examine(&format(), ID.file, &claim(9, unsure), &mut bytes);
+    }
+}

@@ -1,0 +1,206 @@
+//! What every page should hold: eight bytes for each, outside of the pages.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Set while somebody reads or writes the page.
+const BUSY: u64 = 1 << 63;
+/// Set when a write has failed: the page holds the version before it, that of it, or parts of both.
+const UNSURE: u64 = 1 << 62;
+/// How long a tick is, in which the time of the last write is kept.
+const TICK_MS: u64 = 4;
+const TIME_SHIFT: u32 = 32;
+const TIME_MASK: u64 = (1 << 30) - 1;
+const VERSION_MASK: u64 = (1 << 32) - 1;
+/// Bytes kept for each page.
+const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
+
+/// Versions of the pages of one file, and when each was last written. Shared by all threads.
+///
+/// A page is claimed by whoever reads or writes it; two of them at once could not tell what is right.
+#[derive(Debug)]
+pub struct Ledger {
+    pages: Box<[AtomicU64]>,
+}
+
+/// Why there is no ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LedgerError {
+    /// Memory is short.
+    #[error(
+        "the versions of {pages} pages need {needed_bytes} bytes of memory, which cannot be had; use a smaller file or larger pages"
+    )]
+    Memory {
+        /// Pages.
+        pages: u64,
+        /// What they need.
+        needed_bytes: u64,
+    },
+}
+
+/// A page that is claimed, and what it should hold. It stays claimed until it is given back to the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// The page's number.
+    pub page: u64,
+    /// Its version; 0 before the first write.
+    pub version: u32,
+    /// A write of the next version has failed and may have changed the page.
+    pub unsure: bool,
+    /// When it was last written, from the start of the run, to 4 ms.
+    pub written_after: Duration,
+}
+
+impl Claim {
+    /// The version that the next write makes; never 0.
+    #[must_use]
+    pub fn next_version(&self) -> u32 {
+        // An unsure page may hold the next version already, so that must not come twice with different meaning.
+        self.version.wrapping_add(if self.unsure { 2 } else { 1 }).max(1)
+    }
+}
+
+impl Ledger {
+    /// The memory in bytes that a ledger of this many pages takes.
+    #[must_use]
+    pub fn needed_bytes(pages: u64) -> u64 {
+        pages.saturating_mul(ENTRY_BYTES)
+    }
+
+    /// A ledger of pages that have not been written.
+    pub fn new(pages: u64) -> Result<Self, LedgerError> {
+        let short = || LedgerError::Memory { pages, needed_bytes: Self::needed_bytes(pages) };
+        let count = usize::try_from(pages).map_err(|_| short())?;
+        let mut all = Vec::new();
+        all.try_reserve_exact(count).map_err(|_| short())?;
+        all.resize_with(count, AtomicU64::default);
+        Ok(Self { pages: all.into_boxed_slice() })
+    }
+
+    /// How many pages there are.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.pages.len() as u64
+    }
+
+    /// Claims a page, if nobody else has it and it exists.
+    #[must_use]
+    pub fn claim(&self, page: u64) -> Option<Claim> {
+        let entry = self.entry(page)?;
+        let before = entry.fetch_or(BUSY, Ordering::Acquire);
+        (before & BUSY == 0).then(|| claim_of(page, before))
+    }
+
+    /// Gives a page back that was only read, or whose write was not begun.
+    pub fn release(&self, claim: &Claim) {
+        if let Some(entry) = self.entry(claim.page) {
+            entry.fetch_and(!BUSY, Ordering::Release);
+        }
+    }
+
+    /// Gives a page back of which this version was written, this long after the start of the run.
+    pub fn written(&self, claim: &Claim, version: u32, after: Duration) {
+        let ticks = u64::try_from(after.as_millis()).unwrap_or(u64::MAX) / TICK_MS;
+        if let Some(entry) = self.entry(claim.page) {
+            entry.store(u64::from(version) | ticks.min(TIME_MASK) << TIME_SHIFT, Ordering::Release);
+        }
+    }
+
+    /// Gives a page back whose write has failed: it may hold the old version, the new one, or parts of both.
+    pub fn failed(&self, claim: &Claim) {
+        if let Some(entry) = self.entry(claim.page) {
+            entry.fetch_or(UNSURE, Ordering::Relaxed);
+            entry.fetch_and(!BUSY, Ordering::Release);
+        }
+    }
+
+    /// What a page should hold, as far as nobody is writing it now.
+    #[must_use]
+    pub fn look(&self, page: u64) -> Option<Claim> {
+        self.entry(page).map(|entry| claim_of(page, entry.load(Ordering::Relaxed)))
+    }
+
+    fn entry(&self, page: u64) -> Option<&AtomicU64> {
+        self.pages.get(usize::try_from(page).ok()?)
+    }
+}
+
+fn claim_of(page: u64, entry: u64) -> Claim {
+    let ticks = entry >> TIME_SHIFT & TIME_MASK;
+    Claim {
+        page,
+        version: u32::try_from(entry & VERSION_MASK).unwrap_or(0),
+        unsure: entry & UNSURE != 0,
+        written_after: Duration::from_millis(ticks * TICK_MS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn a_page_is_claimed_once_at_a_time() {
+        let ledger = Ledger::new(3).unwrap();
+        let claim = ledger.claim(1).unwrap();
+        assert_eq!((claim.version, claim.unsure, claim.next_version()), (0, false, 1));
+        assert_eq!(ledger.claim(1), None);
+        assert_eq!(ledger.claim(3), None, "there are three pages");
+        ledger.written(&claim, 1, Duration::from_secs(2));
+        let claim = ledger.claim(1).unwrap();
+        assert_eq!((claim.version, claim.written_after), (1, Duration::from_secs(2)));
+        ledger.release(&claim);
+        assert_eq!(ledger.look(1).unwrap(), claim);
+    }
+
+    /// After a write that failed, the page may hold what it should have become: that version is not made again.
+    #[test]
+    fn a_version_that_may_exist_is_not_made_twice() {
+        let ledger = Ledger::new(1).unwrap();
+        let claim = ledger.claim(0).unwrap();
+        ledger.written(&claim, 7, Duration::from_millis(5));
+        let claim = ledger.claim(0).unwrap();
+        ledger.failed(&claim);
+        let claim = ledger.claim(0).unwrap();
+        assert_eq!((claim.version, claim.unsure, claim.next_version()), (7, true, 9));
+        ledger.written(&claim, 9, Duration::ZERO);
+        assert!(!ledger.look(0).unwrap().unsure);
+    }
+
+    #[test]
+    fn versions_go_round_without_none() {
+        let claim =
+            Claim { page: 0, version: u32::MAX, unsure: false, written_after: Duration::ZERO };
+        assert_eq!(claim.next_version(), 1);
+    }
+
+    #[test]
+    fn a_terabyte_of_pages_needs_a_gigabyte() {
+        assert_eq!(Ledger::needed_bytes((1 << 40) / 8192), 1 << 30);
+        assert!(Ledger::new(u64::MAX).is_err(), "what cannot be had is an error");
+    }
+
+    #[test]
+    fn threads_that_claim_the_same_pages_never_meet() {
+        let ledger = Ledger::new(4).unwrap();
+        let inside: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (ledger, inside) = (&ledger, &inside);
+                scope.spawn(move || {
+                    for n in 0..20_000u64 {
+                        let page = (n + thread) % 4;
+                        let Some(claim) = ledger.claim(page) else { continue };
+                        let here = &inside[usize::try_from(page).unwrap()];
+                        assert_eq!(here.fetch_add(1, Ordering::SeqCst), 0);
+                        here.fetch_sub(1, Ordering::SeqCst);
+                        ledger.written(&claim, claim.next_version(), Duration::ZERO);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,252 @@
+//! The bytes of a page: made from its place, its version and a seed, so that whoever knows these knows every byte.
+//!
+//! A page consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which sector of which version of which
+//! page of which file it is, so that a sector is recognised wherever it is found. The first sector's stamp is followed by a checksum
+//! over the whole page and the seed. Everything else is incompressible content that no two versions of any two pages share.
+
+use std::sync::Arc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use thiserror::Error;
+use twox_hash::XxHash3_64;
+
+/// The smallest part of a page that storage writes whole.
+pub const SECTOR_BYTES: usize = 512;
+/// What fits into the index of a sector in its stamp.
+const SECTORS_MAX: usize = 1 << 12;
+/// Where the checksum is.
+const CHECKSUM: std::ops::Range<usize> = 16..24;
+/// Where the seed is.
+const SEED: std::ops::Range<usize> = 24..32;
+const WORD: usize = size_of::<u64>();
+
+/// Where a page belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageId {
+    /// Number of the file.
+    pub file: u16,
+    /// Number of the page in it; below 2^48.
+    pub page: u64,
+}
+
+/// What the stamp of a sector says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The page it was written as a part of.
+    pub id: PageId,
+    /// The version of the page.
+    pub version: u32,
+    /// Its index in the page.
+    pub sector: u16,
+}
+
+/// Why there are no pages of this kind.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PageError {
+    /// The size is none that a page can have.
+    #[error(
+        "a page of {page_bytes} bytes cannot be checked; use a multiple of 512 bytes, at most 1 MiB"
+    )]
+    Size {
+        /// The size.
+        page_bytes: usize,
+    },
+}
+
+/// How pages of one size and seed are made and recognised. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct PageFormat {
+    seed: u64,
+    /// A page of random words, which every page is combined with.
+    base: Arc<[u64]>,
+}
+
+/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last step of SplitMix64).
+fn mixed(number: u64) -> u64 {
+    let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    b ^ (b >> 31)
+}
+
+impl PageFormat {
+    /// Pages of this size. Two formats of the same size and seed make the same pages.
+    pub fn new(page_bytes: usize, seed: u64) -> Result<Self, PageError> {
+        let sectors = page_bytes / SECTOR_BYTES;
+        if !page_bytes.is_multiple_of(SECTOR_BYTES) || !(1..=2048).contains(&sectors) {
+            return Err(PageError::Size { page_bytes });
+        }
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let base = (0..page_bytes / WORD).map(|_| random.next_u64()).collect();
+        Ok(Self { seed, base })
+    }
+
+    /// Size of a page in bytes.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        self.base.len() * WORD
+    }
+
+    /// Sectors of a page.
+    #[must_use]
+    pub fn sectors(&self) -> usize {
+        self.page_bytes() / SECTOR_BYTES
+    }
+
+    /// Writes a version of a page into `out`, which is a page long; what is beyond is left alone.
+    pub fn fill(&self, id: PageId, version: u32, out: &mut [u8]) {
+        let mask = self.mask(id, version);
+        let (words, _) = out.as_chunks_mut::<WORD>();
+        for (word, base) in words.iter_mut().zip(self.base.iter()) {
+            *word = (base ^ mask).to_le_bytes();
+        }
+        for (index, sector) in (0..).zip(out.chunks_exact_mut(SECTOR_BYTES).take(self.sectors())) {
+            sector[..16].copy_from_slice(&self.stamp(Stamp { id, version, sector: index }));
+        }
+        out[SEED].copy_from_slice(&self.seed.to_le_bytes());
+        out[CHECKSUM].fill(0);
+        let sum = XxHash3_64::oneshot(&out[..self.page_bytes()]);
+        out[CHECKSUM].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Every byte of a version of a page.
+    #[must_use]
+    pub fn page(&self, id: PageId, version: u32) -> Vec<u8> {
+        let mut bytes = vec![0; self.page_bytes()];
+        self.fill(id, version, &mut bytes);
+        bytes
+    }
+
+    /// Whether `bytes` are this version of this page: every stamp says so, and the checksum is right. The checksum field is cleared
+    /// for this and put back.
+    #[must_use]
+    pub fn is(&self, id: PageId, version: u32, bytes: &mut [u8]) -> bool {
+        bytes.len() == self.page_bytes()
+            && self.stamps_are(id, version, bytes)
+            && bytes[SEED] == self.seed.to_le_bytes()
+            && checksum_holds(bytes)
+    }
+
+    fn stamps_are(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
+        (0..)
+            .zip(bytes.chunks_exact(SECTOR_BYTES))
+            .all(|(sector, found)| found[..16] == self.stamp(Stamp { id, version, sector }))
+    }
+
+    /// What the stamp of a sector says, wherever it was found; none if it was not written by a format of this seed.
+    #[must_use]
+    pub fn read_stamp(&self, sector: &[u8]) -> Option<Stamp> {
+        let (words, _) = sector.get(..16)?.as_chunks::<WORD>();
+        let [place, rest] = words else { return None };
+        let (place, rest) = (u64::from_le_bytes(*place), u64::from_le_bytes(*rest));
+        let index = u16::try_from((rest >> 32) & (SECTORS_MAX as u64 - 1)).ok()?;
+        let version = u32::try_from(rest & u64::from(u32::MAX)).ok()?;
+        let file = u16::try_from(place >> 48).ok()?;
+        let stamp = Stamp { id: PageId { file, page: place & PAGE_MASK }, version, sector: index };
+        (self.stamp(stamp)[..] == sector[..16]).then_some(stamp)
+    }
+
+    /// Page and file; version, index, and 20 bits that only who knows the seed can say.
+    fn stamp(&self, stamp: Stamp) -> [u8; 16] {
+        let place = place_of(stamp.id);
+        let rest = u64::from(stamp.version) | (u64::from(stamp.sector) % SECTORS_MAX as u64) << 32;
+        let proof = mixed(mixed(self.seed ^ place) ^ rest) >> 44 << 44;
+        let mut bytes = [0; 16];
+        bytes[..WORD].copy_from_slice(&place.to_le_bytes());
+        bytes[WORD..].copy_from_slice(&(rest | proof).to_le_bytes());
+        bytes
+    }
+
+    /// What all words of a version of a page are combined with.
+    fn mask(&self, id: PageId, version: u32) -> u64 {
+        mixed(mixed(self.seed.rotate_left(32) ^ place_of(id)).wrapping_add(u64::from(version)))
+    }
+}
+
+const PAGE_MASK: u64 = (1 << 48) - 1;
+
+fn place_of(id: PageId) -> u64 {
+    u64::from(id.file) << 48 | id.page & PAGE_MASK
+}
+
+/// Whether the checksum in a page is that of the page.
+pub(crate) fn checksum_holds(bytes: &mut [u8]) -> bool {
+    let mut kept = [0; WORD];
+    kept.copy_from_slice(&bytes[CHECKSUM]);
+    bytes[CHECKSUM].fill(0);
+    let sum = XxHash3_64::oneshot(bytes);
+    bytes[CHECKSUM].copy_from_slice(&kept);
+    sum.to_le_bytes() == kept
+}
+
+/// Whether a byte of a page, by its index, is part of the checksum.
+pub(crate) fn is_of_checksum(index: usize) -> bool {
+    CHECKSUM.contains(&index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn id(file: u16, page: u64) -> PageId {
+        PageId { file, page }
+    }
+
+    #[test]
+    fn a_page_has_a_size_that_sectors_have() {
+        for page_bytes in [512, 4096, 8192, 16_384, 1 << 20] {
+            assert_eq!(PageFormat::new(page_bytes, 1).unwrap().page_bytes(), page_bytes);
+        }
+        for page_bytes in [0, 100, 8191, (1 << 20) + 512] {
+            assert!(PageFormat::new(page_bytes, 1).is_err(), "{page_bytes}");
+        }
+    }
+
+    #[test]
+    fn no_two_sectors_of_any_pages_are_alike() {
+        let format = PageFormat::new(8192, 7).unwrap();
+        let mut seen = HashSet::new();
+        for page in 0..50 {
+            for version in 0..50 {
+                let bytes = format.page(id(1, page), version);
+                // Behind stamp, checksum and seed, too.
+                assert!(bytes.chunks(512).all(|s| seen.insert(s[32..].to_vec())));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_is_what_it_is_and_nothing_else(
+            seed: u64, file: u16, page in 0u64..1 << 48, version: u32,
+            other in 1u32.., byte in 0usize..8192, bit in 0u8..8
+        ) {
+            let format = PageFormat::new(8192, seed).unwrap();
+            let mut bytes = format.page(id(file, page), version);
+            prop_assert!(format.is(id(file, page), version, &mut bytes));
+            prop_assert!(!format.is(id(file, page), version.wrapping_add(other), &mut bytes));
+            prop_assert!(!format.is(id(file, page ^ 1), version, &mut bytes));
+            prop_assert!(!format.is(id(file ^ 1, page), version, &mut bytes));
+            let whole = bytes.clone();
+            bytes[byte] ^= 1 << bit;
+            prop_assert!(!format.is(id(file, page), version, &mut bytes), "byte {byte} bit {bit}");
+            bytes[byte] ^= 1 << bit;
+            prop_assert_eq!(bytes, whole, "the check leaves the page as it was");
+        }
+
+        #[test]
+        fn stamps_are_recognised_and_others_are_not(seed: u64, page in 0u64..1 << 48, version: u32, noise: [u8; 16]) {
+            let format = PageFormat::new(4096, seed).unwrap();
+            let bytes = format.page(id(9, page), version);
+            for (sector, found) in (0..).zip(bytes.chunks(512)) {
+                prop_assert_eq!(format.read_stamp(found), Some(Stamp { id: id(9, page), version, sector }));
+            }
+            prop_assert_eq!(PageFormat::new(4096, !seed).unwrap().read_stamp(&bytes), None);
+            // One in a million of what is not ours looks as if it were; a test of hundreds does not meet it.
+            prop_assert_eq!(format.read_stamp(&noise), None);
+            prop_assert_eq!(format.read_stamp(&[]), None);
+        }
+    }
+}
