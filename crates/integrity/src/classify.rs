@@ -127,12 +127,7 @@ pub struct Fault {
 /// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
 /// sector may be of that write.
 #[must_use]
-pub fn examine(
-    format: &PageFormat,
-    file: u16,
-    claim: &Claim,
-    bytes: &mut [u8],
-) -> Option<Examined> {
+pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
     let id = PageId { file, page: claim.page };
     if format.is(id, claim.version, bytes) {
         return None;

@@ -18,8 +18,8 @@ fn claim(version: u32, unsure: bool) -> Claim {
 }
 
 /// What `bytes` are called where version 9 should be.
-fn named(mut bytes: Vec<u8>, kept: Kept) -> Option<Fault> {
-    let examined = examine(&format(), ID.file, &claim(9, false), &mut bytes)?;
+fn named(bytes: Vec<u8>, kept: Kept) -> Option<Fault> {
+    let examined = examine(&format(), ID.file, &claim(9, false), &bytes)?;
     Some(classify(ID, 9, examined, kept))
 }
 
@@ -83,15 +83,15 @@ fn after_a_failed_write_either_version_is_right() {
     let (old, new) = (format.page(ID, 9), format.page(ID, 10));
     let mut torn = new.clone();
     torn[1024..].copy_from_slice(&old[1024..]);
-    for mut bytes in [old.clone(), new, torn.clone()] {
-        assert_eq!(examine(&format, ID.file, &claim(9, true), &mut bytes), None);
+    for bytes in [old.clone(), new, torn.clone()] {
+        assert_eq!(examine(&format, ID.file, &claim(9, true), &bytes), None);
     }
     let older = format.page(ID, 8);
     torn[2048..2560].copy_from_slice(&older[2048..2560]);
-    let found = examine(&format, ID.file, &claim(9, true), &mut torn).unwrap();
+    let found = examine(&format, ID.file, &claim(9, true), &torn).unwrap();
     let wrong = found.sectors.iter().filter(|s| **s != SectorState::Right);
     assert_eq!(wrong.copied().collect::<Vec<_>>(), [SectorState::Version(8)]);
-    let found = examine(&format, ID.file, &claim(9, false), &mut old.clone());
+    let found = examine(&format, ID.file, &claim(9, false), &old);
     assert_eq!(found, None);
 }
 
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn hostile_pages_never_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..2 * PAGE), unsure: bool) {
-        let _ = examine(&format(), ID.file, &claim(9, unsure), &mut bytes);
+    fn hostile_pages_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * PAGE), unsure: bool) {
+        let _ = examine(&format(), ID.file, &claim(9, unsure), &bytes);
     }
 }
