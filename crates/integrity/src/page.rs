@@ -112,7 +112,7 @@ impl PageFormat {
     #[must_use]
     pub fn page(&self, id: PageId, version: u32) -> Vec<u8> {
         let mut bytes = vec![0; self.page_bytes()];
-        self.fill(id, version, &bytes);
+        self.fill(id, version, &mut bytes);
         bytes
     }
 
@@ -122,7 +122,7 @@ impl PageFormat {
         bytes.len() == self.page_bytes()
             && self.stamps_are(id, version, bytes)
             && bytes[SEED] == self.seed.to_le_bytes()
-            && bytes[CHECKSUM] == checksum(bytes)
+            && bytes[CHECKSUM] == checksum(bytes)[..]
     }
 
     fn stamps_are(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
