@@ -18,12 +18,12 @@ fn claim(version: u32, unsure: bool) -> Claim {
 }
 
 /// What `bytes` are called where version 9 should be.
-fn named(bytes: Vec<u8>, kept: Kept) -> Option<Fault> {
-    let examined = examine(&format(), ID.file, &claim(9, false), &bytes)?;
+fn named(bytes: impl AsRef<[u8]>, kept: Kept) -> Option<Fault> {
+    let examined = examine(&format(), ID.file, &claim(9, false), bytes.as_ref())?;
     Some(classify(ID, 9, examined, kept))
 }
 
-fn damage(bytes: Vec<u8>, kept: Kept) -> Damage {
+fn damage(bytes: impl AsRef<[u8]>, kept: Kept) -> Damage {
     named(bytes, kept).unwrap().damage
 }
 
