@@ -17,6 +17,7 @@ mod drive;
 mod error;
 mod event;
 mod job;
+mod lane;
 mod mark;
 mod matrix;
 mod memory;
@@ -55,6 +56,7 @@ mod contract;
 pub use clock::Clock;
 pub use error::EngineError;
 pub use event::{Event, Go, Observer};
+pub use lane::open_queue;
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::check as check_memory;
 pub use outcome::new_id;
@@ -62,4 +64,5 @@ pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};
 pub use prepared::{
     Action, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,
 };
+pub use queue::{Finished, Op, Queue, Request};
 pub use run::{Backend, run};

@@ -1,10 +1,10 @@
-//! The seam between what is done and how: one queue of I/Os, owned by one worker.
+//! The seam between what is done and how: one queue of I/Os, owned by one thread.
 
 use std::io;
 
 /// What one I/O does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
+pub enum Op {
     /// Reads into the slot's read buffer.
     Read,
     /// Writes the slot's write buffer.
@@ -31,14 +31,14 @@ impl Op {
 
     /// The word for it in messages.
     #[must_use]
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         ["read", "write", "sync"][self.kind()]
     }
 }
 
 /// One I/O, ready to be issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Request {
+pub struct Request {
     /// Which of the queue's slots it uses; each slot has one I/O at a time.
     pub slot: u32,
     /// What it does.
@@ -55,7 +55,7 @@ pub(crate) struct Request {
 
 /// One finished I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// Its slot.
     pub slot: u32,
     /// Bytes transferred, or the negative error number of the system.
@@ -74,7 +74,7 @@ pub(crate) const DEVICE_BATCH: usize = 8;
 /// requests may wait until [`wait`](Queue::wait) before they start, and `wait` starts all of them;
 /// `wait` returns when something can be reaped or `until_ns` has come, whichever is first;
 /// time never runs backwards.
-pub(crate) trait Queue {
+pub trait Queue {
     /// Nanoseconds on the run's clock.
     fn now(&self) -> u64;
 

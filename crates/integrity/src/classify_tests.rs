@@ -61,11 +61,11 @@ fn zeros_and_foreign_data_are_told_apart() {
     let others = PageFormat::new(PAGE, 43).unwrap().page(ID, 9);
     assert_eq!(damage(others, Kept::Persistent), Damage::Foreign);
     assert_eq!(
-        damage(b"PostgreSQL".repeat(PAGE).split_at(PAGE).0.to_vec(), Kept::Persistent),
+        damage(b"PostgreSQL".repeat(PAGE).split_at(PAGE).0, Kept::Persistent),
         Damage::Foreign
     );
     // Shorter than a page: nothing was there.
-    assert_eq!(damage(format().page(ID, 9)[..4096].to_vec(), Kept::Persistent), Damage::Foreign);
+    assert_eq!(damage(&format().page(ID, 9)[..4096], Kept::Persistent), Damage::Foreign);
 }
 
 #[test]

@@ -29,6 +29,7 @@ use crate::error::EngineError;
 use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::PreparedTarget;
+use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
 
 use choose::Kind;
@@ -49,17 +50,10 @@ pub(crate) fn spawn(
     choice: Choice,
     job: Job,
 ) -> Result<(), EngineError> {
-    let open = |target: &&PreparedTarget| {
-        let file = ready::open_for_io(target, workload.mode, stream)?;
-        Ok(Open { file, path: target.path().to_owned(), size_bytes: target.size_bytes() })
-    };
-    let real = if choice.kind == Kind::Null { &[] } else { targets };
-    let opened = real.iter().map(open).collect::<Result<Vec<_>, EngineError>>()?;
+    let start = Start::new(workload, stream, targets, plan, choice)?;
     let setup = thread::Setup::new(stream, rank);
-    let (completion, writes) = (workload.completion, stream.writes());
-    let start = Start { choice, opened, plan, completion, writes, durable: stream.durable };
     let body = move || match setup.apply() {
-        Ok(()) => start.run(job),
+        Ok(()) => start.open(job),
         Err(error) => job.fail(error),
     };
     // No name may end the program: what cannot stand in the name of a thread is left out.
@@ -90,9 +84,80 @@ struct Start {
     durable: bool,
 }
 
+/// Opens a queue in this thread, on these targets.
+pub(crate) fn open_queue(
+    workload: &Workload,
+    stream: &Stream,
+    targets: &[&PreparedTarget],
+    plan: BufferPlan,
+    choice: Choice,
+) -> Result<(Box<dyn Queue>, Backend), EngineError> {
+    Start::new(workload, stream, targets, plan, choice)?.open(Boxed)
+}
+
+/// What becomes of a queue, whichever it is.
+trait Opened {
+    type Output;
+
+    fn open<Q: Queue + 'static>(self, queue: Q, plan: BufferPlan, backend: Backend)
+    -> Self::Output;
+
+    fn fail(self, error: EngineError) -> Self::Output;
+}
+
+impl Opened for Job {
+    type Output = ();
+
+    fn open<Q: Queue + 'static>(self, queue: Q, plan: BufferPlan, backend: Backend) {
+        self.run(queue, plan, backend);
+    }
+
+    fn fail(self, error: EngineError) {
+        Job::fail(self, error);
+    }
+}
+
+/// The queue itself.
+struct Boxed;
+
+impl Opened for Boxed {
+    type Output = Result<(Box<dyn Queue>, Backend), EngineError>;
+
+    fn open<Q: Queue + 'static>(
+        self,
+        queue: Q,
+        _plan: BufferPlan,
+        backend: Backend,
+    ) -> Self::Output {
+        Ok((Box::new(queue), backend))
+    }
+
+    fn fail(self, error: EngineError) -> Self::Output {
+        Err(error)
+    }
+}
+
 impl Start {
-    /// Opens the queue and does the job on it.
-    fn run(self, job: Job) {
+    /// Opens the targets, each for this thread alone.
+    fn new(
+        workload: &Workload,
+        stream: &Stream,
+        targets: &[&PreparedTarget],
+        plan: BufferPlan,
+        choice: Choice,
+    ) -> Result<Self, EngineError> {
+        let open = |target: &&PreparedTarget| {
+            let file = ready::open_for_io(target, workload.mode, stream)?;
+            Ok(Open { file, path: target.path().to_owned(), size_bytes: target.size_bytes() })
+        };
+        let real = if choice.kind == Kind::Null { &[] } else { targets };
+        let opened = real.iter().map(open).collect::<Result<Vec<_>, EngineError>>()?;
+        let (completion, writes) = (workload.completion, stream.writes());
+        Ok(Self { choice, opened, plan, completion, writes, durable: stream.durable })
+    }
+
+    /// Opens the queue and does with it what is to be done.
+    fn open<O: Opened>(self, then: O) -> O::Output {
         let Self { choice: Choice { kind, reason }, opened, plan, completion, writes, durable } =
             self;
         let files = |opened: Vec<Open>| opened.into_iter().map(|o| o.file).collect::<Vec<_>>();
@@ -103,24 +168,24 @@ impl Start {
         };
         match kind {
             Kind::Uring => match uring::UringQueue::new(files(opened), plan, completion) {
-                Ok((queue, features)) => job.run(queue, plan, backend(features)),
-                Err(error) => job.fail(unavailable(error)),
+                Ok((queue, features)) => then.open(queue, plan, backend(features)),
+                Err(error) => then.fail(unavailable(error)),
             },
             Kind::Aio => match aio::AioQueue::new(files(opened), plan, completion) {
-                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
-                Err(error) => job.fail(unavailable(error)),
+                Ok(queue) => then.open(queue, plan, backend(Vec::new())),
+                Err(error) => then.fail(unavailable(error)),
             },
             Kind::Sync => match sync::SyncQueue::new(files(opened), plan) {
-                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
-                Err(error) => job.fail(memory_error(plan, error)),
+                Ok(queue) => then.open(queue, plan, backend(Vec::new())),
+                Err(error) => then.fail(memory_error(plan, error)),
             },
             Kind::Mmap => match mapped(opened, plan, writes, durable) {
-                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
-                Err(error) => job.fail(error),
+                Ok(queue) => then.open(queue, plan, backend(Vec::new())),
+                Err(error) => then.fail(error),
             },
             Kind::Null => match NullQueue::new(plan) {
-                Ok(queue) => job.run(queue, plan, backend(Vec::new())),
-                Err(error) => job.fail(memory_error(plan, error)),
+                Ok(queue) => then.open(queue, plan, backend(Vec::new())),
+                Err(error) => then.fail(memory_error(plan, error)),
             },
         }
     }

@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::job::Job;
 use crate::null::NullQueue;
 use crate::prepared::{Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
 
 /// The backend of a stream: there is one.
@@ -52,6 +53,19 @@ pub(crate) fn spawn(
         Err(error) => job.fail(memory_error(plan, error)),
     });
     Ok(())
+}
+
+/// Opens a queue of the null backend.
+pub(crate) fn open_queue(
+    _workload: &Workload,
+    _stream: &Stream,
+    _targets: &[&PreparedTarget],
+    plan: BufferPlan,
+    _choice: Choice,
+) -> Result<(Box<dyn Queue>, Backend), EngineError> {
+    let queue = NullQueue::new(plan).map_err(|error| memory_error(plan, error))?;
+    let reason = "asked for".to_owned();
+    Ok((Box::new(queue), Backend { name: "null", reason, features: Vec::new() }))
 }
 
 /// There are no real targets.

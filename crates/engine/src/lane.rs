@@ -1,0 +1,32 @@
+//! A queue for whoever makes I/Os of their own: what checks data decides itself what it reads and writes.
+
+use workload::Workload;
+
+use crate::error::EngineError;
+use crate::platform;
+use crate::prepared::{Prepared, PreparedTarget};
+use crate::queue::Queue;
+use crate::run::Backend;
+use crate::teams::buffer_plan;
+
+/// Opens a queue to the targets of one stream of a workload, as a thread of that stream would use them, in the calling thread.
+///
+/// It has the depth and the buffers that the stream asks for. `Request::target` counts the stream's targets, in its order.
+pub fn open_queue(
+    workload: &Workload,
+    prepared: &Prepared,
+    stream: usize,
+) -> Result<(Box<dyn Queue>, Backend), EngineError> {
+    let nothing = || EngineError::Unavailable {
+        engine: workload.engine.name(),
+        cause: "the workload has no such stream or target".to_owned(),
+    };
+    let stream = workload.streams.get(stream).ok_or_else(nothing)?;
+    let indexes = stream.target_indexes(workload.targets.len());
+    let targets: Option<Vec<&PreparedTarget>> =
+        indexes.iter().map(|index| prepared.targets().get(*index)).collect();
+    let targets = targets.filter(|t| !t.is_empty()).ok_or_else(nothing)?;
+    let choice = platform::choose(workload, stream, &targets)?;
+    let plan = buffer_plan(stream, workload.targets.len());
+    platform::open_queue(workload, stream, &targets, plan, choice)
+}
