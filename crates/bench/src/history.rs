@@ -16,7 +16,7 @@ use results::{Document, Experiment, Measurement, Runs, Status};
 use survey::{Lab, Setup, Timing};
 use workload::{Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, SimDevice, Stream, Target};
 
-use crate::linux::Error;
+use crate::linux::{Error, machine};
 use crate::pages;
 
 /// Times that each question is asked; the median counts.
@@ -62,30 +62,15 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<String, Error> {
     ask(&path)
 }
 
-/// Where the page of figures tells of what `peers` does not write, and there of the history.
-const APART: &str = "# Measured apart";
-const HEADING: &str = "## The history";
-
 /// Puts the table in the place of the one that is on a page, or at its end.
 pub(crate) fn write(table: &str, output: &Path) -> Result<(), Error> {
-    let page = fs::read_to_string(output)?;
-    let (before, after) = match page.find(&format!("\n{HEADING}\n")) {
-        Some(at) => {
-            let (before, rest) = page.split_at(at);
-            let next = rest[HEADING.len()..].find("\n## ").map(|next| next + HEADING.len());
-            (before.to_owned(), next.map_or("", |next| &rest[next..]))
-        }
-        None if page.contains(&format!("\n{APART}\n")) => (page.clone(), ""),
-        None => (format!("{}\n\n{APART}\n", page.trim_end()), ""),
-    };
     let text = format!(
-        "{}\n\n{HEADING}\n\nWritten by `./x bench history --output docs/performance.md`. Each question is asked {TIMES} \
+        "Written by `./x bench history --output docs/performance.md`. Each question is asked {TIMES} \
          times after opening,\nwith the store in the system's memory; from a disk that was not read before, the first question \
-         over all rows took\nup to 1.0 s.\n\n{}\n{after}",
-        before.trim_end(),
+         over all rows took\nup to 1.0 s.\n\n{}",
         table.trim_end()
     );
-    Ok(fs::write(output, text)?)
+    machine::put_apart(output, "## The history", &text)
 }
 
 /// A measurement of a simulated device, with a series and histograms.

@@ -34,7 +34,7 @@ pub(crate) fn number_of(
     }
     let host = environment.host.as_ref();
     let sql = "INSERT INTO environments (hash, hostname, os, kernel, cpu_model, cpus, memory_bytes, virtualization, \
-               clocksource, document) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING number";
+               clocksource, document) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let values = values![
         hash,
         host.map(|h| &h.hostname),
@@ -47,7 +47,7 @@ pub(crate) fn number_of(
         host.and_then(|h| h.clocksource.as_ref()),
         text,
     ];
-    let number = connection.query_one(sql, values, Row::take::<i64>)?.unwrap_or_default();
+    let number = connection.insert_numbered(sql, values)?.unwrap_or_default();
     let rows = environment.storage.iter().enumerate();
     connection.insert(STORAGE, rows.map(|(position, s)| row(number, position, s)).collect())?;
     Ok(number)

@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod exchange;
 mod first_version;
+mod foreign;
 mod hold;
 mod list;
 mod live;

@@ -1,6 +1,7 @@
 //! Keeping what was measured.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use results::{Document, Measurement, Status};
 use serde_json::Value as Json;
@@ -10,7 +11,7 @@ use crate::error::HistoryError;
 use crate::load::{self, Load};
 use crate::parts::{self, Parts};
 use crate::read::Extent;
-use crate::value::{Row, Value, values};
+use crate::value::{Value, values};
 use crate::{Added, NewExperiment, environment, read, skeleton};
 
 const STATUSES: [(Status, &str); 3] = [
@@ -46,11 +47,11 @@ pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
 /// Notes that an experiment begins.
 pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
     let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, measurements, words) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number";
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
     let values =
         values![id, schema, kind, title, started, plan_id, "", 0_u32, words(&[id, kind, title])];
-    let number = connection.query_one(sql, values, Row::take::<i64>);
+    let number = connection.insert_numbered(sql, values);
     let number = number.map_err(|error| {
         if error.is_duplicate() { HistoryError::Differs { id: id.to_owned() } } else { error }
     })?;
@@ -59,7 +60,7 @@ pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<
 }
 
 /// What a search looks through.
-fn words(parts: &[&str]) -> String {
+pub(crate) fn words(parts: &[&str]) -> String {
     parts.join(" ").to_lowercase()
 }
 
@@ -99,8 +100,9 @@ pub(crate) fn keep(
     let row = Load::of(measurement, experiment, &open.kind, cell);
     let parts =
         parts::take_apart(measurement).map_err(|e| unreadable(connection, experiment, &e))?;
-    put(connection, open.number, &row, measurement, &parts)?;
     let environment = &measurement.environment;
+    let number = environment::number_of(connection, environment, &parts.environment)?;
+    put(connection, (open.number, number), &row, &parts)?;
     let best = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
     let first = open.measurements == 0;
     let sql = "UPDATE experiments SET measurements = $1, best_iops = $2, best_mib_per_s = $3 WHERE number = $4";
@@ -137,25 +139,27 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Puts a measurement into its tables.
-fn put(
-    connection: &Connection,
-    experiment: i64,
-    row: &Load,
-    measurement: &Measurement,
-    parts: &Parts<'_>,
-) -> Result<(), HistoryError> {
-    let environment =
-        environment::number_of(connection, &measurement.environment, &parts.environment)?;
-    let mut values = vec![Value::from(experiment), Value::from(environment)];
-    values.extend(row.values());
-    let places: Vec<String> = (1..=values.len()).map(|n| format!("${n}")).collect();
-    let sql = format!(
-        "INSERT INTO measurements (experiment, environment, {}) VALUES ({}) RETURNING number",
+/// The statement that makes the row of a measurement.
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let count = 2 + load::COLUMNS.split(',').count();
+    let places: Vec<String> = (1..=count).map(|n| format!("${n}")).collect();
+    format!(
+        "INSERT INTO measurements (experiment, environment, {}) VALUES ({})",
         load::COLUMNS,
         places.join(", ")
-    );
-    let number = connection.query_one(&sql, &values, Row::take::<i64>).map_err(|error| {
+    )
+});
+
+/// Puts a measurement into its tables, below these numbers of its experiment and its environment.
+pub(crate) fn put(
+    connection: &Connection,
+    (experiment, environment): (i64, i64),
+    row: &Load,
+    parts: &Parts<'_>,
+) -> Result<(), HistoryError> {
+    let mut values = vec![Value::from(experiment), Value::from(environment)];
+    values.extend(row.values());
+    let number = connection.insert_numbered(&INSERT, &values).map_err(|error| {
         if error.is_duplicate() {
             HistoryError::KeptTwice { experiment: row.experiment_id.clone(), cell: row.cell }
         } else {
@@ -164,7 +168,7 @@ fn put(
     })?;
     let number = number.unwrap_or_default();
     let sql = "INSERT INTO measurement_documents (measurement, document) VALUES ($1, $2)";
-    connection.execute(sql, values![number, parts.rest.to_string()])?;
+    connection.execute(sql, values![number, &parts.rest])?;
     let window = parts.window.iter().enumerate().map(|(n, p)| point(number, "window", n, p));
     let warmup = parts.warmup.iter().enumerate().map(|(n, p)| point(number, "warmup", n, p));
     connection.insert(
@@ -262,7 +266,7 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
 }
 
 /// When it ended: a single measurement says only how long it took.
-fn end_of(document: &Document) -> Option<String> {
+pub(crate) fn end_of(document: &Document) -> Option<String> {
     if let Some(finished) = document.finished() {
         return Some(finished.to_owned());
     }
@@ -346,50 +350,6 @@ pub(crate) fn add(connection: &Connection, document: &Document) -> Result<Added,
     )?;
     finish(connection, document)?;
     Ok(Added::New)
-}
-
-/// Keeps a single measurement that is not there yet as a whole result: what [`add`] does, with a fifth of the statements, because
-/// thousands come at once. Must be within a transaction.
-pub(crate) fn add_measurement(
-    connection: &Connection,
-    measurement: Measurement,
-) -> Result<(), HistoryError> {
-    let document = Document::Measurement(Box::new(measurement));
-    let Document::Measurement(measurement) = &document else { return Ok(()) };
-    let (id, kind, title) = (document.id(), document.kind(), document.title());
-    let row = Load::of(measurement, id, kind, 0);
-    let device = load::device(&measurement.environment);
-    let text = |part: &Option<String>| part.clone().unwrap_or_default();
-    let words = words(&[id, kind, &title, &text(&row.host), &row.target, &text(&device)]);
-    let sql = "INSERT INTO experiments (id, schema, kind, title, started, finished, status, plan_id, targets, \
-               measurements, best_iops, best_mib_per_s, tool_version, host, device, engine, file_bytes, words) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
-               RETURNING number";
-    let values = values![
-        id,
-        document.schema(),
-        kind,
-        title,
-        document.started(),
-        end_of(&document),
-        status_name(document.status()),
-        "",
-        &row.target,
-        1_u32,
-        row.iops,
-        row.mib_per_s,
-        &row.tool_version,
-        row.host.as_ref(),
-        device,
-        &row.engine,
-        row.file_bytes,
-        words
-    ];
-    let number = connection.query_one(sql, values, Row::take::<i64>)?.unwrap_or_default();
-    let sql = "INSERT INTO documents (experiment, plan, document) VALUES ($1, $2, $3)";
-    connection.execute(sql, values![number, "null", skeleton::reference(id).to_string()])?;
-    let parts = parts::take_apart(measurement).map_err(|e| unreadable(connection, id, &e))?;
-    put(connection, number, &row, measurement, &parts)
 }
 
 /// Whether everything that is kept of an experiment is in a result, as a whole or in part.

@@ -58,6 +58,25 @@ pub(crate) fn write(page: &str, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Where the page of figures tells of what `peers` does not write.
+const APART: &str = "# Measured apart";
+
+/// Puts a part of what is measured apart in the place of the one with its heading that is on a page, or at its end.
+pub(crate) fn put_apart(output: &Path, heading: &str, text: &str) -> Result<(), Error> {
+    let page = fs::read_to_string(output)?;
+    let (before, after) = match page.find(&format!("\n{heading}\n")) {
+        Some(at) => {
+            let (before, rest) = page.split_at(at);
+            let behind = rest.get(heading.len()..).unwrap_or_default();
+            (before.to_owned(), behind.find("\n## ").map_or("", |next| &behind[next..]))
+        }
+        None if page.contains(&format!("\n{APART}\n")) => (page.clone(), ""),
+        None => (format!("{}\n\n{APART}\n", page.trim_end()), ""),
+    };
+    let page = format!("{}\n\n{heading}\n\n{}\n{after}", before.trim_end(), text.trim_end());
+    Ok(fs::write(output, page)?)
+}
+
 /// CPU that this thread took so far, in seconds: on a busy machine, what time on the wall would be on an idle one.
 pub(crate) fn cpu_seconds() -> Result<f64, Error> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;

@@ -2,6 +2,7 @@
 
 mod exact;
 mod files;
+mod import;
 pub(crate) mod machine;
 mod own;
 mod peers;
@@ -53,6 +54,8 @@ enum Command {
     },
     /// How long the report of 576 cells takes in each format, and how large it is; prints a table
     Reports,
+    /// How long the import of 10,000 runs of SQLIO takes; prints a table
+    Import(import::ImportArgs),
 }
 
 /// Flags of `peers`.
@@ -70,7 +73,7 @@ struct PeersArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `history` none]
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `history` and `import` none]
     #[arg(long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -89,6 +92,9 @@ pub(crate) fn main() -> ExitCode {
         }
         Some(Command::Accuracy { sections }) => {
             accuracy::run(&sections, peers.output.as_deref()).map(|()| Vec::new())
+        }
+        Some(Command::Import(args)) => {
+            iosonde().and_then(|iosonde| show_import(&iosonde, &args, peers.output.as_deref()))
         }
         Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
             write!(std::io::stdout(), "{table}")?;
@@ -117,4 +123,16 @@ fn show_history(table: &str, output: Option<&Path>) -> Result<Vec<Row>, Error> {
     write!(std::io::stdout(), "{table}")?;
     output.map_or(Ok(()), |output| history::write(table, output))?;
     Ok(Vec::new())
+}
+
+/// Prints the figures of the import, and writes them to a page where one is named.
+fn show_import(
+    iosonde: &Path,
+    args: &import::ImportArgs,
+    output: Option<&Path>,
+) -> Result<Vec<Row>, Error> {
+    let (table, holds) = import::run(iosonde, args)?;
+    write!(std::io::stdout(), "{table}")?;
+    output.map_or(Ok(()), |output| import::write(&table, args.times, output))?;
+    if holds { Ok(Vec::new()) } else { Err("the import takes longer than it may".into()) }
 }

@@ -115,7 +115,7 @@ pub(super) fn version(program: &OsStr) -> Option<String> {
 }
 
 /// Runs a program to its end; its user and system CPU seconds, with those of all processes it started.
-fn timed(program: &OsStr, arguments: &[String]) -> Result<(Output, f64, f64), Error> {
+pub(super) fn timed(program: &OsStr, arguments: &[String]) -> Result<(Output, f64, f64), Error> {
     let before = children_cpu();
     let output = Command::new(program).args(arguments).output()?;
     let after = children_cpu();

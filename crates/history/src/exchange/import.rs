@@ -7,6 +7,7 @@ use results::{Document, Measurement};
 
 use super::error::{ExchangeError, LineError};
 use super::jsonl::{Item, LINE_BYTES, Line, Reader, Remark};
+use crate::foreign::Taker;
 use crate::read::Extent;
 use crate::{Added, History, HistoryError, NewExperiment, Note, marks, read, record};
 
@@ -57,15 +58,16 @@ impl History {
         &self,
         measurements: impl IntoIterator<Item = Measurement>,
     ) -> Result<Imported, HistoryError> {
+        self.connection.expect_much()?;
         self.connection.within(|| {
             let mut imported = Imported::default();
+            let mut taker = Taker::new(&self.connection);
             for measurement in measurements {
-                if read::number_of(&self.connection, &measurement.id)?.is_some() {
+                if taker.take(measurement)? {
+                    imported.new += 1;
+                } else {
                     imported.already_there += 1;
-                    continue;
                 }
-                record::add_measurement(&self.connection, measurement)?;
-                imported.new += 1;
             }
             Ok(imported)
         })

@@ -229,3 +229,36 @@ fn a_measurement_of_another_tool_is_kept_as_any_other() {
     assert_eq!(at_once.history.import_foreign(again).unwrap(), imported(0, 0, 2));
     assert_eq!(at_once.all(), one_by_one.all());
 }
+
+/// One without series, histograms and storage is kept in another way, and comes back the same.
+#[test]
+fn a_plain_measurement_of_another_tool_comes_back_as_it_was() {
+    let plain = |id: &str, host: &str, memory: u64| {
+        let mut m = sample::measurement(id);
+        (m.series, m.warmup_series, m.threads_detail) = (Vec::new(), Vec::new(), Vec::new());
+        m.environment.storage = Vec::new();
+        if let Some(h) = &mut m.environment.host {
+            (h.hostname, h.memory_available_bytes) = (host.to_owned(), memory);
+        }
+        let all = [&mut m.total, &mut m.read, &mut m.write, &mut m.sync].into_iter();
+        let streams = m.streams.iter_mut().map(|s| [&mut s.total, &mut s.read, &mut s.write]);
+        let targets = m.targets.iter_mut().map(|t| [&mut t.total, &mut t.read, &mut t.write]);
+        for statistics in all.chain(streams.flatten()).chain(targets.flatten()) {
+            statistics.histogram = None;
+        }
+        m
+    };
+    let mut nowhere = plain("d", "a", 3);
+    nowhere.environment.host = None;
+    let all = [plain("a", "a", 3), plain("b", "b", 3), plain("c", "a", 5), nowhere];
+    assert!(all.iter().all(crate::parts::is_plain));
+    let (one_by_one, at_once) = (empty(), empty());
+    assert_eq!(at_once.history.import_foreign(all.to_vec()).unwrap(), imported(4, 0, 0));
+    for m in &all {
+        let document = results::Document::Measurement(Box::new(m.clone()));
+        one_by_one.history.add(&document).unwrap();
+        assert_eq!(at_once.history.document(&m.id).unwrap(), Some(document));
+    }
+    assert_eq!(at_once.all(), one_by_one.all());
+    assert_eq!(rows(&at_once, "experiments"), rows(&one_by_one, "experiments"));
+}
