@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use workload::{Stream, Workload};
+use workload::{Pattern, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 
@@ -59,10 +59,29 @@ pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     (places, teams)
 }
 
-/// One cursor for each stream and target, for those who share it.
+/// A cursor for each stream and target, for those who share it: the threads of the stream, and those of streams that make
+/// the same I/Os in the same order.
 pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
-    let targets = || workload.targets.iter().map(|_| Arc::default()).collect();
-    workload.streams.iter().map(|_| targets()).collect()
+    let mut all: Vec<Vec<Arc<AtomicU64>>> = Vec::new();
+    for stream in &workload.streams {
+        let mut before = workload.streams.iter().zip(&all);
+        let cursors = match before.find(|(other, _)| goes_on_together(stream, other)) {
+            Some((_, cursors)) => cursors.clone(),
+            None => workload.targets.iter().map(|_| Arc::default()).collect(),
+        };
+        all.push(cursors);
+    }
+    all
+}
+
+/// Whether two streams go through a target with one cursor: both share one, and what they do differs at most in who does it and
+/// how fast.
+fn goes_on_together(a: &Stream, b: &Stream) -> bool {
+    let shared = |s: &Stream| s.pattern == Pattern::SequentialShared && s.diskspd.is_none();
+    let what = |s: &Stream| {
+        (s.offset_bytes, s.span_bytes, s.align_bytes, s.write_percent, s.random_percent)
+    };
+    shared(a) && shared(b) && what(a) == what(b) && a.blocks == b.blocks
 }
 
 /// What buffers a thread of a stream needs, of a workload with this many targets.
@@ -79,7 +98,7 @@ pub(crate) fn buffer_plan(stream: &Stream, targets: usize) -> BufferPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::{Pool, PoolShare, Target};
+    use workload::{Bytes, Pool, PoolShare, Target};
 
     fn two_targets(stream: Stream) -> Workload {
         let target = |name: &str| Target { path: name.into(), size_bytes: None };
@@ -104,6 +123,24 @@ mod tests {
         let first = [(0, 0, 0, 0, 1), (0, 0, 1, 1, 1), (0, 1, 0, 2, 1), (0, 1, 1, 3, 1)];
         assert_eq!(rows[..4], first);
         assert_eq!(rows[4..], [(1, 1, 0, 0, 1), (1, 1, 1, 1, 1)]);
+    }
+
+    /// SQLIO has one position for each file, however many lines of its parameter file name it.
+    #[test]
+    fn streams_that_do_the_same_share_their_cursor() {
+        let stream = Stream { pattern: Pattern::SequentialShared, ..Stream::default() };
+        let mut workload = two_targets(stream.clone());
+        workload.streams.push(Stream { threads: 4, name: "more".to_owned(), ..stream.clone() });
+        workload.streams.push(Stream { write_percent: 100, ..stream.clone() });
+        workload.streams.push(Stream { span_bytes: Some(Bytes(1 << 20)), ..stream.clone() });
+        workload.streams.push(Stream { pattern: Pattern::Sequential, ..stream });
+        let cursors = cursors(&workload);
+        let same = |a: usize, b: usize| Arc::ptr_eq(&cursors[a][0], &cursors[b][0]);
+        assert!(same(0, 1), "the same I/Os");
+        for other in 2..5 {
+            assert!(!same(0, other), "{:?}", workload.streams[other]);
+        }
+        assert!(!Arc::ptr_eq(&cursors[0][0], &cursors[0][1]), "each target has its own");
     }
 
     #[test]

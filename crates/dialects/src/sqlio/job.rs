@@ -8,7 +8,7 @@ use workload::{
 };
 
 use super::command::{Affinity, Command, Complaints, Walk};
-use super::parameters::Parameters;
+use super::parameters::{Parameters, place};
 use super::printout::{
     Access, BufferKind, Buffering, CpuBlock, Expansion, Figure, FileSize, HISTOGRAM_MS, Load,
     Order, PoolLine, Printout, Timer, VERSION,
@@ -85,9 +85,6 @@ pub fn job(
         }
         of_pieces.push(index);
     }
-    if command.order == Walk::Sequential && parameters.is_some() {
-        notes.extend(several_positions(&pieces, &of_pieces, targets.len()));
-    }
     let streams = streams(command, &pieces, &of_pieces, &mut notes);
     let mode = match command.buffering {
         Buffering::None | Buffering::Hardware => Mode::Direct,
@@ -126,7 +123,7 @@ fn pieces(
         Some((name, lines)) => lines
             .iter()
             .map(|l| {
-                let place = format!("`{name}`, line {}: ", l.line);
+                let place = place(name, l.line, l.columns[0]);
                 piece(&l.file, Some(l.threads), l.mask, l.size_mib, &place)
             })
             .collect(),
@@ -142,17 +139,18 @@ fn pieces(
 /// What a parameter file must keep with these options.
 fn check(command: &Command, name: &str, lines: &[Parameters], wrong: &mut Vec<String>) {
     let Walk::Columns(columns) = command.order else { return };
-    for Parameters { line, threads, size_mib, .. } in lines {
-        if size_mib.is_some() {
-            wrong.push(format!(
-                "`{name}`, line {line}: a size goes with `-frandom` and `-fsequential` only; with `-f{columns}` it follows from \
-                 `-f`, `-i` and `-b`"
-            ));
-        }
+    for Parameters { line, columns: places, threads, size_mib, .. } in lines {
+        let [_, at_threads, _, at_size] = *places;
         if columns < *threads {
             wrong.push(format!(
-                "`{name}`, line {line}: {threads} threads need `-f{threads}` or more, so that each has a column of blocks; it \
-                 is {columns}"
+                "{}{threads} threads need `-f{threads}` or more, so that each has a column of blocks; it is {columns}",
+                place(name, *line, at_threads)
+            ));
+        }
+        if size_mib.is_some() {
+            wrong.push(format!(
+                "{}a size goes with `-frandom` and `-fsequential` only; with `-f{columns}` it follows from `-f`, `-i` and `-b`",
+                place(name, *line, at_size)
             ));
         }
     }
@@ -282,24 +280,6 @@ fn streams(
         ..stream.clone()
     };
     pieces.iter().enumerate().map(pool).collect()
-}
-
-/// What is to be known of files in several lines: SQLIO had one position for each file, here each line has one.
-fn several_positions(pieces: &[Piece], of_pieces: &[usize], targets: usize) -> Vec<String> {
-    let mut lines = vec![0u32; targets];
-    let mut found = Vec::new();
-    for (piece, target) in pieces.iter().zip(of_pieces) {
-        let Some(count) = lines.get_mut(*target) else { continue };
-        *count += 1;
-        if *count == 2 {
-            let file = &piece.written;
-            found.push(format!(
-                "`{file}` has several lines: the threads of each go through it from its beginning, where SQLIO had one position \
-                 for all of them; give it one line with all of its threads"
-            ));
-        }
-    }
-    found
 }
 
 /// What every thread does.

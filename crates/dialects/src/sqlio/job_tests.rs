@@ -95,17 +95,17 @@ fn threads_go_round_several_files() {
     assert_eq!(alone[0].pool, Some(Pool { share: PoolShare::InTurn }));
 }
 
+/// The engine has one position for streams that differ in nothing but their threads.
 #[test]
-fn a_file_in_several_lines_has_several_positions_and_that_is_said() {
-    let notes = |line: &str, lines: &str| {
-        let notes = try_job(line, Some(lines), Some(1 << 30)).unwrap().notes;
-        notes.into_iter().filter(|n| n.contains("several lines")).collect::<Vec<_>>()
-    };
-    let twice = "E:\\a.dat 2\nF:\\a.dat 1\ne:\\a.dat 1 0x2\nE:\\a.dat 1\n";
-    let said = notes("-fsequential -b8 -Fp.txt", twice);
-    assert!(said.len() == 1 && said[0].contains("`e:\\a.dat`"), "{said:?}");
-    assert_eq!(notes("-frandom -b8 -Fp.txt", twice), [""; 0]);
-    assert_eq!(notes("-fsequential -b8 -Fp.txt", "E:\\a.dat 2\nF:\\a.dat 1\n"), [""; 0]);
+fn lines_of_the_same_file_differ_in_their_threads_only() {
+    let lines = "E:\\a.dat 2\nF:\\a.dat 1\ne:\\a.dat 1 0x2\n";
+    let Job { workload, .. } =
+        try_job("-fsequential -kW -b8 -S4 -Fp.txt", Some(lines), Some(1 << 30)).unwrap();
+    let [first, other, second] = workload.streams.as_slice() else { panic!("{workload:?}") };
+    assert_eq!((first.targets[0], other.targets[0], second.targets[0]), (0, 1, 0));
+    assert_eq!(first.pattern, Pattern::SequentialShared);
+    let (threads, cpus, name) = (first.threads, first.cpus.clone(), first.name.clone());
+    assert_eq!(&workload::Stream { threads, cpus, name, ..second.clone() }, first);
 }
 
 #[test]
@@ -137,17 +137,19 @@ fn each_line_of_a_parameter_file_has_its_own_threads_and_cpus() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_its_line() {
+fn what_cannot_be_is_said_with_its_place() {
     let Complaints(wrong) =
         try_job("-f2 -Fparam.txt", Some("E:\\a 3 0 100\nG:\\b 1\n"), None).unwrap_err();
     assert_eq!(wrong.len(), 3, "{wrong:?}");
     assert!(
-        wrong[0].contains("line 2") && wrong[0].contains("`--drive G=/a/directory`"),
+        wrong[0].starts_with("`param.txt`, line 2, column 1: ")
+            && wrong[0].contains("`--drive G=/a/directory`"),
         "{}",
         wrong[0]
     );
-    assert!(wrong[1].contains("line 1: a size goes with"), "{}", wrong[1]);
-    assert!(wrong[2].contains("3 threads need `-f3`"), "{}", wrong[2]);
+    let place = "`param.txt`, line 1, column";
+    assert!(wrong[1].starts_with(&format!("{place} 6: 3 threads need `-f3`")), "{}", wrong[1]);
+    assert!(wrong[2].starts_with(&format!("{place} 10: a size goes with")), "{}", wrong[2]);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use engine::Event;
 use results::Status;
 use workload::{
     Arrival, Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Nanoseconds, Pattern, Rate,
-    RateLimit, SimDevice, SimStall, SimStuck, Stream, Target, Think, ThinkFrom, Workload,
+    RateLimit, SimCache, SimCacheKind, SimDevice, SimStall, SimStuck, Stream, Target, Think,
+    ThinkFrom, Workload,
 };
 
 use crate::experiment::{
@@ -58,6 +59,22 @@ fn the_matrix_of_sqlio_runs() {
     let stream = Stream { pattern, threads: 4, ..reads(1) };
     let m = measure(&workload(stream, device(MS)));
     assert_eq!((m.total.ios, m.total.errors), (40_000, 0));
+}
+
+/// Two lines of SQLIO's parameter file name the same file: each block is read once, so that a cache never has it.
+#[test]
+fn streams_that_do_the_same_go_through_a_file_together() {
+    let kind = SimCacheKind::Lru;
+    let cache = SimCache { kind, size_bytes: Bytes(1 << 20), hit_ns: Nanoseconds(1000) };
+    let sim = SimDevice { cache: Some(cache), ..device(MS) };
+    let mut workload = workload(Stream { pattern: Pattern::SequentialShared, ..reads(1) }, sim);
+    workload.streams.push(workload.streams[0].clone());
+    workload.streams[1].name = "second".to_owned();
+    let m = measure(&workload);
+    assert_eq!((latency(&m.read).min, m.total.ios), (MS, 20_000));
+    // Each has its own cursor: one reads what the other has read.
+    workload.streams[1].pattern = Pattern::Sequential;
+    assert!(latency(&measure(&workload).read).min < MS);
 }
 
 fn capped(limit: RateLimit, stream: Stream) -> Stream {
