@@ -81,7 +81,7 @@ fn goes_on_together(a: &Stream, b: &Stream) -> bool {
     let what = |s: &Stream| {
         (s.offset_bytes, s.span_bytes, s.align_bytes, s.write_percent, s.random_percent)
     };
-    shared(a) && shared(b) && what(a) == what(b) && a.blocks == b.blocks
+    shared(a) && shared(b) && what(a) == what(b) && a.blocks == b.blocks && a.mix == b.mix
 }
 
 /// What buffers a thread of a stream needs, of a workload with this many targets.

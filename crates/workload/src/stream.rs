@@ -187,7 +187,8 @@ pub enum Pattern {
     Random,
     /// One after the other; each thread has a cursor of its own, and the threads start evenly spread over the span.
     Sequential,
-    /// One after the other; all threads of a stream share one cursor for each target.
+    /// One after the other; all threads of a stream share one cursor for each target, also with those of streams that differ
+    /// in nothing but threads, pace and CPUs.
     SequentialShared,
     /// Each thread steps by a fixed distance from the start of one I/O to the start of the next.
     Stride {

@@ -102,9 +102,9 @@ fn log_text() -> String {
 
 /// A run as people had them: a parameter file of one line, latencies, no file cache.
 fn printout(draw: &mut dyn FnMut(u64) -> u64) -> Printout {
-    let file = format!("{}:\\testfile.dat", ["E", "F", "G", "H"][draw(4) as usize]);
+    let file = if draw(2) == 0 { r"E:\testfile.dat" } else { r"F:\testfile.dat" }.to_owned();
     let threads = 1 << draw(7);
-    let block_kib = [8, 64, 128, 256, 1024][draw(5) as usize];
+    let block_kib: u32 = 8 << draw(8);
     let order = if draw(2) == 0 { Order::Random } else { Order::Sequential };
     let iops_hundredths = 10_000 + draw(9_000_000);
     let pool = PoolLine { file: file.clone(), threads, first: 0, mask: 0 };
