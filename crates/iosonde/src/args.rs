@@ -19,6 +19,7 @@ use crate::report::ReportArgs;
 use crate::scale::ScaleArgs;
 use crate::serve::ServeArgs;
 use crate::sizes::SizesArgs;
+use crate::specs::SpecsArgs;
 use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
 
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
+    /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
+    Specs(SpecsArgs),
     /// Look at, compare and look after what was measured before
     History(Box<HistoryArgs>),
     /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
@@ -106,6 +109,11 @@ pub(crate) struct AssessArgs {
     /// What will live on the storage: decides the loads, the roles and where their limits come from
     #[arg(long = "for", value_name = "DATABASE", value_enum, default_value_t = DatabaseArg::Generic)]
     pub database: DatabaseArg,
+
+    /// An access specification that is measured besides, such as "Web Server"; `iosonde specs` lists them. May be given several
+    /// times
+    #[arg(long, value_name = "NAME")]
+    pub spec: Vec<String>,
 
     /// Where the report goes; by default iosonde-DATE.html in the current directory
     #[arg(long, value_name = "FILE")]
@@ -189,6 +197,11 @@ pub(crate) struct RunArgs {
     /// A workload from a TOML file; other flags change what it says
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
+
+    /// An access specification by name, such as "File Server"; `iosonde specs` lists them. Several run at the same time; other
+    /// flags change what they say
+    #[arg(long, value_name = "NAME", conflicts_with = "workload")]
+    pub spec: Vec<String>,
 
     #[command(flatten)]
     pub stream: StreamArgs,

@@ -18,6 +18,7 @@ use crate::experiment::{outcome as outcome_of, read};
 use crate::files::{create_beside, write_whole};
 use crate::recording::{Recorder, Subject};
 use crate::run::{apply_targets, describe, json};
+use crate::specs;
 
 /// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -124,7 +125,9 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         PaceArg::Normal => Pace::Normal,
         PaceArg::Long => Pace::Long,
     };
+    let specs = specs::known(&args.spec)?.into_iter().map(|s| s.name.to_owned()).collect();
     Ok(AssessOptions {
+        specs,
         target: target.path.clone(),
         size: target.size_bytes,
         database,

@@ -20,6 +20,7 @@ mod scale;
 mod serve;
 mod signals;
 mod sizes;
+mod specs;
 mod sqlio;
 mod sweep;
 mod targets;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
+            Command::Specs(args) => specs::specs(&args),
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),
             Command::Serve(args) => serve::serve(&args, &stop),

@@ -10,6 +10,7 @@ use results::{
     Sizes, Status, Sweep,
 };
 use survey::{Progress, Site};
+use workload::specs::Spec;
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
@@ -22,6 +23,7 @@ use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::repeat;
+use crate::specs;
 use crate::targets::TargetArgs;
 
 /// Runs the command.
@@ -197,6 +199,26 @@ pub(crate) fn describe(plans: &[TargetPlan]) -> String {
     text + &format!("written before the run: {}\n", Bytes(written))
 }
 
+/// A stream for each access specification; without any, the usual one.
+fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
+    let specs = specs::known(names)?;
+    if specs.is_empty() {
+        return Ok(vec![Stream::default()]);
+    }
+    let count = |spec: &Spec| specs.iter().filter(|s| **s == spec).count();
+    let stream = |(number, spec): (usize, &&'static Spec)| {
+        let stream = spec.stream();
+        // The same one twice is two streams, which have names of their own.
+        let name = if count(spec) > 1 {
+            format!("{} {}", stream.name, number + 1)
+        } else {
+            stream.name.clone()
+        };
+        Stream { name, ..stream }
+    };
+    Ok(specs.iter().enumerate().map(stream).collect())
+}
+
 fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     let mut workload = match &args.workload {
         Some(path) => {
@@ -204,7 +226,11 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
             let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
             text.parse().map_err(|e: workload::ParseError| wrong(e.to_string()))?
         }
-        None => Workload { targets: Vec::new(), ..Workload::single(nowhere(), Stream::default()) },
+        None => Workload {
+            targets: Vec::new(),
+            streams: streams_of(&args.spec)?,
+            ..Workload::single(nowhere(), Stream::default())
+        },
     };
     apply_targets(&mut workload, &args.target)?;
     for stream in &mut workload.streams {

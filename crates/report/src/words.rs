@@ -172,12 +172,25 @@ pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
 }
 
-/// Whether I/Os follow one another.
+/// Whether most I/Os follow one another.
 pub(crate) fn is_sequential(stream: &Stream) -> bool {
     match &stream.diskspd {
         Some(order) => !matches!(order.access, DiskspdAccess::Random | DiskspdAccess::Mixed { .. }),
-        None => matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared),
+        None => {
+            stream.random_percent < 50
+                && matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared)
+        }
     }
+}
+
+/// What a mix, or several streams at once, is not.
+pub(crate) const SHAPE: &str = "A mix of I/Os has the sizes, shares and order of a load: its shape. It is not the application, which waits \
+                                for one I/O before it makes the next and has a cache of its own; no figure here is one of the application.";
+
+/// Whether a measurement only has the shape of something that does many kinds of I/O.
+pub(crate) fn is_shape(m: &Measurement) -> bool {
+    let streams = &m.workload.streams;
+    streams.len() > 1 || streams.iter().any(|s| s.mix.is_some())
 }
 
 /// The mean latency of some I/O.

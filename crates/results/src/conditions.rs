@@ -201,6 +201,9 @@ impl Conditions {
     }
 }
 
+/// Conditions of a mix that are means over its parts.
+const MEANS: [&str; 4] = ["block size", "pattern", "alignment", "share of writes"];
+
 impl StreamConditions {
     /// `sizes` are those of all targets, in their order.
     fn of(stream: &Stream, sizes: &[u64]) -> Self {
@@ -278,6 +281,8 @@ impl StreamConditions {
         ]
         .into_iter()
         .flatten()
+        // The means of two mixes say nothing that the mixes do not say.
+        .filter(|d| a.mix.is_none() || b.mix.is_none() || !MEANS.contains(&d.name.as_str()))
         .collect()
     }
 

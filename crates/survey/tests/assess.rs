@@ -18,6 +18,7 @@ fn options(sim: SimDevice) -> AssessOptions {
         database: Database::Generic,
         limits: Database::Generic.limits(),
         claims: Vec::new(),
+        specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

@@ -20,6 +20,7 @@ fn options(database: Database, sim: SimDevice) -> AssessOptions {
         pace: Pace::Quick,
         limits: database.limits(),
         claims: Vec::new(),
+        specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

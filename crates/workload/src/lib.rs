@@ -10,6 +10,7 @@ mod order;
 mod parse;
 mod sim;
 mod slices;
+pub mod specs;
 mod stream;
 pub mod sweep;
 mod title;

@@ -91,6 +91,9 @@ impl Matrix {
     /// Its loads in one phrase: `8 KiB to 64 KiB random read, 1 thread x depth 1 to 32`.
     #[must_use]
     pub fn title(&self) -> String {
+        if !self.specs.is_empty() {
+            return self.title_of_specs();
+        }
         let patterns = each(&self.patterns, |p| pattern_words(*p)).join(" and ");
         let kinds = each(&self.writes, |percent| match percent {
             0 => "read".to_owned(),
@@ -104,6 +107,17 @@ impl Matrix {
             range(&self.blocks),
             kinds.join(" and "),
             if self.durable && self.writes.iter().any(|w| *w > 0) { ", durable" } else { "" },
+            range(&self.depths)
+        )
+    }
+
+    fn title_of_specs(&self) -> String {
+        let threads = range(&self.threads);
+        let plural = if threads == "1" { "" } else { "s" };
+        let names: Vec<String> = self.specs.iter().map(|name| format!("`{name}`")).collect();
+        format!(
+            "shape of {}, {threads} thread{plural} x depth {}",
+            names.join(", "),
             range(&self.depths)
         )
     }

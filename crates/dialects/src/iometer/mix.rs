@@ -101,14 +101,16 @@ fn row(number: usize, part: &MixPart, lost: &mut Vec<String>) -> Result<Row, NoS
 
 #[cfg(test)]
 mod tests {
-    use super::super::presets::{PRESETS, preset};
+    use super::super::presets::{Preset, preset};
     use super::*;
+    use workload::specs::SPECS;
 
     #[test]
     fn every_preset_is_a_mix_and_the_mix_is_the_preset() {
-        for preset in PRESETS {
-            let (spec, mix) = (preset.spec(), preset.spec().mix());
-            assert_eq!(AccessSpec::from_mix(preset.name, &mix), Ok((spec, Vec::new())));
+        for named in SPECS {
+            let spec = Preset(named).spec();
+            assert_eq!(spec.mix().parts, named.parts);
+            assert_eq!(AccessSpec::from_mix(named.name, &spec.mix()), Ok((spec, Vec::new())));
         }
     }
 

@@ -107,6 +107,11 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub blocks: Option<Vec<Bytes>>,
 
+    /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as "File Server"; `iosonde
+    /// specs` lists them. May be given several times
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["writes", "patterns", "blocks"])]
+    pub spec: Vec<String>,
+
     /// Threads for each target: 1,2,4 [default: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub threads: Option<Vec<u32>>,

@@ -8,6 +8,7 @@ use super::{ListArgs, PatternName, SweepArgs};
 use crate::exit::Failure;
 use crate::experiment::read;
 use crate::run::apply_targets;
+use crate::specs;
 use crate::targets::TargetArgs;
 
 /// Of many cells, each need not be known as well as a single one.
@@ -21,7 +22,8 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         || lists.patterns.is_some()
         || lists.blocks.is_some()
         || lists.threads.is_some()
-        || lists.depths.is_some();
+        || lists.depths.is_some()
+        || !lists.spec.is_empty();
     if !named && !listed {
         return Ok(None);
     }
@@ -40,7 +42,14 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         }
         (None, None) => Plan::new("sweep", vec![Matrix::default()]),
     };
+    let specs = specs::known(&lists.spec)?;
     for matrix in &mut plan.matrix {
+        if !specs.is_empty() {
+            let usual = Matrix::default();
+            (matrix.writes, matrix.patterns, matrix.blocks) =
+                (usual.writes, usual.patterns, usual.blocks);
+            matrix.specs = specs.iter().map(|s| s.name.to_owned()).collect();
+        }
         apply_lists(matrix, lists);
     }
     if args.preset.is_none() && args.plan.is_none() {

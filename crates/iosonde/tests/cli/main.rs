@@ -24,6 +24,7 @@ mod report_command;
 mod reports;
 mod scale;
 mod sizes;
+mod specs;
 mod sqlio;
 mod sqlio_batch;
 mod sqlio_script;

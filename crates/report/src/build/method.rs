@@ -13,6 +13,9 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     if !method.is_empty() {
         blocks.push(Block::List(method));
     }
+    if document.measurements().iter().any(|m| words::is_shape(m)) {
+        blocks.push(Block::Paragraph(words::SHAPE.to_owned()));
+    }
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
     blocks.push(Block::Facts(terms(tool.as_deref())));
     let warnings = match cleaned(document.warnings()) {

@@ -1,7 +1,7 @@
 //! A sweep: the best of each load, how each saturates, and every cell.
 
 use results::{Document, Experiment, Measurement, Source, Sweep, SweptCell, SweptCurve};
-use workload::{Pattern, show_duration};
+use workload::show_duration;
 
 use super::caption::Caption;
 use super::cases::{self, Case};
@@ -41,10 +41,6 @@ fn cell(e: &Experiment<Sweep>, number: u32) -> Option<&SweptCell> {
 
 fn cells_of<'a>(e: &'a Experiment<Sweep>, curve: &SweptCurve) -> Vec<&'a SweptCell> {
     curve.cells.iter().filter_map(|n| cell(e, *n)).filter(|c| c.iops.is_some()).collect()
-}
-
-fn is_sequential(cell: &SweptCell) -> bool {
-    matches!(cell.cell.pattern, Pattern::Sequential | Pattern::SequentialShared)
 }
 
 /// The load of a curve with its place, where there are several groups of targets.
@@ -195,7 +191,7 @@ fn curve_charts(e: &Experiment<Sweep>, curve: &SweptCurve, most: usize) -> Vec<C
     let cells = cells_of(e, curve);
     let title = name(e, curve);
     let caption = caption(e, &cells).text();
-    let bandwidth = cells.iter().all(|c| is_sequential(c));
+    let bandwidth = cells.iter().all(|c| c.cell.is_sequential());
     let drawn = Curve {
         title: &title,
         caption: &caption,

@@ -17,6 +17,9 @@ pub fn measurement(m: &Measurement) -> String {
     out.push_str(&streams(m));
     out.push_str(&targets(m));
     out.push('\n');
+    if words::is_shape(m) {
+        out.push_str(&wrap("Shape       ", words::SHAPE, WIDTH));
+    }
     if let Some(cost) = words::cost(m) {
         out.push_str(&wrap("CPU         ", &cost, WIDTH));
     }

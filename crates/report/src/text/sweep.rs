@@ -1,7 +1,7 @@
 //! What `iosonde sweep` says at its end: the best of each load, then every cell, as text and as CSV.
 
 use results::{Experiment, Source, Status, Sweep, SweptCell, SweptCurve, csv_field};
-use workload::{Pattern, Target, show_duration, show_number};
+use workload::{Target, show_duration, show_number};
 
 use super::layout::{Table, WIDTH, shorten, shorten_path, wrap};
 use crate::words;
@@ -109,7 +109,7 @@ fn best(e: &Experiment<Sweep>) -> String {
     let mut table = Table::new(1, &heads);
     for curve in curves {
         let first = curve.cells.first().and_then(|n| cell(sweep, *n));
-        let sequential = first.is_some_and(is_sequential);
+        let sequential = first.is_some_and(|c| c.cell.is_sequential());
         let in_flight = curve.operating_in_flight;
         let source = if curve.source == Source::Inferred { "inferred" } else { "" };
         table.row(vec![
@@ -126,10 +126,6 @@ fn best(e: &Experiment<Sweep>) -> String {
 
 fn cell(sweep: &Sweep, number: u32) -> Option<&SweptCell> {
     sweep.cells.get(usize::try_from(number).ok()?)
-}
-
-fn is_sequential(cell: &SweptCell) -> bool {
-    matches!(cell.cell.pattern, Pattern::Sequential | Pattern::SequentialShared)
 }
 
 /// Every cell that has figures, under its load.
@@ -183,7 +179,10 @@ fn notes(e: &Experiment<Sweep>) -> String {
     let lines = |mark: &str, texts: &[String]| -> String {
         texts.iter().map(|t| wrap(mark, &words::clean(t), WIDTH)).collect()
     };
-    let method = lines("  ", &e.method);
+    let mut method = lines("  ", &e.method);
+    if e.measurements.iter().any(words::is_shape) {
+        method.push_str(&wrap("  ", words::SHAPE, WIDTH));
+    }
     let warnings = lines("! ", &e.warnings);
     let warnings = if warnings.is_empty() { "No warnings.\n".to_owned() } else { warnings };
     format!("\nHow it was measured\n{method}\n{warnings}")
@@ -216,9 +215,9 @@ fn csv_line(e: &Experiment<Sweep>, cell: &SweptCell) -> String {
         100 => "W".to_owned(),
         percent => format!("W{percent}"),
     };
-    let stripe = if is_sequential(cell) {
+    let stripe = if cell.cell.is_sequential() {
         "sequential"
-    } else if cell.cell.pattern == Pattern::Random {
+    } else if cell.cell.is_random() {
         "random"
     } else {
         "stride"

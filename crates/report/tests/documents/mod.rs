@@ -93,6 +93,7 @@ pub(crate) fn assessment() -> Document {
         database: Database::Generic,
         limits: Database::Generic.limits(),
         claims: Vec::new(),
+        specs: Vec::new(),
         link: None,
         permissions: Permissions::default(),
         engine: EngineChoice::Sim,

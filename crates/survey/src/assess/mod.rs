@@ -39,6 +39,9 @@ pub struct AssessOptions {
     pub size: Option<Bytes>,
     /// What will live on it: decides the loads.
     pub database: Database,
+    /// Access specifications by their names, measured besides; each at rising depths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub specs: Vec<String>,
     /// How long each measurement is.
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
@@ -82,7 +85,9 @@ pub fn assess(
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
-    let loads = plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
+    let mut loads =
+        plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
+    loads.extend(plan::named(&options.specs, file_bytes));
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
@@ -92,6 +97,7 @@ pub fn assess(
     let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
     let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
     warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
+    warnings.extend(found.left_out);
     // The error that ended the assessment explains what is missing.
     warnings.splice(0..0, lab.error().map(str::to_owned));
     let used = conclude::largest_iops(&ramps, &patterns);

@@ -4,6 +4,7 @@ use analysis::knee::Search;
 use analysis::verdict::{Database, Role};
 use engine::{PrepareError, PreparedTarget};
 use results::Pace;
+use workload::specs::{self, Spec};
 use workload::{Block, Bytes, Mode, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
@@ -83,13 +84,24 @@ pub(super) struct Load {
     pub(super) role: Option<Role>,
     /// The load whose depth it takes.
     pub(super) like: Option<String>,
+    /// It is an access specification that somebody named.
+    pub(super) is_named: bool,
 }
 
 impl Load {
     fn new(name: String, title: String, operation: &str, stream: Stream) -> Self {
         let stream = Stream { name: name.clone(), ..stream };
         let operation = operation.to_owned();
-        Self { name, title, operation, stream, ramp: false, role: None, like: None }
+        Self {
+            name,
+            title,
+            operation,
+            stream,
+            ramp: false,
+            role: None,
+            like: None,
+            is_named: false,
+        }
     }
 
     fn ramped(self, ramp: bool) -> Self {
@@ -212,6 +224,20 @@ fn shifted(loads: &[Load], align_bytes: u64) -> Option<Load> {
     let title = format!("{}, shifted by {}", load.title, Bytes(shift));
     let shifted = Load::new(name, title, "a misaligned partition or volume", stream);
     Some(Load { like: Some(load.name.clone()), ..shifted })
+}
+
+/// Access specifications on the part of the file that holds data, each at rising depths. Names that nobody knows are none.
+pub(super) fn named(specs: &[String], file_bytes: u64) -> Vec<Load> {
+    let areas = Areas::of(file_bytes);
+    let load = |spec: &Spec| {
+        let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+        let name = format!("spec_{}", spec.name.chars().map(word).collect::<String>());
+        let operation = format!("the access specification `{}` ({})", spec.name, spec.source);
+        let stream = Stream { span_bytes: Some(Bytes(areas.data_bytes)), ..spec.stream() };
+        let load = Load::new(name, spec.title(), &operation, stream);
+        Load { is_named: true, ramp: true, ..load }
+    };
+    specs.iter().filter_map(|name| specs::spec(name)).map(load).collect()
 }
 
 /// A size as part of a name: `512b`, `4k`, `60k`, `1m`.

@@ -23,6 +23,8 @@ pub(super) struct Found {
     pub(super) patterns: Vec<PatternResult>,
     pub(super) repeats: Option<Repeats>,
     pub(super) tool_ceiling_iops: Option<f64>,
+    /// Loads that cannot be done on this storage, each with the reason.
+    pub(super) left_out: Vec<String>,
 }
 
 /// An assessment under way.
@@ -124,6 +126,13 @@ impl<'a, 'l> Session<'a, 'l> {
     /// One load: its ramp, if it has one, and its pattern at the depth to judge.
     fn load(&mut self, load: &Load) {
         if self.lab.is_over() {
+            return;
+        }
+        // Sizes that somebody else chose may be none that the storage takes.
+        if load.is_named
+            && let Some(reason) = self.lab.unfit(std::slice::from_ref(&load.stream))
+        {
+            self.found.left_out.push(format!("{} was left out: {reason}", load.title));
             return;
         }
         let mut depth = self.depth_like(load).unwrap_or(load.stream.depth);

@@ -188,7 +188,7 @@ impl<'a> Design<'a> {
 /// Whether two cells differ in nothing but block size, threads, depth and length.
 pub(super) fn same_kind(a: &Cell, b: &Cell) -> bool {
     let key = |c: &Cell| (c.write_percent, c.pattern, c.durable, c.sync);
-    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation
+    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation && a.spec == b.spec
 }
 
 impl<'a> Family<'a> {

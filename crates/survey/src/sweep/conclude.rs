@@ -14,6 +14,7 @@ const MIB: f64 = 1_048_576.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figures {
     pub(super) iops: f64,
+    pub(super) mib_per_s: f64,
     pub(super) latency_ns: Option<f64>,
     pub(super) p99_ns: Option<u64>,
     pub(super) error_percent: Option<f64>,
@@ -35,6 +36,7 @@ pub(super) fn figures(rounds: &[&Measurement]) -> Option<Figures> {
     let errors: Vec<f64> = rounds.iter().filter_map(own).collect();
     Some(Figures {
         iops: ios as f64 / seconds,
+        mib_per_s: rounds.iter().map(|m| m.total.mib_per_s * m.seconds).sum::<f64>() / seconds,
         latency_ns: (known > 0.0).then(|| sum / known),
         // Percentiles of several rounds cannot be added; the highest is the careful one.
         p99_ns: rounds.iter().filter_map(p99).max(),
@@ -70,7 +72,7 @@ pub(super) fn cells(
             reason,
             measurements: places,
             iops: found.map(|f| f.iops),
-            mib_per_s: found.map(|f| mib_per_s(cell, f.iops)),
+            mib_per_s: found.map(|f| f.mib_per_s),
             latency_ns: found.and_then(|f| f.latency_ns),
             p99_ns: found.and_then(|f| f.p99_ns),
             error_percent: found.and_then(|f| f.error_percent),
@@ -99,7 +101,7 @@ pub(super) fn loads(cells: &[SweptCell]) -> Vec<Vec<&SweptCell>> {
 /// Whether two cells differ in nothing but threads, depth and length.
 fn same_load(a: &Cell, b: &Cell) -> bool {
     let key = |c: &Cell| (c.write_percent, c.pattern, c.block_bytes, c.durable, c.sync);
-    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation
+    key(a) == key(b) && a.targets == b.targets && a.operation == b.operation && a.spec == b.spec
 }
 
 /// The best of each load that was measured at all.
@@ -125,7 +127,7 @@ fn curve(load: &[&SweptCell]) -> Option<SweptCurve> {
         cells: load.iter().map(|c| c.cell.number).collect(),
         source: Source::Measured,
         best_iops,
-        best_mib_per_s: mib_per_s(first, best_iops),
+        best_mib_per_s: best.mib_per_s?,
         error_percent: best.error_percent,
         operating_in_flight: operating.map(|o| o.in_flight),
         operating_latency_ns: operating.map(|o| o.latency_ns),

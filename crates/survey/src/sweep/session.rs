@@ -11,7 +11,7 @@ use results::{
     Conclusion, Environment, Experiment, Measurement, Status, Sweep, SweptCell, SweptCurve,
 };
 use workload::sweep::{Cell, Plan};
-use workload::{Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
+use workload::{Block, Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
 
 use super::adaptive::{BUDGET_SHARE, Design, Fitted, Next, Round, Rounds};
 use super::forecast::forecast;
@@ -468,6 +468,11 @@ fn preparing_stream<'c>(cells: impl Iterator<Item = &'c Cell>) -> Stream {
     let cells: Vec<&Cell> = cells.collect();
     let smallest = cells.iter().min_by_key(|c| c.block_bytes);
     let mut stream = smallest.map_or_else(Stream::default, |c| c.stream());
+    if stream.mix.take().is_some() {
+        // What is read and written is decided here, and a mix decides it itself.
+        let bytes = Bytes(stream.largest_block());
+        stream = Stream { blocks: vec![Block { bytes, weight: 1 }], ..Stream::default() };
+    }
     let reads = cells.iter().any(|c| c.write_percent < 100);
     let writes = cells.iter().any(|c| c.write_percent > 0);
     stream.write_percent = match (reads, writes) {

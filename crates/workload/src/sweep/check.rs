@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::{Matrix, Plan};
+use crate::specs;
 use crate::validate::Violation;
 
 /// More cells than this are a mistake: at a second each, they take more than a day.
@@ -68,8 +69,27 @@ fn check_lists(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
             found.push(violation(&field, "empty", "give at least one value"));
         }
     }
+    check_specs(found, index, matrix);
     if let Some(operation) = &matrix.operation {
         check_text(found, &format!("matrix[{index}].operation"), operation);
+    }
+}
+
+fn check_specs(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
+    let field = format!("matrix[{index}].specs");
+    for name in matrix.specs.iter().filter(|name| specs::spec(name).is_none()) {
+        found.push(violation(&field, format!("{name:?}"), &specs::unknown(name)));
+    }
+    let usual = Matrix::default();
+    let alone = (&matrix.writes, &matrix.patterns, &matrix.blocks)
+        == (&usual.writes, &usual.patterns, &usual.blocks);
+    if !matrix.specs.is_empty() && !alone {
+        let rule = "an access specification has its own shares, order and sizes; leave out writes, patterns and blocks";
+        found.push(violation(&field, "set beside others", rule));
+    }
+    let mixed = |name: &String| specs::spec(name).is_some_and(|s| s.stream().mix.is_some());
+    if matrix.sync.is_some() && matrix.specs.iter().any(mixed) {
+        found.push(violation(&field, "set beside sync", "a mix has no flushes; leave out sync"));
     }
 }
 

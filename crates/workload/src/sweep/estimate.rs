@@ -39,7 +39,7 @@ impl Speed {
     /// What one cell writes at this speed.
     fn written_bytes(&self, cell: &Cell) -> f64 {
         let block = cell.block_bytes.0 as f64;
-        let random = cell.pattern == crate::Pattern::Random;
+        let random = cell.is_random();
         let by_iops = if random { self.random_iops * block } else { f64::INFINITY };
         let share = f64::from(cell.write_percent) / 100.0;
         by_iops.min(self.bytes_per_s) * share * (cell.seconds + cell.warmup_seconds)

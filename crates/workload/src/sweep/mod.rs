@@ -15,6 +15,7 @@ use crate::model::{
 };
 use crate::parse::ParseError;
 use crate::sim::SimDevice;
+use crate::specs::{Spec, spec};
 use crate::stream::{Block, Pattern, Stream, SyncPolicy};
 use crate::units::Bytes;
 
@@ -78,6 +79,9 @@ pub struct Matrix {
     pub patterns: Vec<Pattern>,
     /// Sizes of one I/O.
     pub blocks: Vec<Bytes>,
+    /// Access specifications by their names, in place of `writes`, `patterns` and `blocks`; `iosonde specs` lists them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub specs: Vec<String>,
     /// Threads for each target.
     pub threads: Vec<u32>,
     /// Outstanding I/Os of each thread.
@@ -101,6 +105,7 @@ impl Default for Matrix {
             writes: vec![0],
             patterns: vec![Pattern::Random],
             blocks: vec![Bytes(8192)],
+            specs: Vec::new(),
             threads: vec![1],
             depths: vec![1],
             seconds: default_seconds(),
@@ -120,10 +125,16 @@ pub struct Cell {
     pub targets: Vec<usize>,
     /// What a database does this for.
     pub operation: Option<String>,
+    /// The access specification that it does; the share of writes, the pattern and the block are then its means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
     /// Where the next I/O goes.
     pub pattern: Pattern,
+    /// Share of I/Os that leave a sequential order, in percent.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub random_percent: u8,
     /// Size of one I/O.
     pub block_bytes: Bytes,
     /// Threads for each target.
@@ -156,9 +167,26 @@ impl Cell {
         format!("{}, {threads} thread{plural} x depth {depth}", self.load_title())
     }
 
+    /// Whether most of its I/Os follow one another, so that it is judged by bytes for each second.
+    #[must_use]
+    pub fn is_sequential(&self) -> bool {
+        let pattern = matches!(self.pattern, Pattern::Sequential | Pattern::SequentialShared);
+        pattern && self.random_percent < 50
+    }
+
+    /// Whether most of its I/Os go anywhere.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        self.pattern == Pattern::Random || self.random_percent >= 50
+    }
+
     /// The load without its depth: `8 KiB random read`, `60 KiB sequential write, durable`.
     #[must_use]
     pub fn load_title(&self) -> String {
+        if let Some(spec) = self.named() {
+            let durable = if self.durable { ", durable" } else { "" };
+            return format!("{}{durable}", spec.title());
+        }
         let pattern = match self.pattern {
             Pattern::Random => "random".to_owned(),
             Pattern::Sequential => "sequential".to_owned(),
@@ -185,6 +213,15 @@ impl Cell {
     /// The stream that makes the cell's I/O.
     #[must_use]
     pub fn stream(&self) -> Stream {
+        if let Some(spec) = self.named() {
+            return Stream {
+                threads: self.threads,
+                depth: self.depth,
+                durable: self.durable,
+                sync: self.sync,
+                ..spec.stream()
+            };
+        }
         Stream {
             threads: self.threads,
             depth: self.depth,
@@ -195,6 +232,10 @@ impl Cell {
             sync: self.sync,
             ..Stream::default()
         }
+    }
+
+    fn named(&self) -> Option<&'static Spec> {
+        spec(self.spec.as_deref()?)
     }
 }
 
@@ -233,9 +274,12 @@ impl Plan {
     #[must_use]
     pub fn count(&self) -> u64 {
         let lists = |m: &Matrix| {
-            let lengths =
-                [m.writes.len(), m.patterns.len(), m.blocks.len(), m.threads.len(), m.depths.len()];
-            lengths.iter().fold(1u64, |product, n| product.saturating_mul(*n as u64))
+            let loads = match m.specs.len() {
+                0 => [m.writes.len(), m.patterns.len(), m.blocks.len()],
+                specs => [specs, 1, 1],
+            };
+            let lengths = loads.into_iter().chain([m.threads.len(), m.depths.len()]);
+            lengths.fold(1u64, |product, n| product.saturating_mul(n as u64))
         };
         let each = self.matrix.iter().map(lists).fold(0, u64::saturating_add);
         each.saturating_mul(self.groups().len() as u64)
@@ -332,31 +376,58 @@ impl Plan {
 
 impl Matrix {
     fn expand(&self, targets: &[usize], cells: &mut Vec<Cell>) {
-        for &write_percent in &self.writes {
-            for &pattern in &self.patterns {
-                for &block_bytes in &self.blocks {
-                    for &threads in &self.threads {
-                        for &depth in &self.depths {
-                            let writes = write_percent > 0;
-                            cells.push(Cell {
-                                number: u32::try_from(cells.len()).unwrap_or(u32::MAX),
-                                targets: targets.to_vec(),
-                                operation: self.operation.clone(),
-                                write_percent,
-                                pattern,
-                                block_bytes,
-                                threads,
-                                depth,
-                                durable: self.durable && writes,
-                                sync: self.sync.filter(|_| writes),
-                                seconds: self.seconds,
-                                warmup_seconds: self.warmup_seconds,
-                            });
-                        }
-                    }
+        for load in self.loads() {
+            for &threads in &self.threads {
+                for &depth in &self.depths {
+                    cells.push(Cell {
+                        number: u32::try_from(cells.len()).unwrap_or(u32::MAX),
+                        targets: targets.to_vec(),
+                        threads,
+                        depth,
+                        ..load.clone()
+                    });
                 }
             }
         }
+    }
+
+    /// A cell of each load, of one I/O at a time.
+    fn loads(&self) -> Vec<Cell> {
+        let load = |write_percent: u8, pattern, block_bytes| {
+            let writes = write_percent > 0;
+            Cell {
+                number: 0,
+                targets: Vec::new(),
+                operation: self.operation.clone(),
+                spec: None,
+                write_percent,
+                pattern,
+                random_percent: 0,
+                block_bytes,
+                threads: 1,
+                depth: 1,
+                durable: self.durable && writes,
+                sync: self.sync.filter(|_| writes),
+                seconds: self.seconds,
+                warmup_seconds: self.warmup_seconds,
+            }
+        };
+        if !self.specs.is_empty() {
+            let named = self.specs.iter().filter_map(|name| spec(name));
+            let cell = |spec: &Spec| {
+                let Stream { write_percent, pattern, random_percent, .. } = spec.stream();
+                let cell = load(write_percent, pattern, spec.mean_block());
+                Cell { spec: Some(spec.name.to_owned()), random_percent, ..cell }
+            };
+            return named.map(cell).collect();
+        }
+        let mut loads = Vec::new();
+        for &write_percent in &self.writes {
+            for &pattern in &self.patterns {
+                loads.extend(self.blocks.iter().map(|block| load(write_percent, pattern, *block)));
+            }
+        }
+        loads
     }
 }
 
@@ -375,6 +446,11 @@ fn mix(seed: u64, number: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(percent: &u8) -> bool {
+    *percent == 0
 }
 
 fn default_title() -> String {

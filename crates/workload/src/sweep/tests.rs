@@ -180,6 +180,36 @@ fn some_plan() -> impl Strategy<Value = Plan> {
     )
 }
 
+#[test]
+fn named_loads_take_the_place_of_shares_patterns_and_sizes() {
+    let text = r#"
+        targets = [{ path = "/data", size_bytes = "4G" }]
+        [[matrix]]
+        specs = ["file server", "Max Throughput-100%Read"]
+        depths = [1, 4]
+    "#;
+    let plan = Plan::from_toml(text).unwrap();
+    assert_eq!(plan.violations(), []);
+    let cells = plan.cells();
+    assert_eq!((cells.len() as u64, plan.count()), (4, 4));
+    assert_eq!(cells[1].spec.as_deref(), Some("File Server"));
+    assert_eq!((cells[1].depth, cells[1].block_bytes), (4, Bytes(11_346)));
+    assert!(cells[0].title().starts_with("shape of `File Server`: a mix of 8 kinds"));
+    assert_eq!(plan.workload(&cells[0], 0).streams[0].mix.as_ref().unwrap().parts.len(), 8);
+    assert!(cells[2].is_sequential() && !cells[0].is_sequential());
+    assert_eq!(Plan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
+    for (line, rule) in [
+        ("specs = [\"Web Sever\"]", "near it: `Web Server`"),
+        ("specs = [\"Web Server\"]\nblocks = [\"4K\"]", "leave out writes, patterns and blocks"),
+        ("specs = [\"Web Server\"]\nsync = { every_writes = 1 }", "no flushes"),
+    ] {
+        let text =
+            format!("targets = [{{ path = \"/d\", size_bytes = \"4G\" }}]\n[[matrix]]\n{line}");
+        let found = Plan::from_toml(&text).unwrap().violations();
+        assert!(found.iter().any(|v| v.to_string().contains(rule)), "{line}: {found:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_cells_are_as_many_as_counted_and_shuffling_only_changes_their_order(plan in some_plan()) {
