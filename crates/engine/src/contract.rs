@@ -272,7 +272,7 @@ fn a_copied_queue_keeps_the_contract() {
 
 fn simulated(model: &SimDevice) -> SimQueue {
     let device = Rc::new(RefCell::new(Device::new(model, &[1 << 30], 1)));
-    SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), vec![0], false).unwrap()
+    SimQueue::new(&device, &Rc::new(Cell::new(1)), plan(DEPTH), vec![(0, false)]).unwrap()
 }
 
 #[test]

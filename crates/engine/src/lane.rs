@@ -1,6 +1,6 @@
 //! A queue for whoever makes I/Os of their own: what checks data decides itself what it reads and writes.
 
-use workload::Workload;
+use workload::{Stream, Workload};
 
 use crate::error::EngineError;
 use crate::platform;
@@ -23,10 +23,11 @@ pub fn open_queue(
     };
     let stream = workload.streams.get(stream).ok_or_else(nothing)?;
     let indexes = stream.target_indexes(workload.targets.len());
-    let targets: Option<Vec<&PreparedTarget>> =
-        indexes.iter().map(|index| prepared.targets().get(*index)).collect();
+    let target = |index: &usize| Some((stream, prepared.targets().get(*index)?));
+    let targets: Option<Vec<(&Stream, &PreparedTarget)>> = indexes.iter().map(target).collect();
     let targets = targets.filter(|t| !t.is_empty()).ok_or_else(nothing)?;
-    let choice = platform::choose(workload, stream, &targets)?;
+    let in_flight = stream.depth_of_thread(workload.targets.len());
+    let choice = platform::choose(workload, in_flight, &targets)?;
     let plan = buffer_plan(stream, workload.targets.len());
-    platform::open_queue(workload, stream, &targets, plan, choice)
+    platform::open_queue(workload, &targets, plan, choice)
 }

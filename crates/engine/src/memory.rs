@@ -3,12 +3,13 @@
 //! They are mapped lazily, so that too many of them would not fail but fill the memory, and the system would end some
 //! program, not always this one.
 
-use workload::{Bytes, EngineChoice, Stream, Workload};
+use workload::{Bytes, EngineChoice, Workload};
 
+use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::platform;
 use crate::source;
-use crate::teams::buffer_plan;
+use crate::teams::{buffer_plan, joined_plan};
 
 /// The share of the free memory that buffers may take: one part of so many.
 const SHARE: u64 = 4;
@@ -29,18 +30,33 @@ fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
         return Err(EngineError::SourceTooLarge { needed: Bytes(sources), free: Bytes(free) });
     }
     let count = workload.targets.len();
-    let each =
-        |s: &Stream| s.threads_in_all(count).saturating_mul(buffer_plan(s, count).memory_bytes());
-    let needed = workload.streams.iter().map(each).fold(sources, u64::saturating_add);
-    let largest = workload.streams.iter().max_by_key(|s| each(s));
-    match largest {
-        Some(stream) if needed > free / SHARE => Err(EngineError::TooMuchMemory {
+    let mut each = Vec::new();
+    for crew in workload.crews() {
+        let streams = &workload.streams[crew];
+        for stream in streams {
+            let plan = match streams {
+                [alone] => buffer_plan(alone, count),
+                // Each thread on each of its targets has buffers of its own, as large as the largest of them.
+                _ => BufferPlan {
+                    depth: stream.depth.saturating_mul(
+                        u32::try_from(stream.target_indexes(count).len()).unwrap_or(u32::MAX),
+                    ),
+                    ..joined_plan(streams, 0)
+                },
+            };
+            let bytes = stream.threads_in_all(count).saturating_mul(plan.memory_bytes());
+            each.push((bytes, stream, plan));
+        }
+    }
+    let needed = each.iter().map(|(bytes, ..)| *bytes).fold(sources, u64::saturating_add);
+    match each.iter().max_by_key(|(bytes, ..)| *bytes) {
+        Some((_, stream, plan)) if needed > free / SHARE => Err(EngineError::TooMuchMemory {
             needed: Bytes(needed),
             free: Bytes(free),
             stream: stream.name.clone(),
             threads: stream.threads_in_all(count),
-            depth: buffer_plan(stream, count).depth,
-            block: Bytes(stream.largest_block()),
+            depth: plan.depth,
+            block: Bytes(plan.bytes.into()),
         }),
         _ => Ok(()),
     }
@@ -49,7 +65,7 @@ fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::{Block, Target};
+    use workload::{Block, Stream, Target};
 
     fn workload(threads: u32, depth: u32, bytes: u64, write_percent: u8) -> Workload {
         let blocks = vec![Block { bytes: Bytes(bytes), weight: 1 }];

@@ -1,6 +1,6 @@
-//! One thread of a pool: a worker for each of its targets, all on one queue.
+//! One thread of a pool: a worker for each of its targets, all on one queue. The targets may be those of several streams.
 //!
-//! Where each target has the stream's depth, the workers go their own ways. Otherwise the pool hands out the outstanding
+//! Where each target has its stream's depth, the workers go their own ways. Otherwise the pool hands out the outstanding
 //! I/Os one by one, with the thread's pace, and so it does with a mix, whose bursts are the thread's and not a target's. Either way
 //! all of them draw from the generators of the thread.
 
@@ -24,15 +24,19 @@ pub(crate) struct Pool {
     finished: Vec<Finished>,
     requests: Vec<Request>,
     draws: Draws,
+    /// The queue's slot that is the first of each worker's own.
+    firsts: Vec<u32>,
+    /// Whose each of the queue's slots is, or was last.
+    owners: Vec<usize>,
     share: Share,
 }
 
-/// How the queue's slots belong to the workers.
+/// How the outstanding I/Os belong to the workers.
 enum Share {
-    /// This many to each.
-    Each { depth: u32 },
-    /// This many to each, but what starts on them is the thread's mix.
-    Mixed { depth: u32, mixing: Mixing },
+    /// So many to each.
+    Each,
+    /// So many to each, but what starts on them is the thread's mix.
+    Mixed(Mixing),
     /// Any to whoever's turn it is.
     Handed(Hand),
 }
@@ -51,10 +55,19 @@ struct Hand {
     turns: Turns,
     /// Whose turn it is, where that is settled but nothing was due yet.
     settled: Option<usize>,
+    /// What nobody has.
     free: Vec<u32>,
-    /// Who had each slot last.
-    owners: Vec<usize>,
+    depth: usize,
+    /// All workers use the same slots of the queue; otherwise each has as many of its own.
+    same_slots: bool,
     pace: Pace,
+}
+
+impl Hand {
+    fn new(stream: &Stream, turns: Turns, same_slots: bool) -> Self {
+        let (depth, free) = (stream.depth as usize, (0..stream.depth).rev().collect());
+        Self { turns, settled: None, free, depth, same_slots, pace: Pace::Free }
+    }
 }
 
 /// Who comes next.
@@ -70,7 +83,8 @@ enum Turns {
 }
 
 impl Turns {
-    fn new(stream: &Stream, weights: &[u32], workers: usize) -> Self {
+    /// Turns that are drawn by weights: none are equal ones.
+    fn drawn(stream: &Stream, weights: &[u32], workers: usize) -> Self {
         let add = |sum: &mut u64, weight: &u32| {
             *sum += u64::from(*weight);
             Some(*sum)
@@ -165,44 +179,69 @@ impl Pool {
     /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are the places of each worker.
     pub(crate) fn new(
         stream: &Stream,
-        mut workers: Vec<Worker>,
+        workers: Vec<Worker>,
         seeks: Vec<Seek>,
         draws: Draws,
     ) -> Self {
         let count = workers.len();
-        let depth = stream.depth;
-        let hand = |turns| Hand {
-            turns,
-            settled: None,
-            free: (0..depth).rev().collect(),
-            owners: vec![0; depth as usize],
-            pace: Pace::Free,
-        };
+        let hand = |turns| Share::Handed(Hand::new(stream, turns, true));
         let share = match stream.pool.as_ref().map(|p| &p.share) {
             None | Some(PoolShare::Each) => match &stream.mix {
                 Some(mix) => {
-                    let mixing = Mixing { mixer: Mixer::new(mix), seeks, last: count - 1 };
-                    Share::Mixed { depth, mixing }
+                    Share::Mixed(Mixing { mixer: Mixer::new(mix), seeks, last: count - 1 })
                 }
-                None => Share::Each { depth },
+                None => Share::Each,
             },
-            Some(PoolShare::InTurn) => Share::Handed(hand(Turns::Cycle { last: count - 1 })),
-            Some(PoolShare::Drawn { weights }) => {
-                Share::Handed(hand(Turns::new(stream, weights, count)))
-            }
+            Some(PoolShare::InTurn) => hand(Turns::Cycle { last: count - 1 }),
+            Some(PoolShare::Drawn { weights }) => hand(Turns::drawn(stream, weights, count)),
         };
+        Self::of(workers, draws, share)
+    }
+
+    /// A pool of workers of several streams, of which `lead` is the first: what they write and how long it is may differ, so that each
+    /// has slots of its own. `weights` are those of the workers where targets are drawn.
+    pub(crate) fn of_streams(
+        lead: &Stream,
+        workers: Vec<Worker>,
+        weights: &[u32],
+        draws: Draws,
+    ) -> Self {
+        let share = match lead.pool.as_ref().map(|p| &p.share) {
+            Some(PoolShare::Drawn { .. }) => {
+                let turns = Turns::drawn(lead, weights, workers.len());
+                Share::Handed(Hand::new(lead, turns, false))
+            }
+            _ => Share::Each,
+        };
+        Self::of(workers, draws, share)
+    }
+
+    fn of(mut workers: Vec<Worker>, draws: Draws, share: Share) -> Self {
+        let depths: Vec<usize> = workers.iter().map(|w| w.free.len()).collect();
+        let (mut firsts, mut owners) = (Vec::new(), Vec::new());
+        let same_slots = matches!(&share, Share::Handed(hand) if hand.same_slots);
+        for (index, depth) in depths.iter().enumerate() {
+            if same_slots {
+                owners.resize(owners.len().max(*depth), 0);
+                firsts.push(0);
+            } else {
+                firsts.push(u32::try_from(owners.len()).unwrap_or(u32::MAX));
+                owners.resize(owners.len() + depth, index);
+            }
+        }
         if let Share::Handed(_) = share {
             for worker in &mut workers {
                 worker.free.clear();
             }
         }
-        let slots = depth as usize * count;
         Self {
             workers,
-            inboxes: (0..count).map(|_| Vec::with_capacity(depth as usize)).collect(),
-            finished: Vec::with_capacity(slots),
-            requests: Vec::with_capacity(depth as usize),
+            inboxes: depths.iter().map(|depth| Vec::with_capacity(*depth)).collect(),
+            finished: Vec::with_capacity(owners.len()),
+            requests: Vec::with_capacity(depths.iter().copied().max().unwrap_or(0)),
             draws,
+            firsts,
+            owners,
             share,
         }
     }
@@ -214,12 +253,7 @@ impl Pool {
         queue: &mut Q,
         act: impl FnOnce(&mut Worker, &mut View<'_, Q>) -> T,
     ) -> T {
-        let first_slot = match self.share {
-            Share::Each { depth } | Share::Mixed { depth, .. } => {
-                depth * u32::try_from(index).unwrap_or(0)
-            }
-            Share::Handed(_) => 0,
-        };
+        let first_slot = self.firsts[index];
         let (target, inbox) = (u16::try_from(index).unwrap_or(0), &mut self.inboxes[index]);
         let mut view = View { queue, target, first_slot, inbox, requests: &mut self.requests };
         let worker = &mut self.workers[index];
@@ -233,12 +267,8 @@ impl Pool {
     fn sort<Q: Queue>(&mut self, queue: &mut Q) {
         queue.reap(&mut self.finished);
         for one in self.finished.drain(..) {
-            let (owner, slot) = match &self.share {
-                Share::Each { depth } | Share::Mixed { depth, .. } => {
-                    ((one.slot / depth) as usize, one.slot % depth)
-                }
-                Share::Handed(hand) => (hand.owners[one.slot as usize], one.slot),
-            };
+            let owner = self.owners[one.slot as usize];
+            let slot = one.slot - self.firsts[owner];
             self.inboxes[owner].push(Finished { slot, ..one });
         }
     }
@@ -272,7 +302,7 @@ impl Pool {
             Some(limit) => limit.min(now + LOOK_UP_NS),
             None => {
                 let due = match self.share {
-                    Share::Mixed { .. } => self.mix_out(queue, now),
+                    Share::Mixed(_) => self.mix_out(queue, now),
                     _ => self.hand_out(queue, now),
                 };
                 self.workers.iter().fold(due, |until, w| until.min(w.next_look(now)))
@@ -293,7 +323,7 @@ impl Pool {
         for worker in &mut self.workers {
             hand.free.append(&mut worker.free);
         }
-        let idle = hand.free.len() == hand.owners.len();
+        let idle = hand.free.len() == hand.depth;
         if let Pace::Bursts(bursts) = &mut hand.pace
             && idle
             && hand.free.len() > before
@@ -330,7 +360,7 @@ impl Pool {
     fn next_of_mix(&mut self, now: u64) -> Result<(usize, Mixed), u64> {
         let count = self.workers.len();
         let random = &mut self.draws.random;
-        let Share::Mixed { mixing, .. } = &mut self.share else { return Err(u64::MAX) };
+        let Share::Mixed(mixing) = &mut self.share else { return Err(u64::MAX) };
         let Mixing { mixer, seeks, last } = mixing;
         for (whose, worker) in self.workers.iter_mut().enumerate() {
             if let Some((op, part)) = worker.unanswered.pop()
@@ -372,7 +402,9 @@ impl Pool {
                 hand.settled = Some(whose);
                 return due;
             }
-            hand.owners[slot as usize] = whose;
+            if hand.same_slots {
+                self.owners[slot as usize] = whose;
+            }
         }
     }
 }
@@ -380,7 +412,7 @@ impl Pool {
 impl Machine for Pool {
     fn prepare<Q: Queue>(&mut self, queue: &mut Q) {
         // Slots that are handed out are the same for all.
-        let same = matches!(self.share, Share::Handed(_));
+        let same = matches!(&self.share, Share::Handed(hand) if hand.same_slots);
         let whose = if same { 1 } else { self.workers.len() };
         (0..whose).for_each(|index| self.with(index, queue, |w, view| w.prepare(view)));
     }
@@ -388,8 +420,8 @@ impl Machine for Pool {
     fn start_at(&mut self, timeline: Timeline) {
         self.workers.iter_mut().for_each(|w| w.start_at(timeline));
         match &mut self.share {
-            Share::Each { .. } => {}
-            Share::Mixed { mixing, .. } => mixing.mixer.begin(timeline.start_ns),
+            Share::Each => {}
+            Share::Mixed(mixing) => mixing.mixer.begin(timeline.start_ns),
             Share::Handed(hand) => {
                 hand.pace = std::mem::replace(&mut self.workers[0].pace, Pace::Free);
             }
@@ -399,8 +431,8 @@ impl Machine for Pool {
     fn step<Q: Queue>(&mut self, queue: &mut Q) -> Next {
         self.sort(queue);
         match self.share {
-            Share::Each { .. } => self.step_each(queue),
-            Share::Mixed { .. } | Share::Handed(_) => self.step_together(queue),
+            Share::Each => self.step_each(queue),
+            Share::Mixed(_) | Share::Handed(_) => self.step_together(queue),
         }
     }
 

@@ -34,7 +34,7 @@ use crate::shared::{Ending, InFlight};
 use crate::silent;
 use crate::sim::SimQueue;
 use crate::source;
-use crate::teams::{Place, Team, buffer_plan, cursors, teams};
+use crate::teams::{Place, Team, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
@@ -247,22 +247,29 @@ impl<'a> Run<'a> {
         let mut empties = std::mem::take(&mut self.empties).into_iter();
         let mut makers: Vec<MakeCrew> = Vec::new();
         for (number, team) in self.teams.iter().enumerate() {
-            let mut stream = self.workload.streams[team.stream].clone();
+            let mut streams = self.workload.streams[team.streams.clone()].to_vec();
             if self.workload.engine == EngineChoice::Sim {
                 // Nobody sees what is written, so it need not be made.
-                stream.content = Content::Zero;
+                for stream in &mut streams {
+                    stream.content = Content::Zero;
+                }
             }
+            let (first, joined) = (team.streams.start, team.streams.len() > 1);
+            let of = |n: usize| self.places[n].stream - first;
             let members = team.workers.clone().zip(&mut empties);
-            let members: Vec<Member> =
-                members.map(|(n, empties)| self.member(&stream, &cursors, n, empties)).collect();
+            let members: Vec<(usize, Member)> = members
+                .map(|(n, empties)| (of(n), self.member(&streams[of(n)], &cursors, n, empties)))
+                .collect();
+            let weights: Vec<u32> = team.workers.clone().map(|n| self.weight(n)).collect();
+            let stream = &streams[0];
             let pooled = stream.pool.is_some() || stream.mix.is_some();
-            let seeks = team.workers.clone().map(|n| Seek::new(&stream, self.size_bytes(n)));
+            let seeks = team.workers.clone().map(|n| Seek::new(stream, self.size_bytes(n)));
             let seeks = seeks.collect();
             let mut draws = Draws::new(self.workload.seed, number as u64);
             makers.push(Box::new(move || {
                 let mut workers = Vec::new();
-                for member in members {
-                    let worker = member.worker(&stream, draws.clone());
+                for (of, member) in members {
+                    let worker = member.worker(&streams[of], draws.clone());
                     // What one drew at its beginning the next does not draw again.
                     draws = worker.choices.draws.clone();
                     workers.push(worker);
@@ -271,12 +278,32 @@ impl<'a> Run<'a> {
                     (false, Some(worker)) => Crew::One(Box::new(worker)),
                     (_, last) => {
                         workers.extend(last);
-                        Crew::Pool(Box::new(Pool::new(&stream, workers, seeks, draws)))
+                        let lead = &streams[0];
+                        Crew::Pool(Box::new(if joined {
+                            Pool::of_streams(lead, workers, &weights, draws)
+                        } else {
+                            Pool::new(lead, workers, seeks, draws)
+                        }))
                     }
                 }
             }));
         }
         makers
+    }
+
+    /// How often a worker's target is drawn, beside the others of its thread.
+    fn weight(&self, number: usize) -> u32 {
+        let place = self.places[number];
+        let stream = &self.workload.streams[place.stream];
+        if let Some(Some(weight)) = stream.weight_for(place.thread) {
+            return weight;
+        }
+        let Some(PoolShare::Drawn { weights }) = stream.pool.as_ref().map(|p| &p.share) else {
+            return 1;
+        };
+        let targets = stream.target_indexes(self.workload.targets.len());
+        let at = targets.iter().position(|target| *target == place.target);
+        at.and_then(|at| weights.get(at)).copied().unwrap_or(1)
     }
 
     /// The size of a worker's target.
@@ -314,13 +341,14 @@ impl<'a> Run<'a> {
     /// The pace of a worker: its part of its stream's, or of its thread's, which the first worker of the thread brings.
     fn pace(&self, stream: &Stream, number: usize) -> Pace {
         let place = self.places[number];
-        let mine = || self.teams.iter().filter(|t| t.stream == place.stream);
-        let first = mine().map(|t| t.workers.start).min().unwrap_or(0);
         let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
         if each {
-            let workers: usize = mine().map(|t| t.workers.len()).sum();
-            return Pace::new(stream, (number - first) as u64, workers as u64);
+            let mine = |places: &[Place]| {
+                places.iter().filter(|p| p.stream == place.stream).count() as u64
+            };
+            return Pace::new(stream, mine(&self.places[..number]), mine(&self.places));
         }
+        let mine = || self.teams.iter().filter(|t| t.stream == place.stream);
         match mine().find(|t| t.workers.start == number) {
             Some(team) => Pace::new(stream, team.rank.into(), mine().count() as u64),
             None => Pace::Free,
@@ -345,11 +373,11 @@ impl<'a> Run<'a> {
         let mut crews = Vec::new();
         for (number, make) in self.crew_makers().into_iter().enumerate() {
             let team = &self.teams[number];
-            let stream = &self.workload.streams[team.stream];
-            let plan = buffer_plan(stream, self.workload.targets.len());
-            let targets = self.places[team.workers.clone()].iter().map(|p| p.target).collect();
-            let queue = SimQueue::new(&device, &clock, plan, targets, stream.durable)
-                .map_err(|e| memory_error(plan, e))?;
+            let plan = team.plan(self.workload, &self.places);
+            let target = |p: &Place| (p.target, self.workload.streams[p.stream].durable);
+            let targets = self.places[team.workers.clone()].iter().map(target).collect();
+            let queue =
+                SimQueue::new(&device, &clock, plan, targets).map_err(|e| memory_error(plan, e))?;
             let mut crew = make();
             crew.start_at(timeline);
             crews.push((crew, queue));
@@ -396,17 +424,9 @@ impl<'a> Run<'a> {
             starts.push(go);
             let job = Job { make_crew, go: wait_for_go, sender: self.sender.clone() };
             let stream = &self.workload.streams[team.stream];
-            let plan = buffer_plan(stream, self.workload.targets.len());
-            let choice = choices[number].clone();
-            platform::spawn(
-                self.workload,
-                stream,
-                team.rank,
-                &self.targets(team),
-                plan,
-                choice,
-                job,
-            )?;
+            let plan = team.plan(self.workload, &self.places);
+            let (targets, choice) = (self.targets(team), choices[number].clone());
+            platform::spawn(self.workload, stream, team.rank, &targets, plan, choice, job)?;
         }
         let backends = self.wait_until_ready(starts.len())?;
         let clock = Clock::get();
@@ -420,10 +440,11 @@ impl<'a> Run<'a> {
         Ok(self.watch(facts, stop, observer))
     }
 
-    /// The targets of a thread.
-    fn targets(&self, team: &Team) -> Vec<&'a PreparedTarget> {
-        let places = &self.places[team.workers.clone()];
-        places.iter().map(|p| &self.prepared.targets()[p.target]).collect()
+    /// The targets of a thread, and the streams that it works for on them.
+    fn targets(&self, team: &Team) -> Vec<(&'a Stream, &'a PreparedTarget)> {
+        let target =
+            |p: &Place| (&self.workload.streams[p.stream], &self.prepared.targets()[p.target]);
+        self.places[team.workers.clone()].iter().map(target).collect()
     }
 
     /// The backend of each thread: of a stream on a target, or on all targets of a pool.
@@ -431,14 +452,17 @@ impl<'a> Run<'a> {
         let mut choices: Vec<platform::Choice> = Vec::new();
         for (number, team) in self.teams.iter().enumerate() {
             // Threads that differ in nothing else come one after the other.
-            let target = |t: &Team| (t.stream, self.places[t.workers.start].target);
+            let uses = |t: &Team| {
+                let places = self.places[t.workers.clone()].iter();
+                places.map(|p| (p.stream, p.target)).collect::<Vec<_>>()
+            };
             let before = number.checked_sub(1).map(|n| &self.teams[n]);
-            let same = choices.last().filter(|_| before.map(target) == Some(target(team)));
+            let same = choices.last().filter(|_| before.map(uses) == Some(uses(team)));
             let choice = if let Some(same) = same {
                 same.clone()
             } else {
-                let stream = &self.workload.streams[team.stream];
-                platform::choose(self.workload, stream, &self.targets(team))?
+                let in_flight = team.in_flight(self.workload, &self.places);
+                platform::choose(self.workload, in_flight, &self.targets(team))?
             };
             choices.push(choice);
         }

@@ -21,28 +21,25 @@ const EIO: i32 = 5;
 pub(crate) struct SimQueue {
     device: Rc<RefCell<Device>>,
     clock: Rc<Cell<u64>>,
-    targets: Vec<usize>,
-    durable: bool,
+    targets: Vec<(usize, bool)>,
     pending: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
     sequence: u64,
     buffers: Buffers,
 }
 
 impl SimQueue {
-    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. `durable` says that its
-    /// writes must be on stable media when they are done.
+    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. Of each it is known whether
+    /// writes to it must be on stable media when they are done.
     pub(crate) fn new(
         device: &Rc<RefCell<Device>>,
         clock: &Rc<Cell<u64>>,
         plan: BufferPlan,
-        targets: Vec<usize>,
-        durable: bool,
+        targets: Vec<(usize, bool)>,
     ) -> io::Result<Self> {
         Ok(Self {
             device: Rc::clone(device),
             clock: Rc::clone(clock),
             targets,
-            durable,
             pending: BinaryHeap::with_capacity(plan.depth as usize),
             sequence: 0,
             buffers: Buffers::new(plan)?,
@@ -56,9 +53,9 @@ impl SimQueue {
             Op::Write => device::Op::Write,
             Op::Fsync | Op::Fdatasync => device::Op::Sync,
         };
-        let durable = self.durable && op == device::Op::Write;
         let Request { offset, bytes, .. } = *request;
-        let target = self.targets[usize::from(request.target)];
+        let (target, durable) = self.targets[usize::from(request.target)];
+        let durable = durable && op == device::Op::Write;
         device::Request { target, op, offset, bytes, durable }
     }
 

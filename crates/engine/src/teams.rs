@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use workload::{Pattern, Stream, Workload};
+use workload::{Buffers, Pattern, PoolShare, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 
@@ -25,33 +25,41 @@ pub(crate) struct Place {
 /// One thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Team {
-    /// Index of the stream.
+    /// Index of the stream, or of the first of those that share their threads.
     pub stream: usize,
+    /// All of those.
+    pub streams: Range<usize>,
     /// Number among all threads of the stream.
     pub rank: u32,
     /// Its workers, by their numbers in the run.
     pub workers: Range<usize>,
 }
 
-/// Every worker of a workload, and who works together, in order of stream, target, thread; in a pool of stream, thread, target.
+/// Every worker of a workload, and who works together, in order of stream, target, thread; in a pool of thread, stream, target.
 pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     let count = workload.targets.len();
     let (mut places, mut teams) = (Vec::new(), Vec::new());
-    for (stream, s) in workload.streams.iter().enumerate() {
-        let targets = s.target_indexes(count);
+    for crew in workload.crews() {
+        let (stream, lead) = (crew.start, &workload.streams[crew.start]);
         let mut team = |rank, members: &mut dyn Iterator<Item = Place>| {
             let first = places.len();
             places.extend(members);
-            teams.push(Team { stream, rank, workers: first..places.len() });
+            let (streams, workers) = (crew.clone(), first..places.len());
+            teams.push(Team { stream, streams, rank, workers });
         };
-        if s.pool.is_some() {
-            for thread in 0..s.threads {
-                let place = |&target: &usize| Place { stream, target, thread };
-                team(thread, &mut targets.iter().map(place));
+        if lead.pool.is_some() {
+            for thread in 0..lead.threads {
+                let works = |stream: &usize| workload.streams[*stream].weight_for(thread).is_some();
+                let mut members = crew.clone().filter(works).flat_map(|stream| {
+                    let targets = workload.streams[stream].target_indexes(count).into_iter();
+                    targets.map(move |target| Place { stream, target, thread })
+                });
+                team(thread, &mut members);
             }
             continue;
         }
-        let threads = targets.iter().flat_map(|&t| (0..s.threads).map(move |n| (t, n)));
+        let targets = lead.target_indexes(count);
+        let threads = targets.iter().flat_map(|&t| (0..lead.threads).map(move |n| (t, n)));
         for (rank, (target, thread)) in (0..).zip(threads) {
             team(rank, &mut std::iter::once(Place { stream, target, thread }));
         }
@@ -84,7 +92,7 @@ fn goes_on_together(a: &Stream, b: &Stream) -> bool {
     shared(a) && shared(b) && what(a) == what(b) && a.blocks == b.blocks && a.mix == b.mix
 }
 
-/// What buffers a thread of a stream needs, of a workload with this many targets.
+/// What buffers a thread of a stream needs that it shares with no other, of a workload with this many targets.
 pub(crate) fn buffer_plan(stream: &Stream, targets: usize) -> BufferPlan {
     BufferPlan {
         depth: u32::try_from(stream.depth_of_thread(targets)).unwrap_or(u32::MAX),
@@ -92,6 +100,42 @@ pub(crate) fn buffer_plan(stream: &Stream, targets: usize) -> BufferPlan {
         reads: stream.reads(),
         writes: stream.writes(),
         layout: stream.buffers,
+    }
+}
+
+/// What buffers one worker of a thread needs that works for all of these streams.
+pub(crate) fn joined_plan(streams: &[Stream], depth: u32) -> BufferPlan {
+    let largest = streams.iter().map(Stream::largest_block).max().unwrap_or(0);
+    BufferPlan {
+        depth,
+        bytes: u32::try_from(largest).unwrap_or(u32::MAX),
+        reads: streams.iter().any(Stream::reads),
+        writes: streams.iter().any(Stream::writes),
+        layout: streams.first().map_or(Buffers::Single, |s| s.buffers),
+    }
+}
+
+impl Team {
+    /// What buffers it needs.
+    pub(crate) fn plan(&self, workload: &Workload, places: &[Place]) -> BufferPlan {
+        let streams = &workload.streams[self.streams.clone()];
+        let [_, _, ..] = streams else {
+            return buffer_plan(&workload.streams[self.stream], workload.targets.len());
+        };
+        let depths = places[self.workers.clone()].iter().map(|p| workload.streams[p.stream].depth);
+        joined_plan(streams, depths.fold(0, u32::saturating_add))
+    }
+
+    /// I/Os that it has in flight at most.
+    pub(crate) fn in_flight(&self, workload: &Workload, places: &[Place]) -> u64 {
+        let lead = &workload.streams[self.stream];
+        match lead.pool.as_ref().map(|p| &p.share) {
+            Some(PoolShare::Each) => places[self.workers.clone()]
+                .iter()
+                .map(|p| u64::from(workload.streams[p.stream].depth))
+                .fold(0, u64::saturating_add),
+            _ => lead.depth.into(),
+        }
     }
 }
 
@@ -150,8 +194,12 @@ mod tests {
         let (places, teams) = teams(&workload);
         let places: Vec<_> = places.iter().map(|p| (p.thread, p.target)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        let team =
-            |rank: u32| Team { stream: 0, rank, workers: rank as usize * 2..rank as usize * 2 + 2 };
+        let team = |rank: u32| Team {
+            stream: 0,
+            streams: 0..1,
+            rank,
+            workers: rank as usize * 2..rank as usize * 2 + 2,
+        };
         assert_eq!(teams, [team(0), team(1)]);
     }
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Event, Permissions, PrepareError};
 use workload::{
-    Buffers, Bytes, Content, EngineChoice, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
+    Block, Buffers, Bytes, Content, EngineChoice, Hint, Mode, Pattern, Pool, PoolShare, Stream,
+    Target, Workload,
 };
 
 /// Makes two test files with one seed and gives all of their blocks.
@@ -239,6 +240,72 @@ fn a_pool_works_on_real_files() {
             }
             let rows: Vec<_> = run.threads_detail.iter().map(|t| (t.thread, t.target)).collect();
             assert_eq!(rows, [(0, 0), (0, 1), (1, 0), (1, 1)], "{what}");
+        }
+    }
+}
+
+/// Two streams with the same threads, one past the operating system's cache and one through it, durable.
+#[test]
+fn a_thread_may_use_each_target_in_its_own_mode() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = |name: &str| Target {
+        path: directory.path().join(name),
+        size_bytes: Some(Bytes(256 << 10)),
+    };
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let drawn = PoolShare::Drawn { weights: Vec::new() };
+    for engine in [EngineChoice::Auto, EngineChoice::Uring, EngineChoice::Aio] {
+        for (share, modes) in [
+            (PoolShare::Each, [Mode::Direct, Mode::Buffered]),
+            (drawn.clone(), [Mode::Buffered, Mode::Direct]),
+        ] {
+            let block = |bytes| vec![Block { bytes: Bytes(bytes), weight: 1 }];
+            let first = Stream {
+                threads: 2,
+                depth: 3,
+                targets: vec![0],
+                mode: Some(modes[0]),
+                hint: Some(Hint::Sequential),
+                blocks: block(16_384),
+                pool: Some(Pool { share: share.clone() }),
+                ..Stream::default()
+            };
+            let second = Stream {
+                name: "second".to_owned(),
+                targets: vec![1],
+                mode: Some(modes[1]),
+                hint: Some(Hint::Random),
+                write_percent: 100,
+                durable: true,
+                content: Content::Counting,
+                blocks: block(4096),
+                joined: true,
+                ..first.clone()
+            };
+            let mut workload = Workload::single(target("a.test"), first);
+            workload.streams.push(second);
+            workload.targets.push(target("b.test"));
+            workload.engine = engine;
+            (workload.seconds, workload.warmup_seconds) = (0.1, 0.0);
+            let prepared = match engine::prepare(&workload, &permissions, &stop, &mut |_| ()) {
+                Err(PrepareError::NoDirect { .. }) => return,
+                prepared => prepared.unwrap(),
+            };
+            let run = match engine::run(&workload, &prepared, &stop, &mut |_: &Event| ()) {
+                Err(EngineError::Unavailable { .. }) => continue,
+                run => run.unwrap(),
+            };
+            let what = format!("{engine:?} {share:?}");
+            assert_eq!((run.threads, run.total.errors), (2, 0), "{what}: {:?}", run.errors);
+            assert!(run.read.ios > 0 && run.write.ios > 0, "{what}: {run:?}");
+            assert_eq!(run.read.bytes, run.read.ios * 16_384, "{what}");
+            assert_eq!(run.write.bytes, run.write.ios * 4096, "{what}");
+            // What the one reads is never what the other writes.
+            let written = std::fs::read(directory.path().join("b.test")).unwrap();
+            let counting: Vec<u8> = (0..=255).cycle().take(4096).collect();
+            let first = written.chunks(4096).take(64).filter(|block| *block == counting).count();
+            assert!(first > 0, "{what}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a device does now beside the most that it was measured to do: is it busy at all?
 
 use results::{Capacity, DRIFT_SCHEMA, Document, Drift, DriftLoad, Figure, Measurement, Status};
-use workload::{Mode, Pattern, show_ns, show_number};
+use workload::{Pattern, show_ns, show_number};
 
 use crate::Load;
 use crate::compare::loads::{is_whole, title, with_depth};
@@ -97,7 +97,7 @@ impl Capacities {
         for document in documents {
             for m in document.measurements() {
                 let artificial = m.workload.engine.is_artificial();
-                if is_whole(m) && !artificial && m.workload.mode == Mode::Direct {
+                if is_whole(m) && !artificial && m.workload.is_direct() {
                     best.see(document, m);
                 }
             }

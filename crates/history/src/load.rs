@@ -1,7 +1,7 @@
 //! The columns of a measurement: what tables, lists and spreadsheets show of it.
 
 use results::{Conditions, Environment, Latency, Measurement, Status};
-use workload::{DiskspdAccess, Mode, Pattern, Stream};
+use workload::{DiskspdAccess, Pattern, Stream};
 
 use crate::record::{status_name, status_of};
 use crate::value::{Mismatch, Row, Value};
@@ -145,7 +145,7 @@ impl Load {
             in_flight: m.in_flight,
             achieved_in_flight: finite(m.achieved_in_flight).filter(|n| own || *n > 0.0),
             file_bytes: m.file_bytes,
-            direct: workload.mode == Mode::Direct,
+            direct: workload.is_direct(),
             durable: streams.iter().any(|s| s.durable && s.writes()),
             seconds: finite(m.seconds),
             ios: m.total.ios,

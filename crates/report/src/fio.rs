@@ -206,7 +206,7 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
     set("iodepth", stream.depth.to_string());
     set("numjobs", threads.to_string());
     set("ioengine", engine(m));
-    set("direct", u8::from(m.workload.mode == Mode::Direct).to_string());
+    set("direct", u8::from(m.workload.mode_of(stream) == Mode::Direct).to_string());
     set("runtime", m.workload.seconds.to_string());
     set("ramp_time", m.workload.warmup_seconds.to_string());
     set("time_based", "1".to_owned());

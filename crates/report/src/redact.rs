@@ -13,7 +13,7 @@ use crate::ReportError;
 use crate::build::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
-const CLOSED: [&str; 39] = [
+const CLOSED: [&str; 40] = [
     "access",
     "arrival",
     "assignment",
@@ -29,6 +29,7 @@ const CLOSED: [&str; 39] = [
     "finished",
     "from",
     "grade",
+    "hint",
     "histogram",
     "kind",
     "mode",

@@ -117,15 +117,16 @@ pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
 
 /// `direct` or `buffered`, and whether writes are durable.
 pub(crate) fn mode(workload: &Workload) -> String {
-    let mode = match workload.mode {
+    let word = |mode: &Mode| match mode {
         Mode::Direct => "direct (no OS cache)",
         Mode::Buffered => "buffered (through the OS cache)",
         Mode::Mapped => "mapped (through the OS cache, by copying)",
     };
+    let mode = workload.modes().iter().map(word).collect::<Vec<_>>().join(" and ");
     let writing = workload.streams.iter().filter(|s| s.writes());
     let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);
     match (durable.is_empty(), plain.is_empty()) {
-        (true, true) => mode.to_owned(),
+        (true, true) => mode,
         (true, false) => format!("{mode}, writes not durable"),
         (false, true) => format!("{mode}, writes durable"),
         (false, false) => format!("{mode}, some writes durable"),

@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{
-    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Mix, MixPart, Mode,
-    Pattern, Pool, PoolShare, Priority, Rate, RateLimit, Stream, SyncCall, SyncPolicy, Think,
-    show_ns, show_number,
+    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Hint, Mix, MixPart,
+    Mode, Pattern, Pool, PoolMember, PoolShare, Priority, Rate, RateLimit, Stream, SyncCall,
+    SyncPolicy, Think, show_ns, show_number,
 };
 
 use crate::measurement::Measurement;
@@ -66,6 +66,12 @@ pub struct StreamConditions {
     /// How threads shared the targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
+    /// The threads were those of the pool before it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub joined: bool,
+    /// Which threads of the pool worked on the stream's targets; empty means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<PoolMember>,
     /// How the memory of one I/O was laid out.
     #[serde(default, skip_serializing_if = "Buffers::is_single")]
     pub buffers: Buffers,
@@ -81,6 +87,12 @@ pub struct StreamConditions {
     /// Share of I/Os that write, in percent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_percent: u8,
+    /// Whether the operating system's cache was used, where streams differ in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// What the operating system's cache was told of the order of offsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Hint>,
     /// Every write was on stable media before it completed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub durable: bool,
@@ -138,15 +150,25 @@ impl Conditions {
             // Of a run that never came to its figures.
             sizes = vec![measurement.file_bytes / (count as u64).max(1); count];
         }
+        let modes = workload.modes();
+        // Of streams that differ in it, each tells its own.
+        let common = if let [only] = modes[..] { only } else { workload.mode };
         let foreign = |content: &str| content.starts_with("not written by iosonde");
         Self {
             file_bytes: measurement.file_bytes,
             targets: count,
-            buffered: workload.mode == Mode::Buffered,
-            mapped: workload.mode == Mode::Mapped,
+            buffered: common == Mode::Buffered,
+            mapped: common == Mode::Mapped,
             spin: workload.completion == Completion::Spin,
             foreign_data: measurement.targets.iter().any(|t| foreign(&t.content)),
-            streams: workload.streams.iter().map(|s| StreamConditions::of(s, &sizes)).collect(),
+            streams: workload
+                .streams
+                .iter()
+                .map(|s| StreamConditions {
+                    mode: (modes.len() > 1).then(|| workload.mode_of(s)),
+                    ..StreamConditions::of(s, &sizes)
+                })
+                .collect(),
         }
     }
 
@@ -165,10 +187,13 @@ impl Conditions {
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (a, b) = (self, other);
         let size = |c: &Self| Bytes(c.file_bytes).to_string();
-        let cache = |c: &Self| match (c.mapped, c.buffered) {
-            (true, _) => "mapped".to_owned(),
-            (false, true) => "buffered".to_owned(),
-            (false, false) => "direct".to_owned(),
+        let cache = |c: &Self| {
+            let mode = match (c.mapped, c.buffered) {
+                (true, _) => Mode::Mapped,
+                (false, true) => Mode::Buffered,
+                (false, false) => Mode::Direct,
+            };
+            mode_word(mode).to_owned()
         };
         let data = |c: &Self| {
             let known = "written by iosonde, incompressible";
@@ -228,6 +253,10 @@ impl StreamConditions {
             diskspd: stream.diskspd.clone(),
             mix: stream.mix.clone(),
             pool: stream.pool.clone(),
+            joined: stream.joined,
+            members: stream.members.clone(),
+            mode: None,
+            hint: stream.hint,
             buffers: stream.buffers,
             random_percent: if stream.pattern == Pattern::Random {
                 0
@@ -262,7 +291,23 @@ impl StreamConditions {
                 s.align_bytes.map_or("of the block".into(), |a| Bytes(a).to_string())
             }),
             found("share of writes", &|s| format!("{} %", s.write_percent)),
-            found("threads on each target", &|s| pool_words(s.pool.as_ref())),
+            found("threads on each target", &|s| {
+                let joined = if s.joined { ", those of the stream before" } else { "" };
+                let members = s.members.iter().map(member_words).collect::<Vec<_>>();
+                let named = if members.is_empty() { "" } else { ", threads " };
+                pool_words(s.pool.as_ref()) + joined + named + &members.join(", ")
+            }),
+            found("operating system's cache", &|s| {
+                s.mode.map_or("as in the whole", mode_word).to_owned()
+            }),
+            found("hint to the operating system's cache", &|s| {
+                match s.hint {
+                    None => "none",
+                    Some(Hint::Random) => "random",
+                    Some(Hint::Sequential) => "sequential",
+                }
+                .to_owned()
+            }),
             found("buffers", &|s| buffers_words(s.buffers)),
             found("threads", &|s| s.threads.to_string()),
             found("depth", &|s| s.depth.to_string()),
@@ -430,6 +475,19 @@ fn pool_words(pool: Option<&Pool>) -> String {
             format!("shared threads, targets drawn {}", weights.join(" : "))
         }
     }
+}
+
+fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Direct => "direct",
+        Mode::Buffered => "buffered",
+        Mode::Mapped => "mapped",
+    }
+}
+
+fn member_words(member: &PoolMember) -> String {
+    let weight = member.weight.map(|weight| format!(" (weight {weight})"));
+    format!("{}{}", member.thread, weight.unwrap_or_default())
 }
 
 fn buffers_words(buffers: Buffers) -> String {

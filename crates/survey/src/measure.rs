@@ -9,7 +9,7 @@ use counters::{DiskWindow, Sampler, Window};
 use engine::{EngineError, Event, Prepared};
 use inspect::{Inspector, Storage};
 use results::{Environment, Kernel, Measurement, Statistics};
-use workload::{Mode, Workload};
+use workload::Workload;
 
 use crate::watching::Watching;
 use crate::{steadiness, warnings};
@@ -140,7 +140,7 @@ fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
     let names: Vec<&str> = disks.iter().map(|d| d.device.as_str()).collect();
     // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can agree.
-    let comparable = measurement.workload.mode == Mode::Direct && measurement.total.ios > 0;
+    let comparable = measurement.workload.is_direct() && measurement.total.ios > 0;
     let agreement = comparable.then(|| agree(measurement, window));
     Kernel {
         device: names.join("+"),

@@ -59,10 +59,12 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
         found.extend(grave.map(|f| f.message.clone()));
     }
     let Some(host) = &measurement.environment.host else { return };
-    let how = match measurement.workload.mode {
-        Mode::Direct => return,
-        Mode::Buffered => "buffered",
-        Mode::Mapped => "mapped",
+    let modes = measurement.workload.modes();
+    let how = match (modes.contains(&Mode::Buffered), modes.contains(&Mode::Mapped)) {
+        (false, false) => return,
+        (true, false) => "buffered",
+        (false, true) => "mapped",
+        (true, true) => "buffered and mapped",
     };
     if measurement.file_bytes < 2 * host.memory_bytes {
         found.push(format!(

@@ -20,7 +20,9 @@ mod validate;
 pub use arrival::{Arrival, Rate, RateLimit, Think, ThinkFrom};
 pub use mix::{Mix, MixPart};
 pub use model::{Completion, EngineChoice, Mode, OnError, Precision, Target, Workload};
-pub use order::{Buffers, DiskspdAccess, DiskspdOrder, DiskspdSlices, Pool, PoolShare};
+pub use order::{
+    Buffers, DiskspdAccess, DiskspdOrder, DiskspdSlices, Hint, Pool, PoolMember, PoolShare,
+};
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
 pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,

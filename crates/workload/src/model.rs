@@ -1,10 +1,12 @@
 //! The words of a workload.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::order::PoolShare;
 use crate::sim::SimDevice;
 use crate::stream::Stream;
 use crate::units::{Bytes, Nanoseconds};
@@ -39,7 +41,7 @@ pub struct Workload {
     /// How a worker waits for its I/Os.
     #[serde(default)]
     pub completion: Completion,
-    /// Distance of the points of the interval series. 10 ms to 1 h.
+    /// Distance of the points of the interval series. 10 ms to 1 h; of at most 16 threads from 1 ms on.
     #[serde(default = "default_interval")]
     pub interval_ns: Nanoseconds,
     /// What a failed I/O does to the run.
@@ -115,14 +117,64 @@ impl Workload {
     /// Threads in all: of every stream on each of its targets, or on all of them.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        self.sum_over_streams(|s| s.threads_in_all(self.targets.len()))
+        self.sum_over_streams(|s| match &s.pool {
+            Some(_) if s.joined => 0,
+            Some(_) => s.threads.into(),
+            None => s.threads_in_all(self.targets.len()),
+        })
+    }
+
+    /// Streams that share their threads, as ranges of their indexes: one stream where nothing is joined.
+    #[must_use]
+    pub fn crews(&self) -> Vec<Range<usize>> {
+        let mut crews: Vec<Range<usize>> = Vec::new();
+        for (index, stream) in self.streams.iter().enumerate() {
+            match crews.last_mut() {
+                Some(crew) if stream.joined => crew.end = index + 1,
+                _ => crews.push(index..index + 1),
+            }
+        }
+        crews
+    }
+
+    /// Whether a stream uses the operating system's cache.
+    #[must_use]
+    pub fn mode_of(&self, stream: &Stream) -> Mode {
+        stream.mode.unwrap_or(self.mode)
+    }
+
+    /// The modes of all streams, each once.
+    #[must_use]
+    pub fn modes(&self) -> Vec<Mode> {
+        let mut modes = Vec::new();
+        for mode in self.streams.iter().map(|s| self.mode_of(s)) {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        modes
+    }
+
+    /// Whether all I/O goes past the operating system's cache.
+    #[must_use]
+    pub fn is_direct(&self) -> bool {
+        self.streams.iter().all(|s| self.mode_of(s) == Mode::Direct)
     }
 
     /// I/Os in flight in all, when every thread holds its depth.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         let count = self.targets.len();
-        self.sum_over_streams(|s| s.threads_in_all(count).saturating_mul(s.depth_of_thread(count)))
+        self.sum_over_streams(|s| {
+            let each = s.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
+            let threads = match each {
+                true => s.threads_in_all(count),
+                // What is handed out is the thread's, however many streams it works for.
+                false if s.joined => 0,
+                false => s.threads.into(),
+            };
+            threads.saturating_mul(s.depth_of_thread(count))
+        })
     }
 
     /// The depth that all streams share, if they do.
@@ -135,7 +187,10 @@ impl Workload {
     /// Workers in all, whose figures are kept apart: of every thread on each of its targets.
     pub(crate) fn workers(&self) -> u64 {
         let count = self.targets.len();
-        self.sum_over_streams(|s| u64::from(s.threads).saturating_mul(s.targets_of(count)))
+        self.sum_over_streams(|s| {
+            let targets = if s.pool.is_some() { s.targets_of(count) } else { 1 };
+            s.threads_in_all(count).saturating_mul(targets)
+        })
     }
 
     fn sum_over_streams(&self, of: impl Fn(&Stream) -> u64) -> u64 {

@@ -114,6 +114,27 @@ pub enum PoolShare {
     },
 }
 
+/// A thread of a pool, and how often it draws the targets of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolMember {
+    /// Its number among the threads of the pool, from 0.
+    pub thread: u32,
+    /// Relative frequency of the stream's target where targets are drawn, instead of the share's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+}
+
+/// What the operating system's cache is told of the order of offsets. Without a hint it finds out by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Hint {
+    /// They are anywhere: nothing is read ahead.
+    Random,
+    /// They follow one another: more is read ahead.
+    Sequential,
+}
+
 /// How the memory of one I/O is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

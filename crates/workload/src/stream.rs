@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Arrival, Rate, Think};
 use crate::mix::Mix;
-use crate::order::{Buffers, DiskspdOrder, Pool, PoolShare};
+use crate::model::Mode;
+use crate::order::{Buffers, DiskspdOrder, Hint, Pool, PoolMember, PoolShare};
 use crate::units::Bytes;
 
 /// Threads doing one kind of I/O.
@@ -36,6 +37,12 @@ pub struct Stream {
     pub align_bytes: Option<Bytes>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
+    /// Whether the operating system's cache is used, where this stream has it otherwise than the workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// What the operating system's cache is told of the order of the offsets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Hint>,
     /// Flush calls between writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncPolicy>,
@@ -63,6 +70,12 @@ pub struct Stream {
     /// Threads that work on all targets of the stream at once; without it, each thread has one target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
+    /// The stream has no threads of its own: those of the pool before it work on its targets, too.
+    #[serde(skip_serializing_if = "is_false")]
+    pub joined: bool,
+    /// Of a pool: which of its threads work on the targets of this stream; empty means all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<PoolMember>,
     /// How the memory of one I/O is laid out.
     #[serde(skip_serializing_if = "Buffers::is_single")]
     pub buffers: Buffers,
@@ -93,6 +106,8 @@ impl Default for Stream {
             distribution: Distribution::Uniform,
             align_bytes: None,
             write_percent: 0,
+            mode: None,
+            hint: None,
             sync: None,
             durable: false,
             rate: None,
@@ -102,6 +117,8 @@ impl Default for Stream {
             diskspd: None,
             mix: None,
             pool: None,
+            joined: false,
+            members: Vec::new(),
             buffers: Buffers::Single,
             content: Content::Random,
             content_file: None,
@@ -148,11 +165,25 @@ impl Stream {
         if self.targets.is_empty() { (0..count).collect() } else { self.targets.clone() }
     }
 
-    /// Threads of the stream in all, of a workload with `count` targets.
+    /// Threads that work for the stream, of a workload with `count` targets.
     #[must_use]
     pub fn threads_in_all(&self, count: usize) -> u64 {
         let each = if self.pool.is_some() { 1 } else { self.targets_of(count) };
-        u64::from(self.threads).saturating_mul(each)
+        let threads = match (self.pool.is_some(), self.members.len() as u64) {
+            (true, named) if named > 0 => named,
+            _ => self.threads.into(),
+        };
+        threads.saturating_mul(each)
+    }
+
+    /// How often a thread of a pool draws each target of the stream, beside those of other streams; none where it works on none.
+    #[must_use]
+    pub fn weight_for(&self, thread: u32) -> Option<Option<u32>> {
+        if self.members.is_empty() {
+            return (thread < self.threads).then_some(None);
+        }
+        let at = self.members.binary_search_by_key(&thread, |m| m.thread).ok()?;
+        self.members.get(at).map(|member| member.weight)
     }
 
     /// Outstanding I/Os of one thread of the stream, on all of its targets, of a workload with `count` targets.
@@ -165,6 +196,11 @@ impl Stream {
     pub(crate) fn targets_of(&self, count: usize) -> u64 {
         (if self.targets.is_empty() { count } else { self.targets.len() }) as u64
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A block size and its weight among the others.

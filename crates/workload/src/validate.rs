@@ -1,10 +1,11 @@
 //! The rules a workload must keep. All violations are reported together, before anything is touched.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::arrival::RateLimit;
 use crate::model::{EngineChoice, Mode, Precision, Workload};
-use crate::order::{Buffers, PoolShare};
+use crate::order::Buffers;
 use crate::stream::{Block, Content, Distribution, Pattern, Priority, Stream};
 use crate::units::Bytes;
 
@@ -22,6 +23,12 @@ const NAME_CHARS_MAX: usize = 64;
 const PIECES_MAX: u32 = 1024;
 /// The most points of a series: all of them are kept, and written into the result.
 const POINTS_MAX: f64 = 1e6;
+
+/// At the end of an interval every thread tells what it counted, and the one that collects it must keep up: shorter intervals than
+/// this are for few.
+const INTERVAL_OF_MANY_NS: u64 = 10_000_000;
+/// The most threads for them.
+const THREADS_OF_SHORT: u64 = 16;
 
 /// One rule that a workload breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +85,7 @@ impl Workload {
         let mut found = Found::default();
         found.check(!self.targets.is_empty(), "targets", "empty", "name at least one target");
         found.check(!self.streams.is_empty(), "streams", "empty", "describe at least one stream");
+        let mut paths = HashSet::new();
         for (i, target) in self.targets.iter().enumerate() {
             let field = format!("targets[{i}].path");
             found.check(!target.path.as_os_str().is_empty(), field, "empty", "give a path");
@@ -85,14 +93,14 @@ impl Workload {
             let ok = (TARGET_BYTES.0..=TARGET_BYTES.1).contains(&size.0);
             let field = format!("targets[{i}].size_bytes");
             found.check(ok, field, size, "it must be at least 4096 bytes and at most 4 EiB");
-            let twice = self.targets[..i].iter().any(|t| t.path == target.path);
+            let once = paths.insert(&target.path);
             let path = target.path.display();
-            found.check(!twice, format!("targets[{i}].path"), path, "a target is named once");
+            found.check(once, format!("targets[{i}].path"), path, "a target is named once");
         }
         self.check_times(&mut found);
         let real = !(self.engine == EngineChoice::Auto || self.engine.is_artificial());
         let rule = "a mapped target takes no engine for real I/O; leave it at `auto`";
-        let mapped = self.mode == Mode::Mapped;
+        let mapped = self.modes().contains(&Mode::Mapped);
         found.check(!(mapped && real), "engine", self.engine.name(), rule);
         let threads = self.workers();
         let rule = format!(
@@ -101,6 +109,9 @@ impl Workload {
         found.check(threads <= THREADS_MAX, "threads", threads, &rule);
         for (i, stream) in self.streams.iter().enumerate() {
             self.check_stream(&mut found, i, stream);
+        }
+        for crew in self.crews() {
+            pool::check_crew(&mut found, self, crew);
         }
         if let Some(sim) = &self.sim {
             sim::check(&mut found, sim);
@@ -128,8 +139,14 @@ impl Workload {
                         precision (0 in experiments)";
             found.check(!paced, "precision.percent", precision.percent, rule);
         }
-        let ok = (10_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
-        found.check(ok, "interval_ns", self.interval_ns, "it must be 10 ms to 1 h");
+        let ok = (1_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
+        found.check(ok, "interval_ns", self.interval_ns, "it must be 1 ms to 1 h");
+        let short = ok && self.interval_ns.0 < INTERVAL_OF_MANY_NS;
+        let rule = format!(
+            "more than {THREADS_OF_SHORT} threads, counted on each of their targets, have intervals of 10 ms or longer"
+        );
+        let many = short && self.workers() > THREADS_OF_SHORT;
+        found.check(!many, "interval_ns", self.interval_ns, &rule);
         let points = self.seconds * 1e9 / self.interval_ns.0.max(1) as f64;
         let few = !ok || self.seconds > day || points <= POINTS_MAX;
         let rule = "the series may have at most a million points; use longer intervals";
@@ -153,7 +170,7 @@ impl Workload {
         }
         check_blocks(found, &at, stream);
         self.check_pieces(found, &at, stream);
-        self.check_pool(found, &at, stream);
+        pool::check(found, &at, stream, self.targets.len());
         check_percents(found, &at, stream);
         check_arrival(found, &at, stream);
         orders::check(found, &at, stream);
@@ -177,25 +194,6 @@ impl Workload {
         }
     }
 
-    fn check_pool(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
-        let Some(pool) = &stream.pool else { return };
-        let targets = stream.target_indexes(self.targets.len()).len();
-        if let PoolShare::Drawn { weights } = &pool.share {
-            let rule = format!("the stream has {targets} targets; give a weight for each, or none");
-            let fits = weights.is_empty() || weights.len() == targets;
-            found.check(fits, at("pool.share.weights"), weights.len(), &rule);
-            let some = weights.is_empty() || weights.iter().any(|w| *w > 0);
-            let rule = "one weight must be above 0";
-            found.check(some, at("pool.share.weights"), "all 0", rule);
-        }
-        let in_all = stream.depth_of_thread(self.targets.len());
-        let deep = stream.depth <= DEPTH_MAX && in_all > u64::from(DEPTH_MAX);
-        let rule = "depth times targets may be at most 65536 for a thread";
-        found.check(!deep, at("depth"), in_all, rule);
-        let rule = "a flush is of one target; leave out `sync`, or `pool`";
-        found.check(stream.sync.is_none(), at("sync"), "set beside a pool", rule);
-    }
-
     fn check_pieces(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
         let (Buffers::Scattered { pieces } | Buffers::Copied { pieces }) = stream.buffers else {
             return;
@@ -207,7 +205,7 @@ impl Workload {
         found.check(stream.blocks.iter().all(whole), at("buffers.pieces"), pieces, rule);
         let scattered = matches!(stream.buffers, Buffers::Scattered { .. });
         let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
-        let mapped = self.mode == Mode::Mapped && scattered;
+        let mapped = self.mode_of(stream) == Mode::Mapped && scattered;
         found.check(!mapped, at("buffers"), "scattered", rule);
     }
 
@@ -256,7 +254,7 @@ impl Workload {
             found.check(stride_bytes.0 <= span, at("pattern.stride_bytes"), stride_bytes, &rule);
         }
         orders::check_fit(found, &at, stream, span, path);
-        if self.mode != Mode::Direct || self.engine.is_artificial() {
+        if self.mode_of(stream) != Mode::Direct || self.engine.is_artificial() {
             return;
         }
         let align = fact.direct_align_bytes.max(1);
@@ -391,6 +389,8 @@ fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
 mod mix;
 #[path = "validate_orders.rs"]
 mod orders;
+#[path = "validate_pool.rs"]
+mod pool;
 #[path = "validate_sim.rs"]
 mod sim;
 

@@ -1,9 +1,9 @@
 //! Tests of the rules a workload must keep.
 
 use super::*;
-use crate::arrival::{Arrival, Rate};
+use crate::arrival::{Arrival, Rate, Think, ThinkFrom};
 use crate::model::Target;
-use crate::order::Pool;
+use crate::order::{Pool, PoolMember, PoolShare};
 use crate::sim::{
     SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
     SimWarmup, SimWriteCache,
@@ -289,4 +289,143 @@ fn a_pool_has_rules_of_its_own() {
     assert_eq!(fields(&found(PoolShare::InTurn, flushing)), ["streams[0].sync"]);
     let many = Stream { threads: 2049, ..Stream::default() };
     assert_eq!(fields(&found(PoolShare::InTurn, many)), ["threads"]);
+}
+
+/// Two streams with the same three threads.
+fn joined(share: &PoolShare, second: Stream) -> Workload {
+    let pool = Some(Pool { share: share.clone() });
+    let first = Stream { threads: 3, depth: 4, targets: vec![0], pool, ..Stream::default() };
+    let second = Stream {
+        joined: true,
+        targets: vec![1],
+        threads: 3,
+        depth: 4,
+        pool: first.pool.clone(),
+        ..second
+    };
+    let target = |name: &str| Target { path: name.into(), size_bytes: None };
+    let (targets, streams) = (vec![target("a"), target("b")], vec![first, second]);
+    Workload { targets, streams, ..workload(Stream::default()) }
+}
+
+#[test]
+fn threads_of_two_streams_are_counted_once() {
+    let write = || Stream { write_percent: 100, ..Stream::default() };
+    let each = joined(&PoolShare::Each, write());
+    assert_eq!(each.violations(), []);
+    assert_eq!((each.threads(), each.in_flight(), each.workers()), (3, 24, 6));
+    assert_eq!(each.crews().first(), Some(&(0..2)));
+    let drawn = PoolShare::Drawn { weights: Vec::new() };
+    let drawn = joined(&drawn, write());
+    assert_eq!(drawn.violations(), []);
+    assert_eq!((drawn.threads(), drawn.in_flight(), drawn.workers()), (3, 12, 6));
+    let mut some = drawn;
+    some.streams[1].members = vec![PoolMember { thread: 1, weight: Some(7) }];
+    assert_eq!(some.violations(), []);
+    assert_eq!((some.threads(), some.in_flight(), some.workers()), (3, 12, 4));
+    let of_second = |thread| some.streams[1].weight_for(thread);
+    assert_eq!([of_second(0), of_second(1), of_second(2)], [None, Some(Some(7)), None]);
+    assert_eq!(some.streams[0].weight_for(2), Some(None));
+}
+
+/// A change of a joined stream that breaks a rule, and the field that is named.
+type Case<'a> = (&'a PoolShare, &'a dyn Fn(&mut Stream), &'a str);
+
+#[test]
+fn streams_with_the_same_threads_have_rules_of_their_own() {
+    let drawn = PoolShare::Drawn { weights: Vec::new() };
+    let broken = |share: &PoolShare, change: &dyn Fn(&mut Stream)| {
+        let mut workload = joined(share, Stream::default());
+        change(&mut workload.streams[1]);
+        fields(&workload.violations()).iter().map(|f| (*f).to_owned()).collect::<Vec<_>>()
+    };
+    let member = |thread, weight| PoolMember { thread, weight };
+    let second = "streams[1].";
+    let cases: [Case; 12] = [
+        (&drawn, &|s| s.threads = 2, "threads"),
+        (&drawn, &|s| s.depth = 5, "depth"),
+        (&drawn, &|s| s.pool = Some(Pool { share: PoolShare::Each }), "pool.share"),
+        (&drawn, &|s| s.pool = None, "joined"),
+        (&drawn, &|s| s.cpus = vec![0], "cpus"),
+        (&drawn, &|s| s.priority = Some(Priority::Idle), "priority"),
+        (&drawn, &|s| s.mode = Some(Mode::Mapped), "mode"),
+        (&drawn, &|s| s.buffers = Buffers::Large, "buffers"),
+        (
+            &drawn,
+            &|s| s.rate = Some(Rate { limit: RateLimit::Iops(9.0), arrival: Arrival::Capped }),
+            "rate",
+        ),
+        (&drawn, &|s| s.members = vec![member(2, None), member(1, None)], "members"),
+        (&drawn, &|s| s.members = vec![member(3, None)], "members"),
+        (&PoolShare::Each, &|s| s.members = vec![member(0, Some(1))], "members"),
+    ];
+    for (share, change, field) in cases {
+        let found = broken(share, change);
+        assert!(found.contains(&format!("{second}{field}")), "{field}: {found:?}");
+    }
+    // What each has of its own may differ.
+    let pause = Think { pause_ns: Nanoseconds(9), burst_ios: 1, from: ThinkFrom::default() };
+    let own = |s: &mut Stream| {
+        (s.write_percent, s.durable, s.mode) = (100, true, Some(Mode::Buffered));
+        (s.depth, s.think, s.content) = (9, Some(pause), Content::Zero);
+    };
+    assert_eq!(broken(&PoolShare::Each, &own), [""; 0]);
+    let mut idle = joined(&drawn, Stream::default());
+    for stream in &mut idle.streams {
+        stream.members = vec![member(0, None), member(2, None)];
+    }
+    let found = idle.violations();
+    assert!(found.len() == 1 && found[0].to_string().contains("without thread 1"), "{found:?}");
+    let mut alone = joined(&drawn, Stream::default());
+    alone.streams.remove(0);
+    assert_eq!(fields(&alone.violations()), ["streams[0].joined"]);
+    let outside = Stream { members: vec![member(0, None)], ..Stream::default() };
+    assert_eq!(fields(&workload(outside).violations()), ["streams[0].members"]);
+    let mut deep = joined(&PoolShare::Each, Stream::default());
+    (deep.streams[0].depth, deep.streams[1].depth) = (40_000, 40_000);
+    assert_eq!(fields(&deep.violations()), ["streams[0].depth"]);
+}
+
+#[test]
+fn short_intervals_are_for_few_threads() {
+    let of = |threads, interval_ns, seconds| {
+        let interval_ns = Nanoseconds(interval_ns);
+        let stream = Stream { threads, ..Stream::default() };
+        let workload = Workload { seconds, interval_ns, ..workload(stream) };
+        fields(&workload.violations()).len()
+    };
+    assert_eq!(of(16, 1_000_000, 10.0), 0);
+    assert_eq!(of(17, 1_000_000, 10.0), 1);
+    assert_eq!(of(17, 10_000_000, 10.0), 0);
+    assert_eq!(of(1, 999_999, 10.0), 1);
+    assert_eq!(of(1, 1_000_000, 1001.0), 1, "a million points");
+}
+
+/// Each target was compared with all before it.
+#[test]
+fn many_targets_are_checked_in_one_pass() {
+    let target = |n: u64| Target { path: n.to_string().into(), size_bytes: None };
+    let mut workload = workload(Stream { targets: vec![0], ..Stream::default() });
+    workload.targets = (0..200_000).map(target).collect();
+    assert_eq!(workload.violations(), []);
+    workload.targets.push(target(5));
+    assert_eq!(fields(&workload.violations()), ["targets[200000].path"]);
+}
+
+#[test]
+fn a_stream_may_have_its_own_mode() {
+    let buffered = Stream { mode: Some(Mode::Buffered), ..Stream::default() };
+    let block =
+        |stream: Stream| Stream { blocks: vec![Block { bytes: Bytes(1000), weight: 1 }], ..stream };
+    let facts = [TargetFacts { size_bytes: 1 << 30, direct_align_bytes: 512 }];
+    let mut both = workload(block(buffered.clone()));
+    assert_eq!(both.violations_on(&facts), []);
+    assert!(!both.is_direct() && both.modes() == [Mode::Buffered]);
+    both.streams.push(block(Stream::default()));
+    let found = both.violations_on(&facts);
+    assert!(found.iter().all(|v| v.field.starts_with("streams[1].")) && !found.is_empty());
+    assert_eq!(both.modes(), [Mode::Buffered, Mode::Direct]);
+    let mapped = Stream { mode: Some(Mode::Mapped), ..Stream::default() };
+    let asked = Workload { engine: EngineChoice::Uring, ..workload(mapped) };
+    assert_eq!(fields(&asked.violations()), ["engine"]);
 }

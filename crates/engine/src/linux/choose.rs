@@ -45,19 +45,20 @@ impl Choice {
     }
 }
 
-/// Takes the backend that was asked for, or the best one that works here, for a thread on these targets.
+/// Takes the backend that was asked for, or the best one that works here, for a thread that has so many I/Os in flight on these
+/// targets, each for a stream.
 pub(crate) fn choose(
     workload: &Workload,
-    stream: &Stream,
-    targets: &[&PreparedTarget],
+    in_flight: u64,
+    targets: &[(&Stream, &PreparedTarget)],
 ) -> Result<Choice, EngineError> {
     let unavailable =
         |engine, error: &io::Error| EngineError::Unavailable { engine, cause: hint(error) };
     match workload.engine {
-        EngineChoice::Auto if workload.mode == Mode::Mapped => {
+        EngineChoice::Auto if targets.iter().any(|(s, _)| workload.mode_of(s) == Mode::Mapped) => {
             Ok(Choice::new(Kind::Mmap, "the target is mapped"))
         }
-        EngineChoice::Auto => Ok(best(workload, stream, targets)),
+        EngineChoice::Auto => Ok(best(workload, in_flight, targets)),
         EngineChoice::Uring => {
             uring::probe().map_err(|e| unavailable("uring", &e))?;
             Ok(Choice::new(Kind::Uring, "asked for"))
@@ -99,7 +100,7 @@ struct Known {
 
 impl Known {
     fn of(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Self {
-        let mode = workload.mode;
+        let mode = workload.mode_of(stream);
         let only_writes = !stream.reads();
         let Ok(file) = ready::open_for_io(target, mode, stream) else {
             // Whoever opens it for the run will say why it cannot be.
@@ -154,16 +155,29 @@ impl Known {
 /// ramfs, which libc does not name.
 const RAMFS_MAGIC: libc::c_long = 0x8584_58F6;
 
-fn best(workload: &Workload, stream: &Stream, targets: &[&PreparedTarget]) -> Choice {
-    if stream.depth_of_thread(workload.targets.len()) == 1 {
+fn best(workload: &Workload, in_flight: u64, targets: &[(&Stream, &PreparedTarget)]) -> Choice {
+    if in_flight == 1 {
         let reason = "at depth 1 plain pread/pwrite has the least overhead";
         return Choice::new(Kind::Sync, reason);
     }
-    // The targets of a pool share a queue; the first of them decides.
-    let Some(target) = targets.first() else {
+    // The targets of a pool share a queue; of each stream, the first of them decides.
+    let mut wanted: Vec<(Kind, &'static str)> = Vec::new();
+    for (number, (stream, target)) in targets.iter().enumerate() {
+        let first = number.checked_sub(1).and_then(|n| targets.get(n));
+        if first.is_none_or(|(before, _)| !std::ptr::eq(*before, *stream)) {
+            wanted.push(Known::of(workload, stream, target).better());
+        }
+    }
+    let Some(&(first, reason)) = wanted.first() else {
         return Choice::new(Kind::Sync, "there is no target");
     };
-    let (better, reason) = Known::of(workload, stream, target).better();
+    let (better, reason) = if wanted.iter().all(|(kind, _)| *kind == first) {
+        (first, reason)
+    } else {
+        // aio may make an I/O to one target in the submitting call, and those to the others would wait for it.
+        let reason = "the targets of a thread would be best with different backends, and with io_uring none of them waits for another";
+        (Kind::Uring, reason)
+    };
     let probe = |kind| if kind == Kind::Aio { aio::probe() } else { uring::probe() };
     let Err(error) = probe(better) else { return Choice::new(better, reason) };
     let other = if better == Kind::Aio { Kind::Uring } else { Kind::Aio };

@@ -10,7 +10,8 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
+use workload::Hint;
 
 use super::fault;
 use super::inline::{InlineQueue, Perform};
@@ -41,6 +42,14 @@ impl Mapping {
         let map =
             if writes { options.map_raw(&file)? } else { options.map_raw_read_only(&file)? };
         Ok(Self { file, map, writes, durable, page_bytes: fault::page_bytes() })
+    }
+
+    /// Tells the system of the order in which it will be used.
+    pub(super) fn advise(&self, hint: Hint) -> io::Result<()> {
+        self.map.advise(match hint {
+            Hint::Random => Advice::Random,
+            Hint::Sequential => Advice::Sequential,
+        })
     }
 
     /// What of a request lies in the mapping, as a part of it.

@@ -20,9 +20,10 @@ mod vectors;
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use workload::{Completion, Stream, Workload};
+use rustix::fs::Advice;
+use workload::{Completion, Hint, Mode, Stream, Workload};
 
 use crate::buffers::BufferPlan;
 use crate::error::EngineError;
@@ -45,12 +46,12 @@ pub(crate) fn spawn(
     workload: &Workload,
     stream: &Stream,
     rank: u32,
-    targets: &[&PreparedTarget],
+    targets: &[(&Stream, &PreparedTarget)],
     plan: BufferPlan,
     choice: Choice,
     job: Job,
 ) -> Result<(), EngineError> {
-    let start = Start::new(workload, stream, targets, plan, choice)?;
+    let start = Start::new(workload, targets, plan, choice)?;
     let setup = thread::Setup::new(stream, rank);
     let body = move || match setup.apply() {
         Ok(()) => start.open(job),
@@ -72,6 +73,22 @@ struct Open {
     file: File,
     path: PathBuf,
     size_bytes: u64,
+    writes: bool,
+    durable: bool,
+    hint: Option<Hint>,
+}
+
+/// Tells the operating system's cache of the order of the offsets.
+fn advise(file: &File, hint: Hint, path: &Path) -> Result<(), EngineError> {
+    let advice = match hint {
+        Hint::Random => Advice::Random,
+        Hint::Sequential => Advice::Sequential,
+    };
+    rustix::fs::fadvise(file, 0, None, advice).map_err(|error| EngineError::Open {
+        path: path.to_owned(),
+        what: "a hint on the order of its offsets".to_owned(),
+        source: error.into(),
+    })
 }
 
 /// What a thread opens its queue with.
@@ -80,19 +97,16 @@ struct Start {
     opened: Vec<Open>,
     plan: BufferPlan,
     completion: Completion,
-    writes: bool,
-    durable: bool,
 }
 
 /// Opens a queue in this thread, on these targets.
 pub(crate) fn open_queue(
     workload: &Workload,
-    stream: &Stream,
-    targets: &[&PreparedTarget],
+    targets: &[(&Stream, &PreparedTarget)],
     plan: BufferPlan,
     choice: Choice,
 ) -> Result<(Box<dyn Queue>, Backend), EngineError> {
-    Start::new(workload, stream, targets, plan, choice)?.open(Boxed)
+    Start::new(workload, targets, plan, choice)?.open(Boxed)
 }
 
 /// What becomes of a queue, whichever it is.
@@ -138,28 +152,36 @@ impl Opened for Boxed {
 }
 
 impl Start {
-    /// Opens the targets, each for this thread alone.
+    /// Opens the targets, each for this thread alone and as its stream uses it.
     fn new(
         workload: &Workload,
-        stream: &Stream,
-        targets: &[&PreparedTarget],
+        targets: &[(&Stream, &PreparedTarget)],
         plan: BufferPlan,
         choice: Choice,
     ) -> Result<Self, EngineError> {
-        let open = |target: &&PreparedTarget| {
-            let file = ready::open_for_io(target, workload.mode, stream)?;
-            Ok(Open { file, path: target.path().to_owned(), size_bytes: target.size_bytes() })
+        let open = |(stream, target): &(&Stream, &PreparedTarget)| {
+            let mode = workload.mode_of(stream);
+            let file = ready::open_for_io(target, mode, stream)?;
+            if let Some(hint) = stream.hint.filter(|_| mode == Mode::Buffered) {
+                advise(&file, hint, target.path())?;
+            }
+            Ok(Open {
+                file,
+                path: target.path().to_owned(),
+                size_bytes: target.size_bytes(),
+                writes: stream.writes(),
+                durable: stream.durable,
+                hint: stream.hint,
+            })
         };
         let real = if choice.kind == Kind::Null { &[] } else { targets };
         let opened = real.iter().map(open).collect::<Result<Vec<_>, EngineError>>()?;
-        let (completion, writes) = (workload.completion, stream.writes());
-        Ok(Self { choice, opened, plan, completion, writes, durable: stream.durable })
+        Ok(Self { choice, opened, plan, completion: workload.completion })
     }
 
     /// Opens the queue and does with it what is to be done.
     fn open<O: Opened>(self, then: O) -> O::Output {
-        let Self { choice: Choice { kind, reason }, opened, plan, completion, writes, durable } =
-            self;
+        let Self { choice: Choice { kind, reason }, opened, plan, completion } = self;
         let files = |opened: Vec<Open>| opened.into_iter().map(|o| o.file).collect::<Vec<_>>();
         let backend = |features| Backend { name: kind.name(), reason, features };
         let unavailable = |error: io::Error| EngineError::Unavailable {
@@ -179,7 +201,7 @@ impl Start {
                 Ok(queue) => then.open(queue, plan, backend(Vec::new())),
                 Err(error) => then.fail(memory_error(plan, error)),
             },
-            Kind::Mmap => match mapped(opened, plan, writes, durable) {
+            Kind::Mmap => match mapped(opened, plan) {
                 Ok(queue) => then.open(queue, plan, backend(Vec::new())),
                 Err(error) => then.fail(error),
             },
@@ -191,18 +213,18 @@ impl Start {
     }
 }
 
-fn mapped(
-    opened: Vec<Open>,
-    plan: BufferPlan,
-    writes: bool,
-    durable: bool,
-) -> Result<mmap::MmapQueue, EngineError> {
-    let map =
-        |Open { file, path, size_bytes }: Open| {
-            mmap::Mapping::new(file, size_bytes, writes, durable).map_err(|source| {
-                EngineError::Open { path, what: "copying, mapped into memory".to_owned(), source }
-            })
-        };
+fn mapped(opened: Vec<Open>, plan: BufferPlan) -> Result<mmap::MmapQueue, EngineError> {
+    let map = |Open { file, path, size_bytes, writes, durable, hint }: Open| {
+        let mapping = mmap::Mapping::new(file, size_bytes, writes, durable).and_then(|mapping| {
+            hint.map_or(Ok(()), |hint| mapping.advise(hint))?;
+            Ok(mapping)
+        });
+        mapping.map_err(|source| EngineError::Open {
+            path,
+            what: "copying, mapped into memory".to_owned(),
+            source,
+        })
+    };
     let mappings = opened.into_iter().map(map).collect::<Result<Vec<_>, _>>()?;
     mmap::MmapQueue::new(mappings, plan).map_err(|error| memory_error(plan, error))
 }

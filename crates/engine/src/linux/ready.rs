@@ -64,7 +64,9 @@ fn make_ready(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Event),
 ) -> Result<PreparedTarget, PrepareError> {
-    let direct = workload.mode == Mode::Direct;
+    let count = workload.targets.len();
+    let mut here = workload.streams.iter().filter(|s| s.target_indexes(count).contains(&index));
+    let direct = here.any(|stream| workload.mode_of(stream) == Mode::Direct);
     // A test file that was begun is removed whenever this function fails: dropping the target does it.
     if direct {
         target.direct_align_bytes = direct_alignment(&target)?;

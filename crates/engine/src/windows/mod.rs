@@ -26,8 +26,8 @@ fn not_yet(engine: &'static str) -> EngineError {
 /// Takes the null backend, or says that there is no other.
 pub(crate) fn choose(
     workload: &Workload,
-    _stream: &Stream,
-    _targets: &[&PreparedTarget],
+    _in_flight: u64,
+    _targets: &[(&Stream, &PreparedTarget)],
 ) -> Result<Choice, EngineError> {
     match workload.engine {
         EngineChoice::Null => Ok(Choice),
@@ -40,7 +40,7 @@ pub(crate) fn spawn(
     _workload: &Workload,
     _stream: &Stream,
     _rank: u32,
-    _targets: &[&PreparedTarget],
+    _targets: &[(&Stream, &PreparedTarget)],
     plan: BufferPlan,
     _choice: Choice,
     job: Job,
@@ -58,8 +58,7 @@ pub(crate) fn spawn(
 /// Opens a queue of the null backend.
 pub(crate) fn open_queue(
     _workload: &Workload,
-    _stream: &Stream,
-    _targets: &[&PreparedTarget],
+    _targets: &[(&Stream, &PreparedTarget)],
     plan: BufferPlan,
     _choice: Choice,
 ) -> Result<(Box<dyn Queue>, Backend), EngineError> {

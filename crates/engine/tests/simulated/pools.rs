@@ -2,8 +2,8 @@
 
 use results::Measurement;
 use workload::{
-    Arrival, Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Nanoseconds, OnError, Pool,
-    PoolShare, Rate, RateLimit, SimDevice, Stream, Target, Think, ThinkFrom, Workload,
+    Arrival, Block, Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, Nanoseconds, OnError, Pool,
+    PoolMember, PoolShare, Rate, RateLimit, SimDevice, Stream, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::experiment::{MS, device, measure, reads, workload};
@@ -171,5 +171,92 @@ fn pauses_are_those_of_who_has_the_depth() {
     for (share, bursts) in [(PoolShare::InTurn, 1), (drawn(&[]), 1), (PoolShare::Each, 3)] {
         let m = measure(&pool(Stream { think, ..reads(6) }, share.clone(), 3));
         assert!(m.total.ios.abs_diff(1000 * 6 * bursts) <= 6 * bursts, "{share:?} {}", m.total.ios);
+    }
+}
+
+/// Two streams of one target each, whose I/O differs, with the same threads.
+fn joined(share: &PoolShare, first: Stream, second: Stream) -> Workload {
+    let mut workload = pool(Stream { targets: vec![0], ..first }, share.clone(), 2);
+    let second = Stream { name: "second".into(), joined: true, targets: vec![1], ..second };
+    workload.streams.push(Stream { pool: Some(Pool { share: share.clone() }), ..second });
+    workload
+}
+
+fn on_streams(m: &Measurement) -> Vec<u64> {
+    m.streams.iter().map(|s| s.total.ios).collect()
+}
+
+#[test]
+fn one_thread_may_work_for_several_streams() {
+    let block = |bytes| vec![Block { bytes: Bytes(bytes), weight: 1 }];
+    let writes = Stream { write_percent: 100, blocks: block(65_536), threads: 2, ..reads(3) };
+    let m = measure(&joined(&PoolShare::Each, Stream { threads: 2, ..reads(5) }, writes.clone()));
+    assert_eq!((m.threads, m.in_flight, m.depth), (2, 16, None));
+    assert_eq!((m.streams[0].threads, m.streams[1].threads), (2, 2));
+    assert_eq!(on_streams(&m), [100_000, 60_000]);
+    assert_eq!((m.read.ios, m.write.bytes), (100_000, 60_000 * 65_536));
+    let rows: Vec<_> =
+        m.threads_detail.iter().map(|t| (t.stream.as_str(), t.thread, t.target)).collect();
+    assert_eq!(rows, [("main", 0, 0), ("second", 0, 1), ("main", 1, 0), ("second", 1, 1)]);
+    let depth: f64 = m.threads_detail.iter().map(|t| t.achieved_depth).sum();
+    assert!((depth - 16.0).abs() < 1e-6, "{depth}");
+    // Each stream has its own pace.
+    let limit = RateLimit::Iops(100.0);
+    let capped = Stream { rate: Some(Rate { limit, arrival: Arrival::Capped }), ..writes };
+    let m = measure(&joined(&PoolShare::Each, Stream { threads: 2, ..reads(5) }, capped));
+    assert_eq!(m.streams[0].total.ios, 100_000);
+    assert!(m.streams[1].total.ios.abs_diff(1000) <= 10, "{}", m.streams[1].total.ios);
+}
+
+#[test]
+fn what_is_handed_out_goes_to_streams_by_their_weights() {
+    let writes = Stream { write_percent: 100, threads: 2, ..reads(4) };
+    let first = Stream { threads: 2, ..reads(4) };
+    let mut workload = joined(&drawn(&[1]), first, writes);
+    workload.streams[1].pool = Some(Pool { share: drawn(&[3]) });
+    let m = measure(&workload);
+    assert_eq!((m.threads, m.in_flight), (2, 8));
+    let [a, b] = on_streams(&m)[..] else { panic!("{m:?}") };
+    assert_eq!((a + b, m.write.ios), (80_000, b));
+    assert!(b.abs_diff(60_000) < 600, "{b}");
+    assert!((m.achieved_in_flight - 8.0).abs() < 1e-6, "{}", m.achieved_in_flight);
+}
+
+/// The second thread alone works for the second stream, and each draws by its own weights.
+#[test]
+fn threads_of_a_pool_may_have_different_targets() {
+    let mut workload =
+        joined(&drawn(&[]), Stream { threads: 2, ..reads(4) }, Stream { threads: 2, ..reads(4) });
+    workload.streams[1].members = vec![PoolMember { thread: 1, weight: Some(4) }];
+    let m = measure(&workload);
+    assert_eq!((m.threads, m.in_flight), (2, 8));
+    assert_eq!((m.streams[0].threads, m.streams[1].threads), (2, 1));
+    let rows: Vec<_> = m.threads_detail.iter().map(|t| (t.thread, t.target, t.total.ios)).collect();
+    let [(0, 0, whole), (1, 0, part), (1, 1, rest)] = rows[..] else { panic!("{rows:?}") };
+    assert_eq!((whole, part + rest), (40_000, 40_000));
+    assert!(rest.abs_diff(32_000) < 500, "{rest}");
+}
+
+/// With DiskSpd's order, what a thread does follows from its number among all threads, whether its targets are those of one
+/// stream or of several.
+#[test]
+fn joined_streams_draw_as_one_does() {
+    let order = |access| {
+        let slices = DiskspdSlices::default();
+        DiskspdOrder { access, step_bytes: Bytes(8192), thread_stride_bytes: Bytes(0), slices }
+    };
+    for access in [DiskspdAccess::Random, DiskspdAccess::Interlocked] {
+        for weights in [[2, 2], [1, 3]] {
+            let diskspd = Some(order(access));
+            let stream = Stream { threads: 3, write_percent: 40, diskspd, ..reads(4) };
+            let one = measure(&pool(stream.clone(), drawn(&weights), 2));
+            let mut workload = joined(&drawn(&weights[..1]), stream.clone(), stream);
+            workload.streams[1].pool = Some(Pool { share: drawn(&weights[1..]) });
+            let two = measure(&workload);
+            let rows = |m: &Measurement| -> Vec<_> {
+                m.threads_detail.iter().map(|t| (t.target, t.read.ios, t.write.ios)).collect()
+            };
+            assert_eq!(rows(&one), rows(&two), "{access:?} {weights:?}");
+        }
     }
 }

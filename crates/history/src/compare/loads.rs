@@ -123,12 +123,13 @@ pub(crate) fn with_depth(load: &str, threads: u64, depth: Option<u32>, in_flight
 }
 
 fn caption(measurement: &Measurement) -> String {
-    let mode = match measurement.workload.mode {
+    let word = |mode: &Mode| match mode {
         Mode::Direct => "direct",
         Mode::Buffered => "buffered",
         Mode::Mapped => "mapped",
     };
-    format!("file {}, {mode}", Bytes(measurement.file_bytes))
+    let modes = measurement.workload.modes().iter().map(word).collect::<Vec<_>>().join(" + ");
+    format!("file {}, {modes}", Bytes(measurement.file_bytes))
 }
 
 /// The loads of one side, in the order in which they come in its results.

@@ -69,7 +69,9 @@ impl Caption {
         for stream in &m.workload.streams {
             self.stream(stream);
         }
-        add(&mut self.modes, mode(m.workload.mode));
+        for used in m.workload.modes() {
+            add(&mut self.modes, mode(used));
+        }
         self
     }
 

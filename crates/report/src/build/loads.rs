@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use results::{Document, Environment, Measurement};
-use workload::Mode;
 
 use super::caption::{self, pattern};
 use super::make::{column, number, table, text, whole};
@@ -127,7 +126,7 @@ fn identity(document: &Document, m: &Measurement) -> Vec<Cell> {
         whole(alike(streams.iter().map(|s| u64::from(s.write_percent)))),
         whole(alike(streams.iter().flat_map(|s| &s.blocks).map(|b| b.bytes.0))),
         whole(Some(m.file_bytes).filter(|bytes| m.origin.is_none() || *bytes > 0)),
-        yes_no(m.workload.mode == Mode::Direct),
+        yes_no(m.workload.is_direct()),
         yes_no(!writes.is_empty() && writes.iter().all(|s| s.durable)),
         text(&targets(m)),
         text(&device(environment)),
