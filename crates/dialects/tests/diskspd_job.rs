@@ -9,8 +9,8 @@ use dialects::diskspd::profile::{Profile, TimeSpan, read};
 use dialects::drives::Drives;
 use proptest::prelude::*;
 use workload::{
-    Arrival, Bytes, Content, DiskspdAccess, DiskspdSlices, Mode, Nanoseconds, Pool, PoolShare,
-    Priority, RateLimit, Think, ThinkFrom,
+    Arrival, Bytes, Content, DiskspdAccess, DiskspdSlices, Hint, Mode, Nanoseconds, Pool,
+    PoolShare, Priority, RateLimit, Think, ThinkFrom,
 };
 
 fn profile(line: &str) -> Profile {
@@ -150,14 +150,14 @@ fn threads_and_processors() {
 #[test]
 fn used_parts_end_within_the_target() {
     let mut job = of("-B1M:4M f");
-    job.fit(&[1 << 30]).unwrap();
+    job.fit(&[1 << 30]);
     let stream =
         |job: &Job| (job.workload.streams[0].offset_bytes, job.workload.streams[0].span_bytes);
     assert_eq!(stream(&job), (Bytes(1 << 20), Some(Bytes(4 << 20))));
-    job.fit(&[3 << 20]).unwrap();
+    job.fit(&[3 << 20]);
     assert_eq!(stream(&job), (Bytes(1 << 20), Some(Bytes(2 << 20))));
     let mut whole = of("-B1M f");
-    whole.fit(&[1 << 30]).unwrap();
+    whole.fit(&[1 << 30]);
     assert_eq!(stream(&whole), (Bytes(1 << 20), None));
 }
 
@@ -165,17 +165,41 @@ fn used_parts_end_within_the_target() {
 fn what_is_used_of_a_file_is_what_was_asked_for() {
     let span = |line: &str, sizes: &[u64]| {
         let mut job = of(line);
-        job.fit(sizes).map(|()| job.workload.streams[0].span_bytes)
+        job.fit(sizes);
+        // A second look changes nothing.
+        let before = job.clone();
+        job.fit(sizes);
+        assert_eq!(job, before);
+        job.workload.streams.iter().map(|s| s.span_bytes.map(|b| b.0)).collect::<Vec<_>>()
     };
     // The file that is made has whole pages.
     for size in [1_003_520, 1_000_000] {
-        assert_eq!(span("-c1000000 -b4K -r f", &[size]), Ok(Some(Bytes(1_000_000))));
-        assert_eq!(span("-c1000000 -B4K f", &[size]), Ok(Some(Bytes(995_904))));
+        assert_eq!(span("-c1000000 -b4K -r f", &[size]), [Some(1_000_000)]);
+        assert_eq!(span("-c1000000 -B4K f", &[size]), [Some(995_904)]);
     }
-    assert_eq!(span("-F2 -r f g", &[100 << 20, 2 << 30]), Ok(None), "each to its end");
-    assert_eq!(span("-F2 -f1M -r f g", &[4 << 20, 8 << 20]), Ok(Some(Bytes(1 << 20))));
-    let refused = span("-F2 -f1G -r f g", &[100 << 20, 2 << 30]);
-    assert!(refused.unwrap_err().contains("parts of one size"));
+    assert_eq!(span("-F2 -r f g", &[100 << 20, 2 << 30]), [None], "each to its end");
+    assert_eq!(span("-F2 -f1M -r f g", &[4 << 20, 8 << 20]), [Some(1 << 20)]);
+    let each = span("-F2 -f1G -r f g", &[100 << 20, 2 << 30]);
+    assert_eq!(each, [Some(100 << 20), Some(1 << 30)], "each to its own end");
+}
+
+/// Threads that share targets of which they use different parts work for a stream of each.
+#[test]
+fn a_pool_is_taken_apart_where_its_targets_end_differently() {
+    let mut job = of("-F3 -O4 -f1G -r -w30 f g");
+    job.fit(&[100 << 20, 2 << 30]);
+    let streams = &job.workload.streams;
+    assert_eq!(streams.iter().map(|s| s.joined).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(streams.iter().map(|s| s.targets.clone()).collect::<Vec<_>>(), [[0], [1]]);
+    assert_eq!((job.workload.threads(), job.workload.in_flight()), (3, 12));
+    assert_eq!(job.workload.violations(), []);
+    let mut limited = of("-F3 -g600i -f1G -r f g");
+    let whole = limited.workload.streams[0].rate.unwrap().limit;
+    assert_eq!(whole, RateLimit::Iops(3600.0));
+    limited.fit(&[100 << 20, 2 << 30]);
+    let limits: Vec<_> = limited.workload.streams.iter().map(|s| s.rate.unwrap().limit).collect();
+    assert_eq!(limits, [RateLimit::Iops(1800.0); 2]);
+    assert_eq!(limited.workload.violations(), []);
 }
 
 #[test]
@@ -221,42 +245,93 @@ fn pool_of(threads: u32, more: &str, targets: &[OfPool]) -> TimeSpan {
 fn threads_of_a_pool_may_each_have_their_own_targets() {
     let random = "<Random>4096</Random>";
     let targets: [OfPool; 3] =
-        [("a", 5, &[]), ("b", 7, &[(1, 0), (2, 0), (3, 9)]), ("c", 1, &[(3, 2)])];
-    let made = job(&pool_of(5, random, &targets), &drives()).unwrap();
+        [("a", 5, &[]), ("b", 7, &[(1, 0), (2, 0), (3, 9), (1, 4)]), ("c", 1, &[(3, 2)])];
+    let made = job(&pool_of(5, random, &targets), &drives()).unwrap().workload;
+    assert_eq!(made.violations(), []);
+    assert_eq!((made.threads(), made.in_flight(), made.crews().len()), (5, 20, 1));
     let rows: Vec<_> = made
-        .workload
         .streams
         .iter()
-        .map(|s| (s.name.as_str(), s.threads, s.depth, s.targets.clone(), s.pool.clone().unwrap()))
+        .map(|s| (s.targets[0], s.depth, s.joined, s.pool.clone().unwrap()))
         .collect();
-    let drawn = |weights: &[u32]| Pool { share: PoolShare::Drawn { weights: weights.to_vec() } };
+    let drawn = |weight| Pool { share: PoolShare::Drawn { weights: vec![weight] } };
+    let first = (0, 4, false, drawn(5));
+    assert_eq!(rows, [first, (1, 4, true, drawn(7)), (2, 4, true, drawn(1))]);
+    let weights = |thread| made.streams.iter().map(|s| s.weight_for(thread)).collect::<Vec<_>>();
+    let all = Some(None);
+    assert_eq!(weights(0), [all, None, None]);
+    assert_eq!(weights(1), [all, all, None]);
+    assert_eq!(weights(3), [all, Some(Some(9)), Some(Some(2))]);
+    let idle = job(&pool_of(2, random, &[("a", 1, &[(1, 0)])]), &drives()).unwrap_err();
+    assert!(idle[0].contains("thread 0 has no target"), "{idle:?}");
+    let many = pool_of(4_000_000_000, random, &[("a", 1, &[]), ("b", 1, &[(0, 0)])]);
+    let many = job(&many, &drives()).unwrap().workload.violations();
+    assert_eq!(many.iter().map(|v| v.field.as_str()).collect::<Vec<_>>(), ["threads"]);
+}
+
+/// A time span of a pool whose targets are these.
+fn unlike(targets: &str) -> TimeSpan {
+    let xml = format!(
+        "<Profile><TimeSpans><TimeSpan><ThreadCount>2</ThreadCount><Targets>{targets}</Targets></TimeSpan></TimeSpans></Profile>"
+    );
+    read(xml.as_bytes()).unwrap().time_spans.remove(0)
+}
+
+#[test]
+fn targets_of_a_pool_may_differ() {
+    let span = unlike(
+        "<Target><Path>a</Path><BlockSize>8192</BlockSize><Random>8192</Random><WriteRatio>30</WriteRatio><RequestCount>7</RequestCount>\
+         <RandomAccess>true</RandomAccess></Target>\
+         <Target><Path>b</Path><BlockSize>65536</BlockSize><DisableOSCache>true</DisableOSCache><WriteThrough>true</WriteThrough>\
+         <WriteRatio>100</WriteRatio><RequestCount>1</RequestCount><RandomAccess>true</RandomAccess>\
+         <WriteBufferContent><Pattern>zero</Pattern></WriteBufferContent></Target>\
+         <Target><Path>a</Path><SequentialScan>true</SequentialScan></Target>",
+    );
+    let made = job(&span, &drives()).unwrap().workload;
+    assert_eq!(made.violations(), []);
+    assert_eq!((made.threads(), made.in_flight(), made.mode), (2, 20, Mode::Buffered));
+    let rows: Vec<_> = made
+        .streams
+        .iter()
+        .map(|s| (s.targets[0], s.depth, s.largest_block(), s.mode, s.durable, s.hint))
+        .collect();
+    let (direct, buffered) = (Some(Mode::Direct), Some(Mode::Buffered));
     assert_eq!(
         rows,
         [
-            ("thread 0", 1, 4, vec![0], drawn(&[])),
-            ("threads 1 to 2", 2, 4, vec![0, 1], drawn(&[5, 7])),
-            ("thread 3", 1, 4, vec![0, 1, 2], drawn(&[5, 9, 2])),
-            ("thread 4", 1, 4, vec![0], drawn(&[])),
+            (0, 7, 8192, buffered, false, Some(Hint::Random)),
+            (1, 1, 65_536, direct, true, None),
+            (0, 2, 65_536, buffered, false, Some(Hint::Sequential)),
         ]
     );
-    assert_eq!(made.workload.violations(), []);
-    let wrong = |span: &TimeSpan| job(span, &drives()).unwrap_err();
-    let idle = wrong(&pool_of(2, random, &[("a", 1, &[(1, 0)])]));
-    assert!(idle[0].contains("thread 0 has no target"), "{idle:?}");
-    let many = wrong(&pool_of(4_000_000_000, random, &[("a", 1, &[]), ("b", 1, &[(0, 0)])]));
-    assert!(many[0].contains("more than 4096 targets"), "{many:?}");
+    assert_eq!(made.streams[1].content, Content::Zero);
+}
+
+#[test]
+fn targets_of_a_time_span_may_use_different_caches() {
+    let xml = "<Profile><TimeSpans><TimeSpan><Targets>\
+        <Target><Path>a</Path><MemoryMappedIo>true</MemoryMappedIo></Target>\
+        <Target><Path>b</Path><DisableOSCache>true</DisableOSCache></Target>\
+        </Targets></TimeSpan></TimeSpans></Profile>";
+    let span = read(xml.as_bytes()).unwrap().time_spans.remove(0);
+    let made = job(&span, &drives()).unwrap().workload;
+    assert_eq!(made.modes(), [Mode::Mapped, Mode::Direct]);
+    assert_eq!(made.violations(), []);
+    let alike = of("-Su a b").workload;
+    assert!(alike.mode == Mode::Direct && alike.streams.iter().all(|s| s.mode.is_none()));
 }
 
 #[test]
 fn what_cannot_be_is_said() {
     assert!(tried(r"D:\x.dat").unwrap_err()[0].contains("--drive D="));
-    assert!(tried("-D5 f").unwrap_err()[0].contains("10 ms to 1 h"));
+    assert_eq!(of("-D5 f").workload.interval_ns, Nanoseconds(5_000_000));
+    assert!(tried("-D3600001 f").unwrap_err()[0].contains("1 ms to 1 h"));
     assert_eq!(of("-c1G #1").workload.targets[0].size_bytes, None);
     assert!(of("-c1G #1").notes[0].starts_with("-c: "));
-    let xml = "<Profile><TimeSpans><TimeSpan><ThreadCount>2</ThreadCount><Targets>\
-        <Target><Path>a</Path></Target><Target><Path>b</Path><DisableOSCache>true</DisableOSCache></Target>\
-        </Targets></TimeSpan></TimeSpans></Profile>";
-    let span = read(xml.as_bytes()).unwrap().time_spans.remove(0);
+    let span = unlike(
+        "<Target><Path>a</Path></Target><Target><Path>b</Path><IOPriority>1</IOPriority></Target>\
+         <Target><Path>c</Path><MemoryMappedIo>true</MemoryMappedIo></Target>",
+    );
     assert_eq!(job(&span, &drives()).unwrap_err().len(), 2);
 }
 
@@ -303,7 +378,7 @@ proptest! {
         if let Ok(Call::Profile(call)) = parse(&words, Reading::default()) {
             match job(&call.profile.time_spans[0], &drives()) {
                 Ok(mut job) => {
-                    let _ = job.fit(&vec![1 << 20; job.workload.targets.len()]);
+                    job.fit(&vec![1 << 20; job.workload.targets.len()]);
                     let _ = job.workload.violations();
                 }
                 Err(wrong) => prop_assert!(!wrong.is_empty()),

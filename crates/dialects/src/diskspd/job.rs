@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use workload::{
-    Arrival, Block, Buffers, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Mode,
-    Nanoseconds, Pool, PoolShare, Priority, Rate, RateLimit, Stream, Think, ThinkFrom, Workload,
+    Arrival, Block, Buffers, Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Hint,
+    Mode, Nanoseconds, Pool, PoolMember, PoolShare, Priority, Rate, RateLimit, Stream, Think,
+    ThinkFrom, Workload,
 };
 
 use super::notes;
@@ -19,9 +20,6 @@ const GROUP_CPUS: u32 = 64;
 
 /// The most targets of a time span; their names are compared with one another.
 pub const TARGETS_MAX: usize = 10_000;
-
-/// The most threads that may name their targets, each counted on each of its targets, as in a workload.
-const WORKERS_MAX: usize = 4096;
 
 /// A time span in iosonde's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,14 +46,9 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
     let Some(first) = span.targets.first() else {
         return Err(vec!["there is no target".to_owned()]);
     };
-    let mode = mode(first);
-    if span.targets.iter().any(|target| self::mode(target) != mode) {
-        let text = "all targets of a time span use the same caches here; give those with others a time span of their own";
-        wrong.push(text.to_owned());
-    }
     let interval_ms = if span.iops_std_dev { span.io_bucket_ms } else { 1000 };
-    if !(10..=3_600_000).contains(&interval_ms) {
-        wrong.push(format!("intervals (-D) are 10 ms to 1 h long here, and not {interval_ms} ms"));
+    if !(1..=3_600_000).contains(&interval_ms) {
+        wrong.push(format!("intervals (-D) are 1 ms to 1 h long here, and not {interval_ms} ms"));
     }
     let mut streams = if span.thread_count > 0 {
         pooled(span, &indexes, &mut wrong)
@@ -72,11 +65,9 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let ends = if span.thread_count > 0 {
-        vec![end(first); streams.len()]
-    } else {
-        span.targets.iter().map(end).collect()
-    };
+    let ends =
+        if streams.len() == 1 { vec![end(first)] } else { span.targets.iter().map(end).collect() };
+    let mode = common_mode(&mut streams);
     let asked = targets.iter().map(|target| target.size_bytes.map(|size| size.0)).collect();
     let nowhere = workload::Target { path: PathBuf::new(), size_bytes: None };
     let workload = Workload {
@@ -107,36 +98,98 @@ impl Job {
         self.asked.get(target).copied().flatten()
     }
 
-    /// Ends the used parts within targets of these sizes, in the workload's order. Threads that share all targets cannot
-    /// use parts of different sizes.
-    pub fn fit(&mut self, sizes: &[u64]) -> Result<(), String> {
-        for (stream, end) in self.workload.streams.iter_mut().zip(&self.ends) {
-            let limit = |t: usize| [*end, self.asked.get(t).copied().flatten()];
-            let indexes = stream.target_indexes(sizes.len());
-            let used: Vec<(u64, u64)> = indexes
-                .iter()
-                .filter_map(|&t| {
-                    let size = *sizes.get(t)?;
-                    Some((size, limit(t).into_iter().flatten().fold(size, u64::min)))
-                })
-                .collect();
-            let alike = used.windows(2).all(|pair| matches!(pair, [a, b] if a.1 == b.1));
-            let limited = indexes.iter().any(|&t| limit(t).iter().any(Option::is_some));
-            stream.span_bytes = match used.first() {
-                Some((_, end)) if alike && limited => {
-                    Some(Bytes(end.saturating_sub(stream.offset_bytes.0)))
-                }
-                // Each up to its own end.
-                _ if used.iter().all(|(size, used)| size == used) => None,
-                _ => {
-                    let text = "threads that share all targets (-F, ThreadCount) use parts of one size of them here; leave out -f, or \
-                                use targets of one size";
-                    return Err(text.to_owned());
-                }
-            };
+    /// Ends the used parts within targets of these sizes, in the workload's order.
+    pub fn fit(&mut self, sizes: &[u64]) {
+        self.part(sizes);
+        let parts: Vec<Vec<Used>> = self.used(sizes);
+        for (stream, used) in self.workload.streams.iter_mut().zip(parts) {
+            let limited = used.iter().find(|used| used.end < used.size || used.limited);
+            stream.span_bytes =
+                limited.map(|used| Bytes(used.end.saturating_sub(stream.offset_bytes.0)));
         }
-        Ok(())
     }
+
+    /// What each stream uses of each of its targets.
+    fn used(&self, sizes: &[u64]) -> Vec<Vec<Used>> {
+        let streams = self.workload.streams.iter().zip(&self.ends);
+        let of = |(stream, end): (&Stream, &Option<u64>)| {
+            let one = |target: usize| {
+                let size = *sizes.get(target)?;
+                let limits = [*end, self.asked(target)];
+                let end = limits.into_iter().flatten().fold(size, u64::min);
+                Some(Used { size, end, limited: limits.iter().any(Option::is_some) })
+            };
+            stream.target_indexes(sizes.len()).into_iter().filter_map(one).collect()
+        };
+        streams.map(of).collect()
+    }
+
+    /// Threads that share targets of which they use parts of different sizes work for a stream for each of them.
+    fn part(&mut self, sizes: &[u64]) {
+        let alike = |used: &Vec<Used>| {
+            let limited = used.iter().any(|used| used.limited);
+            !limited || used.windows(2).all(|pair| matches!(pair, [a, b] if a.end == b.end))
+        };
+        if self.used(sizes).iter().all(alike) {
+            return;
+        }
+        let (mut streams, mut ends) = (Vec::new(), Vec::new());
+        for (stream, end) in self.workload.streams.iter().zip(&self.ends) {
+            let apart = apart(stream);
+            ends.extend(std::iter::repeat_n(*end, apart.len()));
+            streams.extend(apart);
+        }
+        (self.workload.streams, self.ends) = (streams, ends);
+    }
+}
+
+/// What a stream uses of a target.
+struct Used {
+    size: u64,
+    end: u64,
+    /// The end is set, even if it is where the target ends.
+    limited: bool,
+}
+
+/// A pool's stream as one for each of its targets, with the same threads.
+fn apart(stream: &Stream) -> Vec<Stream> {
+    let count = stream.targets.len();
+    let Some(pool) = stream.pool.as_ref().filter(|_| count > 1) else {
+        return vec![stream.clone()];
+    };
+    let part = |(number, target): (usize, &usize)| {
+        let share = match &pool.share {
+            PoolShare::Drawn { weights } => {
+                PoolShare::Drawn { weights: weights.get(number).into_iter().copied().collect() }
+            }
+            share => share.clone(),
+        };
+        let limit = |limit| match limit {
+            RateLimit::Iops(iops) => RateLimit::Iops(iops / count as f64),
+            RateLimit::MibPerS(mib) => RateLimit::MibPerS(mib / count as f64),
+        };
+        Stream {
+            name: format!("target {}", number + 1),
+            targets: vec![*target],
+            pool: Some(Pool { share }),
+            joined: number > 0,
+            rate: stream.rate.map(|rate| Rate { limit: limit(rate.limit), ..rate }),
+            ..stream.clone()
+        }
+    };
+    stream.targets.iter().enumerate().map(part).collect()
+}
+
+/// The mode of all streams, which then have none of their own; that of the first where they differ.
+fn common_mode(streams: &mut [Stream]) -> Mode {
+    let modes: Vec<Mode> = streams.iter().filter_map(|stream| stream.mode).collect();
+    let first = modes.first().copied().unwrap_or_default();
+    if modes.iter().all(|mode| *mode == first) {
+        for stream in streams.iter_mut() {
+            stream.mode = None;
+        }
+    }
+    first
 }
 
 type Places = (Vec<workload::Target>, Vec<String>, Vec<usize>);
@@ -226,113 +279,104 @@ fn owned(span: &TimeSpan, indexes: &[usize]) -> Vec<Stream> {
 fn pooled(span: &TimeSpan, indexes: &[usize], wrong: &mut Vec<String>) -> Vec<Stream> {
     let Some(first) = span.targets.first() else { return Vec::new() };
     let alike = |target: &Target| {
-        let of_first = Target {
-            path: target.path.clone(),
-            create_bytes: target.create_bytes,
-            weight: target.weight,
-            thread_targets: target.thread_targets.clone(),
-            ..first.clone()
-        };
-        of_first == *target
+        let (path, create_bytes) = (target.path.clone(), target.create_bytes);
+        let of_first = Target { path, create_bytes, weight: target.weight, ..first.clone() };
+        of_first == *target && target.thread_targets.is_empty()
     };
-    if !span.targets.iter().all(alike) {
-        let text = "threads that share all targets (-F, ThreadCount) do the same on each of them here; of the targets, only Path, \
-                    FileSize, Weight and ThreadTargets may differ";
-        wrong.push(text.to_owned());
-    }
     let mut seen = HashSet::new();
-    if !indexes.iter().all(|index| seen.insert(index)) {
-        wrong.push("with -F, a target is named once here".to_owned());
+    let apart = indexes.iter().all(|index| seen.insert(index));
+    if apart && span.targets.iter().all(alike) {
+        return vec![shared(span, indexes, first)];
     }
-    let groups = groups(span, wrong);
-    let alone = groups.len() == 1;
-    let together = first.interlocked || first.thread_stride_bytes > 0;
-    if !alone && first.random_percent == 0 && together {
-        let text = "threads that use different targets (ThreadTargets) have no shared cursor and no distance here; leave out \
-                    InterlockedSequential and ThreadStride";
-        wrong.push(text.to_owned());
-    }
-    let stream_of = |group: Group| {
-        let weights: Vec<u32> = group.uses.iter().map(|(_, weight)| *weight).collect();
-        let equal = weights.windows(2).all(|pair| pair.first() == pair.last());
+    check_shared(span, wrong);
+    let large = span.targets.iter().any(|target| target.large_pages);
+    let one = |(number, (target, &index)): (usize, (&Target, &usize))| {
+        let members = members(target);
+        let named = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        let users = if members.is_empty() { span.thread_count } else { named };
         let (depth, share) = if span.draws_targets() {
-            let weights = if equal { Vec::new() } else { weights };
-            (span.request_count, PoolShare::Drawn { weights })
+            (span.request_count, PoolShare::Drawn { weights: vec![target.weight] })
         } else {
-            (first.outstanding, PoolShare::Each)
+            (target.outstanding, PoolShare::Each)
         };
-        let users = u64::from(group.threads).saturating_mul(group.uses.len() as u64);
         Stream {
-            name: if alone { "main".to_owned() } else { group.name() },
-            targets: group.uses.iter().filter_map(|(n, _)| indexes.get(*n).copied()).collect(),
-            threads: group.threads,
+            name: format!("target {}", number + 1),
+            targets: vec![index],
+            threads: span.thread_count,
             depth,
             pool: Some(Pool { share }),
-            rate: rate(first, users),
-            think: think(first, group.threads),
-            cpus: cpus(span, group.first.into()),
-            ..stream(span, first)
+            joined: number > 0,
+            members,
+            rate: rate(target, users.into()),
+            think: think(target, users),
+            cpus: cpus(span, 0),
+            buffers: if large { Buffers::Large } else { Buffers::Single },
+            ..stream(span, target)
         }
     };
-    groups.into_iter().map(stream_of).collect()
+    span.targets.iter().zip(indexes).enumerate().map(one).collect()
 }
 
-/// Threads of a pool, one after the other by their numbers, that use the same targets with the same weights.
-struct Group {
-    first: u32,
-    threads: u32,
-    /// Numbers of the time span's targets, and their weights.
-    uses: Vec<(usize, u32)>,
-}
-
-impl Group {
-    fn name(&self) -> String {
-        match self.threads {
-            1 => format!("thread {}", self.first),
-            threads => format!("threads {} to {}", self.first, self.first + (threads - 1)),
-        }
+/// All threads do the same on all targets.
+fn shared(span: &TimeSpan, indexes: &[usize], first: &Target) -> Stream {
+    let weights: Vec<u32> = span.targets.iter().map(|target| target.weight).collect();
+    let equal = weights.windows(2).all(|pair| pair.first() == pair.last());
+    let (depth, share) = if span.draws_targets() {
+        let weights = if equal { Vec::new() } else { weights };
+        (span.request_count, PoolShare::Drawn { weights })
+    } else {
+        (first.outstanding, PoolShare::Each)
+    };
+    let threads = span.thread_count;
+    let users = u64::from(threads).saturating_mul(span.targets.len() as u64);
+    Stream {
+        targets: indexes.to_vec(),
+        threads,
+        depth,
+        pool: Some(Pool { share }),
+        rate: rate(first, users),
+        think: think(first, threads),
+        cpus: cpus(span, 0),
+        ..stream(span, first)
     }
 }
 
-/// Who uses which targets. A target that names no threads is everybody's.
-fn groups(span: &TimeSpan, wrong: &mut Vec<String>) -> Vec<Group> {
-    let all = || span.targets.iter().map(|target| target.weight).enumerate().collect();
-    if span.targets.iter().all(|target| target.thread_targets.is_empty()) {
-        return vec![Group { first: 0, threads: span.thread_count, uses: all() }];
+/// What a thread has once must be the same for all of its targets, and each must have one.
+fn check_shared(span: &TimeSpan, wrong: &mut Vec<String>) {
+    let differ = |of: &dyn Fn(&Target) -> u32| {
+        let first = span.targets.first().map(of);
+        span.targets.iter().any(|target| Some(of(target)) != first)
+    };
+    if differ(&|target| target.io_priority) {
+        let text = "threads that share targets (-F, ThreadCount) have one priority for all of them here; give all the same IOPriority";
+        wrong.push(text.to_owned());
     }
-    let mut groups: Vec<Group> = Vec::new();
-    let mut workers = 0;
-    for thread in 0..span.thread_count {
-        let weighed = |(n, target): (usize, &Target)| Some((n, weight_for(target, thread)?));
-        let uses: Vec<_> = span.targets.iter().enumerate().filter_map(weighed).collect();
-        if uses.is_empty() {
-            wrong.push(format!(
-                "thread {thread} has no target; name it in the ThreadTargets of one, or lower ThreadCount"
-            ));
-        }
-        workers += uses.len();
-        if workers > WORKERS_MAX {
-            wrong.push(format!(
-                "all threads together use more than {WORKERS_MAX} targets, each counted as often as it is used"
-            ));
-            break;
-        }
-        match groups.last_mut() {
-            Some(last) if last.uses == uses => last.threads += 1,
-            _ => groups.push(Group { first: thread, threads: 1, uses }),
-        }
+    if differ(&|target| target.memory_mapped.into()) {
+        let text = "threads that share targets (-F, ThreadCount) map all of them into memory (-Sm) or none here; give the others \
+                    threads of their own, or a time span";
+        wrong.push(text.to_owned());
     }
-    groups
+    if span.targets.iter().any(|target| target.thread_targets.is_empty()) {
+        return;
+    }
+    let named = span.targets.iter().flat_map(|target| &target.thread_targets);
+    let busy: HashSet<u32> = named.map(|named| named.thread).collect();
+    if let Some(idle) = (0..span.thread_count).find(|thread| !busy.contains(thread)) {
+        wrong.push(format!(
+            "thread {idle} has no target; name it in the ThreadTargets of one, or lower ThreadCount"
+        ));
+    }
 }
 
-/// The weight of a target for a thread of a pool, if the thread uses it.
-fn weight_for(target: &Target, thread: u32) -> Option<u32> {
-    let named = &target.thread_targets;
-    if named.is_empty() {
-        return Some(target.weight);
-    }
-    let own = named.iter().find(|named| named.thread == thread)?.weight;
-    Some(if own > 0 { own } else { target.weight })
+/// The threads that a target names, each once: of several mentions, the first holds.
+fn members(target: &Target) -> Vec<PoolMember> {
+    let weight = |weight: u32| (weight > 0).then_some(weight);
+    let named = target.thread_targets.iter();
+    let mut members: Vec<PoolMember> =
+        named.map(|t| PoolMember { thread: t.thread, weight: weight(t.weight) }).collect();
+    members.sort_by_key(|member| member.thread);
+    members.dedup_by_key(|member| member.thread);
+    members
 }
 
 /// What does not depend on how many threads there are.
@@ -341,10 +385,19 @@ fn stream(span: &TimeSpan, target: &Target) -> Stream {
     let write_percent = percent(target.write_percent);
     let flushes = target.memory_mapped && target.flush.is_some();
     let durable = flushes || (target.write_through && !target.memory_mapped);
+    let mode = mode(target);
+    let hint = match (target.random_access, target.sequential_scan) {
+        (true, _) => Some(Hint::Random),
+        (false, true) => Some(Hint::Sequential),
+        (false, false) => None,
+    };
     Stream {
         blocks: vec![Block { bytes: Bytes(u64::from(target.block_bytes)), weight: 1 }],
         write_percent,
         durable: durable && write_percent > 0,
+        mode: Some(mode),
+        // Past the cache, there is nobody to tell.
+        hint: hint.filter(|_| mode != Mode::Direct),
         offset_bytes: Bytes(target.base_offset_bytes),
         diskspd: Some(order(target)),
         content,

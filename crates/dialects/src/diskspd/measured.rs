@@ -27,12 +27,19 @@ pub fn span_result(
     }
     let mut threads: Vec<ThreadFigures> = Vec::new();
     let mut last = None;
+    let crews = measurement.workload.crews();
+    // Streams with the same threads come one after the other; where a thread changes from one to the next it stays the same.
+    let crew_of = |name: &str| {
+        let streams = &measurement.workload.streams;
+        let index = streams.iter().position(|s| s.name == name)?;
+        crews.iter().position(|crew| crew.contains(&index))
+    };
     for detail in &measurement.threads_detail {
         let stream = measurement.workload.streams.iter().find(|s| s.name == detail.stream);
         let figures = target_figures(span, job, measurement, stream, detail);
         // The targets of one thread of a pool come one after the other.
         let pooled = stream.is_some_and(|s| s.pool.is_some());
-        let thread = pooled.then_some((detail.stream.as_str(), detail.thread));
+        let thread = pooled.then(|| (crew_of(&detail.stream), detail.thread));
         match threads.last_mut() {
             Some(open) if thread.is_some() && thread == last => open.targets.push(figures),
             _ => threads.push(ThreadFigures { targets: vec![figures] }),

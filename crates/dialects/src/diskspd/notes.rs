@@ -69,8 +69,9 @@ fn of_target(span: &TimeSpan, target: &Target) -> Vec<String> {
         target.large_pages,
         "-l: buffers ask for large pages without reserving them; the features of the engine tell whether the system has any",
     );
-    let hinted = target.sequential_scan || target.random_access || target.temporary;
-    note(hinted, "-fs, -fr, -ft: hints are not given to this system");
+    let both = target.sequential_scan && target.random_access;
+    note(both, "-fr, -fs: of both hints, that of random I/O is given");
+    note(target.temporary, "-ft: there is no such hint here");
     note(
         target.create_bytes.is_some_and(|bytes| bytes > 0) && created(target).is_none(),
         "-c: disks and volumes are not made; they are used as they are",

@@ -150,8 +150,8 @@ impl Planned {
         let workload = &self.job.workload;
         let begun =
             if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
-        let fitted = self.sizes().and_then(|sizes| self.fit(&sizes));
-        fitted.inspect_err(|_| remove_begun(&begun))?;
+        let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
+        self.job.fit(&sizes);
         Ok(begun)
     }
 
@@ -177,12 +177,8 @@ impl Planned {
     pub(super) fn look(&mut self) -> Result<(), Failure> {
         self.keep_sizes();
         let sizes = self.sizes()?;
-        self.fit(&sizes)?;
+        self.job.fit(&sizes);
         self.sizes().map(drop)
-    }
-
-    fn fit(&mut self, sizes: &[u64]) -> Result<(), Failure> {
-        self.job.fit(sizes).map_err(Failure::CannotRun)
     }
 
     /// Sizes of the targets as the engine finds or makes them.

@@ -87,7 +87,7 @@ fn verbatim(span: &TimeSpan, found: &[OnTarget]) -> Result<Workload, Vec<String>
     let size =
         |target: &workload::Target| known.get(target.path.as_path()).copied().unwrap_or(u64::MAX);
     let sizes: Vec<u64> = job.workload.targets.iter().map(size).collect();
-    job.fit(&sizes).map_err(|text| vec![text])?;
+    job.fit(&sizes);
     Ok(job.workload)
 }
 
