@@ -38,8 +38,10 @@ use crate::teams::{Place, Team, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
-/// Snapshots of each worker that may be under way.
-const SNAPSHOTS: usize = 4;
+/// Snapshots of each worker that may be under way: at least so many, more of short intervals, so that they cover this time, and
+/// never more than the most.
+const SNAPSHOTS: (usize, usize) = (4, 32);
+const SNAPSHOTS_COVER_NS: u64 = 64_000_000;
 /// How long I/Os that are in flight at the end of the window are waited for.
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
@@ -146,11 +148,14 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(workload: &'a Workload, prepared: &'a Prepared, sources: Vec<Arc<Vec<u8>>>) -> Self {
         let (places, teams) = teams(workload);
+        let cover = SNAPSHOTS_COVER_NS / workload.interval_ns.0.max(1);
+        let cover = usize::try_from(cover).unwrap_or(usize::MAX);
+        let snapshots = cover.clamp(SNAPSHOTS.0, SNAPSHOTS.1);
         let (mut returns, mut empties, mut watched) = (Vec::new(), Vec::new(), Vec::new());
         for (number, place) in places.iter().enumerate() {
             let stream = &workload.streams[place.stream];
-            let (give, take) = sync_channel(SNAPSHOTS);
-            for _ in 1..SNAPSHOTS {
+            let (give, take) = sync_channel(snapshots);
+            for _ in 1..snapshots {
                 let _ = give.try_send(Box::new(Snapshot::new(number, stream.is_open_loop())));
             }
             returns.push(give);
@@ -158,7 +163,7 @@ impl<'a> Run<'a> {
             watched.push(Arc::new(InFlight::new(stream.depth)));
         }
         // Room for every snapshot there is and the last words, so that no worker ever finds it full.
-        let (sender, receiver) = sync_channel(places.len() * (SNAPSHOTS + 3));
+        let (sender, receiver) = sync_channel(places.len() * (snapshots + 3));
         let in_parts = workload.precision.is_some();
         let collector = Collector::new(returns, workload.interval_ns.0, in_parts);
         let (ending, cpu_at) = (Arc::new(Ending::at(u64::MAX)), Vec::new());
