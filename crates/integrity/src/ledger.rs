@@ -9,10 +9,12 @@ use thiserror::Error;
 const BUSY: u64 = 1 << 63;
 /// Set when a write has failed: the page holds the version before it, that of it, or parts of both.
 const UNSURE: u64 = 1 << 62;
+/// Set where the storage is known to hold something wrong: it is not looked at again before it is written.
+const BAD: u64 = 1 << 61;
 /// How long a tick is, in which the time of the last write is kept.
 const TICK_MS: u64 = 4;
 const TIME_SHIFT: u32 = 32;
-const TIME_MASK: u64 = (1 << 30) - 1;
+const TIME_MASK: u64 = (1 << 29) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
 /// Bytes kept for each page.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
@@ -49,6 +51,8 @@ pub struct Claim {
     pub version: u32,
     /// A write of the next version has failed and may have changed the page.
     pub unsure: bool,
+    /// The storage is known to hold something wrong.
+    pub bad: bool,
     /// When it was last written, from the start of the run, to 4 ms.
     pub written_after: Duration,
 }
@@ -116,6 +120,14 @@ impl Ledger {
         }
     }
 
+    /// Gives a page back of which the storage holds something wrong.
+    pub fn wrong(&self, claim: &Claim) {
+        if let Some(entry) = self.entry(claim.page) {
+            entry.fetch_or(BAD, Ordering::Relaxed);
+            entry.fetch_and(!BUSY, Ordering::Release);
+        }
+    }
+
     /// What a page should hold, as far as nobody is writing it now.
     #[must_use]
     pub fn look(&self, page: u64) -> Option<Claim> {
@@ -133,6 +145,7 @@ fn claim_of(page: u64, entry: u64) -> Claim {
         page,
         version: u32::try_from(entry & VERSION_MASK).unwrap_or(0),
         unsure: entry & UNSURE != 0,
+        bad: entry & BAD != 0,
         written_after: Duration::from_millis(ticks * TICK_MS),
     }
 }
@@ -172,8 +185,13 @@ mod tests {
 
     #[test]
     fn versions_go_round_without_none() {
-        let claim =
-            Claim { page: 0, version: u32::MAX, unsure: false, written_after: Duration::ZERO };
+        let claim = Claim {
+            page: 0,
+            version: u32::MAX,
+            unsure: false,
+            bad: false,
+            written_after: Duration::ZERO,
+        };
         assert_eq!(claim.next_version(), 1);
     }
 

@@ -1,14 +1,32 @@
-//! Does the storage return what was written? Pages that know what they are, what every page should hold, and what it means when one
-//! holds something else.
+//! Does the storage return what was written? A simulated database whose pages know what they are, what every page should hold, and what
+//! it means when one holds something else.
 //!
 //! A [`PageFormat`] makes the bytes of a page from its place, its version and a seed, and recognises them again, sector by sector. A
 //! [`Ledger`] keeps the version that every page should have, outside of the pages: a page that is whole and of an older version has
 //! lost a write, which no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it should be.
+//! [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead of them, and checks everything that is read.
 
+mod checks;
 mod classify;
+mod dump;
+mod figures;
 mod ledger;
+mod log;
 mod page;
+mod plan;
+mod report;
+mod run;
+mod shared;
+mod site;
+mod users;
 
+pub use checks::Touched;
 pub use classify::{Damage, Examined, Fault, Kept, SectorState, classify, examine};
+pub use dump::dump;
+pub use figures::{FileFigures, KindFigures, Work};
 pub use ledger::{Claim, Ledger, LedgerError};
+pub use log::LogDamage;
 pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
+pub use plan::{Hardening, Plan, PlanError, RandomUsers, ScanUsers};
+pub use report::{FaultReport, IoFailure, LogFault, Report};
+pub use run::{OpenQueue, Phase, Place, Role, RunError, ledger_bytes, run, slot_bytes};

@@ -1,0 +1,297 @@
+//! The log of one thread: blocks of records in an order that can be checked afterwards.
+//!
+//! A block has a number that is one more than that of the block before it, and a checksum; it begins at a multiple of the alignment.
+//! Behind the last place of its part of the file the log begins again at the first.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use twox_hash::XxHash3_64;
+
+/// What a block begins with, before the seed is mixed in.
+const MAGIC: u64 = u64::from_le_bytes(*b"iosonlog");
+/// Magic, number, first record, length, checksum: eight bytes each.
+const HEADER_BYTES: usize = 40;
+/// Length and number of a record.
+const RECORD_HEADER_BYTES: usize = 16;
+/// The longest block: what SQL Server writes at once.
+pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
+
+/// The log of one thread.
+#[derive(Debug)]
+pub(crate) struct Log {
+    seed: u64,
+    start: u64,
+    end: u64,
+    align: usize,
+    position: u64,
+    number: u64,
+    /// Records that are in no block yet, one after the other.
+    pending: Vec<u8>,
+    /// The number of the next record.
+    next_record: u64,
+    /// The first record that is pending.
+    first_pending: u64,
+    /// All records before this one are on stable media.
+    hardened: u64,
+    /// Blocks since the log began at its first place: number, offset and length.
+    lap: Vec<Block>,
+}
+
+/// A block, ready to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub number: u64,
+    pub offset: u64,
+    pub bytes: u32,
+    /// All records before this one are in this block or in an earlier one.
+    pub up_to: u64,
+    /// It was acknowledged.
+    pub acknowledged: bool,
+}
+
+/// What a block of the log holds that should hold another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogDamage {
+    /// There is an older block, or none: the write did not arrive.
+    Lost,
+    /// It begins as it should, and does not go on so.
+    Torn,
+    /// It is zeros.
+    Zeroed,
+    /// Nothing that the log has written.
+    Foreign,
+}
+
+impl Log {
+    /// A log on a part of a file, empty.
+    pub(crate) fn new(seed: u64, start: u64, end: u64, align: usize) -> Self {
+        Self {
+            seed,
+            start,
+            end,
+            align: align.max(512),
+            position: start,
+            number: 1,
+            pending: Vec::new(),
+            next_record: 0,
+            first_pending: 0,
+            hardened: 0,
+            lap: Vec::new(),
+        }
+    }
+
+    /// Appends a record of this many random bytes; gives its number.
+    pub(crate) fn append(&mut self, bytes: u32) -> u64 {
+        let number = self.next_record;
+        self.next_record += 1;
+        let length = bytes as usize;
+        self.pending.extend((length as u64).to_le_bytes());
+        self.pending.extend(number.to_le_bytes());
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ number);
+        let words = std::iter::repeat_with(move || random.next_u64().to_le_bytes());
+        self.pending.extend(words.take(length.div_ceil(8)).flatten().take(length));
+        number
+    }
+
+    /// Bytes that are in no block yet.
+    pub(crate) fn pending_bytes(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Whether this record is on stable media.
+    pub(crate) fn is_hard(&self, record: u64) -> bool {
+        record < self.hardened
+    }
+
+    /// Makes the next block of what is pending in `out`; none if nothing is, or if a record is longer than `out`.
+    pub(crate) fn block(&mut self, out: &mut [u8]) -> Option<Block> {
+        let room = out.len().min(BLOCK_BYTES_MAX.max(self.longest())) / self.align * self.align;
+        let (used, records) = self.records_in(room.checked_sub(HEADER_BYTES)?);
+        if records == 0 {
+            return None;
+        }
+        let bytes = (HEADER_BYTES + used).next_multiple_of(self.align);
+        if self.position + bytes as u64 > self.end {
+            if self.start + bytes as u64 > self.end {
+                return None;
+            }
+            self.position = self.start;
+            self.lap.clear();
+        }
+        let block = out.get_mut(..bytes)?;
+        block.fill(0);
+        block[HEADER_BYTES..HEADER_BYTES + used].copy_from_slice(&self.pending[..used]);
+        for (part, value) in block.chunks_exact_mut(8).zip([
+            MAGIC ^ self.seed,
+            self.number,
+            self.first_pending,
+            used as u64,
+        ]) {
+            part.copy_from_slice(&value.to_le_bytes());
+        }
+        let sum = checksum(block);
+        block[32..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+        self.pending.drain(..used);
+        self.first_pending += records;
+        let made = Block {
+            number: self.number,
+            offset: self.position,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            up_to: self.first_pending,
+            acknowledged: false,
+        };
+        self.number += 1;
+        self.position += bytes as u64;
+        self.lap.push(made);
+        Some(made)
+    }
+
+    /// The block that the first record needs alone.
+    fn longest(&self) -> usize {
+        let length = self.pending.first_chunk::<8>().map_or(0, |b| u64::from_le_bytes(*b));
+        let whole = HEADER_BYTES + RECORD_HEADER_BYTES + usize::try_from(length).unwrap_or(0);
+        whole.next_multiple_of(self.align)
+    }
+
+    /// Bytes and number of the whole pending records that fit into this room.
+    fn records_in(&self, room: usize) -> (usize, u64) {
+        let (mut used, mut records) = (0, 0);
+        while let Some(length) = self.pending[used..].first_chunk::<8>() {
+            let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+            let end = used.saturating_add(RECORD_HEADER_BYTES).saturating_add(length);
+            if end > room {
+                break;
+            }
+            (used, records) = (end, records + 1);
+        }
+        (used, records)
+    }
+
+    /// Notes that a block is on stable media.
+    pub(crate) fn harden(&mut self, block: Block) {
+        self.hardened = self.hardened.max(block.up_to);
+        if let Some(mine) = self.lap.iter_mut().rev().find(|b| b.number == block.number) {
+            mine.acknowledged = true;
+        }
+    }
+
+    /// The blocks that were acknowledged and that no later one lies on, in their order.
+    pub(crate) fn acknowledged(&self) -> impl Iterator<Item = Block> + '_ {
+        self.lap.iter().filter(|b| b.acknowledged).copied()
+    }
+
+    /// What is wrong with what was read where a block should be.
+    pub(crate) fn examine(&self, block: Block, found: &[u8]) -> Option<LogDamage> {
+        let word = |i: usize| {
+            let bytes = found.get(8 * i..)?.first_chunk::<8>()?;
+            Some(u64::from_le_bytes(*bytes))
+        };
+        let ours = word(0) == Some(MAGIC ^ self.seed);
+        let whole = found.len() == block.bytes as usize;
+        match word(1) {
+            _ if found.iter().all(|b| *b == 0) => Some(LogDamage::Zeroed),
+            Some(number) if ours && number == block.number => {
+                let right = whole && word(4) == Some(checksum(found));
+                (!right).then_some(LogDamage::Torn)
+            }
+            Some(number) if ours && number < block.number => Some(LogDamage::Lost),
+            _ => Some(LogDamage::Foreign),
+        }
+    }
+}
+
+/// Over everything but itself.
+fn checksum(block: &[u8]) -> u64 {
+    let (words, _) = block.as_chunks::<8>();
+    let start =
+        words.iter().take(4).fold(0, |sum: u64, w| sum.rotate_left(9) ^ u64::from_le_bytes(*w));
+    XxHash3_64::oneshot_with_seed(start, block.get(HEADER_BYTES..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Writes everything that is pending to a file in memory.
+    fn flush(log: &mut Log, file: &mut [u8]) {
+        let mut out = vec![0; 128 << 10];
+        while let Some(block) = log.block(&mut out) {
+            let at = usize::try_from(block.offset).unwrap();
+            file[at..at + block.bytes as usize].copy_from_slice(&out[..block.bytes as usize]);
+            log.harden(block);
+        }
+    }
+
+    fn damages(log: &Log, file: &[u8]) -> Vec<LogDamage> {
+        let read = |b: Block| {
+            let at = usize::try_from(b.offset).unwrap();
+            &file[at..at + b.bytes as usize]
+        };
+        log.acknowledged().filter_map(|b| log.examine(b, read(b))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_logged_is_there_in_order(
+            records in prop::collection::vec(1u32..64_000, 1..200), align in prop::sample::select(vec![512usize, 4096])
+        ) {
+            let mut file = vec![0; 2 << 20];
+            let mut log = Log::new(7, 4096, 1 << 20, align);
+            for (n, bytes) in (0u64..).zip(&records) {
+                let number = log.append(*bytes);
+                prop_assert_eq!(number, n);
+                prop_assert!(!log.is_hard(number));
+                if n % 3 == 0 {
+                    flush(&mut log, &mut file);
+                    prop_assert!(log.is_hard(number));
+                }
+            }
+            flush(&mut log, &mut file);
+            prop_assert_eq!(log.pending_bytes(), 0);
+            let blocks: Vec<Block> = log.acknowledged().collect();
+            prop_assert!(blocks.windows(2).all(|w| w[1].number == w[0].number + 1));
+            prop_assert!(blocks.iter().all(|b| b.offset >= 4096 && b.offset + u64::from(b.bytes) <= 1 << 20));
+            prop_assert_eq!(damages(&log, &file), []);
+        }
+    }
+
+    #[test]
+    fn each_damage_is_told() {
+        let mut file = vec![0; 1 << 20];
+        let mut log = Log::new(7, 0, 200 << 10, 512);
+        for _ in 0..100 {
+            log.append(3000);
+            flush(&mut log, &mut file);
+        }
+        let block = log.acknowledged().nth(3).unwrap();
+        let at = usize::try_from(block.offset).unwrap();
+        let right = file[at..at + block.bytes as usize].to_vec();
+        let with = |change: &dyn Fn(&mut [u8])| {
+            let mut bytes = right.clone();
+            change(&mut bytes);
+            log.examine(block, &bytes)
+        };
+        assert_eq!(with(&|_| {}), None);
+        assert_eq!(with(&|b| b[3000] ^= 1), Some(LogDamage::Torn));
+        assert_eq!(with(&|b| b[600..].fill(0)), Some(LogDamage::Torn));
+        assert_eq!(with(&|b| b.fill(0)), Some(LogDamage::Zeroed));
+        assert_eq!(with(&|b| b.fill(7)), Some(LogDamage::Foreign));
+        assert_eq!(log.examine(block, &[]), Some(LogDamage::Zeroed));
+        // The block of the lap before, which began at the same place.
+        let mut older = Log::new(7, 0, 200 << 10, 512);
+        let mut old = vec![0; 1 << 20];
+        for _ in 0..10 {
+            older.append(3000);
+            flush(&mut older, &mut old);
+        }
+        assert_eq!(log.examine(block, &old[at..at + block.bytes as usize]), Some(LogDamage::Lost));
+    }
+
+    #[test]
+    fn a_log_too_small_for_a_record_makes_no_block() {
+        let mut log = Log::new(7, 0, 2048, 512);
+        log.append(5000);
+        assert_eq!(log.block(&mut vec![0; 128 << 10]), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a run found.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::checks::Touched;
+use crate::classify::{Fault, Kept, SectorState};
+use crate::figures::{FileFigures, Work};
+use crate::log::LogDamage;
+
+/// A page that was wrong, with all that is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FaultReport {
+    /// What happened to it.
+    pub fault: Fault,
+    /// Its file.
+    pub path: PathBuf,
+    /// Where it begins in the file.
+    pub offset_bytes: u64,
+    /// When it was found, from the start of the run.
+    pub found_after: Duration,
+    /// When it was last written, from the start of the run.
+    pub written_after: Duration,
+    /// How often it was read again.
+    pub rereads: u32,
+    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    pub right_cached: Option<bool>,
+    /// What it should hold and what it held, where these differ.
+    pub dump: String,
+    /// What was last done with it.
+    pub history: Vec<Touched>,
+}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { id, expected_version, damage, kept, belongs_to, found_version, examined } =
+            &self.fault;
+        write!(
+            f,
+            "{} in `{}`, page {} at {} bytes, first in byte {} of it: version {expected_version} is expected",
+            damage.words(),
+            self.path.display(),
+            id.page,
+            self.offset_bytes,
+            examined.first_byte
+        )?;
+        if let Some(version) = found_version {
+            write!(f, ", version {version} is there")?;
+        }
+        if let Some(other) = belongs_to {
+            write!(f, ", which belongs to page {} of file {}", other.page, other.file)?;
+        }
+        let wrong = examined.sectors.iter().enumerate().filter(|(_, s)| **s != SectorState::Right);
+        let wrong: Vec<String> = wrong.map(|(index, _)| index.to_string()).collect();
+        if wrong.len() < examined.sectors.len() {
+            write!(f, ", wrong are its sectors {}", wrong.join(", "))?;
+        }
+        match kept {
+            Kept::Transient => write!(f, "; right when read again ({} times)", self.rereads),
+            Kept::Persistent => write!(f, "; still so after {} more reads", self.rereads),
+        }
+    }
+}
+
+/// A block of the log that was acknowledged and is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogFault {
+    /// What is there.
+    pub damage: LogDamage,
+    /// Whose log it is: the number of the thread.
+    pub thread: u32,
+    /// Its number.
+    pub number: u64,
+    /// Where it begins in the log file.
+    pub offset_bytes: u64,
+}
+
+/// I/Os that the system failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoFailure {
+    /// `read`, `write` or `sync`.
+    pub op: &'static str,
+    /// The target, in the order of the run's targets.
+    pub target: usize,
+    /// The system's number; 0 for an I/O that moved too little.
+    pub errno: i32,
+    /// How many.
+    pub count: u64,
+    /// Where the first was.
+    pub first_offset_bytes: u64,
+}
+
+/// What a run did and found.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// How long it took to write every page for the first time.
+    pub load: Duration,
+    /// How long the users worked.
+    pub work_time: Duration,
+    /// How long it took to read every page at the end; none if that was not done.
+    pub audit: Option<Duration>,
+    /// What was done to each target, in their order.
+    pub targets: Vec<FileFigures>,
+    /// What the users did.
+    pub work: Work,
+    /// Pages that were wrong; at most 200 of them.
+    pub faults: Vec<FaultReport>,
+    /// How often a page was wrong.
+    pub fault_count: u64,
+    /// Acknowledged blocks of the log that were looked at.
+    pub log_blocks: u64,
+    /// Those that were not there.
+    pub log_faults: Vec<LogFault>,
+    /// I/Os that failed.
+    pub failures: Vec<IoFailure>,
+    /// I/Os that took longer than 15 s.
+    pub long_ios: u64,
+    /// The user ended it.
+    pub interrupted: bool,
+}
+
+impl Report {
+    /// Whether everything that was read was what was written.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.fault_count == 0 && self.log_faults.is_empty()
+    }
+}

@@ -1,0 +1,339 @@
+//! A whole run: every page is written, users work, every page and the log are read again.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::{Op, Queue, Request};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use thiserror::Error;
+
+use crate::figures::{FileFigures, Work};
+use crate::ledger::{Ledger, LedgerError};
+use crate::log::Log;
+use crate::page::{PageError, PageFormat};
+use crate::plan::{Plan, PlanError};
+use crate::report::{LogFault, Report};
+use crate::shared::{DataFile, Shared};
+use crate::site::{Left, Site};
+use crate::users::{Chance, User};
+
+/// The smallest part of the log that a thread can work with.
+const LOG_BYTES_MIN: u64 = 1 << 20;
+/// Blocks of the log begin at multiples of this where the target asks for less.
+const LOG_ALIGN_MIN: u64 = 512;
+/// Room for the longest record.
+const SLOT_BYTES_MIN: u32 = 128 << 10;
+
+/// A target of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// For messages, and to read it through the cache of the operating system.
+    pub path: PathBuf,
+    /// The bytes of it that may be used.
+    pub size_bytes: u64,
+    /// What it holds.
+    pub role: Role,
+    /// Offsets and lengths of I/Os must be multiples of this.
+    pub align_bytes: u64,
+}
+
+/// What a target holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Pages.
+    Data,
+    /// The log.
+    Log,
+}
+
+/// Opens a queue to all targets in the thread that asks. It must have the plan's depth, buffers for reads and writes of
+/// [`slot_bytes`], and its targets in the order of the places.
+pub type OpenQueue<'a> = dyn Fn() -> Result<Box<dyn Queue>, String> + Sync + 'a;
+
+/// The largest I/O of a plan, in bytes.
+#[must_use]
+pub fn slot_bytes(plan: &Plan) -> u32 {
+    plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN)
+}
+
+/// Bytes of memory that the versions of all pages take.
+#[must_use]
+pub fn ledger_bytes(plan: &Plan, places: &[Place]) -> u64 {
+    let data = places.iter().filter(|p| p.role == Role::Data);
+    let pages = data.map(|p| p.size_bytes / u64::from(plan.page_bytes.max(1)));
+    pages.map(Ledger::needed_bytes).fold(0, u64::saturating_add)
+}
+
+/// Why a run could not be made.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The plan breaks rules.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Plan(Vec<PlanError>),
+    /// The pages cannot be.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// There is too little memory.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The targets do not do.
+    #[error("{0}")]
+    Places(String),
+    /// A queue cannot be opened.
+    #[error("{0}")]
+    Open(String),
+    /// A thread could not go on.
+    #[error("the run cannot go on: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A phase of a run, for whoever shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Every page is written for the first time.
+    Load,
+    /// Users work.
+    Work,
+    /// Every page is read.
+    Audit,
+    /// The log is read.
+    Log,
+}
+
+/// Runs a plan on these places. `stop` ends it early; then the log is still read, and not every page.
+pub fn run(
+    plan: &Plan,
+    places: &[Place],
+    time: Duration,
+    open: &OpenQueue<'_>,
+    stop: &AtomicBool,
+    begins: &mut dyn FnMut(Phase),
+    notice: &(dyn Fn(String) + Sync),
+) -> Result<Report, RunError> {
+    let violations = plan.violations();
+    if !violations.is_empty() {
+        return Err(RunError::Plan(violations));
+    }
+    let never = AtomicBool::new(false);
+    let (files, log) = files(plan, places)?;
+    let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
+    let log_target = log.map_or(0, |(target, _)| target);
+    let numbers = (places.len(), log_target);
+    let mut shared = Shared::new(plan, format, files, numbers, stop, notice);
+    let threads = 0..plan.threads;
+    let logs = threads.clone().map(|n| log.map(|(_, place)| log_of(plan, place, n)));
+    let logs: Vec<Option<Log>> = logs.collect();
+    let none = || threads.clone().map(|_| None).collect::<Vec<Option<Log>>>();
+
+    let mut total = Total::new(places.len());
+    begins(Phase::Load);
+    let began = Instant::now();
+    let all = |writes| move |thread| User::over_all(plan, thread, writes);
+    total.add(phase(&shared, Duration::MAX, none(), open, &all(true))?);
+    let load = began.elapsed();
+
+    begins(Phase::Work);
+    let began = Instant::now();
+    let users = |thread| User::of_thread(plan, thread);
+    let logs = total.add(phase(&shared, time, logs, open, &users)?);
+    let work_time = began.elapsed();
+
+    let interrupted = stop.load(Ordering::Relaxed);
+    shared.stop = &never;
+    let mut audit = None;
+    // Whoever wants an end does not wait until everything was read.
+    if !shared.is_broken() && !interrupted {
+        begins(Phase::Audit);
+        let began = Instant::now();
+        total.add(phase(&shared, Duration::MAX, none(), open, &all(false))?);
+        audit = Some(began.elapsed());
+    }
+    begins(Phase::Log);
+    let (log_blocks, log_faults) = check_logs(&shared, &logs, open)?;
+    let fault_count = shared.fault_count.load(Ordering::Relaxed);
+    let long_ios = shared.long_ios.load(Ordering::Relaxed);
+    let (_, faults, failures) = shared.noted();
+    let Total { targets, work } = total;
+    Ok(Report {
+        load,
+        work_time,
+        audit,
+        targets,
+        work,
+        faults,
+        fault_count,
+        log_blocks,
+        log_faults,
+        failures,
+        long_ios,
+        interrupted,
+    })
+}
+
+/// What was counted in all phases.
+struct Total {
+    targets: Vec<FileFigures>,
+    work: Work,
+}
+
+impl Total {
+    fn new(targets: usize) -> Self {
+        Self { targets: vec![FileFigures::default(); targets], work: Work::default() }
+    }
+
+    /// Adds a phase; gives the logs of its threads.
+    fn add(&mut self, left: Vec<Left>) -> Vec<Option<Log>> {
+        let mut logs = Vec::new();
+        for one in left {
+            for (sum, figures) in self.targets.iter_mut().zip(&one.figures) {
+                sum.merge(figures);
+            }
+            self.work.merge(&one.work);
+            logs.push(one.log);
+        }
+        logs
+    }
+}
+
+/// The target that has the log, and what is known of it.
+type LogPlace<'a> = Option<(u16, &'a Place)>;
+
+/// The files with pages, and the log.
+fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlace<'a>), RunError> {
+    let (mut files, mut log) = (Vec::new(), None);
+    let page_bytes = u64::from(plan.page_bytes);
+    for (index, place) in places.iter().enumerate() {
+        let too_many = || RunError::Places("there are more than 65535 targets".to_owned());
+        let target = u16::try_from(index).map_err(|_| too_many())?;
+        let path = place.path.display();
+        if !page_bytes.is_multiple_of(place.align_bytes.max(1)) {
+            return Err(RunError::Places(format!(
+                "direct I/O on `{path}` needs multiples of {} bytes; use larger pages or buffered mode",
+                place.align_bytes
+            )));
+        }
+        match place.role {
+            Role::Data => {
+                let ledger = Ledger::new(place.size_bytes / page_bytes)?;
+                if ledger.pages() == 0 {
+                    return Err(RunError::Places(format!("`{path}` has no room for a page")));
+                }
+                let path = place.path.clone();
+                files.push(DataFile { target, path, page_bytes, ledger });
+            }
+            Role::Log if log.is_none() => {
+                let needed = LOG_BYTES_MIN * u64::from(plan.threads);
+                if place.size_bytes < needed {
+                    return Err(RunError::Places(format!(
+                        "the log `{path}` needs {needed} bytes for {} threads",
+                        plan.threads
+                    )));
+                }
+                log = Some((target, place));
+            }
+            Role::Log => {
+                return Err(RunError::Places("there can be one log; name one".to_owned()));
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(RunError::Places("there is no file for pages".to_owned()));
+    }
+    Ok((files, log))
+}
+
+/// A thread's part of the log.
+fn log_of(plan: &Plan, place: &Place, thread: u32) -> Log {
+    let align = place.align_bytes.max(LOG_ALIGN_MIN);
+    let each = place.size_bytes / u64::from(plan.threads) / align * align;
+    let start = each * u64::from(thread);
+    let align = usize::try_from(align).unwrap_or(4096);
+    Log::new(plan.seed ^ u64::from(thread) << 32, start, start + each, align)
+}
+
+/// All threads, each on a queue of its own, until their users have left or the time is over.
+fn phase(
+    shared: &Shared<'_>,
+    time: Duration,
+    logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+    users: &(dyn Fn(u32) -> Vec<User> + Sync),
+) -> Result<Vec<Left>, RunError> {
+    let one = |thread: u32, log: Option<Log>| {
+        let mut queue = open().map_err(RunError::Open)?;
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let end_ns = queue.now().saturating_add(nanoseconds);
+        let lane = shared.plan.seed.wrapping_add(u64::from(thread)).wrapping_mul(0x9E37_79B9);
+        let chance = Chance(Xoshiro256PlusPlus::seed_from_u64(lane));
+        let site = Site::new(shared, thread, users(thread), chance, log, &mut *queue);
+        site.work(end_ns).map_err(RunError::from)
+    };
+    std::thread::scope(|scope| {
+        let numbered = (0u32..).zip(logs);
+        let threads: Vec<_> = numbered
+            .map(|(thread, log)| {
+                scope.spawn(move || one(thread, log).inspect_err(|_| shared.end()))
+            })
+            .collect();
+        let lost = || RunError::Io(io::Error::other("a thread was lost"));
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(lost()))).collect()
+    })
+}
+
+/// Reads every acknowledged block of the logs.
+fn check_logs(
+    shared: &Shared<'_>,
+    logs: &[Option<Log>],
+    open: &OpenQueue<'_>,
+) -> Result<(u64, Vec<LogFault>), RunError> {
+    let (mut blocks, mut faults) = (0, Vec::new());
+    if logs.iter().flatten().next().is_none() {
+        return Ok((blocks, faults));
+    }
+    let mut queue = open().map_err(RunError::Open)?;
+    for (thread, log) in (0..).zip(logs) {
+        for block in log.iter().flat_map(Log::acknowledged) {
+            blocks += 1;
+            let request = Request {
+                slot: 0,
+                op: Op::Read,
+                target: shared.log_target,
+                offset: block.offset,
+                bytes: block.bytes,
+                buffer_offset: 0,
+            };
+            let found = read_whole(&mut *queue, request)?;
+            let damage = log.as_ref().and_then(|log| log.examine(block, found));
+            let (number, offset_bytes) = (block.number, block.offset);
+            faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));
+        }
+    }
+    Ok((blocks, faults))
+}
+
+fn read_whole(queue: &mut dyn Queue, mut request: Request) -> io::Result<&[u8]> {
+    let whole = request.bytes as usize;
+    let mut finished = Vec::new();
+    queue.issue(&[request])?;
+    loop {
+        queue.start()?;
+        queue.wait(queue.now() + 100_000_000)?;
+        queue.reap(&mut finished);
+        let Some(one) = finished.pop() else { continue };
+        let moved = u32::try_from(one.result)
+            .map_err(|_| io::Error::from_raw_os_error(one.result.wrapping_neg()))?;
+        if moved == 0 && request.bytes > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        request.offset += u64::from(moved);
+        request.buffer_offset += moved;
+        request.bytes = request.bytes.saturating_sub(moved);
+        if request.bytes == 0 {
+            return Ok(queue.read_buffer(0).get(..whole).unwrap_or_default());
+        }
+        queue.issue(&[request])?;
+    }
+}

@@ -1,0 +1,213 @@
+//! What comes back: everything that was read is compared with what it should hold.
+
+use std::io;
+
+use engine::{Finished, Op, Request};
+
+use super::{Busy, LOOK_UP_NS, Site, State, Task};
+use crate::checks::{Checks, Touched};
+use crate::classify::Kept;
+use crate::ledger::Claim;
+use crate::page::PageId;
+use crate::plan::Hardening;
+
+impl Site<'_> {
+    pub(super) fn take_finished(&mut self) {
+        self.queue.reap(&mut self.finished);
+        // Reading a page again finds what else has finished meanwhile, and leaves it here.
+        while let Some(one) = self.finished.pop() {
+            self.take(one);
+        }
+    }
+
+    fn take(&mut self, one: Finished) {
+        let Some(mut busy) = self.slots.get_mut(one.slot as usize).and_then(Option::take) else {
+            return;
+        };
+        let moved = u32::try_from(one.result).unwrap_or(0);
+        busy.done_bytes += moved;
+        let rest = busy.request.bytes.saturating_sub(busy.done_bytes);
+        if rest > 0 && moved > 0 {
+            let request = Request {
+                offset: busy.request.offset + u64::from(busy.done_bytes),
+                bytes: rest,
+                buffer_offset: busy.done_bytes,
+                ..busy.request
+            };
+            self.requests.push(request);
+            self.slots[one.slot as usize] = Some(busy);
+            return;
+        }
+        let is_sync = matches!(busy.request.op, Op::Fsync | Op::Fdatasync);
+        let complete = one.result >= 0 && (is_sync || rest == 0);
+        self.count(&busy, complete);
+        if let Task::Again = busy.task {
+            // Whoever reads again takes it from the slot.
+            self.slots[one.slot as usize] = Some(busy);
+            return;
+        }
+        if !complete {
+            self.shared.failed_io(&busy.request, one.result);
+        }
+        self.finish(busy.task, one.slot, complete);
+        self.free.push(one.slot);
+    }
+
+    fn count(&mut self, busy: &Busy, complete: bool) {
+        let latency_ns = self.queue.now().saturating_sub(busy.issued_ns);
+        let Some(figures) = self.figures.get_mut(usize::from(busy.request.target)) else { return };
+        let kind = match busy.request.op {
+            Op::Read => &mut figures.read,
+            Op::Write => &mut figures.write,
+            Op::Fsync | Op::Fdatasync => &mut figures.sync,
+        };
+        let pages = match &busy.task {
+            Task::Read { claims, .. } | Task::Write { claims, .. } => claims.len(),
+            _ => 1,
+        };
+        if complete {
+            kind.record(pages, u64::from(busy.request.bytes), latency_ns);
+        } else {
+            kind.errors += 1;
+        }
+    }
+
+    fn finish(&mut self, task: Task, slot: u32, complete: bool) {
+        match task {
+            Task::Read { file, claims, seat } => {
+                for (index, claim) in claims.iter().enumerate() {
+                    if complete {
+                        self.check(file, claim, slot, index);
+                    } else {
+                        self.shared.file(file).ledger.release(claim);
+                    }
+                }
+                self.recycle(claims);
+                self.seats[seat].state = State::Idle;
+            }
+            Task::Write { file, claims, seat } => {
+                self.wrote(file, &claims, complete);
+                self.recycle(claims);
+                match seat {
+                    Some(seat) => self.seats[seat].state = State::Idle,
+                    None => self.writing -= 1,
+                }
+            }
+            Task::Log(block) if complete && self.shared.plan.hardening == Hardening::Flush => {
+                let target = self.shared.log_target;
+                self.start(Task::HardenLog(block), Op::Fdatasync, target, 0, 0);
+            }
+            Task::Log(block) | Task::HardenLog(block) => {
+                self.log_busy = false;
+                match &mut self.log {
+                    Some(log) if complete => log.harden(block),
+                    _ => {
+                        let what = "the log cannot be written, and no page may be before it";
+                        self.failed = Some(io::Error::other(what));
+                    }
+                }
+            }
+            Task::HardenData => self.hardening -= 1,
+            Task::Again => {}
+        }
+    }
+
+    fn recycle(&mut self, mut claims: Vec<Claim>) {
+        claims.clear();
+        self.spare.push(claims);
+    }
+
+    fn wrote(&mut self, file: u16, claims: &[Claim], complete: bool) {
+        let after = self.shared.since_start();
+        let place = self.shared.file(file);
+        for claim in claims {
+            if complete {
+                place.ledger.written(claim, claim.next_version(), after);
+                let version = claim.next_version();
+                self.remember(Touched { after, file, page: claim.page, version, wrote: true });
+            } else {
+                place.ledger.failed(claim);
+            }
+        }
+        let flushes = self.shared.plan.hardening == Hardening::Flush;
+        if flushes && complete && !self.to_harden.contains(&file) {
+            self.to_harden.push(file);
+        }
+    }
+
+    fn remember(&self, touched: Touched) {
+        self.shared.remember(self.thread, touched);
+    }
+
+    /// Compares one page of what was read with what it should hold, and gives it back.
+    fn check(&mut self, file: u16, claim: &Claim, slot: u32, index: usize) {
+        let format = &self.shared.format;
+        let (id, page_bytes) = (PageId { file, page: claim.page }, format.page_bytes());
+        let ledger = &self.shared.file(file).ledger;
+        if claim.version == 0 || claim.bad {
+            // Nobody knows what is there, or everybody knows that it is wrong.
+            ledger.release(claim);
+            return;
+        }
+        self.work.pages_checked += 1;
+        let part = index * page_bytes..(index + 1) * page_bytes;
+        let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
+        if format.is(id, claim.version, found) {
+            ledger.release(claim);
+            let after = self.shared.since_start();
+            let version = claim.version;
+            self.remember(Touched { after, file, page: claim.page, version, wrote: false });
+            return;
+        }
+        let found = found.to_vec();
+        let shared = self.shared;
+        let kept = Checks { shared, file, claim }
+            .look_into(&found, &mut |bytes| self.read_again(file, claim.page, bytes));
+        match kept {
+            Some(Kept::Persistent) => ledger.wrong(claim),
+            _ => ledger.release(claim),
+        }
+    }
+
+    /// Reads a page again, alone, and waits for it.
+    fn read_again(&mut self, file: u16, page: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let Some(slot) = self.free.pop() else {
+            return Err(io::Error::other("no I/O is free to read the page again"));
+        };
+        let place = self.shared.file(file);
+        let length = self.shared.bytes_of(1);
+        let request = Request {
+            slot,
+            op: Op::Read,
+            target: place.target,
+            offset: place.offset(page),
+            bytes: length,
+            buffer_offset: 0,
+        };
+        self.put(slot, Task::Again, request);
+        let mut others = Vec::new();
+        let result = loop {
+            self.issue()?;
+            self.queue.wait(self.queue.now() + LOOK_UP_NS)?;
+            let mut finished = Vec::new();
+            self.queue.reap(&mut finished);
+            let mine = finished.iter().position(|f| f.slot == slot).map(|i| finished.remove(i));
+            others.append(&mut finished);
+            let Some(mine) = mine else { continue };
+            self.take(mine);
+            // What was moved only in part was asked for again.
+            if self.requests.iter().all(|r| r.slot != slot) {
+                break mine.result;
+            }
+        };
+        self.finished.append(&mut others);
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+        if result < 0 {
+            return Err(io::Error::from_raw_os_error(-result));
+        }
+        bytes.clear();
+        bytes.extend_from_slice(&self.queue.read_buffer(slot)[..length as usize]);
+        Ok(())
+    }
+}

@@ -1,0 +1,359 @@
+//! One thread of the simulated database: it does on a queue what its users wish, keeps the log ahead of the pages, and checks everything
+//! that it reads.
+
+mod finished;
+mod writing;
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use engine::{Finished, Op, Queue, Request};
+
+use crate::figures::{FileFigures, Work};
+use crate::ledger::Claim;
+use crate::log::{Block, Log};
+use crate::page::PageId;
+use crate::shared::Shared;
+use crate::users::{Chance, User, Wish};
+
+/// A thread looks up this often even if nothing finishes.
+const LOOK_UP_NS: u64 = 20_000_000;
+/// Wishes that are fulfilled from memory alone before the thread looks at its queue again.
+const WISHES_AT_ONCE: u32 = 64;
+/// Slots that users leave to the log, to changed pages, and to reading again.
+const RESERVED: usize = 3;
+
+/// What a slot is busy with.
+#[derive(Debug)]
+enum Task {
+    Read { file: u16, claims: Vec<Claim>, seat: usize },
+    Write { file: u16, claims: Vec<Claim>, seat: Option<usize> },
+    Log(Block),
+    HardenLog(Block),
+    HardenData,
+    Again,
+}
+
+/// An I/O under way.
+#[derive(Debug)]
+struct Busy {
+    task: Task,
+    request: Request,
+    done_bytes: u32,
+    issued_ns: u64,
+    /// It was told that this takes long.
+    told: bool,
+}
+
+/// A user and what it waits for.
+#[derive(Debug)]
+struct Seat {
+    user: User,
+    state: State,
+    /// The last record that it logged.
+    record: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Working,
+    Until(u64),
+    Committing(u64),
+    Gone,
+}
+
+/// A page that was changed in memory and is not written yet.
+#[derive(Debug, Clone, Copy)]
+struct Dirty {
+    file: u16,
+    claim: Claim,
+    /// The record of its change, which must be on stable media first.
+    record: u64,
+}
+
+/// What a thread leaves behind.
+pub(crate) struct Left {
+    pub log: Option<Log>,
+    pub figures: Vec<FileFigures>,
+    pub work: Work,
+}
+
+/// One thread.
+pub(crate) struct Site<'a> {
+    shared: &'a Shared<'a>,
+    thread: u32,
+    queue: &'a mut dyn Queue,
+    slots: Vec<Option<Busy>>,
+    free: Vec<u32>,
+    seats: Vec<Seat>,
+    chance: Chance,
+    log: Option<Log>,
+    log_busy: bool,
+    dirty: Vec<Dirty>,
+    /// What a checkpoint still has to write; the last comes first.
+    batch: Vec<Dirty>,
+    /// Writes of a checkpoint under way.
+    writing: u32,
+    /// Files that a checkpoint has written to and not flushed.
+    to_harden: Vec<u16>,
+    hardening: u32,
+    in_checkpoint: bool,
+    next_checkpoint_ns: u64,
+    requests: Vec<Request>,
+    finished: Vec<Finished>,
+    spare: Vec<Vec<Claim>>,
+    figures: Vec<FileFigures>,
+    work: Work,
+    failed: Option<io::Error>,
+}
+
+impl<'a> Site<'a> {
+    /// A thread with its users. `log` is where its log goes on.
+    pub(crate) fn new(
+        shared: &'a Shared<'a>,
+        thread: u32,
+        users: Vec<User>,
+        chance: Chance,
+        log: Option<Log>,
+        queue: &'a mut dyn Queue,
+    ) -> Self {
+        let depth = shared.plan.depth;
+        let seat = |user| Seat { user, state: State::Idle, record: None };
+        let every = nanoseconds(shared.plan.checkpoint_every);
+        let next_checkpoint_ns = queue.now().saturating_add(every);
+        Self {
+            shared,
+            thread,
+            queue,
+            slots: (0..depth).map(|_| None).collect(),
+            free: (0..depth).rev().collect(),
+            seats: users.into_iter().map(seat).collect(),
+            chance,
+            log,
+            log_busy: false,
+            dirty: Vec::new(),
+            batch: Vec::new(),
+            writing: 0,
+            to_harden: Vec::new(),
+            hardening: 0,
+            in_checkpoint: false,
+            next_checkpoint_ns,
+            requests: Vec::with_capacity(depth as usize),
+            finished: Vec::with_capacity(depth as usize),
+            spare: Vec::new(),
+            figures: vec![FileFigures::default(); shared.targets],
+            work: Work::default(),
+            failed: None,
+        }
+    }
+
+    /// Works until all users have left, `end_ns` has come, or the run is over for another reason; then writes what is in memory. Gives
+    /// an error if the queue itself fails, or the log.
+    pub(crate) fn work(mut self, end_ns: u64) -> io::Result<Left> {
+        loop {
+            self.take_finished();
+            let now = self.queue.now();
+            if self.shared.is_broken() || self.failed.is_some() {
+                break;
+            }
+            let leaving = now >= end_ns || self.shared.stop.load(Ordering::Relaxed);
+            if !leaving {
+                self.ask_users(now);
+            }
+            let gone = leaving || self.seats.iter().all(|s| s.state == State::Gone);
+            self.write_log(gone);
+            self.write_back(now, gone);
+            self.tell_of_long_ios(now);
+            if gone && self.is_clean() {
+                break;
+            }
+            self.issue()?;
+            let until = if leaving { now + LOOK_UP_NS } else { self.next_look(now).min(end_ns) };
+            self.queue.wait(until)?;
+        }
+        self.leave()
+    }
+
+    /// Waits for what is under way, and gives back what was changed and cannot be written any more.
+    fn leave(mut self) -> io::Result<Left> {
+        while self.slots.iter().any(Option::is_some) {
+            self.issue()?;
+            self.queue.wait(self.queue.now() + LOOK_UP_NS)?;
+            self.take_finished();
+        }
+        for dirty in self.dirty.iter().chain(&self.batch) {
+            self.shared.file(dirty.file).ledger.release(&dirty.claim);
+        }
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok(Left { log: self.log, figures: self.figures, work: self.work }),
+        }
+    }
+
+    fn is_clean(&self) -> bool {
+        let logged = self.log.as_ref().is_none_or(|l| l.pending_bytes() == 0);
+        let written = self.dirty.is_empty() && self.batch.is_empty() && !self.in_checkpoint;
+        logged && written && self.slots.iter().all(Option::is_none)
+    }
+
+    /// When a user wants something again. Without room for it, only what finishes helps, and that ends the wait.
+    fn next_look(&self, now: u64) -> u64 {
+        if !self.has_room() {
+            return now + LOOK_UP_NS;
+        }
+        let wake = |seat: &Seat| match seat.state {
+            // Those whose wishes were fulfilled from memory are asked again at once.
+            State::Idle => now,
+            State::Until(at) => at,
+            _ => u64::MAX,
+        };
+        self.seats.iter().map(wake).min().unwrap_or(u64::MAX).min(now + LOOK_UP_NS)
+    }
+
+    fn has_room(&self) -> bool {
+        self.free.len() > RESERVED
+    }
+
+    // What is wished for.
+
+    fn ask_users(&mut self, now: u64) {
+        for seat in 0..self.seats.len() {
+            for _ in 0..WISHES_AT_ONCE {
+                match self.seats[seat].state {
+                    State::Until(at) if at <= now => {}
+                    State::Committing(record) if self.is_hard(record) => {}
+                    State::Idle => {}
+                    _ => break,
+                }
+                if !self.has_room() {
+                    return;
+                }
+                let wish = self.seats[seat].user.next(&self.shared.sizes, &mut self.chance);
+                self.seats[seat].state = self.fulfil(seat, wish, now);
+            }
+        }
+    }
+
+    fn is_hard(&self, record: u64) -> bool {
+        self.log.as_ref().is_none_or(|log| log.is_hard(record))
+    }
+
+    fn fulfil(&mut self, seat: usize, wish: Wish, now: u64) -> State {
+        match wish {
+            Wish::Leave => State::Gone,
+            Wish::Sleep(time) => State::Until(now.saturating_add(nanoseconds(time))),
+            Wish::Commit => match self.seats[seat].record.take() {
+                Some(record) => {
+                    self.work.commits += 1;
+                    State::Committing(record)
+                }
+                None => State::Idle,
+            },
+            Wish::Change { id, log_bytes } => {
+                self.change(seat, id, log_bytes);
+                State::Idle
+            }
+            Wish::Read { from, pages } => {
+                let claims = self.claim(from, pages);
+                if claims.is_empty() {
+                    self.work.cache_hits += 1;
+                    self.spare.push(claims);
+                    return State::Idle;
+                }
+                self.read(from, claims, seat);
+                State::Working
+            }
+            Wish::Write { from, pages } => {
+                let claims = self.claim(from, pages);
+                if claims.is_empty() {
+                    self.spare.push(claims);
+                    return State::Idle;
+                }
+                self.write(from.file, claims, Some(seat));
+                State::Working
+            }
+        }
+    }
+
+    /// Claims pages in a row, up to the first that somebody else has.
+    fn claim(&mut self, from: PageId, pages: u32) -> Vec<Claim> {
+        let mut claims = self.spare.pop().unwrap_or_default();
+        let ledger = &self.shared.file(from.file).ledger;
+        let wanted = from.page..from.page.saturating_add(u64::from(pages));
+        claims.extend(wanted.map_while(|page| ledger.claim(page)));
+        claims
+    }
+
+    fn change(&mut self, seat: usize, id: PageId, log_bytes: u32) {
+        if self.dirty.len() >= self.shared.plan.dirty_pages as usize {
+            self.work.no_room += 1;
+            return;
+        }
+        let Some(claim) = self.shared.file(id.file).ledger.claim(id.page) else { return };
+        let record = self.log.as_mut().map_or(0, |log| log.append(log_bytes));
+        self.seats[seat].record = Some(record);
+        self.work.changes += 1;
+        self.dirty.push(Dirty { file: id.file, claim, record });
+    }
+
+    // What is done.
+
+    fn start(&mut self, task: Task, op: Op, target: u16, offset: u64, bytes: u32) {
+        let Some(slot) = self.free.pop() else { return };
+        self.put(slot, task, Request { slot, op, target, offset, bytes, buffer_offset: 0 });
+    }
+
+    fn put(&mut self, slot: u32, task: Task, request: Request) {
+        let issued_ns = self.queue.now();
+        let busy = Busy { task, request, done_bytes: 0, issued_ns, told: false };
+        self.slots[slot as usize] = Some(busy);
+        self.requests.push(request);
+    }
+
+    fn read(&mut self, from: PageId, claims: Vec<Claim>, seat: usize) {
+        let bytes = self.shared.bytes_of(claims.len());
+        let file = self.shared.file(from.file);
+        let (target, offset) = (file.target, file.offset(from.page));
+        let task = Task::Read { file: from.file, claims, seat };
+        self.start(task, Op::Read, target, offset, bytes);
+    }
+
+    fn write(&mut self, file: u16, claims: Vec<Claim>, seat: Option<usize>) {
+        let (Some(slot), Some(first)) = (self.free.pop(), claims.first().copied()) else { return };
+        let format = &self.shared.format;
+        let buffer = self.queue.write_buffer(slot);
+        for (claim, page) in claims.iter().zip(buffer.chunks_exact_mut(format.page_bytes())) {
+            format.fill(PageId { file, page: claim.page }, claim.next_version(), page);
+        }
+        let place = self.shared.file(file);
+        let (target, offset) = (place.target, place.offset(first.page));
+        let bytes = self.shared.bytes_of(claims.len());
+        let request = Request { slot, op: Op::Write, target, offset, bytes, buffer_offset: 0 };
+        self.put(slot, Task::Write { file, claims, seat }, request);
+    }
+
+    fn issue(&mut self) -> io::Result<()> {
+        if !self.requests.is_empty() {
+            self.queue.issue(&self.requests)?;
+            self.requests.clear();
+        }
+        self.queue.start()
+    }
+
+    fn tell_of_long_ios(&mut self, now: u64) {
+        let limit = nanoseconds(self.shared.long_io);
+        for busy in self.slots.iter_mut().flatten() {
+            let age = now.saturating_sub(busy.issued_ns);
+            if age >= limit && !busy.told {
+                busy.told = true;
+                self.shared.long_io(&busy.request, Duration::from_nanos(age));
+            }
+        }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,90 @@
+//! What is written behind the users: the log, and changed pages once their records are on stable media.
+
+use std::io;
+
+use engine::{Op, Request};
+
+use super::{Site, State, Task, nanoseconds};
+use crate::ledger::Claim;
+use crate::log::BLOCK_BYTES_MAX;
+
+impl Site<'_> {
+    /// Writes what is pending in the log, if somebody waits for it, it is much, or nothing else will come.
+    pub(super) fn write_log(&mut self, leaving: bool) {
+        let Some(log) = &mut self.log else { return };
+        let pending = log.pending_bytes();
+        let awaited = leaving
+            || pending >= BLOCK_BYTES_MAX / 2
+            || !self.batch.is_empty()
+            || self.seats.iter().any(|s| matches!(s.state, State::Committing(_)));
+        if self.log_busy || pending == 0 || !awaited {
+            return;
+        }
+        // The last is kept for reading a page again.
+        let Some(slot) = self.free.pop().filter(|_| !self.free.is_empty()) else { return };
+        let Some(block) = log.block(self.queue.write_buffer(slot)) else {
+            self.free.push(slot);
+            self.failed = Some(io::Error::other(
+                "a record does not fit into the log; use a larger log file or fewer threads",
+            ));
+            return;
+        };
+        self.log_busy = true;
+        let (target, bytes) = (self.shared.log_target, block.bytes);
+        let request =
+            Request { slot, op: Op::Write, target, offset: block.offset, bytes, buffer_offset: 0 };
+        self.put(slot, Task::Log(block), request);
+    }
+
+    /// Writes changed pages: all of them at a checkpoint and at the end, and when memory is nearly full of them.
+    pub(super) fn write_back(&mut self, now: u64, leaving: bool) {
+        let full = self.dirty.len() >= self.shared.plan.dirty_pages as usize / 4 * 3;
+        let begins = (leaving || full || now >= self.next_checkpoint_ns) && !self.dirty.is_empty();
+        if !self.in_checkpoint && begins {
+            self.in_checkpoint = true;
+            self.next_checkpoint_ns =
+                now.saturating_add(nanoseconds(self.shared.plan.checkpoint_every));
+            self.batch = std::mem::take(&mut self.dirty);
+            self.batch.sort_unstable_by_key(|d| std::cmp::Reverse((d.file, d.claim.page)));
+        }
+        while self.free.len() > 2 {
+            let Some((file, claims)) = self.next_gathered() else { break };
+            self.writing += 1;
+            self.write(file, claims, None);
+        }
+        if !self.in_checkpoint || !self.batch.is_empty() || self.writing > 0 {
+            return;
+        }
+        while self.free.len() > 2 {
+            let Some(file) = self.to_harden.pop() else { break };
+            self.hardening += 1;
+            let target = self.shared.file(file).target;
+            self.start(Task::HardenData, Op::Fdatasync, target, 0, 0);
+        }
+        if self.to_harden.is_empty() && self.hardening == 0 {
+            self.in_checkpoint = false;
+            self.work.checkpoints += 1;
+        }
+    }
+
+    /// Changed pages that lie side by side and whose records are on stable media.
+    fn next_gathered(&mut self) -> Option<(u16, Vec<Claim>)> {
+        let first = self.batch.last().copied()?;
+        let mut claims = self.spare.pop().unwrap_or_default();
+        while let Some(next) = self.batch.last().copied() {
+            let beside = next.file == first.file
+                && next.claim.page == first.claim.page + claims.len() as u64
+                && claims.len() < self.shared.plan.gather_pages as usize;
+            if !beside || !self.is_hard(next.record) {
+                break;
+            }
+            claims.push(next.claim);
+            self.batch.pop();
+        }
+        if claims.is_empty() {
+            self.spare.push(claims);
+            return None;
+        }
+        Some((first.file, claims))
+    }
+}

@@ -1,0 +1,194 @@
+//! Every fault that a reader was handed is found and called by its name, and nothing else is.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod storage;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use integrity::{Damage, Hardening, Kept, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+
+use storage::{Failure, Memory, PAGE, Shared, storage};
+
+const DATA_PAGES: usize = 600;
+const LOG_BYTES: usize = 4 << 20;
+
+/// A small database that is busy all the time.
+fn plan() -> Plan {
+    let scan =
+        |users, pages| ScanUsers { users, pages, cycles: 2, delay: Duration::from_millis(3) };
+    Plan {
+        threads: 1,
+        checkpoint_every: Duration::from_millis(200),
+        dirty_pages: 200,
+        gather_pages: 8,
+        audit: scan(2, (1, 16)),
+        read_ahead: scan(2, (8, 16)),
+        bulk: scan(1, (1, 8)),
+        rereads: 2,
+        stop_on_fault: false,
+        ..Plan::default()
+    }
+}
+
+fn places() -> Vec<Place> {
+    let place = |path: &str, size: usize, role| Place {
+        path: path.into(),
+        size_bytes: size as u64,
+        role,
+        align_bytes: 512,
+    };
+    vec![
+        place("/nowhere/a.mdx", DATA_PAGES * PAGE, Role::Data),
+        place("/nowhere/b.mdx", DATA_PAGES * PAGE / 2, Role::Data),
+        place("/nowhere/a.ldx", LOG_BYTES, Role::Log),
+    ]
+}
+
+fn empty() -> Shared {
+    storage(&[DATA_PAGES * PAGE, DATA_PAGES * PAGE / 2, LOG_BYTES])
+}
+
+fn validate(plan: &Plan, storage: &Shared, seconds: u64) -> Report {
+    let bytes = slot_bytes(plan);
+    let open = || -> Result<Box<dyn engine::Queue>, String> {
+        Ok(Box::new(Memory::new(storage, plan.depth, bytes)))
+    };
+    let stop = AtomicBool::new(false);
+    let time = Duration::from_secs(seconds);
+    run(plan, &places(), time, &open, &stop, &mut |_| {}, &|_| {}).unwrap()
+}
+
+#[test]
+fn storage_that_is_right_has_no_fault() {
+    for hardening in [Hardening::WriteThrough, Hardening::Flush] {
+        let report = validate(&Plan { hardening, ..plan() }, &empty(), 30);
+        assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
+        let work = report.work;
+        assert!(work.pages_checked > 10_000 && work.changes > 5000, "{work:?}");
+        assert!(work.commits > 100 && work.checkpoints > 50 && report.log_blocks > 50, "{work:?}");
+        let [a, b, log] = report.targets.as_slice() else { panic!("three targets") };
+        assert!(a.write.several > 100 && b.read.several > 100 && log.write.single > 100);
+        assert_eq!(log.sync.single > 0, hardening == Hardening::Flush);
+        assert!(report.audit.is_some());
+    }
+}
+
+#[test]
+fn several_threads_on_the_same_pages_raise_no_alarm() {
+    let plan = Plan { threads: 4, ..plan() };
+    let report = validate(&plan, &empty(), 5);
+    assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
+}
+
+#[test]
+fn ios_that_move_only_a_part_are_gone_on_with() {
+    let storage = empty();
+    storage.lock().unwrap().short = true;
+    let report = validate(&plan(), &storage, 5);
+    assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
+}
+
+/// Lets something go wrong, and holds the pages that were found against those of which a reader was handed wrong bytes.
+fn detects(failure: Failure, every: u64, names: &[(Damage, Kept)]) {
+    let storage = empty();
+    {
+        let mut storage = storage.lock().unwrap();
+        // The first writes make the pages; what is lost then was never there.
+        (storage.failure, storage.every, storage.from) = (Some(failure), every, 500);
+        storage.failing_targets = 2;
+    }
+    let report = validate(&plan(), &storage, 20);
+    let storage = storage.lock().unwrap();
+    assert!(storage.injected > 5, "{failure:?}: {} injected", storage.injected);
+    assert!(report.fault_count <= 200, "all are kept: {}", report.fault_count);
+    let found: BTreeSet<_> = report
+        .faults
+        .iter()
+        .map(|f| (u16::from(f.path.ends_with("b.mdx")), f.fault.id.page))
+        .collect();
+    assert_eq!(found, storage.seen_wrong, "{failure:?}");
+    assert!(!found.is_empty());
+    for report in &report.faults {
+        let name = (report.fault.damage, report.fault.kept);
+        assert!(names.contains(&name), "{failure:?}: {report}");
+        assert!(report.dump.contains(" exp ") && !report.history.is_empty(), "{report}");
+    }
+    assert!(
+        names.iter().all(|n| report.faults.iter().any(|f| (f.fault.damage, f.fault.kept) == *n))
+    );
+}
+
+#[test]
+fn each_fault_is_found_and_named() {
+    use Kept::{Persistent, Transient};
+    detects(Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]);
+    detects(Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]);
+    detects(Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]);
+    // A write of several pages that is torn in its first lacks all of the others.
+    let torn = [(Damage::Torn, Persistent), (Damage::LostWrite, Persistent)];
+    for sectors in [1, 7, 15] {
+        detects(Failure::TornWrite(sectors), 201, &torn);
+    }
+    // The page that should have been written has lost its write.
+    let misdirected = [(Damage::MisdirectedWrite, Persistent), (Damage::LostWrite, Persistent)];
+    detects(Failure::MisdirectedWrite, 201, &misdirected);
+    detects(Failure::MisdirectedRead, 1201, &[(Damage::MisdirectedRead, Transient)]);
+    detects(Failure::StaleRead, 1201, &[(Damage::StaleRead, Transient)]);
+    detects(Failure::ZeroRead, 1201, &[(Damage::Zeroed, Transient)]);
+    detects(Failure::ZeroWrite, 201, &[(Damage::Zeroed, Persistent)]);
+}
+
+#[test]
+fn the_first_fault_ends_the_run_where_that_is_wanted() {
+    let storage = empty();
+    {
+        let mut storage = storage.lock().unwrap();
+        (storage.failure, storage.every, storage.from) = (Some(Failure::LostWrite), 50, 500);
+        storage.failing_targets = 2;
+    }
+    let report = validate(&Plan { stop_on_fault: true, ..plan() }, &storage, 3600);
+    assert!(report.fault_count >= 1 && report.audit.is_none(), "{report:?}");
+}
+
+/// An I/O that the system fails is no wrong data: the page may hold what it held or what it should have become.
+#[test]
+fn failed_ios_are_told_apart_from_wrong_data() {
+    let storage = empty();
+    {
+        let mut storage = storage.lock().unwrap();
+        (storage.failure, storage.every, storage.from) = (Some(Failure::Eio), 97, 500);
+        storage.failing_targets = 2;
+    }
+    let report = validate(&plan(), &storage, 20);
+    assert!(report.is_right(), "{:?}", report.faults.first().map(ToString::to_string));
+    let count: u64 = report.failures.iter().map(|f| f.count).sum();
+    assert_eq!(count, storage.lock().unwrap().injected);
+    assert!(report.failures.iter().all(|f| f.errno == 5), "{:?}", report.failures);
+}
+
+/// A log block that was acknowledged and did not arrive.
+#[test]
+fn a_lost_log_block_is_found() {
+    let storage = empty();
+    let plan = plan();
+    let report = validate(&plan, &storage, 10);
+    assert!(report.is_right() && report.log_blocks > 10);
+    {
+        let mut storage = storage.lock().unwrap();
+        (storage.failure, storage.every, storage.from) = (Some(Failure::LostWrite), 1000, 0);
+        storage.failing_targets = 3;
+    }
+    let report = validate(
+        &Plan {
+            random: integrity::RandomUsers { log_bytes: (8000, 8000), ..plan.random },
+            bulk: ScanUsers { users: 0, ..plan.bulk },
+            seed: 7,
+            ..plan
+        },
+        &storage,
+        60,
+    );
+    assert!(!report.is_right());
+}

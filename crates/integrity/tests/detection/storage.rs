@@ -1,0 +1,225 @@
+//! Storage in memory that can be made to fail, and that knows what every reader should have been given.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use engine::{Finished, Op, Queue, Request};
+
+pub(crate) const PAGE: usize = 8192;
+/// What is stored before anything was.
+const EMPTY: u8 = 0xEE;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    BitFlipRead,
+    BitFlipWrite,
+    LostWrite,
+    /// Only the sectors before this one of the write arrive.
+    TornWrite(usize),
+    MisdirectedWrite,
+    MisdirectedRead,
+    StaleRead,
+    ZeroRead,
+    ZeroWrite,
+    Eio,
+}
+
+impl Failure {
+    fn is_of_reads(self) -> bool {
+        matches!(self, Self::BitFlipRead | Self::MisdirectedRead | Self::StaleRead | Self::ZeroRead)
+    }
+}
+
+/// All targets.
+#[derive(Default)]
+pub(crate) struct Storage {
+    /// What is stored.
+    pub stored: Vec<Vec<u8>>,
+    /// What should be.
+    right: Vec<Vec<u8>>,
+    /// What each page held before its last write.
+    before: BTreeMap<(u16, u64), Vec<u8>>,
+    /// Every n-th read or write of pages fails so, from the first after `from` on.
+    pub failure: Option<Failure>,
+    pub every: u64,
+    pub from: u64,
+    /// Only I/Os on targets below this fail.
+    pub failing_targets: u16,
+    /// I/Os move only a part at a time.
+    pub short: bool,
+    ios: u64,
+    /// How often something went wrong.
+    pub injected: u64,
+    /// Pages of which a reader was handed wrong bytes.
+    pub seen_wrong: BTreeSet<(u16, u64)>,
+}
+
+pub(crate) type Shared = Arc<Mutex<Storage>>;
+
+pub(crate) fn storage(sizes: &[usize]) -> Shared {
+    let empty: Vec<Vec<u8>> = sizes.iter().map(|size| vec![EMPTY; *size]).collect();
+    Arc::new(Mutex::new(Storage { stored: empty.clone(), right: empty, ..Storage::default() }))
+}
+
+impl Storage {
+    fn part(request: &Request) -> std::ops::Range<usize> {
+        let from = usize::try_from(request.offset).unwrap();
+        from..from + request.bytes as usize
+    }
+
+    fn fails(&mut self, request: &Request) -> Option<Failure> {
+        let failure = self.failure?;
+        let right_kind =
+            failure == Failure::Eio || failure.is_of_reads() == matches!(request.op, Op::Read);
+        if !right_kind || request.target >= self.failing_targets {
+            return None;
+        }
+        self.ios += 1;
+        let due = self.ios > self.from && self.ios.is_multiple_of(self.every);
+        self.injected += u64::from(due);
+        due.then_some(failure)
+    }
+
+    /// A page somewhere else.
+    fn elsewhere(&self, request: &Request) -> usize {
+        let size = self.stored[usize::from(request.target)].len();
+        (Self::part(request).start + size / 2 / PAGE * PAGE) % (size - request.bytes as usize)
+            / PAGE
+            * PAGE
+    }
+
+    fn write(&mut self, request: &Request, bytes: &[u8]) -> i32 {
+        let (target, part) = (usize::from(request.target), Self::part(request));
+        let failure = self.fails(request);
+        if failure == Some(Failure::Eio) {
+            return -5;
+        }
+        for page in part.clone().step_by(PAGE) {
+            let whole = page..(page + PAGE).min(part.end);
+            let old = self.right[target][whole].to_vec();
+            self.before.insert((request.target, page as u64), old);
+        }
+        self.right[target][part.clone()].copy_from_slice(bytes);
+        let elsewhere = self.elsewhere(request);
+        let stored = &mut self.stored[target];
+        match failure {
+            None => stored[part].copy_from_slice(bytes),
+            Some(Failure::BitFlipWrite) => {
+                stored[part.clone()].copy_from_slice(bytes);
+                stored[part.start + 777] ^= 0x10;
+            }
+            Some(Failure::TornWrite(sectors)) => {
+                let arrived = (sectors * 512).min(bytes.len());
+                stored[part.start..part.start + arrived].copy_from_slice(&bytes[..arrived]);
+            }
+            Some(Failure::MisdirectedWrite) => {
+                stored[elsewhere..elsewhere + bytes.len()].copy_from_slice(bytes);
+            }
+            Some(Failure::ZeroWrite) => stored[part].fill(0),
+            Some(_) => {}
+        }
+        i32::try_from(bytes.len()).unwrap()
+    }
+
+    fn read(&mut self, request: &Request, out: &mut [u8]) -> i32 {
+        let (target, part) = (usize::from(request.target), Self::part(request));
+        let stored = &self.stored[target];
+        out.copy_from_slice(&stored[part.clone()]);
+        match self.fails(request) {
+            Some(Failure::Eio) => return -5,
+            Some(Failure::BitFlipRead) => out[1234] ^= 0x80,
+            Some(Failure::ZeroRead) => out.fill(0),
+            Some(Failure::MisdirectedRead) => {
+                let from = self.elsewhere(request);
+                out.copy_from_slice(&self.stored[target][from..from + out.len()]);
+            }
+            Some(Failure::StaleRead) => {
+                for (page, bytes) in part.clone().step_by(PAGE).zip(out.chunks_mut(PAGE)) {
+                    let old = self.before.get(&(request.target, page as u64));
+                    // Before the first version there was nothing that could be told from foreign data.
+                    if let Some(old) = old.filter(|old| old[0] != EMPTY || old[1] != EMPTY) {
+                        bytes[..old.len()].copy_from_slice(old);
+                    }
+                }
+            }
+            _ => {}
+        }
+        for (page, bytes) in part.clone().step_by(PAGE).zip(out.chunks(PAGE)) {
+            if bytes != &self.right[target][page..page + bytes.len()] {
+                self.seen_wrong.insert((request.target, (page / PAGE) as u64));
+            }
+        }
+        i32::try_from(out.len()).unwrap()
+    }
+}
+
+/// A queue to the storage on a clock of its own: each I/O takes ten milliseconds.
+pub(crate) struct Memory {
+    storage: Shared,
+    now: Cell<u64>,
+    pending: Vec<(u64, Request)>,
+    read: Vec<Vec<u8>>,
+    write: Vec<Vec<u8>>,
+}
+
+impl Memory {
+    pub(crate) fn new(storage: &Shared, depth: u32, slot_bytes: u32) -> Self {
+        let buffers = vec![vec![0; slot_bytes as usize]; depth as usize];
+        let (read, write) = (buffers.clone(), buffers);
+        Self { storage: Arc::clone(storage), now: Cell::new(1), pending: Vec::new(), read, write }
+    }
+
+    fn make(&mut self, request: &Request) -> i32 {
+        let mut storage = self.storage.lock().unwrap();
+        let mut request = *request;
+        if storage.short && request.bytes > 4096 {
+            request.bytes = 4096;
+        }
+        let from = request.buffer_offset as usize;
+        let part = from..from + request.bytes as usize;
+        let slot = request.slot as usize;
+        match request.op {
+            Op::Read => storage.read(&request, &mut self.read[slot][part]),
+            Op::Write => storage.write(&request, &self.write[slot][part]),
+            Op::Fsync | Op::Fdatasync => 0,
+        }
+    }
+}
+
+impl Queue for Memory {
+    fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
+        let done = self.now.get() + 10_000_000;
+        self.pending.extend(requests.iter().map(|r| (done, *r)));
+        Ok(())
+    }
+
+    fn wait(&mut self, until_ns: u64) -> io::Result<()> {
+        let first = self.pending.iter().map(|(at, _)| *at).min().unwrap_or(until_ns);
+        self.now.set(self.now.get().max(first.min(until_ns)));
+        Ok(())
+    }
+
+    fn reap(&mut self, finished: &mut Vec<Finished>) {
+        let now = self.now.get();
+        let due: Vec<_> = self.pending.extract_if(.., |(at, _)| *at <= now).collect();
+        for (_, request) in due {
+            let result = self.make(&request);
+            finished.push(Finished { slot: request.slot, result });
+        }
+    }
+
+    fn write_buffer(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.write[slot as usize]
+    }
+
+    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        &self.read[slot as usize]
+    }
+}
