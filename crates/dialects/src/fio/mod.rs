@@ -1,10 +1,11 @@
-//! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since version 3.
+//! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since version 3, and its job files ([`jobs`]).
 //!
 //! A file may hold what fio prints around its JSON, several runs one after the other, and the intermediate results of
 //! `--status-interval`, of which the last counts.
 
 mod document;
 mod figures;
+pub mod jobs;
 mod options;
 
 use std::fmt::Write as _;

@@ -11,7 +11,7 @@ use workload::{
 use super::document::RawOptions;
 
 /// Engines that have one I/O at a time, whatever depth they are asked for.
-const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+pub(super) const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 /// Options that change nothing of what was measured, or that are in the figures.
 const SILENT: [&str; 26] = [
@@ -74,7 +74,7 @@ impl Options {
 
     /// The workload, and what a reader must know of it.
     pub(super) fn workload(&self, job: &str, threads: u32) -> (Workload, Vec<String>) {
-        let mut reader = Reader { left: self.0.clone(), odd: Vec::new() };
+        let mut reader = Reader::new(self.0.clone());
         let engine = reader.take("ioengine").unwrap_or_default();
         let synchronous = SYNCHRONOUS.contains(&engine.as_str());
         let mut stream = Stream { name: job.to_owned(), threads, ..Stream::default() };
@@ -114,49 +114,71 @@ fn unknown() -> Target {
 }
 
 /// Takes options one after the other; what is left at the end has no word here.
-struct Reader {
+pub(super) struct Reader {
     left: BTreeMap<String, String>,
-    /// Options with a value that says nothing here.
-    odd: Vec<String>,
+    /// Names of options with a value that says nothing here, and what they would be on a command line.
+    odd: Vec<(String, String)>,
 }
 
 impl Reader {
-    fn take(&mut self, name: &str) -> Option<String> {
+    pub(super) fn new(left: BTreeMap<String, String>) -> Self {
+        Self { left, odd: Vec::new() }
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
         self.left.remove(name)
     }
 
-    fn read<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.left.contains_key(name)
+    }
+
+    /// The value of an option, which stays.
+    pub(super) fn peek(&self, name: &str) -> Option<String> {
+        self.left.get(name).cloned()
+    }
+
+    pub(super) fn put(&mut self, name: &str, value: &str) {
+        self.left.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Notes that the value of an option says nothing here.
+    pub(super) fn odd(&mut self, name: &str, value: &str) {
+        self.odd.push((name.to_owned(), format!("{name}={value}")));
+    }
+
+    pub(super) fn read<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let value = self.take(name)?;
         let found = read(&value);
         if found.is_none() {
-            self.odd.push(format!("{name}={value}"));
+            self.odd(name, &value);
         }
         found
     }
 
-    fn number(&mut self, name: &str) -> Option<u32> {
+    pub(super) fn number(&mut self, name: &str) -> Option<u32> {
         self.read(name, |text| text.parse().ok())
     }
 
     /// Of options such as `bs=4k,8k`, the reads', or the writes' where there are no reads.
-    fn size(&mut self, name: &str) -> Option<u64> {
+    pub(super) fn size(&mut self, name: &str) -> Option<u64> {
         self.read(name, size)
     }
 
     /// An option that stands alone, or has `1`.
-    fn flag(&mut self, name: &str) -> bool {
+    pub(super) fn flag(&mut self, name: &str) -> bool {
         self.take(name).is_some_and(|value| value != "0")
     }
 
-    fn seconds(&mut self, name: &str) -> Option<f64> {
+    pub(super) fn seconds(&mut self, name: &str) -> Option<f64> {
         self.read(name, |text| microseconds(text, 1e6).map(|us| us / 1e6))
     }
 
-    fn pattern(&mut self, stream: &mut Stream) {
+    pub(super) fn pattern(&mut self, stream: &mut Stream) {
         let rw = self.take("rw").or_else(|| self.take("readwrite")).unwrap_or_default();
         let word = rw.split(':').next().unwrap_or_default().to_owned();
         if word.len() != rw.len() {
-            self.odd.push(format!("rw={rw}"));
+            self.odd("rw", &rw);
         }
         let mixed = match (self.percent("rwmixread"), self.percent("rwmixwrite")) {
             (_, Some(writes)) => writes,
@@ -171,21 +193,24 @@ impl Reader {
             "randwrite" => (Pattern::Random, 100),
             "randrw" => (Pattern::Random, mixed),
             _ => {
-                self.odd.push(format!("rw={rw}"));
+                self.odd("rw", &rw);
                 (Pattern::Random, 0)
             }
         };
-        if stream.pattern == Pattern::Sequential {
-            stream.random_percent = self.percent("percentage_random").unwrap_or(0);
+        // Of a random order, the share that is random; the rest goes on behind the last.
+        if stream.pattern == Pattern::Random
+            && let Some(percent @ ..100) = self.percent("percentage_random")
+        {
+            (stream.pattern, stream.random_percent) = (Pattern::Sequential, percent);
         }
         stream.distribution = self.read("random_distribution", distribution).unwrap_or_default();
     }
 
-    fn percent(&mut self, name: &str) -> Option<u8> {
+    pub(super) fn percent(&mut self, name: &str) -> Option<u8> {
         self.read(name, |text| text.split(',').next()?.parse().ok().filter(|p| *p <= 100))
     }
 
-    fn blocks(&mut self, stream: &mut Stream) {
+    pub(super) fn blocks(&mut self, stream: &mut Stream) {
         let of_writes = usize::from(!stream.reads());
         let one = |bytes: u64| vec![Block { bytes: Bytes(bytes), weight: 1 }];
         let bs = self.take("bs").or_else(|| self.take("blocksize"));
@@ -196,10 +221,10 @@ impl Reader {
             let part = parts.get(of_writes).filter(|p| !p.is_empty()).or(parts.first());
             match part.and_then(|p| size(p)) {
                 Some(bytes) => stream.blocks = one(bytes),
-                None => self.odd.push(format!("bs={text}")),
+                None => self.odd("bs", &text),
             }
             if differ && parts.len() > 1 {
-                self.odd.push(format!("bs={text}"));
+                self.odd("bs", &text);
             }
         }
         if let Some(blocks) = self.read("bssplit", split) {
@@ -208,7 +233,7 @@ impl Reader {
     }
 
     /// Rates and pauses: of each job, while a stream's rate is that of all of its threads.
-    fn pace(&mut self, stream: &mut Stream, threads: u32) {
+    pub(super) fn pace(&mut self, stream: &mut Stream, threads: u32) {
         let (reads, writes) = (stream.reads(), stream.writes());
         // Reads and writes have limits of their own; the only one that is given is that of both.
         let sum = |text: &str, read: fn(&str) -> Option<f64>| {
@@ -239,7 +264,7 @@ impl Reader {
         }
     }
 
-    fn writes(&mut self, stream: &mut Stream) {
+    pub(super) fn writes(&mut self, stream: &mut Stream) {
         for (name, call) in [("fsync", SyncCall::Fsync), ("fdatasync", SyncCall::Fdatasync)] {
             if let Some(every_writes) = self.number(name).filter(|every| *every > 0) {
                 stream.sync = Some(SyncPolicy { every_writes, call });
@@ -274,21 +299,26 @@ impl Reader {
     }
 
     /// What was asked for besides.
-    fn rest(mut self) -> Option<String> {
-        self.left.remove("numjobs");
-        let left = self.left.iter().filter(|(name, _)| !SILENT.contains(&name.as_str()));
-        let left = left.map(|(name, value)| match value.as_str() {
-            "" => name.clone(),
-            value => format!("{name}={value}"),
-        });
-        let all: Vec<String> = self.odd.into_iter().chain(left).collect();
+    fn rest(self) -> Option<String> {
+        let all: Vec<String> = self.left_over().into_iter().map(|(_, text)| text).collect();
         (!all.is_empty())
             .then(|| format!("options of fio without a word of iosonde: {}", all.join(", ")))
+    }
+
+    /// The names of options that have no word here, and what they would be on a command line.
+    pub(super) fn left_over(mut self) -> Vec<(String, String)> {
+        self.left.remove("numjobs");
+        let left = self.left.into_iter().filter(|(name, _)| !SILENT.contains(&name.as_str()));
+        let left = left.map(|(name, value)| match value.as_str() {
+            "" => (name.clone(), name),
+            value => (name.clone(), format!("{name}={value}")),
+        });
+        self.odd.into_iter().chain(left).collect()
     }
 }
 
 /// Names between colons; `\:` is a colon of a name.
-fn split_names(text: &str) -> Vec<String> {
+pub(super) fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -323,7 +353,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// A time with a unit, or a number of `unit_us` microseconds each.
-fn microseconds(text: &str, unit_us: f64) -> Option<f64> {
+pub(super) fn microseconds(text: &str, unit_us: f64) -> Option<f64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -355,7 +385,7 @@ fn distribution(text: &str) -> Option<Distribution> {
 }
 
 /// `4k/60:8k/40`.
-fn split(text: &str) -> Option<Vec<Block>> {
+pub(super) fn split(text: &str) -> Option<Vec<Block>> {
     let text = text.split(',').next()?;
     let part = |part: &str| {
         let (bytes, percent) = part.split_once('/')?;

@@ -1,0 +1,422 @@
+//! Jobs that run at the same time as one workload, each job a stream.
+
+use std::path::{Path, PathBuf};
+
+use workload::{
+    Bytes, Content, DiskspdAccess, DiskspdOrder, DiskspdSlices, Distribution, EngineChoice, Mode,
+    OnError, Pattern, Pool, PoolShare, Priority, Stream, Target, Workload, parse_cpus,
+};
+
+use super::parse::{JOBS_MAX, Job, Place};
+use super::{Group, JobFileError, at, directions};
+use crate::fio::options::{Reader, SYNCHRONOUS, split_names};
+
+/// Engines with what they are here; others work through these calls, too, or not on files.
+const ENGINES: [(&str, EngineChoice); 12] = [
+    ("libaio", EngineChoice::Aio),
+    ("io_uring", EngineChoice::Uring),
+    ("io_uring_cmd", EngineChoice::Uring),
+    ("sync", EngineChoice::Sync),
+    ("psync", EngineChoice::Sync),
+    ("vsync", EngineChoice::Sync),
+    ("pvsync", EngineChoice::Sync),
+    ("pvsync2", EngineChoice::Sync),
+    ("mmap", EngineChoice::Auto),
+    ("null", EngineChoice::Null),
+    ("posixaio", EngineChoice::Auto),
+    ("windowsaio", EngineChoice::Auto),
+];
+
+/// What the engine is where a job names none.
+const ENGINE: &str = "psync";
+
+/// What is said once for all jobs of a group.
+#[derive(Debug, Clone, PartialEq)]
+struct Common {
+    seconds: Option<f64>,
+    warmup_seconds: f64,
+    engine: EngineChoice,
+    mode: Mode,
+    seed: Option<u64>,
+    on_error: OnError,
+}
+
+/// What was made so far.
+#[derive(Default)]
+struct Made {
+    targets: Vec<Target>,
+    streams: Vec<Stream>,
+    lost: Vec<String>,
+}
+
+/// The jobs of a group; `odd` are lines of the file that are none.
+pub(super) fn group(jobs: &[Job], odd: &[String]) -> Result<Group, JobFileError> {
+    let mut made = Made { lost: odd.to_vec(), ..Made::default() };
+    let mut all: Vec<(&Job, Common)> = Vec::new();
+    for job in jobs {
+        all.push((job, made.job(job)?));
+    }
+    let usual =
+        Workload::single(Target { path: PathBuf::new(), size_bytes: None }, Stream::default());
+    let Some((first, common)) = all.first() else { return Err(JobFileError::NoJob) };
+    let longest = all.iter().filter_map(|(_, c)| c.seconds).reduce(f64::max);
+    for (job, other) in all.iter().skip(1) {
+        if other != common {
+            let what = format!(
+                "jobs that run at the same time have one length, ramp, engine, seed and cache here, and `{}` has others than `{}`; \
+                 the longest time and the rest of `{}` are taken",
+                job.name, first.name, first.name
+            );
+            made.lost.push(at(job.place, &what));
+        }
+    }
+    if longest.is_none() {
+        let what = format!(
+            "no `runtime`: fio ends when all of `size` is done; {} s are taken",
+            usual.seconds
+        );
+        made.lost.push(at(first.place, &what));
+    }
+    let workload = Workload {
+        targets: made.targets,
+        streams: made.streams,
+        seconds: longest.unwrap_or(usual.seconds),
+        warmup_seconds: all.iter().map(|(_, c)| c.warmup_seconds).fold(0.0, f64::max),
+        engine: common.engine,
+        mode: common.mode,
+        seed: common.seed.unwrap_or(usual.seed),
+        on_error: common.on_error,
+        ..usual
+    };
+    Ok(Group { jobs: jobs.iter().map(|j| j.name.clone()).collect(), workload, lost: made.lost })
+}
+
+impl Made {
+    fn job(&mut self, job: &Job) -> Result<Common, JobFileError> {
+        let mut reader = Reader::new(job.options.clone());
+        let mut notes: Vec<(&str, String)> = Vec::new();
+        reader.take("stonewall");
+        let engine = reader.take("ioengine").unwrap_or_else(|| ENGINE.to_owned());
+        let no_files = |what: String| {
+            Err(JobFileError::NoFiles { line: job.place.line, job: job.name.clone(), what })
+        };
+        let Some((_, choice)) = ENGINES.iter().find(|(name, _)| *name == engine) else {
+            return no_files(format!("uses the engine `{engine}`, which has no word here"));
+        };
+        if job.options.get("rw").is_some_and(|rw| rw.contains("trim")) {
+            return no_files("trims, which iosonde does not".to_owned());
+        }
+        let (numjobs, depth) = (reader.number("numjobs"), reader.number("iodepth"));
+        let (jobs, depth) = (numjobs.unwrap_or(1).max(1), depth.unwrap_or(1).max(1));
+        let synchronous = SYNCHRONOUS.contains(&engine.as_str());
+        if synchronous && depth > 1 {
+            notes.push((
+                "iodepth",
+                format!("iodepth={depth}: the engine `{engine}` does one I/O at a time"),
+            ));
+        }
+        let name: String = job.name.chars().take(64).collect();
+        let name = if name.is_empty() { "job".to_owned() } else { name };
+        let mut stream =
+            Stream { name, depth: if synchronous { 1 } else { depth }, ..Stream::default() };
+        let stride = take_stride(&mut reader);
+        let zones = take_zones(&mut reader);
+        reader.pattern(&mut stream);
+        sizes(&mut reader, &mut stream, stride);
+        if let Some(zones) = zones {
+            self::zones(&mut reader, &mut stream, &zones);
+        }
+        reader.pace(&mut stream, jobs);
+        if stream.rate.is_some() && stream.think.take().is_some() {
+            notes.push(("thinktime", "pauses of a job that has a rate".to_owned()));
+        }
+        content(&mut reader, &mut stream);
+        placement(&mut reader, &mut stream);
+        let common = common(&mut reader, *choice, &engine, &mut notes);
+        if stream.mix.is_some()
+            && (stream.rate.is_some() || stream.think.is_some() || stream.sync.is_some())
+        {
+            notes.push((
+                "bs",
+                "rates, pauses and flushes of a job whose reads and writes have other sizes"
+                    .to_owned(),
+            ));
+            (stream.rate, stream.think, stream.sync) = (None, None, None);
+        }
+        if jobs > 1 && stream.pattern != Pattern::Random {
+            notes.push(("numjobs", "all clones of a job begin at the first block; threads are spread over the file here".to_owned()));
+        }
+        let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes);
+        self.lost.extend(losses(job, reader, notes));
+        stream.targets = paths;
+        self.streams.push(stream);
+        Ok(common)
+    }
+
+    /// The indexes of a job's files, with the threads that work on them.
+    fn files(
+        &mut self,
+        reader: &mut Reader,
+        job: &Job,
+        jobs: u32,
+        stream: &mut Stream,
+        notes: &mut Vec<(&str, String)>,
+    ) -> Vec<usize> {
+        let offset = reader.size("offset").unwrap_or(0);
+        let (size, whole) = (reader.size("size"), reader.size("filesize"));
+        let directory = reader.take("directory");
+        let count = reader.number("nrfiles").unwrap_or(1).clamp(1, 1000) as usize;
+        let written = reader.take("filename").map(|names| split_names(&names));
+        let share = reader.take("file_service_type");
+        // A clone of a job without names has files of its own.
+        let own = written.is_none() && jobs > 1;
+        let clones = if own { (jobs as usize).min(JOBS_MAX) } else { 1 };
+        let names = written.unwrap_or_else(|| {
+            let of = |clone: usize| (0..count).map(move |n| (clone, n));
+            (0..clones).flat_map(of).map(|(c, n)| format!("{}.{c}.{n}", job.name)).collect()
+        });
+        let each_clone = (names.len() / clones).max(1) as u64;
+        let (size, whole) = (size.map(|s| s / each_clone), whole);
+        stream.offset_bytes = Bytes(offset);
+        let end = size.map(|s| s.saturating_add(offset));
+        let file = whole.or(end).map(Bytes);
+        stream.span_bytes = size.filter(|_| offset > 0 || file != end.map(Bytes)).map(Bytes);
+        stream.threads = if own { 1 } else { jobs };
+        if own && count > 1 {
+            stream.threads = jobs;
+            notes.push(("nrfiles", format!("each of the {jobs} clones has {count} files of its own; all threads work on all of them here")));
+        }
+        if names.len() > 1 && (!own || count > 1) {
+            stream.pool = Some(Pool { share: share_of(share.as_deref(), notes) });
+        }
+        if stream.mix.is_some() && stream.pool.is_some() {
+            notes.push((
+                "filename",
+                "a depth for all files together; a mix has it on each of them".to_owned(),
+            ));
+            stream.pool = Some(Pool { share: PoolShare::Each });
+        }
+        let path = |name: String| match &directory {
+            Some(directory) => Path::new(directory).join(name),
+            None => PathBuf::from(name),
+        };
+        let mut indexes = Vec::new();
+        for path in names.into_iter().map(path) {
+            let index = self.target(path, file);
+            if !indexes.contains(&index) {
+                indexes.push(index);
+            }
+        }
+        if indexes.len() < 2 {
+            stream.pool = None;
+        }
+        indexes
+    }
+
+    /// The index of a path, as large as the job that uses most of it needs.
+    fn target(&mut self, path: PathBuf, size_bytes: Option<Bytes>) -> usize {
+        let index = self.targets.iter().position(|t| t.path == path).unwrap_or(self.targets.len());
+        match self.targets.get_mut(index) {
+            Some(known) => known.size_bytes = known.size_bytes.max(size_bytes),
+            None => self.targets.push(Target { path, size_bytes }),
+        }
+        index
+    }
+}
+
+/// `rw=read:8k` leaves 8 KiB out after each I/O.
+fn take_stride(reader: &mut Reader) -> Option<u64> {
+    let rw = reader.take("rw")?;
+    let (word, gap) = rw.split_once(':').unwrap_or((&rw, ""));
+    let gap = gap.parse::<u64>().ok().filter(|_| !word.starts_with("rand"));
+    reader.put("rw", if gap.is_some() { word } else { &rw });
+    gap
+}
+
+fn sizes(reader: &mut Reader, stream: &mut Stream, stride: Option<u64>) {
+    let texts = (reader.peek("bs"), reader.peek("bssplit"));
+    let mix = directions::mix(texts.0.as_deref(), texts.1.as_deref(), stream);
+    let align = reader.size("ba");
+    if let Some(mut mix) = mix {
+        reader.take("bs");
+        reader.take("bssplit");
+        if let Some(align) = align {
+            mix.parts.iter_mut().for_each(|p| p.align_bytes = Bytes(align));
+        }
+        *stream = Stream { mix: Some(mix), ..stream.clone() }.with_means_of_mix();
+        return;
+    }
+    reader.blocks(stream);
+    // fio keeps offsets to multiples of the smallest block.
+    let smallest = stream.blocks.iter().map(|b| b.bytes).min();
+    let several = smallest.filter(|s| s.0 != stream.largest_block());
+    stream.align_bytes = align.map(Bytes).or(several);
+    if let (Some(gap), [block], Pattern::Sequential) =
+        (stride, stream.blocks.as_slice(), stream.pattern)
+    {
+        stream.pattern = Pattern::Stride { stride_bytes: Bytes(block.bytes.0.saturating_add(gap)) };
+    }
+}
+
+/// The zones of `random_distribution=zoned:…`.
+fn take_zones(reader: &mut Reader) -> Option<String> {
+    let zones = reader.peek("random_distribution")?.strip_prefix("zoned:")?.to_owned();
+    reader.take("random_distribution");
+    Some(zones)
+}
+
+/// `60/10:40/90`: shares of the I/Os and of the file.
+fn zones(reader: &mut Reader, stream: &mut Stream, zones: &str) {
+    let pair = |zone: &str| -> Option<(u8, u8)> {
+        let (access, size) = zone.split_once('/')?;
+        Some((access.parse().ok()?, size.parse().ok()?))
+    };
+    let found: Option<Vec<(u8, u8)>> = zones.split(':').map(pair).collect();
+    let sum = |of: fn(&(u8, u8)) -> u8, zones: &[(u8, u8)]| {
+        zones.iter().map(|z| u32::from(of(z))).sum::<u32>()
+    };
+    let whole = found.filter(|z| sum(|z| z.0, z) == 100 && sum(|z| z.1, z) == 100);
+    let plain = stream.mix.is_none() && stream.pattern == Pattern::Random;
+    match whole.as_deref().filter(|_| plain) {
+        Some([(access, span), (_, 1..)]) if *span > 0 => {
+            stream.distribution = Distribution::Hot {
+                span_percent: f64::from(*span),
+                access_percent: f64::from(*access),
+            };
+        }
+        Some(zones) if zones.iter().all(|z| z.1 > 0) && stream.blocks.len() == 1 => {
+            stream.diskspd = Some(DiskspdOrder {
+                access: DiskspdAccess::Random,
+                step_bytes: Bytes(stream.alignment()),
+                thread_stride_bytes: Bytes(0),
+                slices: DiskspdSlices::Percent(zones.to_vec()),
+            });
+            stream.align_bytes = None;
+        }
+        _ => reader.odd("random_distribution", &format!("zoned:{zones}")),
+    }
+}
+
+fn content(reader: &mut Reader, stream: &mut Stream) {
+    reader.writes(stream);
+    let refilled = reader.flag("refill_buffers");
+    let scrambled = reader.take("scramble_buffers").is_none_or(|value| value != "0");
+    if reader.peek("buffer_compress_chunk").as_deref() == Some("4096") {
+        reader.take("buffer_compress_chunk");
+    }
+    if !stream.writes() {
+        stream.content = Content::Random;
+        (stream.sync, stream.durable) = (None, false);
+    } else if stream.content == Content::Random && !refilled && !scrambled {
+        stream.content = Content::Fixed;
+    }
+}
+
+/// CPUs and priority.
+fn placement(reader: &mut Reader, stream: &mut Stream) {
+    if let Some(cpus) = reader.read("cpus_allowed", |text| parse_cpus(text).ok()) {
+        stream.cpus = cpus;
+        let policy = reader.take("cpus_allowed_policy").unwrap_or_else(|| "shared".to_owned());
+        if policy != "split" && stream.cpus.len() > 1 {
+            reader.odd("cpus_allowed_policy", &policy);
+        }
+    }
+    let level = reader.read("prio", |text| text.parse().ok().filter(|level| *level <= 7u8));
+    stream.priority = match (reader.number("prioclass"), level) {
+        (Some(1), level) => Some(Priority::Realtime { level: level.unwrap_or(4) }),
+        (Some(2), level) => Some(Priority::BestEffort { level: level.unwrap_or(4) }),
+        (Some(3), _) => Some(Priority::Idle),
+        (_, Some(level)) => Some(Priority::BestEffort { level }),
+        (_, None) => None,
+    };
+}
+
+fn common(
+    reader: &mut Reader,
+    engine: EngineChoice,
+    name: &str,
+    notes: &mut Vec<(&str, String)>,
+) -> Common {
+    let direct = reader.flag("direct");
+    let buffered = reader.take("buffered").map(|value| value != "0");
+    let mode = match (name, buffered.map_or(direct, |buffered| !buffered)) {
+        ("mmap", _) => Mode::Mapped,
+        (_, true) => Mode::Direct,
+        (_, false) => Mode::Buffered,
+    };
+    let seconds = reader.seconds("runtime").filter(|seconds| *seconds > 0.0);
+    if !reader.flag("time_based") && seconds.is_some() && reader.has("size") {
+        let text = "without `time_based` fio ends when all of `size` is done, here after `runtime`";
+        notes.push(("runtime", text.to_owned()));
+    }
+    let on_error = match reader.take("continue_on_error").as_deref() {
+        Some("all" | "io" | "1") => OnError::Continue,
+        None | Some("none" | "0") => OnError::Stop,
+        Some(other) => {
+            reader.odd("continue_on_error", other);
+            OnError::Continue
+        }
+    };
+    Common {
+        seconds,
+        warmup_seconds: reader.seconds("ramp_time").unwrap_or(0.0),
+        engine,
+        mode,
+        seed: reader.read("randseed", |text| text.parse().ok()),
+        on_error,
+    }
+}
+
+/// How the I/Os of a job with several files go to them.
+fn share_of(service: Option<&str>, notes: &mut Vec<(&str, String)>) -> PoolShare {
+    match service {
+        None | Some("roundrobin") => PoolShare::InTurn,
+        Some("random") => PoolShare::Drawn { weights: Vec::new() },
+        Some(other) => {
+            let text = format!("file_service_type={other}: the files have the I/Os in turn here");
+            notes.push(("file_service_type", text));
+            PoolShare::InTurn
+        }
+    }
+}
+
+/// What a job asks for besides, each with its place.
+fn losses(job: &Job, reader: Reader, notes: Vec<(&str, String)>) -> Vec<String> {
+    let place = |name: &str| job.places.get(name).copied().unwrap_or(job.place);
+    let left = reader.left_over().into_iter().filter(|(name, text)| !is_silent(name, text));
+    let left = left.map(|(name, text)| {
+        let why = if text.contains("${") {
+            "a variable of the environment, which is not known here"
+        } else {
+            "has no word here"
+        };
+        (place(&name), format!("`{text}` {why}"))
+    });
+    let notes = notes.into_iter().map(|(name, text)| (place(name), text));
+    let mut all: Vec<(Place, String)> = left.chain(notes).collect();
+    all.sort();
+    all.into_iter().map(|(place, what)| at(place, &what)).collect()
+}
+
+/// Options that ask for what is done anyway.
+fn is_silent(name: &str, text: &str) -> bool {
+    const ALWAYS: [&str; 6] = [
+        "norandommap",
+        "rwmixread",
+        "rwmixwrite",
+        "percentage_random",
+        "cpus_allowed_policy",
+        "thinktime_blocks",
+    ];
+    const AS_USUAL: [&str; 8] = [
+        "startdelay=0",
+        "loops=1",
+        "nrfiles=1",
+        "overwrite=1",
+        "create_on_open=0",
+        "randrepeat=1",
+        "file_service_type=roundrobin",
+        "fallocate=none",
+    ];
+    ALWAYS.contains(&name) || AS_USUAL.contains(&text)
+}

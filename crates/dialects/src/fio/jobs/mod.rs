@@ -1,0 +1,88 @@
+//! fio's job files: what they say as workloads, and workloads as job files.
+//!
+//! [`read`] takes a file apart at its `stonewall`s: jobs between two of them run at the same time and are one workload, each job a
+//! stream. [`write`] writes a workload as jobs. Both name what the other side has no word for.
+
+mod directions;
+mod group;
+mod parse;
+mod write;
+
+use thiserror::Error;
+use workload::Workload;
+
+pub use write::write;
+
+/// The jobs that run at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Their names.
+    pub jobs: Vec<String>,
+    /// What they do.
+    pub workload: Workload,
+    /// What they ask for besides, each with its line and column.
+    pub lost: Vec<String>,
+}
+
+/// Why a text is no job file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JobFileError {
+    /// There is no job in it.
+    #[error("there is no job in it; a job begins with its name in brackets: `[name]`")]
+    NoJob,
+    /// A group of jobs makes no I/O on files or devices.
+    #[error("line {line}: the job `{job}` {what}")]
+    NoFiles {
+        /// From 1.
+        line: usize,
+        /// Its name.
+        job: String,
+        /// What it does instead.
+        what: String,
+    },
+}
+
+/// Whether a text looks like a job file.
+#[must_use]
+pub fn is_job_file(text: &str) -> bool {
+    const OPTIONS: [&str; 9] = [
+        "rw",
+        "readwrite",
+        "bs",
+        "ioengine",
+        "filename",
+        "directory",
+        "iodepth",
+        "size",
+        "runtime",
+    ];
+    let sections = parse::sections(text);
+    let known = |job: &parse::Job| OPTIONS.iter().any(|name| job.options.contains_key(*name));
+    let is_toml = text.lines().any(|line| line.trim_start().starts_with("[["));
+    !is_toml && sections.jobs.iter().any(known)
+}
+
+/// The groups of a job file, in the order in which they run. Lines that are none of a job file are lost in all of them.
+pub fn read(text: &str) -> Result<Vec<Group>, JobFileError> {
+    let parse::Sections { jobs, odd } = parse::sections(text);
+    let mut groups: Vec<Vec<parse::Job>> = Vec::new();
+    for job in jobs {
+        let alone = job.options.get("stonewall").is_some_and(|value| value != "0");
+        match groups.last_mut() {
+            Some(group) if !alone => group.push(job),
+            _ => groups.push(vec![job]),
+        }
+    }
+    if groups.is_empty() {
+        return Err(JobFileError::NoJob);
+    }
+    let odd: Vec<String> = odd.into_iter().map(|(place, what)| at(place, &what)).collect();
+    groups.iter().map(|jobs| group::group(jobs, &odd)).collect()
+}
+
+fn at(place: parse::Place, what: &str) -> String {
+    format!("line {}, column {}: {what}", place.line, place.column)
+}
+
+#[cfg(test)]
+mod tests;
