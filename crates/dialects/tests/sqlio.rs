@@ -175,6 +175,27 @@ fn a_date_counts_in_the_head_of_a_log_only_and_where_it_means_one_day() {
     );
 }
 
+/// The host of the first log stood on the runs of the second, which has no head, where the first had lost its `End Date:`.
+#[test]
+fn a_log_without_a_head_has_no_host_of_the_log_before() {
+    let (whole, _) = TOOLSET.split_once("End Date:").unwrap();
+    let found = read(&format!("{whole}{LOG}"));
+    let hosts: Vec<Option<String>> = found
+        .measurements
+        .iter()
+        .map(|m| m.environment.host.as_ref().map(|h| h.hostname.clone()))
+        .collect();
+    let of_toolset = read(whole).measurements.len();
+    let (first, second) = hosts.split_at(of_toolset);
+    assert!(first.iter().all(|host| host.as_deref() == Some("SQLPROD07")), "{hosts:?}");
+    assert!(!second.is_empty() && second.iter().all(Option::is_none), "{hosts:?}");
+    assert!(found.measurements[of_toolset..].iter().all(|m| m.started == READ));
+    // A head that somebody wrote by himself, above runs without their calls, is that of all of them.
+    let by_hand = read(&format!("ComputerName: MINE\n{LOG}{LOG}"));
+    let mine = |m: &results::Measurement| m.environment.host.as_ref().unwrap().hostname == "MINE";
+    assert!(by_hand.measurements.len() > 1 && by_hand.measurements.iter().all(mine));
+}
+
 #[test]
 fn the_last_run_of_a_text_that_was_cut_is_incomplete() {
     let at = |words: &str| LOG.find(words).unwrap();

@@ -66,3 +66,9 @@ pub use prepared::{
 };
 pub use queue::{Finished, Op, Queue, Request};
 pub use run::{Backend, run};
+
+/// The CPUs that this process may run on, by number; empty where the system does not tell.
+#[must_use]
+pub fn allowed_cpus() -> Vec<u32> {
+    platform::allowed_cpus()
+}

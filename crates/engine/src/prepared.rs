@@ -18,6 +18,8 @@ pub struct Permissions {
     pub overfill: bool,
     /// Test files that are made stay after the run.
     pub keep: bool,
+    /// What does not exist is a file to be made, also where its name has no extension and may be meant for a directory.
+    pub any_name: bool,
 }
 
 /// What will be done to one target before the run.

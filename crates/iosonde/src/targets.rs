@@ -55,7 +55,7 @@ impl TargetArgs {
     /// What the user allows.
     pub(crate) fn permissions(&self) -> Permissions {
         let (destroy, overfill, keep) = (self.destroy.clone(), self.overfill, self.keep);
-        Permissions { destroy, overfill, keep }
+        Permissions { destroy, overfill, keep, any_name: false }
     }
 }
 

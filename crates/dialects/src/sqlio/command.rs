@@ -357,7 +357,8 @@ impl Reading {
                 self.notes.push(text.to_owned());
             }
             if timing.initiation {
-                let text = "`-L…i`: the time inside the call that starts an I/O is not measured; its three lines are left out";
+                let text = "`-L…i`: no call starts one I/O and nothing else: several are started by one, and one alone is waited for in the same \
+                            call; the three lines of that time are left out";
                 self.notes.push(text.to_owned());
             }
         }

@@ -357,7 +357,11 @@ fn latency_ms(total: &Statistics) -> [Option<f64>; 3] {
 pub fn ios_by_ms(total: &Statistics) -> [u64; HISTOGRAM_MS] {
     let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
     let mut counts = [0u64; HISTOGRAM_MS];
+    // A bucket that lies across the beginning of a millisecond counts where its middle is, but nowhere that no I/O was.
+    let known =
+        total.latency_ns.filter(|l| l.min <= l.max).map_or((0, u64::MAX), |l| (l.min, l.max));
     for (ns, count) in found.iter().flat_map(Histogram::buckets) {
+        let ns = ns.clamp(known.0, known.1);
         let ms = usize::try_from(ns / 1_000_000).unwrap_or(usize::MAX);
         counts[ms.min(HISTOGRAM_MS - 1)] += count;
     }

@@ -95,6 +95,17 @@ fn threads_go_round_several_files() {
     assert_eq!(alone[0].pool, Some(Pool { share: PoolShare::InTurn }));
 }
 
+/// The bucket of 3.000 ms begins below it: I/Os that all took just that stood in the column of 2 ms.
+#[test]
+fn no_io_stands_in_a_millisecond_that_none_took() {
+    let mut histogram = Histogram::new();
+    histogram.record_many(3_000_000, 10);
+    let (latency_ns, text) = (Latency::of(&histogram), Some(histogram.encode()));
+    let total = Statistics { latency_ns, histogram: text, ..Statistics::default() };
+    let counts = ios_by_ms(&total);
+    assert_eq!((counts[2], counts[3]), (0, 10));
+}
+
 /// The engine has one position for streams that differ in nothing but their threads.
 #[test]
 fn lines_of_the_same_file_differ_in_their_threads_only() {

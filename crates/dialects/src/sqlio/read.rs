@@ -65,6 +65,8 @@ struct Reader {
     call: Option<Call>,
     host: Option<String>,
     date: Option<String>,
+    /// Whether the runs below the head of a log have their `Command Line:`; none before the first.
+    calls: Option<bool>,
     /// Figures outside of any run were noted since the last run.
     stray: bool,
 }
@@ -99,6 +101,7 @@ impl Reader {
             }
             Some(Line::Host(host)) => {
                 self.close(false);
+                self.calls = None;
                 (self.host, self.date) = (Some(host).filter(|h| !h.is_empty()), None);
             }
             // Mails have such a line, too; only the head of a log has the machine before it.
@@ -119,6 +122,11 @@ impl Reader {
 
     fn banner(&mut self, number: usize, line: &str, version: String) {
         self.close(false);
+        let called = self.call.is_some();
+        if *self.calls.get_or_insert(called) && !called {
+            // Every run of that log has its call: this one is of another log, which has no head.
+            (self.host, self.date) = (None, None);
+        }
         let printout = Printout { version, ..Printout::default() };
         let reading = Reading {
             printout,

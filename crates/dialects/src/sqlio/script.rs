@@ -22,6 +22,8 @@ const LINE_COST_BYTES: usize = 256;
 pub struct Step {
     /// Number of its line, from 1.
     pub line: usize,
+    /// Where in it the command begins, in characters from 1.
+    pub column: usize,
     /// What it does.
     pub action: Action,
     /// Where what it prints goes; none is stdout.
@@ -69,15 +71,20 @@ pub fn script(
         wrong: Vec::new(),
         left_bytes: TEXT_BYTES_MAX,
     };
-    for (number, line) in logical_lines(text) {
-        match reading.line(number, &line) {
+    for line in logical_lines(text) {
+        match reading.line(&line) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(rule) => reading.wrong.push(format!("line {number}: {rule}")),
+            Err((byte, rule)) => {
+                let (number, column) = line.place(byte);
+                reading.wrong.push(format!("line {number}, column {column}: {rule}"));
+            }
         }
         if reading.left_bytes == 0 {
+            let (number, column) = line.place(0);
             reading.wrong.push(format!(
-                "line {number}: up to here the lines, with the values of their variables, take more than {} MiB; split the file",
+                "line {number}, column {column}: up to here the lines, with the values of their variables, take more than {} \
+                 MiB; split the file",
                 TEXT_BYTES_MAX >> 20
             ));
             break;
@@ -86,9 +93,25 @@ pub fn script(
     if reading.wrong.is_empty() { Ok(reading.script) } else { Err(Complaints(reading.wrong)) }
 }
 
-/// Lines with those that a `^` at the end joins.
-fn logical_lines(text: &str) -> Vec<(usize, String)> {
-    let mut lines: Vec<(usize, String)> = Vec::new();
+/// A line with those that a `^` at its end joins to it.
+struct Logical {
+    text: String,
+    /// Where each line of the file begins in it, in bytes, and its number.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Logical {
+    /// Line and column of a byte, both from 1.
+    fn place(&self, byte: usize) -> (usize, usize) {
+        let part = self.parts.iter().rev().find(|(start, _)| *start <= byte);
+        let (start, number) = part.copied().unwrap_or((0, 1));
+        let before = self.text.get(start..byte).unwrap_or_default();
+        (number, before.chars().count() + 1)
+    }
+}
+
+fn logical_lines(text: &str) -> Vec<Logical> {
+    let mut lines: Vec<Logical> = Vec::new();
     let mut goes_on = false;
     for (index, raw) in text.lines().enumerate() {
         let line = raw.trim_end().trim_start_matches('\u{feff}');
@@ -96,13 +119,19 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
         let part =
             if carets % 2 == 1 { line.get(..line.len() - 1).unwrap_or_default() } else { line };
         match lines.last_mut().filter(|_| goes_on) {
-            Some((_, before)) => before.push_str(part),
-            None => lines.push((index + 1, part.to_owned())),
+            Some(before) => {
+                before.parts.push((before.text.len(), index + 1));
+                before.text.push_str(part);
+            }
+            None => lines.push(Logical { text: part.to_owned(), parts: vec![(0, index + 1)] }),
         }
         goes_on = carets % 2 == 1;
     }
     lines
 }
+
+/// What is wrong, behind the byte of the line where it stands.
+type Fault = (usize, String);
 
 struct Reading<'a> {
     environment: &'a dyn Fn(&str) -> Option<String>,
@@ -116,29 +145,45 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads a line; false where the file ends with it.
-    fn line(&mut self, number: usize, line: &str) -> Result<bool, String> {
-        let line = line.trim().trim_start_matches(['@', ' ', '\t']);
+    fn line(&mut self, whole: &Logical) -> Result<bool, Fault> {
+        let text = whole.text.as_str();
+        let line = text.trim_start().trim_start_matches(['@', ' ', '\t']);
+        let (base, line) = (text.len() - line.len(), line.trim_end());
         let word = first_word(line);
         if line.is_empty() || line.starts_with(':') || word == "rem" {
             return Ok(true);
         }
         let expanded = self.expanded(line);
-        let text_bytes = expanded.as_ref().map_or(line.len(), String::len);
+        let text_bytes = expanded.as_ref().map_or(line.len(), |e| e.text.len());
         self.left_bytes = self.left_bytes.saturating_sub(text_bytes + LINE_COST_BYTES);
-        let line = expanded?;
-        let rest = line.get(word.len()..).unwrap_or_default();
-        match word.as_str() {
-            "set" => self.set(rest).map(|()| true),
+        let line = expanded.map_err(|(at, rule)| (base + at, rule))?;
+        self.command(&word, &line, whole, base).map_err(|(at, rule)| (base + line.origin(at), rule))
+    }
+
+    /// Does what a line of which the variables are known says.
+    fn command(
+        &mut self,
+        word: &str,
+        line: &Expanded,
+        whole: &Logical,
+        base: usize,
+    ) -> Result<bool, Fault> {
+        let rest = line.text.get(word.len()..).unwrap_or_default();
+        match word {
+            "set" => self.set(rest).map(|()| true).map_err(|rule| (0, rule)),
             "exit" => Ok(false),
             "goto" if rest.trim().eq_ignore_ascii_case(":eof") => Ok(false),
             "cls" | "title" | "color" | "setlocal" | "endlocal" | "chcp" | "prompt" => Ok(true),
             _ => {
-                let Pieces { words, plain, output, note } = pieces(&line)?;
-                if let Some(note) = note {
-                    self.script.notes.push(format!("line {number}: {note}"));
+                let Pieces { words, plain, output, note } = pieces(&line.text)?;
+                let begin = words.first().map_or(0, |(at, _)| *at);
+                let (number, column) = whole.place(base + line.origin(begin));
+                if let Some((at, note)) = note {
+                    let (number, column) = whole.place(base + line.origin(at));
+                    self.script.notes.push(format!("line {number}, column {column}: {note}"));
                 }
-                if let Some(action) = action(&word, &words, &plain)? {
-                    self.script.steps.push(Step { line: number, action, output });
+                if let Some(action) = action(word, &words, &plain)? {
+                    self.script.steps.push(Step { line: number, column, action, output });
                 }
                 Ok(true)
             }
@@ -158,37 +203,68 @@ impl Reading<'_> {
     }
 
     /// The line with its variables' values.
-    fn expanded(&self, line: &str) -> Result<String, String> {
-        let (mut out, mut rest) = (String::new(), line);
+    fn expanded(&self, line: &str) -> Result<Expanded, Fault> {
+        let mut out = Expanded::default();
+        let mut rest = line;
         while let Some((before, behind)) = rest.split_once('%') {
-            out.push_str(before);
+            let at = line.len() - rest.len() + before.len();
+            out.verbatim(before, at - before.len());
             if let Some(behind) = behind.strip_prefix('%') {
-                out.push('%');
+                out.value("%", at);
                 rest = behind;
                 continue;
             }
             let named = behind.split_once('%').filter(|(name, _)| is_name(name));
             let (name, behind) = named.ok_or_else(|| {
                 let shown: String = behind.chars().take(12).collect();
-                format!("`%{shown}` is no plain variable; parameters, substrings and loops are not understood")
+                let text =
+                    "is no plain variable; parameters, substrings and loops are not understood";
+                (at, format!("`%{shown}` {text}"))
             })?;
             let capitals = name.to_ascii_uppercase();
             if LATE.contains(&capitals.as_str()) && !self.variables.contains_key(&capitals) {
-                out.extend(["%", &capitals, "%"]);
+                out.value(&format!("%{capitals}%"), at);
             } else {
                 let value =
                     self.variables.get(&capitals).cloned().or_else(|| (self.environment)(name));
-                out.push_str(&value.ok_or_else(|| {
-                    format!("`%{name}%` is set nowhere; set it in the environment")
-                })?);
+                let value = value.ok_or_else(|| {
+                    (at, format!("`%{name}%` is set nowhere; set it in the environment"))
+                })?;
+                out.value(&value, at);
             }
-            if out.len() > LINE_BYTES_MAX {
-                return Err("its variables make it too long".to_owned());
+            if out.text.len() > LINE_BYTES_MAX {
+                return Err((at, "its variables make it too long".to_owned()));
             }
             rest = behind;
         }
-        out.push_str(rest);
+        out.verbatim(rest, line.len() - rest.len());
         Ok(out)
+    }
+}
+
+/// A line with the values of its variables.
+#[derive(Default)]
+struct Expanded {
+    text: String,
+    /// Where parts of it begin, where those come from in the line, and whether they are as they stand there.
+    origins: Vec<(usize, usize, bool)>,
+}
+
+impl Expanded {
+    fn verbatim(&mut self, part: &str, from: usize) {
+        self.origins.push((self.text.len(), from, true));
+        self.text.push_str(part);
+    }
+
+    fn value(&mut self, value: &str, from: usize) {
+        self.origins.push((self.text.len(), from, false));
+        self.text.push_str(value);
+    }
+
+    /// Where a byte comes from: of a value, where the name of its variable begins.
+    fn origin(&self, byte: usize) -> usize {
+        let part = self.origins.iter().rev().find(|(start, _, _)| *start <= byte);
+        part.map_or(0, |(start, from, same)| if *same { from + byte - start } else { *from })
     }
 }
 
@@ -205,23 +281,27 @@ fn first_word(line: &str) -> String {
 }
 
 /// What a command does; none where it does nothing here.
-fn action(word: &str, words: &[String], plain: &str) -> Result<Option<Action>, String> {
-    let Some(program) = words.first() else { return Ok(None) };
-    if is_sqlio(program) {
-        return Ok(Some(Action::Call(words.get(1..).unwrap_or_default().to_vec())));
-    }
+fn action(word: &str, words: &[Field], plain: &str) -> Result<Option<Action>, Fault> {
+    let Some((at, program)) = words.first() else { return Ok(None) };
+    let call = |arguments: &[Field]| {
+        Action::Call(arguments.iter().map(|(_, argument)| argument.clone()).collect())
+    };
     let arguments = words.get(1..).unwrap_or_default();
-    let seconds = |text: Option<&String>| {
-        let seconds = text.and_then(|t| t.parse().ok()).filter(|s| *s <= PAUSE_S_MAX);
-        seconds.ok_or_else(|| format!("`{plain}` does not say for how many seconds"))
+    if is_sqlio(program) {
+        return Ok(Some(call(arguments)));
+    }
+    let seconds = |field: Option<&Field>| {
+        let seconds = field.and_then(|(_, t)| t.parse().ok()).filter(|s| *s <= PAUSE_S_MAX);
+        let at = field.map_or(*at, |(at, _)| *at);
+        seconds.ok_or_else(|| (at, format!("`{plain}` does not say for how many seconds")))
     };
     Ok(match word {
         "echo" => echo(plain).map(Action::Echo),
-        "call" if arguments.first().is_some_and(|p| is_sqlio(p)) => {
-            Some(Action::Call(arguments.get(1..).unwrap_or_default().to_vec()))
+        "call" if arguments.first().is_some_and(|(_, p)| is_sqlio(p)) => {
+            Some(call(arguments.get(1..).unwrap_or_default()))
         }
         "timeout" => {
-            let number = arguments.iter().find(|a| !a.starts_with('/'));
+            let number = arguments.iter().find(|(_, a)| !a.starts_with('/'));
             Some(Action::Pause(seconds(number)?))
         }
         "sleep" => Some(Action::Pause(seconds(arguments.first())?)),
@@ -229,17 +309,18 @@ fn action(word: &str, words: &[String], plain: &str) -> Result<Option<Action>, S
         "ping"
             if arguments
                 .iter()
-                .any(|a| a == "127.0.0.1" || a.eq_ignore_ascii_case("localhost")) =>
+                .any(|(_, a)| a == "127.0.0.1" || a.eq_ignore_ascii_case("localhost")) =>
         {
-            let count = arguments.iter().position(|a| a.eq_ignore_ascii_case("-n"));
+            let count = arguments.iter().position(|(_, a)| a.eq_ignore_ascii_case("-n"));
             let count = count.and_then(|at| arguments.get(at + 1));
             Some(Action::Pause(seconds(count)?.saturating_sub(1)))
         }
         _ => {
-            return Err(format!(
+            let text = format!(
                 "`{program}` is not understood; understood are calls of sqlio, call, echo, rem, set, timeout, exit and \
                  redirections to files"
-            ));
+            );
+            return Err((*at, text));
         }
     })
 }
@@ -261,105 +342,107 @@ fn is_sqlio(program: &str) -> bool {
     name == "sqlio" || name == "sqlio.exe"
 }
 
+/// A word and the byte where it begins.
+type Field = (usize, String);
+
 /// A command in its parts.
 #[derive(Debug, Default)]
 struct Pieces {
-    words: Vec<String>,
+    words: Vec<Field>,
     /// All of it but the redirections.
     plain: String,
     output: Option<Output>,
-    note: Option<String>,
+    note: Option<Field>,
 }
 
 /// Takes the words and the redirections out of a line.
-fn pieces(line: &str) -> Result<Pieces, String> {
+fn pieces(line: &str) -> Result<Pieces, Fault> {
     let mut found = Pieces::default();
-    let mut word = String::new();
-    let (mut quoted, mut has_word) = (false, false);
-    let mut rest = line.chars().peekable();
-    while let Some(c) = rest.next() {
+    // The word that is being read, once it has begun, and the quotation mark that is open.
+    let (mut word, mut quoted): (Option<Field>, Option<usize>) = (None, None);
+    let mut rest = line.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
         match c {
             '"' => {
-                quoted = !quoted;
-                has_word = true;
+                quoted = if quoted.is_some() { None } else { Some(at) };
+                word.get_or_insert((at, String::new()));
                 found.plain.push(c);
             }
-            '^' if !quoted => {
-                if let Some(escaped) = rest.next() {
-                    word.push(escaped);
+            '^' if quoted.is_none() => {
+                if let Some((_, escaped)) = rest.next() {
+                    word.get_or_insert((at, String::new())).1.push(escaped);
                     found.plain.push(escaped);
-                    has_word = true;
                 }
             }
-            '>' if !quoted => {
-                let number = matches!(word.as_str(), "1" | "2").then(|| word.clone());
+            '>' if quoted.is_none() => {
+                let before = word.take();
+                let number = before.as_ref().map(|(_, w)| w.clone());
+                let number = number.filter(|w| matches!(w.as_str(), "1" | "2"));
                 if number.is_some() {
                     found.plain.pop();
-                } else if has_word {
-                    found.words.push(std::mem::take(&mut word));
+                } else {
+                    found.words.extend(before);
                 }
-                word.clear();
-                has_word = false;
-                let append = rest.next_if_eq(&'>').is_some();
-                let target = redirected(&mut rest)?;
-                found.redirect(number.as_deref(), append, target);
+                let append = rest.next_if(|(_, c)| *c == '>').is_some();
+                let target = redirected(&mut rest, at)?;
+                found.redirect(number.as_deref(), append, target, at);
             }
-            '<' | '|' | '&' if !quoted => {
-                return Err(format!(
-                    "`{c}` is not understood; write each command on a line of its own"
-                ));
+            '<' | '|' | '&' if quoted.is_none() => {
+                let text =
+                    format!("`{c}` is not understood; write each command on a line of its own");
+                return Err((at, text));
             }
-            c if c.is_whitespace() && !quoted => {
-                if std::mem::take(&mut has_word) {
-                    found.words.push(std::mem::take(&mut word));
-                }
+            c if c.is_whitespace() && quoted.is_none() => {
+                found.words.extend(word.take());
                 found.plain.push(c);
             }
             c => {
-                word.push(c);
+                word.get_or_insert((at, String::new())).1.push(c);
                 found.plain.push(c);
-                has_word = true;
             }
         }
     }
-    if quoted {
-        return Err("a quotation mark is not closed".to_owned());
+    if let Some(at) = quoted {
+        return Err((at, "a quotation mark is not closed".to_owned()));
     }
-    if has_word {
-        found.words.push(word);
-    }
+    found.words.extend(word);
     found.plain.truncate(found.plain.trim_end().len());
     Ok(found)
 }
 
-/// The name behind a `>`, or the `&1` of a stream that is joined to another.
-fn redirected(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<String, String> {
-    while rest.next_if(|c| c.is_whitespace()).is_some() {}
+/// The name behind the `>` at a byte, or the `&1` of a stream that is joined to another.
+fn redirected(
+    rest: &mut std::iter::Peekable<std::str::CharIndices<'_>>,
+    at: usize,
+) -> Result<String, Fault> {
+    while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
     let (mut name, mut quoted) = (String::new(), false);
-    while let Some(c) =
-        rest.next_if(|c| quoted || !(c.is_whitespace() || matches!(c, '>' | '<' | '|')))
+    while let Some((at, c)) =
+        rest.next_if(|(_, c)| quoted || !(c.is_whitespace() || matches!(c, '>' | '<' | '|')))
     {
         match c {
             '"' => quoted = !quoted,
             '&' if !quoted && !name.is_empty() => {
-                return Err(
-                    "`&` is not understood; write each command on a line of its own".to_owned()
-                );
+                let text = "`&` is not understood; write each command on a line of its own";
+                return Err((at, text.to_owned()));
             }
             c => name.push(c),
         }
     }
-    if name.is_empty() || quoted { Err("a `>` has no file behind it".to_owned()) } else { Ok(name) }
+    if name.is_empty() || quoted {
+        return Err((at, "a `>` has no file behind it".to_owned()));
+    }
+    Ok(name)
 }
 
 impl Pieces {
-    fn redirect(&mut self, number: Option<&str>, append: bool, file: String) {
+    fn redirect(&mut self, number: Option<&str>, append: bool, file: String, at: usize) {
         match (number, file.as_str()) {
             // Joined streams: what iosonde has to say goes to stderr in any case.
             (_, "&1" | "&2") => {}
             (Some("2"), _) => {
-                self.note =
-                    Some(format!("`2>{file}`: messages go to stderr, and not into that file"));
+                let text = format!("`2>{file}`: messages go to stderr, and not into that file");
+                self.note = Some((at, text));
             }
             _ => {
                 let nothing = file.eq_ignore_ascii_case("nul") || file.eq_ignore_ascii_case("nul:");

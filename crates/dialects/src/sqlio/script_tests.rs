@@ -60,9 +60,28 @@ fn what_is_not_understood_is_named_with_its_line_and_refuses_all() {
     let text = "sqlio -kR\ndel /q *.*\nfor %%i in (1 2) do sqlio -b%%i\nsqlio -kR & shutdown /s\nsqlio -kR | more\n\
         sqlio %1\nset /a x=1\nset y\necho %NOWHERE%\ncall other.bat\npause\ngoto again\nsqlio \"x\ntimeout soon\nsqlio >\nif exist x sqlio";
     let Complaints(wrong) = read(text).unwrap_err();
-    let lines: Vec<&str> = wrong.iter().map(|w| w.split(':').next().unwrap()).collect();
-    let expected: Vec<String> = (2..=16).map(|n| format!("line {n}")).collect();
-    assert_eq!(lines, expected, "{wrong:#?}");
+    let places: Vec<&str> = wrong.iter().map(|w| w.split(':').next().unwrap()).collect();
+    let columns = [1, 1, 11, 11, 7, 1, 1, 6, 1, 1, 1, 7, 9, 7, 1];
+    let expected: Vec<String> =
+        (2..=16).zip(columns).map(|(n, column)| format!("line {n}, column {column}")).collect();
+    assert_eq!(places, expected, "{wrong:#?}");
+}
+
+/// Of what stands in the value of a variable, the place of its name is told; of a line that goes on, that of its part.
+#[test]
+fn places_are_those_of_the_file() {
+    for (text, place) in [
+        ("\u{feff}  @sqlio é -kR | x", "line 1, column 16"),
+        ("set a=-kR | -b8\nsqlio %a% x", "line 2, column 7"),
+        ("set a=-b8\nsqlio %a% -kR ^\n  -LS & x", "line 3, column 7"),
+        ("echo 100%% | x", "line 1, column 12"),
+        ("timeout /t x", "line 1, column 12"),
+    ] {
+        let Complaints(wrong) = read(text).unwrap_err();
+        assert!(wrong.len() == 1 && wrong[0].starts_with(place), "{text}: {wrong:?}");
+    }
+    let found = steps("@echo off\n  sqlio -kR\n@call sqlio -kW");
+    assert_eq!(found.iter().map(|s| (s.line, s.column)).collect::<Vec<_>>(), [(2, 3), (3, 2)]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(crate) use choose::{Choice, choose};
 pub(crate) use memory::{available_memory, has_large_pages};
 pub(crate) use ready::prepare_target;
 pub(crate) use targets::{is_named, plan_target};
-pub(crate) use thread::{process_cpu, thread_cpu_ns};
+pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns};
 
 /// Starts one thread, the one of this number in its stream, on these targets.
 pub(crate) fn spawn(

@@ -41,7 +41,7 @@ pub(crate) fn plan_target(
                 return Err(Refusal::Missing { path: path.clone() });
             }
             let plan = wanted.make(path, directory, 0)?;
-            let looks_like_a_file = path.extension().is_some();
+            let looks_like_a_file = permissions.any_name || path.extension().is_some();
             if looks_like_a_file {
                 Ok(plan)
             } else {

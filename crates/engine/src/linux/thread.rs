@@ -59,6 +59,22 @@ fn bind(cpu: u32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The CPUs that the calling thread may run on, by number; empty where the system does not tell.
+pub(crate) fn allowed_cpus() -> Vec<u32> {
+    // SAFETY: the set is plain bits, for which zero is a value, and the kernel fills no more than its size.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        let bytes = std::mem::size_of::<libc::cpu_set_t>();
+        if libc::sched_getaffinity(0, bytes, &raw mut set) != 0 {
+            return Vec::new();
+        }
+        set
+    };
+    let count = u32::try_from(8 * std::mem::size_of::<libc::cpu_set_t>()).unwrap_or(0);
+    // SAFETY: every number is below the size of the set.
+    (0..count).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &set) }).collect()
+}
+
 fn set_priority(priority: Priority) -> io::Result<()> {
     const WHO_PROCESS: libc::c_int = 1;
     const CLASS_SHIFT: u32 = 13;

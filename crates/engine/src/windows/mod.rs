@@ -55,6 +55,11 @@ pub(crate) fn spawn(
     Ok(())
 }
 
+/// The system is not asked.
+pub(crate) fn allowed_cpus() -> Vec<u32> {
+    Vec::new()
+}
+
 /// Opens a queue of the null backend.
 pub(crate) fn open_queue(
     _workload: &Workload,

@@ -4,9 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use engine::{MARK_BYTES, Mark};
-use workload::{Target, Workload};
+use engine::{Action, MARK_BYTES, Mark, TargetPlan};
+use workload::{Bytes, Target, Workload};
 
+use crate::display::Display;
 use crate::exit::Failure;
 
 /// The mark of a test file that nothing is written in yet.
@@ -33,6 +34,14 @@ pub(crate) fn begin_targets(targets: &[Target]) -> Result<Vec<PathBuf>, Failure>
         }
     }
     Ok(begun)
+}
+
+/// Says which files are written first, and stay.
+pub(crate) fn announce(plans: &[TargetPlan], display: &mut Display) {
+    for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
+        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+        display.message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
+    }
 }
 
 /// What was begun and not gone on with.

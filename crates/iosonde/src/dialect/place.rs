@@ -72,11 +72,11 @@ impl PlaceFlags {
         Ok(())
     }
 
-    /// What may be done to these targets. Files that are made stay, as SQLIO leaves them.
+    /// What may be done to these targets. Files that are made have any name and stay, as SQLIO leaves them.
     pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
         let mut destroy = self.destroyed();
         destroy.retain(|path| targets.iter().any(|t| t.path == *path));
-        Permissions { destroy, overfill: self.overfill, keep: true }
+        Permissions { destroy, overfill: self.overfill, keep: true, any_name: true }
     }
 
     /// The places that may be overwritten.

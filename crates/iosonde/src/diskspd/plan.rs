@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 
 use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
-use engine::{Action, MARK_BYTES, Mark, Permissions};
+use engine::{MARK_BYTES, Mark, Permissions};
 use inspect::Inspector;
 use workload::{Bytes, EngineChoice, Stream, Target, Workload};
 
 use super::flags::DiskspdFlags;
 use super::system::GROUP_CPUS;
-use crate::dialect::{begin_files, remove_begun};
+use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
 use crate::display::Display;
 use crate::exit::Failure;
 use crate::run::describe;
@@ -49,6 +49,7 @@ pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planne
                 job.workload.seconds = flags.seconds.unwrap_or(job.workload.seconds);
                 job.workload.warmup_seconds = flags.warmup.unwrap_or(job.workload.warmup_seconds);
                 flags.place.apply(&mut job.workload)?;
+                check_cpus(&job.workload).map_err(Failure::NotUnderstood)?;
                 let permissions = flags.place.permissions(&job.workload.targets);
                 planned.push(Planned { span, job, permissions });
             }
@@ -167,9 +168,7 @@ impl Planned {
 
     /// Whether all of its targets are there or made by itself, so that it can be looked at before others have run.
     pub(super) fn stands_alone(&self) -> bool {
-        let there = |t: &Target| {
-            t.path.exists() || (t.size_bytes.is_some() && t.path.extension().is_some())
-        };
+        let there = |t: &Target| t.path.exists() || t.size_bytes.is_some();
         self.job.workload.engine.is_artificial() || self.job.workload.targets.iter().all(there)
     }
 
@@ -197,11 +196,7 @@ impl Planned {
     /// Says which files are written first, and stay.
     pub(super) fn announce(&self, display: &mut Display) {
         let plans = engine::plan(&self.job.workload, &self.permissions).unwrap_or_default();
-        for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
-            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-            display
-                .message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
-        }
+        announce(&plans, display);
     }
 }
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
-use engine::{Action, Permissions};
+use engine::Permissions;
 use results::Measurement;
 use workload::{Bytes, Stream, Target, Workload};
 
 use super::flags::SqlioFlags;
 use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::threads;
-use crate::dialect::{begin_files, remove_begun};
+use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{One, describe, json, one};
@@ -75,6 +75,7 @@ impl Call {
         let job = job(&self.command, parameters, &around);
         let mut job = job.map_err(|complaints| Failure::WrongUsage(complaints.to_string()))?;
         flags.place.apply(&mut job.workload)?;
+        check_cpus(&job.workload).map_err(Failure::WrongUsage)?;
         Ok(job)
     }
 
@@ -123,10 +124,7 @@ pub(super) fn run(
     }
     let begun = if flags.place.is_artificial() { Vec::new() } else { begin_files(&job.workload)? };
     let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_begun(&begun))?;
-    for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
-        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        display.message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
-    }
+    announce(&plans, &mut display);
     drop(display);
     let asked = One {
         workload: &job.workload,

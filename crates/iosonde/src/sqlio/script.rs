@@ -76,8 +76,8 @@ fn ready(steps: Vec<Step>, flags: &SqlioFlags, file: &str) -> Result<Vec<Ready>,
     // `--destroy` may name what is measured and what is printed to.
     let (mut found, mut wrong, mut named) = (Vec::new(), Vec::new(), Vec::new());
     let mut outputs = Outputs::new(&flags.place.destroyed());
-    for Step { line, action, output } in steps {
-        let place = format!("`{file}`, line {line}: ");
+    for Step { line, column, action, output } in steps {
+        let place = format!("`{file}`, line {line}, column {column}: ");
         let what = match action {
             Action::Echo(text) => What::Echo(text),
             Action::Pause(seconds) => {

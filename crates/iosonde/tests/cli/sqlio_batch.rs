@@ -51,6 +51,9 @@ fn without_lists_it_is_the_matrix_of_the_script() {
     // 576 tests of five minutes and a minute between them.
     assert!(stdout(&one).contains("576 cells: 2 d measured"), "{}", stdout(&one));
     assert!(stdout(&one).contains("ends "), "{}", stdout(&one));
+    // A name without an extension, which a call makes, too.
+    let bare = ["--dry-run", "--drives", "G", "--drive", "G=.", "--file", "test"];
+    succeeds(&batch(dir.path(), &bare));
     // Four names for one file: a target is named once.
     fails(&batch(dir.path(), &[&["--dry-run"], &places[..]].concat()), 2, "named once");
     assert_eq!(names(dir.path()), [""; 0]);

@@ -41,11 +41,15 @@ fn results_of_before_are_replaced_only_where_that_is_said() {
     assert_eq!((stdout(&output).as_str(), runs(&log)), ("the end\n", 2));
     let first = fs::read_to_string(&log).unwrap();
     assert!(first.starts_with("ComputerName: ") && !first.contains('%'), "{first}");
-    fails(&script(dir.path(), LOG, &[]), 2, "line 2: cannot write `log.txt`: it holds results");
+    fails(
+        &script(dir.path(), LOG, &[]),
+        2,
+        "line 2, column 1: cannot write `log.txt`: it holds results",
+    );
     assert_eq!(fs::read_to_string(&log).unwrap(), first);
     fails(&script(dir.path(), "sqlio -frandom > log.txt\n", &[]), 2, "--destroy log.txt");
     let behind = "echo more >> log.txt\necho none > log.txt\n";
-    fails(&script(dir.path(), behind, &[]), 2, "line 2: cannot write");
+    fails(&script(dir.path(), behind, &[]), 2, "line 2, column 1: cannot write");
     assert_eq!(fs::read_to_string(&log).unwrap(), first);
     succeeds(&script(dir.path(), "sqlio -frandom -b8 >> log.txt\n", &[]));
     assert_eq!(runs(&log), 3, "behind what is there");
@@ -137,12 +141,12 @@ fn what_a_file_says_is_no_command_to_a_terminal() {
     succeeds(&output);
     assert!(stderr(&output).contains("[2J") && !stderr(&output).contains('\u{1b}'));
     let wrong = script(dir.path(), &format!("sqlio -frandom\n{clear} x\ndel\n"), &[]);
-    fails(&wrong, 2, "line 3: `del`");
-    assert!(stderr(&wrong).contains("line 2: `\u{fffd}[2J"), "{}", stderr(&wrong));
+    fails(&wrong, 2, "line 3, column 1: `del`");
+    assert!(stderr(&wrong).contains("line 2, column 1: `\u{fffd}[2J"), "{}", stderr(&wrong));
     assert!(!stderr(&wrong).contains(['\u{1b}', '\u{7}']));
     fs::write(dir.path().join("p.txt"), format!("x.dat {clear}\n")).unwrap();
     let mut call = command(&["sqlio", "-Fp.txt"]);
     let wrong = call.current_dir(dir.path()).output().unwrap();
-    fails(&wrong, 2, "`p.txt`, line 1");
+    fails(&wrong, 2, "`p.txt`, line 1, column ");
     assert!(!stderr(&wrong).contains('\u{1b}'), "{}", stderr(&wrong));
 }
