@@ -46,7 +46,9 @@ use crate::read::Extent;
 use crate::value::{Row, values};
 
 pub use error::{DatabaseError, HistoryError};
-pub use exchange::{Chosen, ExchangeError, Exported, Format, Imported, LineError, Rows};
+pub use exchange::{
+    Chosen, ExchangeError, Exported, Format, Imported, LineError, Rows, check_import,
+};
 pub use hold::Hold;
 pub use list::{By, Entry, Filter, Listing, Order, Page, State};
 pub use live::{LiveEvent, LiveRun};

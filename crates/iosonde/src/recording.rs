@@ -38,11 +38,6 @@ impl HistoryPlace {
     pub(crate) fn existing(&self) -> Result<History, Failure> {
         History::open_existing(&self.place()?).map_err(failure)
     }
-
-    /// The history, made where there is none.
-    pub(crate) fn made(&self) -> Result<History, Failure> {
-        History::open(&self.place()?).map_err(failure)
-    }
 }
 
 /// The variable of the environment that names the history.

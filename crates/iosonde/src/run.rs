@@ -63,13 +63,17 @@ fn dry_run(
     let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
     let plural = if threads == 1 { "" } else { "s" };
     let most = if workload.precision.is_some() { "at most " } else { "" };
+    let after = match workload.cooldown_seconds {
+        0.0 => String::new(),
+        cooldown => format!(", {cooldown} s of I/O after that"),
+    };
     let times = match (repeat, sides.len()) {
         (None, _) => String::new(),
         (Some(count), 1) => format!(", {count} times"),
         (Some(count), _) => format!(", {count} times on each target in turn"),
     };
     print(&format!(
-        "{text}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured{times}\n"
+        "{text}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured{after}{times}\n"
     ))?;
     Ok(Outcome::Done)
 }

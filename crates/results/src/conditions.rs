@@ -102,6 +102,9 @@ pub struct StreamConditions {
     /// What was written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub content: Content,
+    /// The file whose parts were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_file: Option<String>,
     /// What an open loop offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -269,6 +272,11 @@ impl StreamConditions {
             durable: stream.durable && writes,
             sync: stream.sync.filter(|_| writes),
             content: if writes { stream.content } else { Content::Random },
+            content_file: stream
+                .content_file
+                .as_ref()
+                .filter(|_| writes)
+                .map(|file| file.display().to_string()),
             rate: stream.rate,
             think: stream.think,
             offset_bytes,
@@ -314,6 +322,9 @@ impl StreamConditions {
             found("durable writes", &|s| yes(s.durable)),
             found("flush calls", &|s| s.sync.map_or("none".into(), sync_words)),
             found("written data", &|s| content_words(s.content)),
+            found("file of the written data", &|s| {
+                s.content_file.clone().unwrap_or_else(|| "none".to_owned())
+            }),
             found("offered rate", &|s| s.rate.map_or("as fast as it goes".into(), rate_words)),
             found("pauses", &|s| s.think.map_or("none".into(), think_words)),
             found("begin of the used part", &|s| exact_bytes(s.offset_bytes)),

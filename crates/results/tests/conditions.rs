@@ -161,6 +161,17 @@ fn every_condition_that_differs_is_named_with_both_values() {
         "begin of the used part",
     ];
     assert_eq!(differ(all), names);
+    let writes = |file: &str| Stream {
+        write_percent: 100,
+        content: Content::Source { bytes: Bytes(1 << 20) },
+        content_file: Some(file.into()),
+        ..Stream::default()
+    };
+    let (a, b) = (conditions(writes("/a")), conditions(writes("/b")));
+    assert_ne!(a.id(), b.id(), "what was written came from another file");
+    assert_eq!(a.differences(&b)[0].name, "file of the written data");
+    let reads = Stream { write_percent: 0, ..writes("/b") };
+    assert_eq!(conditions(reads).id(), conditions(Stream::default()).id());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Results of a history compared: what is read for it, the same for the command line and the browser.
 
-use results::{Comparison, Conclusion as _, Document, Runs};
+use results::{Comparison, Conclusion as _, Document, Runs, SideResult};
 
 use super::{Input, Noise, Rules, compare, has_single_runs};
 use crate::{Entry, Filter, History, HistoryError, Order, Page};
@@ -47,9 +47,30 @@ pub fn compare_kept(
         noise: &noise,
         tool_version: how.tool_version,
     };
-    let a = Input { name: a.name, documents: &documents_a };
-    let b = Input { name: b.name, documents: &documents_b };
-    Ok(compare(a, b, &rules))
+    let inputs = (
+        Input { name: a.name, documents: &documents_a },
+        Input { name: b.name, documents: &documents_b },
+    );
+    let mut comparison = compare(inputs.0, inputs.1, &rules);
+    // Of a result that did not come to its end there are only measurements, which are no results.
+    comparison.a.results = results(a.entries);
+    comparison.b.results = results(b.entries);
+    Ok(comparison)
+}
+
+/// The results of a side, the oldest first.
+fn results(entries: &[Entry]) -> Vec<SideResult> {
+    let mut results: Vec<SideResult> = entries
+        .iter()
+        .map(|entry| SideResult {
+            id: entry.id.clone(),
+            kind: entry.kind.clone(),
+            title: entry.title.clone(),
+            started: entry.started.clone(),
+        })
+        .collect();
+    results.sort_by(|x, y| x.started.cmp(&y.started));
+    results
 }
 
 fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, HistoryError> {

@@ -30,6 +30,17 @@ enum Taken {
     AlreadyThere,
 }
 
+/// Reads all of what [`History::import`] would take, and says what is wrong with it. Keeps nothing.
+pub fn check_import(input: impl BufRead) -> Result<(), ExchangeError> {
+    let mut reader = Reader::new(input, LINE_BYTES);
+    while let Some(item) = reader.next()? {
+        if let Item::Line(line) = item {
+            line.measurements().map_err(|what| reader.at(what))?;
+        }
+    }
+    Ok(())
+}
+
 impl History {
     /// Takes every result of an export, or of documents as the commands print them. Where anything is wrong with any of
     /// it, the history stays as it was.

@@ -13,4 +13,4 @@ mod tests;
 
 pub use error::{ExchangeError, LineError};
 pub use export::{Chosen, Exported, Format, Rows};
-pub use import::Imported;
+pub use import::{Imported, check_import};

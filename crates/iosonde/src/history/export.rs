@@ -39,6 +39,10 @@ pub(crate) struct ExportArgs {
     /// Where it goes [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Let it take the place of an earlier export of the same format
+    #[arg(long, requires = "output")]
+    pub replace: bool,
 }
 
 /// Formats by their names on the command line.
@@ -121,6 +125,7 @@ pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Fa
         return to_stdout(history.export(&chosen, format, &mut out));
     };
     claim(path, "export of this format", |file| format.is_one(file))
+        .and_then(|()| if args.replace { Ok(()) } else { keep_earlier(path) })
         .map_err(|error| cannot_write(path, &error))?;
     let chosen = args.chosen(history)?;
     let exported = make_whole(path, |out: &mut BufWriter<File>| {
@@ -135,6 +140,16 @@ pub(crate) fn export(args: &ExportArgs, history: &History) -> Result<Outcome, Fa
     })?;
     print(&format!("`{}`: {}\n", path.display(), counts(exported)))?;
     Ok(Outcome::Done)
+}
+
+/// An earlier export is replaced where that is asked for.
+fn keep_earlier(path: &Path) -> io::Result<()> {
+    if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
+        return Ok(());
+    }
+    Err(io::Error::other(
+        "it is an earlier export; name another, or let it be replaced with `--replace`",
+    ))
 }
 
 /// Why a file was not made.

@@ -8,12 +8,13 @@ use std::time::SystemTime;
 use clap::Args;
 use dialects::foreign::{Found, ReadError};
 use dialects::recognise::recognise;
-use history::{ExchangeError, History, HistoryError, Imported};
+use history::{ExchangeError, History, HistoryError, Imported, Place};
 use report::text::clean;
 use thiserror::Error;
 use workload::{Bytes, show_number};
 
 use crate::exit::{Failure, Outcome, print};
+use crate::recording::HistoryPlace;
 
 /// How much of a file decides whether iosonde wrote it.
 const HEAD_BYTES: u64 = 4096;
@@ -54,17 +55,43 @@ enum ImportError {
     TooLarge,
 }
 
+/// The history, opened where there is something to put into it: a file that is refused makes none.
+struct Store {
+    place: Place,
+    open: Option<History>,
+}
+
+impl Store {
+    /// Whether the history is one that is there.
+    fn is_there(&self) -> bool {
+        match &self.place {
+            Place::File(path) => self.open.is_some() || path.exists(),
+            Place::Postgres(_) => true,
+        }
+    }
+
+    fn open(&mut self) -> Result<&History, HistoryError> {
+        let history = match self.open.take() {
+            Some(history) => history,
+            None => History::open(&self.place)?,
+        };
+        Ok(self.open.insert(history))
+    }
+}
+
 /// Runs the command. What came before a file that is refused stays.
-pub(crate) fn import(args: &ImportArgs, history: &History) -> Result<Outcome, Failure> {
+pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome, Failure> {
+    let mut store = Store { place: place.place()?, open: None };
     for path in &args.files {
-        let (imported, notes) = import_one(path, history).map_err(|error| refused(path, &error))?;
+        let (imported, notes) =
+            import_one(path, &mut store).map_err(|error| refused(path, &error))?;
         show_notes(path, &notes);
         print(&format!("{}: {}\n", name(path), counts(imported)))?;
     }
     Ok(Outcome::Done)
 }
 
-fn import_one(path: &Path, history: &History) -> Result<(Imported, Vec<String>), ImportError> {
+fn import_one(path: &Path, store: &mut Store) -> Result<(Imported, Vec<String>), ImportError> {
     let mut file = open(path)?;
     if !is_own(&mut file)? {
         if file.metadata()?.len() > FOREIGN_BYTES_MAX {
@@ -75,11 +102,21 @@ fn import_one(path: &Path, history: &History) -> Result<(Imported, Vec<String>),
         let short =
             path.file_name().map_or_else(|| name(path), |n| n.to_string_lossy().into_owned());
         if let Some(Found { measurements, notes }) = recognise(&bytes, &short, &written(&file))? {
-            return Ok((history.import_foreign(measurements)?, notes));
+            let nothing = measurements.is_empty() && !store.is_there();
+            let imported = if nothing {
+                Imported::default()
+            } else {
+                store.open()?.import_foreign(measurements)?
+            };
+            return Ok((imported, notes));
         }
         file.rewind()?;
     }
-    Ok((history.import(BufReader::new(file))?, Vec::new()))
+    if !store.is_there() {
+        history::check_import(BufReader::new(&file))?;
+        file.rewind()?;
+    }
+    Ok((store.open()?.import(BufReader::new(file))?, Vec::new()))
 }
 
 /// Whether a file begins as iosonde's do: an object with a schema of iosonde.

@@ -108,6 +108,25 @@ fn single_runs_and_unlike_ones_get_no_verdict() {
     assert_eq!(store.compared(&["@one", "@other"]).verdict, Change::Worse);
 }
 
+/// Each measurement of a result that did not come to its end counted as a result.
+#[test]
+fn a_result_without_an_end_is_one_result() {
+    let store = Store::new();
+    store.measured(100, 3, 1, &["--tag", "whole"]);
+    store.measured(100, 2, 2, &["--tag", "begun"]);
+    let sqlite = rusqlite::Connection::open(&store.path).unwrap();
+    let begun = "(SELECT experiment FROM tags WHERE tag = 'begun')";
+    let change = format!(
+        "UPDATE documents SET document = NULL WHERE experiment = {begun}; \
+         UPDATE experiments SET status = NULL, finished = NULL WHERE number = {begun}"
+    );
+    sqlite.execute_batch(&change).unwrap();
+    let found = store.compared(&["@whole", "@begun"]);
+    assert_eq!((found.a.results.len(), found.b.results.len()), (1, 1));
+    assert_eq!(found.loads.len(), 1, "its measurements are compared");
+    assert_eq!(found.b.results[0].kind, "run");
+}
+
 #[test]
 fn what_is_asked_in_a_wrong_way_is_refused() {
     let store = Store::new();

@@ -127,7 +127,31 @@ fn a_file_that_is_not_whole_or_not_ours_changes_nothing() {
     refuse(b"", "it is empty");
     fails(&second.import(&second.path("nothing")), 1, "No such file");
     fails(&second.import(second.directory.path()), 1, "Is a directory");
-    assert_eq!(second.export_text(&[]).lines().count(), 2, "nothing was imported");
+    assert!(!Path::new(&second.history).exists(), "nothing was imported");
+    // The same where there is a history.
+    fs::write(&bad, &text.as_bytes()[..last]).unwrap();
+    fails(&first.import(&bad), 1, "line 3: the export ends here");
+    assert_eq!(first.export_text(&[]), text);
+}
+
+/// A history of nothing stayed behind, of which nobody knew what had made it.
+#[test]
+fn an_import_that_fails_makes_no_history() {
+    let store = Store::filled();
+    succeeds(&store.export("all.jsonl", &[]));
+    let whole = fs::read_to_string(store.path("all.jsonl")).unwrap();
+    let cut: String = whole.split_inclusive('\n').take(2).collect();
+    for text in [cut.as_str(), &whole[..whole.len() / 2], "nothing of anybody", "sqlio v1.5.SG\n"] {
+        fs::write(store.path("cut"), text).unwrap();
+        let (history, file) = (store.path("fresh.db"), store.path("cut"));
+        let output = command(&["history", "import", file.to_str().unwrap(), "--history"])
+            .arg(&history)
+            .output()
+            .unwrap();
+        assert!(code(&output) == 1 || text.starts_with("sqlio"), "{}", stderr(&output));
+        let left = names(store.directory.path());
+        assert!(!left.iter().any(|name| name.starts_with("fresh")), "{left:?}");
+    }
 }
 
 #[test]
@@ -143,8 +167,11 @@ fn an_export_goes_over_no_file_of_others() {
     for format in [&["--format", "csv"][..], &["--format", "csv", "--columns", "sqlio"], &[]] {
         let name = format!("ours{}", format.len());
         succeeds(&store.export(&name, format));
-        said(&store.export(&name, format), "2 results");
-        fails(&store.export(&name, &["--format", "parquet"]), 1, "name another");
+        let before = fs::read(store.path(&name)).unwrap();
+        fails(&store.export(&name, format), 1, "`--replace`");
+        assert_eq!(fs::read(store.path(&name)).unwrap(), before);
+        said(&store.export(&name, &[format, &["--replace"]].concat()), "2 results");
+        fails(&store.export(&name, &["--format", "parquet", "--replace"]), 1, "name another");
     }
     fails(&store.export("new", &["nobody"]), 1, "nobody");
     let left = names(store.directory.path());
