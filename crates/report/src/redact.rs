@@ -214,8 +214,9 @@ impl Secrets {
         if is_device(path) {
             return;
         }
-        let Some(word) = self.add(kind, path.trim_end_matches('/')) else { return };
-        if let Some(name) = path.trim_end_matches('/').rsplit('/').next() {
+        let path = path.trim_end_matches(['/', '\\']);
+        let Some(word) = self.add(kind, path) else { return };
+        if let Some(name) = path.rsplit(['/', '\\']).next() {
             self.add_as(name, &word);
         }
     }

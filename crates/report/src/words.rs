@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Measurement, Origin, Source, Statistics, Status, Sweep};
+use results::{Latency, Measurement, Origin, Source, Statistics, Status, Sweep};
 use workload::{
     Bytes, DiskspdAccess, Mode, Pattern, PoolShare, Stream, Workload, show_ns, show_number,
 };
@@ -146,6 +146,12 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
         Some(depth) => format!("{threads} × depth {depth} = {}", count(m.in_flight)),
         None => format!("{threads}, {} in all", count(m.in_flight)),
     }
+}
+
+/// The shortest latency; none where a tool that cuts off fractions has nothing left of it.
+pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
+    let cuts = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
+    (!cuts || latency.min > 0).then_some(latency.min)
 }
 
 /// What was in flight on average; another tool may not tell it.

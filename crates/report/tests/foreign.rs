@@ -4,6 +4,7 @@
 
 mod sample;
 
+use report::model::Block;
 use report::{build, html, markdown, text};
 use results::{Cpu, Document, Latency, Measurement, Origin, Stalls};
 
@@ -81,9 +82,32 @@ fn what_is_told_is_shown() {
 
 #[test]
 fn a_copy_for_others_has_no_command_line() {
-    let mut documents = vec![Document::Measurement(Box::new(sqlio()))];
+    let mut m = sqlio();
+    m.workload.targets[0].path = r"E:\ledger\payroll.dat".into();
+    m.checks.warnings.push("`payroll.dat` was found smaller".to_owned());
+    let mut documents = vec![Document::Measurement(Box::new(m))];
     report::redact::redact(&mut documents).unwrap();
     let text = serde_json::to_string(&documents).unwrap();
     assert!(text.contains("\"tool\":\"SQLIO\""), "{text}");
     assert!(!text.contains("sqlio -kR") && !text.contains("results.txt"), "{text}");
+    assert!(!text.contains("ledger") && !text.contains("payroll"), "{text}");
+}
+
+/// SQLIO's 0 ms stood in tables as 0 ns, and the lines of a mix had the same name.
+#[test]
+fn what_was_cut_off_is_not_zero_and_lines_of_a_mix_have_names() {
+    let markdown = markdown::text(&build(&[Document::Measurement(Box::new(sqlio()))]));
+    assert!(!markdown.contains("| 0 ns |"), "{markdown}");
+    let mixed = build(&[Document::Measurement(Box::new(sample::mixed()))]);
+    let blocks = mixed.results.iter().flat_map(|r| &r.sections).flat_map(|s| &s.blocks);
+    let charts = blocks.flat_map(|block| match block {
+        Block::Chart(chart) => std::slice::from_ref(chart),
+        Block::Charts(charts) => charts.as_slice(),
+        _ => &[],
+    });
+    for chart in charts {
+        let names: Vec<&str> = chart.series.iter().map(|s| s.name.as_str()).collect();
+        let different: std::collections::HashSet<&&str> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
+    }
 }

@@ -46,20 +46,25 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     let mut heads = vec!["min".to_owned()];
     heads.extend(Latency::default().percentiles().iter().map(|(name, _)| (*name).to_owned()));
     heads.push("max".to_owned());
-    let line = |(name, kind, l): (&str, &str, Latency)| {
+    let line = |(name, l): (String, Latency)| {
         let mut values = vec![Some(l.min)];
         values.extend(l.percentiles().iter().map(|(_, value)| *value));
         values.push(Some(l.max));
         let points = values.iter().enumerate().map(|(i, v)| (i as f64, v.map(|v| v as f64)));
-        let name = if name.contains(kind) { name.to_owned() } else { format!("{name}, {kind}") };
         series(&name, Shape::Line, Side::Left, super::make::points(points))
     };
     let all = loads.iter().flat_map(|(name, m)| {
-        kinds(m).into_iter().map(|(kind, _, latency)| (name.as_str(), kind, latency))
+        let kinds = kinds(m);
+        // The name of a load of one kind says which; that of a mix names both.
+        let alone = kinds.len() == 1;
+        let name = move |kind: &str| {
+            if alone && name.contains(kind) { name.clone() } else { format!("{name}, {kind}") }
+        };
+        kinds.into_iter().map(move |(kind, _, latency)| (name(kind), latency))
     });
     // Of minimum and maximum alone there is no line.
     let known = |l: &Latency| l.percentiles().iter().any(|(_, value)| value.is_some());
-    let lines: Vec<Series> = all.filter(|(.., l)| known(l)).take(LINES).map(line).collect();
+    let lines: Vec<Series> = all.filter(|(_, l)| known(l)).take(LINES).map(line).collect();
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
     let named = Named { key: "percentiles", title: "Latency percentiles", caption: &caption };
     chart(
@@ -177,7 +182,7 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
         whole(m.in_flight),
         text(kind),
         whole(ios),
-        whole(l.min),
+        whole(words::least(m, l)),
         number(l.mean),
         // A tool that tells no distribution has none.
         number(Some(l.stddev).filter(|s| *s > 0.0 || m.origin.is_none())),

@@ -95,7 +95,7 @@ fn row(document: &Document, place: usize, m: &Measurement) -> Vec<Cell> {
         number(t.iops),
         number(m.steady.as_ref().and_then(|s| s.half_width_percent)),
         number(t.mib_per_s),
-        whole(l.map(|l| l.min)),
+        whole(l.and_then(|l| words::least(m, &l))),
         number(l.map(|l| l.mean)),
         whole(l.and_then(|l| l.p50)),
         whole(l.and_then(|l| l.p90)),
