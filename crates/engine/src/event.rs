@@ -1,6 +1,7 @@
 //! What happens while the engine works: one stream that every display reads.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use results::Point;
 
@@ -35,10 +36,47 @@ pub enum Event {
         /// Seconds of the window that are left.
         seconds_left: f64,
     },
+    /// What each worker did; comes about once a second of the measured window, for those who look on.
+    Workers {
+        /// What the workers' numbers mean.
+        names: Arc<WorkerNames>,
+        /// Each worker, in the order of the measurement.
+        points: Arc<[WorkerPoint]>,
+    },
     /// The measured window has ended, just now.
     WindowEnded,
     /// Something that the user should know now.
     Warning(String),
+}
+
+/// How the streams and targets of a workload are called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkerNames {
+    /// The streams, by their numbers.
+    pub streams: Vec<String>,
+    /// The targets, by their numbers.
+    pub targets: Vec<PathBuf>,
+}
+
+/// What one worker did since the last such point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkerPoint {
+    /// Number of its stream, from 0.
+    pub stream: usize,
+    /// Number of its target, from 0.
+    pub target: usize,
+    /// Its number among the threads of the stream on this target, from 0.
+    pub thread: u32,
+    /// Reads and writes completed a second.
+    pub iops: f64,
+    /// MiB read and written a second.
+    pub mib_per_s: f64,
+    /// Mean latency in nanoseconds; none where nothing completed.
+    pub mean_ns: Option<f64>,
+    /// Longest latency in nanoseconds; none where nothing completed.
+    pub max_ns: Option<u64>,
+    /// I/Os that failed.
+    pub errors: u64,
 }
 
 /// Whether a run goes on.

@@ -16,6 +16,7 @@ mod diskspd;
 mod drive;
 mod error;
 mod event;
+mod glance;
 mod job;
 mod lane;
 mod mark;
@@ -55,7 +56,7 @@ mod contract;
 
 pub use clock::Clock;
 pub use error::EngineError;
-pub use event::{Event, Go, Observer};
+pub use event::{Event, Go, Observer, WorkerNames, WorkerPoint};
 pub use lane::open_queue;
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::check as check_memory;

@@ -19,6 +19,7 @@ use crate::crew::{Crew, Machine};
 use crate::drive;
 use crate::error::EngineError;
 use crate::event::{Event, Go, Observer};
+use crate::glance::Glance;
 use crate::job::{Job, MakeCrew};
 use crate::memory;
 use crate::mix::Seek;
@@ -134,6 +135,7 @@ struct Run<'a> {
     places: Vec<Place>,
     teams: Vec<Team>,
     collector: Collector,
+    glance: Glance,
     receiver: Receiver<Message>,
     sender: SyncSender<Message>,
     /// For each stream: what its writes are parts of.
@@ -166,6 +168,7 @@ impl<'a> Run<'a> {
         let (sender, receiver) = sync_channel(places.len() * (snapshots + 3));
         let in_parts = workload.precision.is_some();
         let collector = Collector::new(returns, workload.interval_ns.0, in_parts);
+        let glance = Glance::new(workload, &places);
         let (ending, cpu_at) = (Arc::new(Ending::at(u64::MAX)), Vec::new());
         Self {
             workload,
@@ -173,6 +176,7 @@ impl<'a> Run<'a> {
             places,
             teams,
             collector,
+            glance,
             receiver,
             sender,
             sources,
@@ -201,7 +205,10 @@ impl<'a> Run<'a> {
     /// Takes one message of a worker, and shows the intervals that it completes. True when the observer knows enough.
     fn take(&mut self, message: Message, timeline: Timeline, observer: &mut dyn Observer) -> bool {
         match message {
-            Message::Snapshot(snapshot) => self.collector.take(snapshot),
+            Message::Snapshot(snapshot) => {
+                self.glance.add(&snapshot);
+                self.collector.take(snapshot);
+            }
             Message::Done(end) => self.collector.finished(*end),
             Message::Ready(_) => {}
         }
@@ -216,6 +223,9 @@ impl<'a> Run<'a> {
                 let seconds_left = (window_s - point.t).max(0.0);
                 enough |= observer.event(&Event::Interval { point, seconds_left }) == Go::Enough;
             }
+        }
+        if let Some(event) = self.glance.due() {
+            observer.event(&event);
         }
         enough
     }

@@ -30,7 +30,7 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     let report_path = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
     let has_history = recorder.borrow().history().is_some();
     let mut journal = (!has_history).then(|| Journal::beside(&report_path));
-    let mut display = Display::new(args.target.quiet);
+    let mut display = Display::of(args.target.manner(), recorder.borrow().subject());
     let outcome = survey::assess(&options, stop, &mut |progress| {
         recorder.borrow_mut().hear(&progress, &mut display);
         display.progress(&progress);

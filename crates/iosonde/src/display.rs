@@ -1,4 +1,4 @@
-//! Progress on stderr: a live line on a terminal, a plain line now and then elsewhere.
+//! Progress on stderr: a live line on a terminal, a plain line now and then elsewhere, or with `--live` a screen.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,12 +9,28 @@ use results::Point;
 use survey::Progress;
 use workload::{Bytes, show_ns, show_number};
 
+use crate::recording::Subject;
+use crate::screen::{About, Heard, Screen};
+
 /// Without a terminal, a line comes at most this often.
 const PLAIN_PERIOD: Duration = Duration::from_secs(10);
+
+/// How much is shown while a command measures.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner {
+    /// Nothing but errors.
+    pub quiet: bool,
+    /// A screen where the terminal can show one.
+    pub live: bool,
+}
 
 /// Shows what happens.
 pub(crate) struct Display {
     quiet: bool,
+    /// There until it is left.
+    screen: Option<Screen>,
+    /// What the screen has shown that is to stay.
+    shown: Vec<String>,
     terminal: bool,
     /// What is being done, in front of the line.
     title: String,
@@ -26,15 +42,61 @@ impl Display {
     /// A display on stderr.
     pub(crate) fn new(quiet: bool) -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { quiet, terminal, title: String::new(), last_plain: None, live: false }
+        Self {
+            quiet,
+            screen: None,
+            shown: Vec::new(),
+            terminal,
+            title: String::new(),
+            last_plain: None,
+            live: false,
+        }
+    }
+
+    /// A display of what is measured: a screen where one is wanted and can be shown, lines otherwise.
+    pub(crate) fn of(manner: Manner, subject: &Subject) -> Self {
+        let mut display = Self::new(manner.quiet);
+        if manner.live {
+            let about = About {
+                kind: subject.kind,
+                title: subject.title.clone(),
+                targets: subject.targets.clone(),
+            };
+            match Screen::open(about) {
+                Ok(screen) => display.screen = screen,
+                Err(reason) => display.message(&format!("note: {reason}; progress comes in lines")),
+            }
+        }
+        display
+    }
+
+    /// The screen, where it is still up; once it is left, what it has shown of lasting interest is shown again.
+    fn screen(&mut self) -> Option<&Screen> {
+        if self.screen.as_ref().is_some_and(|screen| !screen.is_up()) {
+            self.leave();
+        }
+        self.screen.as_ref()
+    }
+
+    /// Whether a screen shows what happens.
+    pub(crate) fn is_screen(&mut self) -> bool {
+        self.screen().is_some()
+    }
+
+    /// Ends the screen.
+    fn leave(&mut self) {
+        if let Some(mut screen) = self.screen.take() {
+            screen.close();
+            self.shown.drain(..).for_each(|text| say(&text));
+        }
     }
 
     /// Names what is done from now on.
     pub(crate) fn title(&mut self, title: &str) {
-        if self.terminal {
+        if self.terminal && self.screen.is_none() {
             // What the title says may go on for a while before there is a figure, as a pause does.
             self.line(title, false);
-        } else {
+        } else if self.screen.is_none() {
             self.message(title);
             self.last_plain = Some(Instant::now());
         }
@@ -43,15 +105,35 @@ impl Display {
 
     /// Shows what happens in an experiment.
     pub(crate) fn progress(&mut self, progress: &Progress<'_>) {
+        if let Progress::Measured(m) | Progress::Kept(m) = progress
+            && let Some(screen) = self.screen()
+        {
+            let title = format!("{}, {} in flight", m.workload.title(), m.workload.in_flight());
+            let (iops, mib_per_s) = (m.total.iops, m.total.mib_per_s);
+            screen.hear(Heard::Measured { title, iops, mib_per_s });
+        }
         match progress {
-            Progress::Step { number, of, title } => self.title(&format!("[{number}/{of}] {title}")),
+            Progress::Step { number, of, title } => {
+                let (number, of) = (*number, *of);
+                if let Some(screen) = self.screen() {
+                    let title = (*title).to_owned();
+                    screen.hear(Heard::Step { number, of, title });
+                }
+                self.title(&format!("[{number}/{of}] {title}"));
+            }
             Progress::Engine(event) => self.show(event),
-            Progress::Began { .. } | Progress::Measured(_) => {}
+            Progress::Began { .. } | Progress::Measured(_) | Progress::Kept(_) => {}
         }
     }
 
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &Event) {
+        if let Some(screen) = self.screen() {
+            screen.hear(Heard::Engine(event.clone()));
+            if !matches!(event, Event::Warning(_)) {
+                return;
+            }
+        }
         match event {
             Event::Filling { path, done_bytes, total_bytes, bytes_per_s } => {
                 let left = (total_bytes - done_bytes) as f64 / bytes_per_s.max(1.0);
@@ -77,12 +159,20 @@ impl Display {
                 self.line(&text, false);
             }
             Event::Warning(text) => self.message(&format!("warning: {text}")),
-            Event::WarmingUp { .. } | Event::WindowBegan { .. } | Event::WindowEnded => {}
+            Event::WarmingUp { .. }
+            | Event::WindowBegan { .. }
+            | Event::Workers { .. }
+            | Event::WindowEnded => {}
         }
     }
 
     /// Leaves the terminal clean.
     pub(crate) fn finish(&mut self) {
+        self.leave();
+        self.clear_line();
+    }
+
+    fn clear_line(&mut self) {
         if self.live {
             self.live = false;
             // What cannot be shown is not worth failing for.
@@ -92,18 +182,26 @@ impl Display {
 
     /// A line that stays.
     pub(crate) fn message(&mut self, text: &str) {
-        self.finish();
         if !self.quiet {
-            say(text);
+            self.aside(text);
         }
     }
 
     /// What went wrong, while others go on; shown even to who wants no messages.
     pub(crate) fn error(&mut self, text: &str) {
-        self.finish();
-        for line in text.lines() {
-            say(&format!("error: {line}"));
+        let lines: Vec<String> = text.lines().map(|line| format!("error: {line}")).collect();
+        self.aside(&lines.join("\n"));
+    }
+
+    /// A line that stays and is shown to everybody.
+    pub(crate) fn aside(&mut self, text: &str) {
+        if let Some(screen) = self.screen() {
+            screen.hear(Heard::Message(text.to_owned()));
+            self.shown.push(text.to_owned());
+            return;
         }
+        self.clear_line();
+        say(text);
     }
 
     fn line(&mut self, text: &str, last: bool) {

@@ -11,7 +11,7 @@ use survey::{Progress, Setup, Timing};
 use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_duration};
 
 use crate::args::StreamArgs;
-use crate::display::Display;
+use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::run::{apply_stream, apply_targets, describe, json};
@@ -144,14 +144,14 @@ pub(crate) fn announce(target: &TargetArgs, setup: &Setup, duration: &str) {
 /// `make` is given what it reports its progress to. What cannot be recorded is an error beside the experiment, which has
 /// been shown.
 pub(crate) fn conduct<C: Conclusion + Serialize + Clone>(
-    quiet: bool,
+    manner: Manner,
     as_json: bool,
     recorder: &RefCell<Recorder>,
     make: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
     wrap: fn(Box<Experiment<C>>) -> Document,
     show: impl FnOnce(&Experiment<C>) -> String,
 ) -> Result<(Experiment<C>, Result<Outcome, Failure>), Failure> {
-    let mut display = Display::new(quiet);
+    let mut display = Display::of(manner, recorder.borrow().subject());
     let result = make(&mut |progress| {
         recorder.borrow_mut().hear(&progress, &mut display);
         display.progress(&progress);
@@ -163,7 +163,7 @@ pub(crate) fn conduct<C: Conclusion + Serialize + Clone>(
     print(&if as_json { json(&experiment)? } else { show(&experiment) })?;
     let noted = recorder.finish(&wrap(Box::new(experiment.clone())));
     if noted.is_ok() {
-        recorder.say(quiet);
+        recorder.say(manner.quiet);
     }
     let outcome = noted.map(|()| outcome(experiment.status));
     Ok((experiment, outcome))

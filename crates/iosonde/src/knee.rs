@@ -66,7 +66,7 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
     let recorder =
         args.experiment.recorder::<Saturation, _>("knee", title, &options.setup, &options)?;
     let (experiment, outcome) = experiment::conduct(
-        args.target.quiet,
+        args.target.manner(),
         args.experiment.json,
         &recorder,
         |observe| survey::knee(&options, stop, observe),

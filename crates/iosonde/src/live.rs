@@ -52,12 +52,15 @@ impl Live {
     /// Tells of what happens, or drops it.
     pub(crate) fn hear(&self, progress: &Progress<'_>) {
         match progress {
-            Progress::Began { .. } => {}
+            // What each worker does is for the screen alone.
+            Progress::Began { .. } | Progress::Engine(Event::Workers { .. }) => {}
             Progress::Step { number, of, title } => {
                 self.send(Heard::Step { number: *number, of: *of, title: (*title).to_owned() });
             }
             Progress::Engine(event) => self.send(Heard::Engine((*event).clone())),
-            Progress::Measured(measurement) => self.measured(measurement),
+            Progress::Measured(measurement) | Progress::Kept(measurement) => {
+                self.measured(measurement);
+            }
         }
     }
 
@@ -168,6 +171,7 @@ fn event(heard: &Heard) -> Option<Value> {
                 "point": serde_json::to_value(point).ok()?,
                 "seconds_left": seconds_left
             }),
+            Event::Workers { .. } => return None,
             Event::WindowEnded => json!({ "event": "window_ended" }),
             Event::Warning(text) => json!({ "event": "warning", "text": text }),
         },

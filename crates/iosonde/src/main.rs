@@ -17,6 +17,7 @@ mod repeat;
 mod report;
 mod run;
 mod scale;
+mod screen;
 mod serve;
 mod signals;
 mod sizes;

@@ -187,6 +187,11 @@ impl Recorder {
         })
     }
 
+    /// What is measured.
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
     /// The history; none where nothing is recorded.
     pub(crate) fn history(&self) -> Option<&History> {
         self.history.as_ref()

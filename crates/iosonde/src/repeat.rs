@@ -102,7 +102,10 @@ pub(crate) fn run(
     let recorders: Vec<RefCell<Recorder>> = (0..options.sides.len())
         .map(|place| recorder(args, &options, place).map(RefCell::new))
         .collect::<Result<_, _>>()?;
-    let display = RefCell::new(Display::new(args.target.quiet));
+    let first = recorders.first().map(|recorder| recorder.borrow().subject().clone());
+    let manner = args.target.manner();
+    let display = first.map_or_else(|| Display::new(manner.quiet), |s| Display::of(manner, &s));
+    let display = RefCell::new(display);
     let done = survey::runs(
         &options,
         stop,

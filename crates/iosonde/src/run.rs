@@ -19,7 +19,7 @@ use workload::{
 use crate::args::{
     ArrivalArg, Document as Named, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
 };
-use crate::display::Display;
+use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::repeat;
@@ -85,8 +85,8 @@ fn once(
     permissions: &Permissions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let (recording, quiet) = (&args.recording, args.target.quiet);
-    let asked = One { workload, permissions, recording, quiet, hear: &|_| () };
+    let (recording, manner) = (&args.recording, args.target.manner());
+    let asked = One { workload, permissions, recording, manner, hear: &|_, _| () };
     one(&asked, stop, &mut |measurement| {
         let text =
             if args.json { json(measurement)? } else { report::text::measurement(measurement) };
@@ -99,9 +99,9 @@ pub(crate) struct One<'a> {
     pub workload: &'a Workload,
     pub permissions: &'a Permissions,
     pub recording: &'a RecordingArgs,
-    pub quiet: bool,
+    pub manner: Manner,
     /// Told what happens meanwhile.
-    pub hear: &'a dyn Fn(&engine::Event),
+    pub hear: &'a dyn Fn(&engine::Event, &mut Display),
 }
 
 /// Makes one measurement, shows it and records it.
@@ -120,17 +120,17 @@ pub(crate) fn one_when(
     ready: &mut dyn FnMut(&mut Display),
     show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let One { workload, permissions, recording, quiet, hear } = *asked;
+    let One { workload, permissions, recording, manner, hear } = *asked;
     let on = (workload.targets.as_slice(), workload.engine);
     let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
     let mut recorder = Recorder::open(recording, subject)?;
-    let mut display = Display::new(quiet);
+    let mut display = Display::of(manner, recorder.subject());
     let now = Timestamp::now();
     let id = engine::new_id(now);
     recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
     let observe = |event: &engine::Event, display: &mut Display| {
         recorder.tell(&Progress::Engine(event));
-        hear(event);
+        hear(event, display);
         display.show(event);
     };
     let prepared =
@@ -147,7 +147,7 @@ pub(crate) fn one_when(
     show(&measurement)?;
     let outcome = outcome(&measurement, stop);
     recorder.finish(&Document::Measurement(Box::new(measurement)))?;
-    recorder.say(quiet);
+    recorder.say(manner.quiet);
     drop(prepared);
     Ok(outcome)
 }

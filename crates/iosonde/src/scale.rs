@@ -50,7 +50,7 @@ pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let recorder =
         args.experiment.recorder::<Scale, _>("scale", title, &options.setup, &options)?;
     let (_, outcome) = conduct(
-        args.target.quiet,
+        args.target.manner(),
         args.experiment.json,
         &recorder,
         |observe| survey::scale(&options, stop, observe),

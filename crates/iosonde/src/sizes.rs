@@ -59,7 +59,7 @@ pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let recorder =
         args.experiment.recorder::<Sizes, _>("sizes", title, &options.setup, &options)?;
     let (_, outcome) = conduct(
-        args.target.quiet,
+        args.target.manner(),
         args.experiment.json,
         &recorder,
         |observe| survey::sizes(&options, stop, observe),

@@ -6,6 +6,8 @@ use clap::Args;
 use engine::Permissions;
 use workload::{Bytes, EngineChoice};
 
+use crate::display::Manner;
+
 /// Targets and permissions.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
@@ -49,9 +51,18 @@ pub(crate) struct TargetArgs {
     /// No progress and no messages but errors
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
+    #[arg(long, conflicts_with = "quiet")]
+    pub live: bool,
 }
 
 impl TargetArgs {
+    /// How much is shown meanwhile.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner { quiet: self.quiet, live: self.live }
+    }
+
     /// What the user allows.
     pub(crate) fn permissions(&self) -> Permissions {
         let (destroy, overfill, keep) = (self.destroy.clone(), self.overfill, self.keep);

@@ -93,6 +93,8 @@ pub enum Progress<'a> {
     Engine(&'a Event),
     /// A measurement is finished; whoever keeps results keeps it now, before the next begins.
     Measured(&'a Measurement),
+    /// A measurement is finished and kept already.
+    Kept(&'a Measurement),
 }
 
 /// Name and beginning of an experiment.
@@ -321,6 +323,11 @@ impl<'a> Lab<'a> {
     /// Gives a finished measurement to whoever keeps results.
     pub fn keep(&mut self, measurement: &Measurement) {
         (self.observe)(Progress::Measured(measurement));
+    }
+
+    /// Tells of a measurement that is kept.
+    pub(crate) fn kept(&mut self, measurement: &Measurement) {
+        (self.observe)(Progress::Kept(measurement));
     }
 
     fn fail(&mut self, error: &EngineError) {

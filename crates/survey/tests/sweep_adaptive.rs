@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
 use results::{Experiment, Measurement, Source, Sweep};
-use survey::{SweepOptions, sweep};
+use survey::{Progress, SweepOptions, sweep};
 use workload::sweep::{Matrix, Plan, preset};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, Precision, SimDevice, SimNoise, SimService, Target,
@@ -51,6 +51,7 @@ type Kept = Vec<(u32, Measurement)>;
 fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept) {
     let stop = AtomicBool::new(false);
     let mut all = kept.clone();
+    let before = all.len();
     let (id, started) = ("id".to_owned(), "2026-11-21T12:00:00Z".to_owned());
     let permissions = Permissions::default();
     let options = SweepOptions { plan: plan.clone(), permissions, id, started, kept };
@@ -58,7 +59,13 @@ fn sweep_from(plan: &Plan, kept: Kept, until: usize) -> (Experiment<Sweep>, Kept
         all.push((name, measurement.clone()));
         if all.len() < until { Ok(()) } else { Err("that is enough".to_owned()) }
     };
-    let experiment = sweep(options, &stop, &mut keep, &mut |_| ()).unwrap();
+    let mut told = 0;
+    let mut observe =
+        |progress: Progress<'_>| told += usize::from(matches!(progress, Progress::Kept(_)));
+    let experiment = sweep(options, &stop, &mut keep, &mut observe).unwrap();
+    // Whoever watches hears of each cell that could be kept.
+    let refused = usize::from(all.len() == until);
+    assert_eq!(told, all.len() - before - refused);
     (experiment, all)
 }
 

@@ -87,6 +87,30 @@ fn the_live_stream_shows_the_series() {
     assert!(matches!(events.last(), Some(Event::WindowEnded)));
 }
 
+#[test]
+fn those_who_look_on_see_what_each_worker_does() {
+    let stream = Stream { threads: 3, ..reads(2) };
+    let mut workload = workload(stream, device(MS));
+    workload.targets.push(Target { path: "second".into(), size_bytes: Some(Bytes(1 << 20)) });
+    let (m, events) = observed(&workload);
+    let looks: Vec<_> = events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Workers { names, points } => Some((names, points)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(looks.len(), m.series.len(), "once a second");
+    for ((names, points), second) in looks.into_iter().zip(&m.series) {
+        assert_eq!(names.targets[1], std::path::Path::new("second"));
+        let places: Vec<_> = points.iter().map(|p| (p.stream, p.target, p.thread)).collect();
+        assert_eq!(places, [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 1, 0), (0, 1, 1), (0, 1, 2)]);
+        near(points.iter().map(|p| p.iops).sum(), second.read_iops, 1e-9);
+        near(points.iter().map(|p| p.mib_per_s).sum(), second.read_mib_per_s, 1e-9);
+        assert_eq!(points.iter().filter_map(|p| p.max_ns).max(), second.max_ns);
+    }
+}
+
 /// Two streams of three threads on two targets, of which one has only one stream.
 #[test]
 fn threads_targets_and_streams_are_told_apart() {

@@ -7,6 +7,7 @@ use dialects::drives::{Drive, Drives};
 use engine::Permissions;
 use workload::{EngineChoice, SimDevice, Target, Workload};
 
+use crate::display::Manner;
 use crate::exit::Failure;
 use crate::run::simulated_device;
 use crate::targets::EngineArg;
@@ -41,9 +42,18 @@ pub(crate) struct PlaceFlags {
     /// No progress and no messages but errors
     #[arg(long)]
     pub quiet: bool,
+
+    /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
+    #[arg(long, conflicts_with = "quiet")]
+    pub live: bool,
 }
 
 impl PlaceFlags {
+    /// How much is shown meanwhile.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner { quiet: self.quiet, live: self.live }
+    }
+
     /// The table of drives.
     pub(crate) fn drives(&self) -> Drives {
         Drives::new(self.drive.clone())

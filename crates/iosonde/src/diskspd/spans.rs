@@ -146,8 +146,8 @@ impl Run<'_> {
             workload: &planned.job.workload,
             permissions: &planned.permissions,
             recording: &self.flags.recording,
-            quiet,
-            hear: &|event| witness.borrow_mut().hear(event),
+            manner: self.flags.place.manner(),
+            hear: &|event, display| witness.borrow_mut().hear(event, display),
         };
         let mut measured = None;
         let mut keep = |measurement: &Measurement| {
@@ -222,18 +222,20 @@ impl<'a> Witness<'a> {
         }
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn hear(&mut self, event: &Event, display: &mut Display) {
         match event {
-            Event::WarmingUp { seconds } => self.say(&format!("warming up for {seconds} s")),
+            Event::WarmingUp { seconds } => {
+                self.say(&format!("warming up for {seconds} s"), display);
+            }
             Event::WindowBegan { seconds } => {
                 self.began = sample(self.sampler.as_mut());
-                self.say(&format!("measuring for {seconds} s"));
-                Self::happens(self.events.started.as_deref());
+                self.say(&format!("measuring for {seconds} s"), display);
+                Self::happens(self.events.started.as_deref(), display);
             }
             Event::WindowEnded => {
                 self.ended = sample(self.sampler.as_mut());
-                self.say("measured");
-                Self::happens(self.events.finished.as_deref());
+                self.say("measured", display);
+                Self::happens(self.events.finished.as_deref(), display);
             }
             Event::Interval { point, .. } if self.progress > 0 => {
                 self.completions += (point.read_iops + point.write_iops) * point.seconds;
@@ -246,7 +248,7 @@ impl<'a> Witness<'a> {
                 let new = (dots - self.dots) as usize;
                 self.dots = dots;
                 // Stdout is for the result alone. What cannot be shown is not worth failing for.
-                if new > 0 {
+                if new > 0 && !display.is_screen() {
                     let _ = writeln!(io::stderr(), "{}", ".".repeat(new.min(1 << 16)));
                 }
             }
@@ -254,16 +256,16 @@ impl<'a> Witness<'a> {
         }
     }
 
-    fn say(&self, text: &str) {
+    fn say(&self, text: &str, display: &mut Display) {
         if self.verbose {
             let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S");
-            let _ = writeln!(io::stderr(), "{now}: {text}");
+            display.aside(&format!("{now}: {text}"));
         }
     }
 
-    fn happens(event: Option<&str>) {
+    fn happens(event: Option<&str>, display: &mut Display) {
         if let Some(Err(Failure::CannotRun(text))) = event.map(events::set) {
-            let _ = writeln!(io::stderr(), "warning: {text}");
+            display.aside(&format!("warning: {text}"));
         }
     }
 

@@ -167,7 +167,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         csv: args.csv.as_deref(),
         recording: &args.recording,
         resume: args.resume,
-        quiet: args.place.quiet,
+        manner: args.place.manner(),
         json: args.json,
         resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
     };

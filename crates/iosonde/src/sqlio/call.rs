@@ -130,8 +130,8 @@ pub(super) fn run(
         workload: &job.workload,
         permissions: &permissions,
         recording: &flags.recording,
-        quiet: flags.place.quiet,
-        hear: &|_| (),
+        manner: flags.place.manner(),
+        hear: &|_, _| (),
     };
     let mut show = |measurement: &Measurement| {
         if !flags.place.quiet {

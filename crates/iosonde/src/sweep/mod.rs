@@ -16,7 +16,7 @@ use survey::SweepOptions;
 use workload::sweep::{Cell, Plan};
 use workload::{Bytes, EngineChoice};
 
-use crate::display::Display;
+use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::conduct;
 use crate::files::write_whole;
@@ -173,7 +173,7 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         csv: args.csv.as_deref(),
         recording: &args.recording,
         resume: args.resume,
-        quiet: args.target.quiet,
+        manner: args.target.manner(),
         json: args.json,
         resumption: resumption(args),
     };
@@ -229,7 +229,7 @@ pub(crate) struct How<'a> {
     pub csv: Option<&'a Path>,
     pub recording: &'a RecordingArgs,
     pub resume: bool,
-    pub quiet: bool,
+    pub manner: Manner,
     pub json: bool,
     /// The command that goes on with it after an interruption.
     pub resumption: String,
@@ -283,7 +283,7 @@ fn conduct_sweep(
         cell_of(name).map_or(Ok(()), |cell| also.measured(cell, measurement))
     };
     let conducted = conduct(
-        how.quiet,
+        how.manner,
         how.json,
         &recorder,
         |observe| survey::sweep(options, stop, &mut keep, observe),
@@ -303,10 +303,10 @@ fn conduct_sweep(
     }
     let outcome = noted?;
     let place = also.place();
-    if !how.quiet && !place.is_empty() {
+    if !how.manner.quiet && !place.is_empty() {
         Display::new(false).message(&place);
     }
-    if outcome != Outcome::Done && recorder.borrow().is_begun() && !how.quiet {
+    if outcome != Outcome::Done && recorder.borrow().is_begun() && !how.manner.quiet {
         Display::new(false).message(&format!("go on with `{}`", how.resumption));
     }
     Ok(outcome)
@@ -327,7 +327,7 @@ fn subject(plan: &Plan) -> Subject {
 
 /// Says what is begun, before anything is.
 fn announce(how: &How<'_>, recorder: &Recorder, options: &SweepOptions) -> Result<(), Failure> {
-    if how.quiet {
+    if how.manner.quiet {
         return Ok(());
     }
     let mut display = Display::new(false);

@@ -23,6 +23,7 @@ mod repeat;
 mod report_command;
 mod reports;
 mod scale;
+mod screen;
 mod sizes;
 mod specs;
 mod sqlio;

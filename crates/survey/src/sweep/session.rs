@@ -146,14 +146,15 @@ impl Session {
             if slow {
                 lab.go_on();
             }
-            if (slow || measurement.status == Status::Complete)
-                && let Err(error) = keep(name, &measurement)
-            {
-                self.error = Some(format!("the sweep ended early: {error}"));
-                self.status = Status::Failed;
-                // The history does not have it; the result does.
-                self.done.insert(name, slim(measurement));
-                return Ok(());
+            if slow || measurement.status == Status::Complete {
+                if let Err(error) = keep(name, &measurement) {
+                    self.error = Some(format!("the sweep ended early: {error}"));
+                    self.status = Status::Failed;
+                    // The history does not have it; the result does.
+                    self.done.insert(name, slim(measurement));
+                    return Ok(());
+                }
+                lab.kept(&measurement);
             }
             if measurement.status != Status::Interrupted {
                 self.done.insert(name, slim(measurement));

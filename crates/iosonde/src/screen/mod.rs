@@ -1,0 +1,113 @@
+//! The live screen: what happens now as big figures, on demand for each worker. docs/live.md describes it.
+//!
+//! It is drawn by a thread of its own from what the display hears anyway. The thread that measures only puts it into a
+//! channel, which drops it when it is full: a terminal that hangs costs a measurement nothing.
+
+mod digits;
+mod draw;
+mod figure;
+mod model;
+mod signals;
+mod tables;
+mod terminal;
+mod tile;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread;
+use std::time::Duration;
+
+use engine::Event;
+
+/// What waits to be shown.
+const WAITING: usize = 1024;
+/// The longest that the end of a command waits for a terminal to be clean.
+const END: Duration = Duration::from_secs(2);
+
+/// Who left the screen does not want it back for the next call of a script.
+static LEFT: AtomicBool = AtomicBool::new(false);
+/// Why there is none is said once.
+static EXPLAINED: AtomicBool = AtomicBool::new(false);
+
+/// What is measured.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    /// The command.
+    pub kind: &'static str,
+    /// What is done, in a phrase.
+    pub title: String,
+    /// What receives the I/O, in words.
+    pub targets: String,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone)]
+pub(crate) enum Heard {
+    /// A step of an experiment began.
+    Step { number: usize, of: usize, title: String },
+    /// What the engine does.
+    Engine(Event),
+    /// A measurement is finished.
+    Measured { title: String, iops: f64, mib_per_s: f64 },
+    /// What the user should know.
+    Message(String),
+}
+
+/// The screen, as whoever measures sees it.
+pub(crate) struct Screen {
+    sender: Option<SyncSender<Heard>>,
+    up: Arc<AtomicBool>,
+    done: Receiver<()>,
+}
+
+impl Screen {
+    /// Opens the screen; none where the user has left it before. The error says why this terminal cannot show it, once.
+    pub(crate) fn open(about: About) -> Result<Option<Self>, String> {
+        if LEFT.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        if let Err(reason) = terminal::fits() {
+            let first = !EXPLAINED.swap(true, Ordering::Relaxed);
+            return if first { Err(reason) } else { Ok(None) };
+        }
+        let (sender, heard) = mpsc::sync_channel(WAITING);
+        let (ended, done) = mpsc::channel();
+        let up = Arc::new(AtomicBool::new(true));
+        let is_up = Arc::clone(&up);
+        thread::spawn(move || {
+            if terminal::show(about, &heard) == terminal::Ended::Left {
+                LEFT.store(true, Ordering::Relaxed);
+            }
+            is_up.store(false, Ordering::Release);
+            // Nobody waits any more where this does not arrive.
+            let _ = ended.send(());
+        });
+        Ok(Some(Self { sender: Some(sender), up, done }))
+    }
+
+    /// Whether the terminal shows it, or will in a moment.
+    pub(crate) fn is_up(&self) -> bool {
+        self.up.load(Ordering::Acquire)
+    }
+
+    /// Shows what happens, or drops it.
+    pub(crate) fn hear(&self, heard: Heard) {
+        if let Some(sender) = &self.sender {
+            let _ = sender.try_send(heard);
+        }
+    }
+
+    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds.
+    pub(crate) fn close(&mut self) {
+        if self.sender.take().is_some() {
+            let _ = self.done.recv_timeout(END);
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,111 @@
+//! Signals that the screen has to know of: what ends the run, and what stops and continues the program.
+//!
+//! They are registered once and stay: a handler that was taken back would leave the signal without effect.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag::register;
+
+/// What came since it was last asked.
+#[derive(Default)]
+pub(super) struct Signals {
+    ended: Arc<AtomicBool>,
+    #[cfg(unix)]
+    suspended: Arc<AtomicBool>,
+    #[cfg(unix)]
+    continued: Arc<AtomicBool>,
+    /// Whether no screen is up: then the program stops at once, as every program does.
+    #[cfg(unix)]
+    is_plain: Arc<AtomicBool>,
+}
+
+/// The signals of this process.
+pub(super) fn signals() -> &'static Signals {
+    static SIGNALS: OnceLock<Signals> = OnceLock::new();
+    SIGNALS.get_or_init(|| {
+        let signals = Signals::default();
+        // Where it cannot be heard of, the screen is left late.
+        for signal in [SIGINT, SIGTERM] {
+            let _ = register(signal, Arc::clone(&signals.ended));
+        }
+        #[cfg(unix)]
+        {
+            use signal_hook::consts::{SIGCONT, SIGTSTP};
+            use signal_hook::flag::register_conditional_default;
+            let _ = register_conditional_default(SIGTSTP, Arc::clone(&signals.is_plain));
+            let _ = register(SIGTSTP, Arc::clone(&signals.suspended));
+            let _ = register(SIGCONT, Arc::clone(&signals.continued));
+        }
+        signals
+    })
+}
+
+impl Signals {
+    /// The run was told to end.
+    pub(super) fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run, as Ctrl-C does where no screen is up.
+    pub(super) fn end() {
+        let _ = signal_hook::low_level::raise(SIGINT);
+    }
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// A screen is up, or no longer.
+    pub(super) fn screen_is_up(&self, up: bool) {
+        self.is_plain.store(!up, Ordering::SeqCst);
+    }
+
+    /// The program is to stop for a while.
+    pub(super) fn suspended(&self) -> bool {
+        self.suspended.swap(false, Ordering::Relaxed)
+    }
+
+    /// The program goes on after it was stopped.
+    pub(super) fn continued(&self) -> bool {
+        self.continued.swap(false, Ordering::Relaxed)
+    }
+
+    /// Tells this program and those it is piped to to stop, as Ctrl-Z does where no screen is up.
+    pub(super) fn suspend() {
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    }
+
+    /// Stops this program until it is continued.
+    pub(super) fn stop(&self) {
+        let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
+        self.continued.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the terminal is this program's to draw on.
+    pub(super) fn is_in_foreground() -> bool {
+        let foreground = rustix::termios::tcgetpgrp(std::io::stderr());
+        foreground.is_ok_and(|group| group == rustix::process::getpgrp())
+    }
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(super) fn screen_is_up(&self, _: bool) {}
+
+    pub(super) fn suspended(&self) -> bool {
+        false
+    }
+
+    pub(super) fn continued(&self) -> bool {
+        false
+    }
+
+    pub(super) fn suspend() {}
+
+    pub(super) fn stop(&self) {}
+
+    pub(super) fn is_in_foreground() -> bool {
+        true
+    }
+}
