@@ -66,6 +66,7 @@ pub use prepared::{
     Action, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,
 };
 pub use queue::{Finished, Op, Queue, Request};
+pub use random::unrepeated_seed;
 pub use run::{Backend, run};
 
 /// The CPUs that this process may run on, by number; empty where the system does not tell.

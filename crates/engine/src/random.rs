@@ -24,6 +24,12 @@ pub(crate) fn unrepeated(seed: u64, lane: u64) -> u64 {
     [lane, u64::from(std::process::id()), time].into_iter().fold(mixed(seed), |a, b| mixed(a ^ b))
 }
 
+/// A seed that no earlier run had.
+#[must_use]
+pub fn unrepeated_seed() -> u64 {
+    unrepeated(0, 0)
+}
+
 impl Random {
     /// The generator of one of many independent lanes of a seed.
     pub(crate) fn new(seed: u64, lane: u64) -> Self {

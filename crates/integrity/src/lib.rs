@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod shared;
 mod site;
+mod text;
 mod users;
 
 pub use checks::Touched;
@@ -30,3 +31,4 @@ pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
 pub use plan::{Hardening, Plan, PlanError, RandomUsers, ScanUsers};
 pub use report::{FaultReport, IoFailure, LogFault, Report};
 pub use run::{OpenQueue, Phase, Place, Role, RunError, ledger_bytes, run, slot_bytes};
+pub use text::text;

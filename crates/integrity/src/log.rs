@@ -62,6 +62,19 @@ pub enum LogDamage {
     Foreign,
 }
 
+impl LogDamage {
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Lost => "an older block, or none, is there",
+            Self::Torn => "it begins as it should and does not go on so",
+            Self::Zeroed => "zeros are there",
+            Self::Foreign => "foreign data is there",
+        }
+    }
+}
+
 impl Log {
     /// A log on a part of a file, empty.
     pub(crate) fn new(seed: u64, start: u64, end: u64, align: usize) -> Self {

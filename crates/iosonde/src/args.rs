@@ -22,6 +22,7 @@ use crate::sizes::SizesArgs;
 use crate::specs::SpecsArgs;
 use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
+use crate::validate::ValidateArgs;
 
 /// Finds out what a storage system can do before a database has to live on it.
 #[derive(Debug, Parser)]
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
+    /// Let a simulated database work on the storage, and check that every page it reads is what it wrote
+    Validate(Box<ValidateArgs>),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
     Specs(SpecsArgs),
     /// Look at, compare and look after what was measured before

@@ -15,6 +15,8 @@ pub(crate) enum Outcome {
     IoFailed,
     /// It ran, and the storage does not reach what was expected of it.
     NotMet,
+    /// The storage returned wrong data.
+    WrongData,
     /// A signal ended it; what was measured was shown.
     Interrupted,
 }
@@ -63,6 +65,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     let (code, text) = match outcome {
         Ok(Outcome::Done) => return ExitCode::SUCCESS,
         Ok(Outcome::IoFailed) => return ExitCode::from(1),
+        Ok(Outcome::WrongData) => return ExitCode::from(3),
         Ok(Outcome::NotMet) => return ExitCode::from(4),
         Ok(Outcome::Interrupted) => return ExitCode::from(130),
         Err(Failure::CannotRun(text)) => (1, text),

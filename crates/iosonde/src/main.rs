@@ -25,6 +25,7 @@ mod specs;
 mod sqlio;
 mod sweep;
 mod targets;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
             Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
+            Command::Validate(args) => validate::validate(&args, &stop),
             Command::Specs(args) => specs::specs(&args),
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),

@@ -1,0 +1,237 @@
+//! `iosonde validate`: a simulated database that checks every page it reads.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ::report::text::clean;
+use clap::Args;
+use engine::{Prepared, Queue};
+use integrity::{Hardening, Phase, Place, Plan, RandomUsers, Role};
+use workload::{
+    Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload, show_duration,
+};
+
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::{apply_targets, describe};
+use crate::targets::TargetArgs;
+
+/// The files that are made in a directory.
+const DATA_FILE: &str = "iosonde.mdx";
+const LOG_FILE: &str = "iosonde.ldx";
+/// SQLIOSim's rule for the log: half of the data, and no more than this.
+const LOG_BYTES_MAX: u64 = 50 << 20;
+const LOG_BYTES_MIN: u64 = 8 << 20;
+
+/// `iosonde validate`
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// Where the log is: a directory, a file or a block device [default: beside the first TARGET that is a directory]
+    #[arg(long, value_name = "TARGET")]
+    pub log: Option<PathBuf>,
+
+    /// Size of the log [default: half of the data, at most 50M]
+    #[arg(long, value_name = "SIZE")]
+    pub log_size: Option<Bytes>,
+
+    /// How long the users work, between the first writing of all pages and the last reading of them
+    #[arg(long, value_name = "N", default_value_t = 300.0)]
+    pub seconds: f64,
+
+    /// Size of a page, a multiple of 512 bytes up to 64K
+    #[arg(long, value_name = "SIZE", default_value = "8K")]
+    pub page: Bytes,
+
+    /// Threads; the users are spread over them
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub threads: u32,
+
+    /// I/Os of each thread in flight
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub depth: u32,
+
+    /// Users that read and change a page here and there
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub users: u32,
+
+    /// Share of the pages they read that these users change, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 90.0)]
+    pub update: f64,
+
+    /// How often all changed pages are written
+    #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
+    pub checkpoint: f64,
+
+    /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync) before a commit is done and at the end of
+    /// a checkpoint
+    #[arg(long, value_enum, default_value = "write-through")]
+    pub hardening: HardeningArg,
+
+    /// Go on after a page was wrong
+    #[arg(long = "continue")]
+    pub go_on: bool,
+
+    /// How often a page that is wrong is read again
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub rereads: u32,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+}
+
+/// What makes writes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum HardeningArg {
+    /// Every write
+    WriteThrough,
+    /// Flushes behind them
+    Flush,
+}
+
+/// Runs the command.
+pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = plan_of(args)?;
+    let workload = workload_of(args, &plan)?;
+    let permissions = args.target.permissions();
+    let plans = engine::plan(&workload, &permissions)?;
+    let sizes: Vec<u64> = plans.iter().map(|p| p.size_bytes).collect();
+    let pages: u64 = sizes.iter().rev().skip(1).map(|s| s / u64::from(plan.page_bytes)).sum();
+    let memory = integrity::Ledger::needed_bytes(pages);
+    let about = format!(
+        "{pages} pages of {}, whose versions take {} of memory; the users work for {}\n",
+        args.page,
+        Bytes(memory),
+        show_duration(args.seconds)
+    );
+    if args.target.dry_run {
+        print(&format!("{}{about}", describe(&plans)))?;
+        return Ok(Outcome::Done);
+    }
+    let display = Mutex::new(Display::new(args.target.quiet));
+    let shown = || display.lock().unwrap_or_else(PoisonError::into_inner);
+    shown().message(about.trim_end());
+    let prepared =
+        engine::prepare(&workload, &permissions, stop, &mut |event| shown().show(event))?;
+    let places = places(&workload, &prepared);
+    let open = || -> Result<Box<dyn Queue>, String> {
+        let opened = engine::open_queue(&workload, &prepared, 0).map_err(|e| e.to_string())?;
+        Ok(opened.0)
+    };
+    let mut begins = |phase: Phase| shown().message(words(phase));
+    let notice = |text: String| shown().error(&text);
+    let time = Duration::from_secs_f64(args.seconds);
+    let report = integrity::run(&plan, &places, time, &open, stop, &mut begins, &notice)
+        .map_err(|error| Failure::CannotRun(error.to_string()))?;
+    shown().finish();
+    let text = integrity::text(&report, &places);
+    print(&text.lines().map(|line| clean(line).into_owned() + "\n").collect::<String>())?;
+    Ok(match (report.is_right(), report.interrupted, report.failures.is_empty()) {
+        (false, ..) => Outcome::WrongData,
+        (true, true, _) => Outcome::Interrupted,
+        (true, false, false) => Outcome::IoFailed,
+        (true, false, true) => Outcome::Done,
+    })
+}
+
+fn words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Load => "writing every page",
+        Phase::Work => "users are at work",
+        Phase::Audit => "reading every page",
+        Phase::Log => "reading the log",
+    }
+}
+
+fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
+    for (flag, seconds, least) in
+        [("--seconds", args.seconds, 0.0), ("--checkpoint", args.checkpoint, 0.001)]
+    {
+        if !(least..=31.0 * 86_400.0).contains(&seconds) {
+            let text = format!("{flag} is {seconds}: it must be {least} s to 31 days");
+            return Err(Failure::WrongUsage(text));
+        }
+    }
+    let usual = Plan::default();
+    let plan = Plan {
+        page_bytes: u32::try_from(args.page.0).unwrap_or(u32::MAX),
+        // Pages of an earlier run must not look as if they were of this one.
+        seed: args.target.seed.unwrap_or_else(engine::unrepeated_seed),
+        threads: args.threads,
+        depth: args.depth,
+        checkpoint_every: Duration::from_secs_f64(args.checkpoint),
+        hardening: match args.hardening {
+            HardeningArg::WriteThrough => Hardening::WriteThrough,
+            HardeningArg::Flush => Hardening::Flush,
+        },
+        random: RandomUsers { users: args.users, update_percent: args.update, ..usual.random },
+        rereads: args.rereads,
+        stop_on_fault: !args.go_on,
+        ..usual
+    };
+    let violations: Vec<String> = plan.violations().iter().map(ToString::to_string).collect();
+    if violations.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(violations.join("\n"))) }
+}
+
+/// The targets with pages, and the log behind them; one stream that uses all of them as the threads will.
+fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
+    let stream = Stream {
+        name: "validate".to_owned(),
+        threads: plan.threads,
+        depth: plan.depth,
+        blocks: vec![Block { bytes: Bytes(integrity::slot_bytes(plan).into()), weight: 1 }],
+        align_bytes: Some(args.page),
+        write_percent: 50,
+        durable: plan.hardening == Hardening::WriteThrough,
+        pool: Some(Pool { share: PoolShare::InTurn }),
+        ..Stream::default()
+    };
+    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
+    let mut workload = Workload { targets: Vec::new(), ..Workload::single(nowhere, stream) };
+    apply_targets(&mut workload, &args.target)?;
+    if workload.engine == EngineChoice::Null || workload.engine == EngineChoice::Sim {
+        let text = "`null` and `sim` keep no data, so nothing can be checked; use another engine";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    let directory = args.target.targets.iter().find(|t| t.is_dir());
+    let log = match (&args.log, directory) {
+        (Some(log), _) => in_directory(log, LOG_FILE),
+        (None, Some(directory)) => directory.join(LOG_FILE),
+        (None, None) => {
+            let text = "no TARGET is a directory, so name where the log is with `--log`";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+    };
+    for target in &mut workload.targets {
+        target.path = in_directory(&target.path, DATA_FILE);
+    }
+    let data = args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |s| s.0);
+    let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
+    let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
+    workload.targets.push(Target { path: log, size_bytes: Some(size) });
+    Ok(workload)
+}
+
+fn in_directory(path: &Path, name: &str) -> PathBuf {
+    if path.is_dir() { path.join(name) } else { path.to_owned() }
+}
+
+fn places(workload: &Workload, prepared: &Prepared) -> Vec<Place> {
+    let last = prepared.targets().len().saturating_sub(1);
+    let place = |(index, (target, fact)): (usize, (&engine::PreparedTarget, _))| {
+        let fact: workload::TargetFacts = fact;
+        Place {
+            path: target.path().to_owned(),
+            size_bytes: target.size_bytes(),
+            role: if index == last { Role::Log } else { Role::Data },
+            align_bytes: if workload.mode == Mode::Direct { fact.direct_align_bytes } else { 1 },
+        }
+    };
+    prepared.targets().iter().zip(prepared.facts()).enumerate().map(place).collect()
+}
