@@ -130,7 +130,7 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     shown().finish();
     let text = integrity::text(&report, &places);
-    print(&text.lines().map(|line| clean(line).into_owned() + "\n").collect::<String>())?;
+    print(&text.lines().map(|line| clean(line) + "\n").collect::<String>())?;
     Ok(match (report.is_right(), report.interrupted, report.failures.is_empty()) {
         (false, ..) => Outcome::WrongData,
         (true, true, _) => Outcome::Interrupted,

@@ -32,3 +32,4 @@ mod sqlio_script;
 mod sweep;
 mod test_files;
 mod usage;
+mod validate;

@@ -1,0 +1,113 @@
+//! `iosonde validate`: what it says of storage that is right, of storage that is not, and that it leaves nothing behind.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::process::Output;
+
+use crate::program::{Running, code, command, fails, names, stderr, succeeds};
+
+fn arguments<'a>(directory: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+    let directory = directory.to_str().unwrap();
+    [&["validate", directory, "--size", "16M", "--log-size", "8M"][..], more].concat()
+}
+
+/// What a run that succeeds says.
+fn text_of(output: &Output) -> String {
+    succeeds(output);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn storage_that_is_right_is_called_so() {
+    for hardening in ["write-through", "flush"] {
+        let dir = tempfile::tempdir().unwrap();
+        let args = arguments(dir.path(), &["--seconds", "1", "--hardening", hardening]);
+        let output = command(&args).output().unwrap();
+        let text = text_of(&output);
+        assert!(text.starts_with("RIGHT: "), "{text}");
+        assert!(text.contains("iosonde.mdx (data, 16 MiB)"), "{text}");
+        assert!(text.contains("iosonde.ldx (log, 8 MiB)"), "{text}");
+        assert_eq!(text.contains("flushes"), hardening == "flush", "{text}");
+        assert_eq!(names(dir.path()), [""; 0], "files are removed");
+    }
+}
+
+/// Somebody else writes into the file meanwhile: the page has foreign data, and the run ends with 3.
+#[test]
+fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
+    for go_on in [&[][..], &["--continue", "--seconds", "2"]] {
+        let dir = tempfile::tempdir().unwrap();
+        // Nobody changes a page, so that what is spoiled stays so.
+        let quiet = ["--update", "0", "--rereads", "2", "--seconds", "600"];
+        let keep = if go_on.is_empty() { &quiet[..] } else { &quiet[..4] };
+        let mut running = Running::start(&arguments(dir.path(), &[keep, go_on].concat()));
+        running.wait_for("users are at work");
+        let mut file = OpenOptions::new().write(true).open(dir.path().join("iosonde.mdx")).unwrap();
+        // A byte of every page: those that are written afterwards are right again, and there are always others.
+        for page in 0..2048 {
+            file.seek(SeekFrom::Start(page * 8192 + 700)).unwrap();
+            file.write_all(b"X").unwrap();
+        }
+        drop(file);
+        let output = running.end();
+        assert_eq!(code(&output), 3, "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("WRONG DATA: "), "{text}");
+        assert!(
+            text.contains("bit error in `") && text.contains("still so after 2 more reads"),
+            "{text}"
+        );
+        assert!(text.contains("0x002b0 exp ") && text.contains("0x002b0 rec "), "{text}");
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn a_signal_ends_it_and_removes_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut running = Running::start(&arguments(dir.path(), &["--seconds", "600"]));
+    running.wait_for("users are at work");
+    running.signal("INT");
+    let output = running.end();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("Interrupted: "));
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused_before_anything_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |more: &[&str], code, text: &str| {
+        fails(&command(&arguments(dir.path(), more)).output().unwrap(), code, text);
+        assert_eq!(names(dir.path()), [""; 0]);
+    };
+    refused(&["--engine", "null"], 2, "keep no data");
+    refused(&["--page", "1000"], 2, "multiple of 512");
+    refused(&["--depth", "2"], 2, "at least 4");
+    refused(&["--seconds=-1"], 2, "31 days");
+    let database = dir.path().join("master.mdf");
+    let args = ["validate", database.to_str().unwrap(), "--log", dir.path().to_str().unwrap()];
+    fails(&command(&args).output().unwrap(), 1, "database");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+/// A file of somebody else is neither taken for data nor for the log.
+#[test]
+fn foreign_files_are_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let foreign = dir.path().join("iosonde.ldx");
+    fs::write(&foreign, vec![7; 16 << 20]).unwrap();
+    let output = command(&arguments(dir.path(), &["--seconds", "1"])).output().unwrap();
+    fails(&output, 1, "--destroy");
+    assert_eq!(fs::read(&foreign).unwrap(), vec![7; 16 << 20]);
+    assert_eq!(names(dir.path()), ["iosonde.ldx"]);
+}
+
+#[test]
+fn a_dry_run_says_what_it_needs() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = text_of(&command(&arguments(dir.path(), &["--dry-run"])).output().unwrap());
+    assert!(text.contains("2048 pages of 8 KiB") && text.contains("16 KiB of memory"), "{text}");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
