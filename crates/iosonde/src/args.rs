@@ -12,6 +12,7 @@ use workload::{
 
 use crate::dialect::Tokens;
 use crate::history::HistoryArgs;
+use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
 use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     /// DiskSpd's command line and its XML profiles, with its results as text or XML; `iosonde diskspd --help`
     #[command(disable_help_flag = true)]
     Diskspd(Tokens),
+    /// IOMeter's configurations (.icf), with its result file
+    Iometer(Box<IometerArgs>),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document
@@ -89,6 +92,8 @@ pub(crate) enum Document {
     Sizes,
     /// The result of `iosonde scale --json`
     Scale,
+    /// The result of `iosonde iometer --json`
+    Cycle,
     /// The result of `iosonde history compare --json`
     Comparison,
     /// The result of `iosonde history trend --json`

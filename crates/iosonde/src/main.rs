@@ -9,6 +9,7 @@ mod exit;
 mod experiment;
 mod files;
 mod history;
+mod iometer;
 mod knee;
 mod live;
 mod name;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             Command::History(args) => history::history(&args, &stop),
             Command::Serve(args) => serve::serve(&args, &stop),
             Command::Diskspd(args) => diskspd::diskspd(&args, &stop),
+            Command::Iometer(args) => iometer::iometer(&args, &stop),
             Command::Sqlio(args) => sqlio::sqlio(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });

@@ -40,6 +40,7 @@ fn the_published_schemas_are_those_of_the_code() {
         "sweep",
         "sizes",
         "scale",
+        "cycle",
         "comparison",
         "trend",
         "drift",
@@ -131,4 +132,17 @@ fn experiments_over_sizes_and_targets_keep_their_schemas() {
         iosonde(&[&["scale", "a", "b", "--size", "1G", "--depth", "4"], &sim[..]].concat());
     assert_eq!(output.status.code(), Some(0));
     assert_keeps("scale", &serde_json::from_slice(&output.stdout).unwrap());
+}
+
+#[test]
+fn configurations_of_iometer_keep_their_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("t.icf");
+    let text = include_str!("../../dialects/tests/iometer/v1.1.0.icf");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let sim = ["--engine", "sim", "--seconds", "1", "--json", "--quiet", "--no-history"];
+    let output = iosonde(&[&["iometer", "-c", file], &sim[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_keeps("cycle", &serde_json::from_slice(&output.stdout).unwrap());
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
+use crate::cycle::Cycle;
 use crate::experiment::{Conclusion, Experiment};
 use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
 use crate::runs::Runs;
@@ -33,6 +34,8 @@ pub enum Document {
     Sizes(Box<Experiment<Sizes>>),
     /// Of `iosonde scale`.
     Scale(Box<Experiment<Scale>>),
+    /// Of `iosonde iometer`.
+    Cycle(Box<Experiment<Cycle>>),
 }
 
 /// Why a text is no result document.
@@ -73,6 +76,7 @@ macro_rules! each {
             Document::Sweep($d) => $of,
             Document::Sizes($d) => $of,
             Document::Scale($d) => $of,
+            Document::Cycle($d) => $of,
         }
     };
 }
@@ -98,6 +102,7 @@ impl Document {
             Sweep::SCHEMA => Self::Sweep(read(schema, value)?),
             Sizes::SCHEMA => Self::Sizes(read(schema, value)?),
             Scale::SCHEMA => Self::Scale(read(schema, value)?),
+            Cycle::SCHEMA => Self::Cycle(read(schema, value)?),
             _ => return Err(DocumentError::Unknown { schema }),
         })
     }
@@ -112,6 +117,7 @@ impl Document {
             Self::Sweep(_) => "sweep",
             Self::Sizes(_) => "sizes",
             Self::Scale(_) => "scale",
+            Self::Cycle(_) => "iometer",
         }
     }
 
@@ -150,6 +156,7 @@ impl Document {
             Self::Sweep(d) => Some(&d.finished),
             Self::Sizes(d) => Some(&d.finished),
             Self::Scale(d) => Some(&d.finished),
+            Self::Cycle(d) => Some(&d.finished),
         }
     }
 
@@ -182,6 +189,7 @@ impl Document {
             Self::Sweep(d) => d.targets.clone(),
             Self::Sizes(d) => d.targets.clone(),
             Self::Scale(d) => d.targets.clone(),
+            Self::Cycle(d) => d.targets.clone(),
         }
     }
 
@@ -199,6 +207,7 @@ impl Document {
             Self::Sweep(d) => d.conclusion.plan.title.clone(),
             Self::Sizes(d) => first(&d.measurements),
             Self::Scale(d) => first(&d.measurements),
+            Self::Cycle(d) => d.conclusion.title(),
         }
     }
 
@@ -218,6 +227,7 @@ impl Document {
             Self::Sweep(d) => d.measurements.iter().collect(),
             Self::Sizes(d) => d.measurements.iter().collect(),
             Self::Scale(d) => d.measurements.iter().collect(),
+            Self::Cycle(d) => d.measurements.iter().collect(),
         }
     }
 
@@ -232,6 +242,7 @@ impl Document {
             Self::Sweep(d) => &d.method,
             Self::Sizes(d) => &d.method,
             Self::Scale(d) => &d.method,
+            Self::Cycle(d) => &d.method,
         }
     }
 
@@ -246,6 +257,7 @@ impl Document {
             Self::Sweep(d) => &d.warnings,
             Self::Sizes(d) => &d.warnings,
             Self::Scale(d) => &d.warnings,
+            Self::Cycle(d) => &d.warnings,
         }
     }
 }

@@ -7,6 +7,7 @@ mod assessment;
 mod comparison;
 mod conditions;
 mod csv;
+mod cycle;
 mod document;
 mod experiment;
 mod histogram;
@@ -25,6 +26,7 @@ pub use comparison::{
 };
 pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;
+pub use cycle::{Cycle, CycleRun};
 pub use document::{Document, DocumentError};
 pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};

@@ -6,6 +6,7 @@
 mod assess;
 mod ceiling;
 mod claims;
+mod cycle;
 mod doubts;
 mod filling;
 mod knee;
@@ -23,6 +24,7 @@ mod watching;
 
 pub use assess::{AssessOptions, assess, assess_size_rule};
 pub use claims::{ClaimsError, parse_claims};
+pub use cycle::{CycleOptions, KeepStep, cycle};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};

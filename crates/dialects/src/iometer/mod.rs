@@ -6,6 +6,7 @@
 //! [`presets`] the access specifications that people know by name.
 
 mod config;
+mod cycle;
 mod lines;
 mod mix;
 pub mod presets;
@@ -18,11 +19,12 @@ mod write;
 #[cfg(test)]
 mod runs_tests;
 
-pub use self::workload::{NothingToDo, StepWorkload, TargetPlace};
+pub use self::workload::{Need, NothingToDo, StepWorker, StepWorkload, TargetPlace};
 pub use config::{
     AccessSpec, Assignment, Config, Cycling, DepthCycling, Kind, Manager, ROWS_MAX, Record, Row,
     SIZE_BYTES_MAX, Setup, Stepping, Target, TestType, Worker, WorkerCount,
 };
+pub use cycle::{CycleStep, CycleWorkload, TargetUse, settle_sectors};
 pub use mix::NoSpec;
 pub use read::{ConfigError, Note, Read, Version, read};
 pub use runs::{Runs, Step};

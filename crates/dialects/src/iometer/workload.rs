@@ -16,6 +16,10 @@ const PATTERN_BYTES: u64 = 16 << 20;
 /// Sectors of raw disks and of Windows, and of file systems on Linux.
 const SECTOR_BYTES: u64 = 512;
 const FILE_SYSTEM_SECTOR_BYTES: u64 = 4096;
+/// Names of streams are not longer.
+const NAME_CHARS_MAX: usize = 64;
+/// Room for the number of a name that is taken.
+const NUMBER_CHARS: usize = 8;
 
 /// A run in iosonde's words, and what of it is lost.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +28,32 @@ pub struct StepWorkload {
     pub workload: Workload,
     /// What it does not do as IOMeter, worker by worker.
     pub lost: Vec<String>,
+    /// Whose each stream is.
+    pub workers: Vec<StepWorker>,
+    /// How much each target must have, and whether somebody uses all that it has.
+    pub needs: Vec<Need>,
+}
+
+/// The worker that a stream is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepWorker {
+    /// Its place among the managers.
+    pub manager: usize,
+    /// Its place among the manager's workers.
+    pub worker: usize,
+    /// The access specification that it runs.
+    pub spec: String,
+    /// The names of its targets, in the order of the stream's.
+    pub disks: Vec<String>,
+}
+
+/// What workers use of a target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Need {
+    /// Where the used parts of those end who use a part, and begin of those who use all behind it.
+    pub least_bytes: u64,
+    /// Whether anybody uses all of it.
+    pub whole: bool,
 }
 
 /// Where a target of IOMeter is on this system.
@@ -87,36 +117,56 @@ impl Target {
 impl Config {
     /// A run as a workload. What it does not do as IOMeter is named.
     pub fn workload(&self, step: &Step, drives: &Drives) -> Result<StepWorkload, NothingToDo> {
+        let mut run = self.step_workload(step, drives)?;
+        if self.setup.as_ref().is_none_or(|setup| setup.run_seconds().is_none()) {
+            let seconds = run.workload.seconds;
+            run.lost.push(format!("the run goes on until it is stopped; {seconds} s are taken"));
+        }
+        Ok(run)
+    }
+
+    /// The same for those who can run until somebody stops it.
+    pub(super) fn step_workload(
+        &self,
+        step: &Step,
+        drives: &Drives,
+    ) -> Result<StepWorkload, NothingToDo> {
         let usual = Setup::default();
         let setup = self.setup.as_ref().unwrap_or(&usual);
-        let mut made =
-            Made { drives, targets: Vec::new(), streams: Vec::new(), lost: Vec::new(), seed: None };
-        for (manager, targets) in self.managers.iter().zip(&step.targets) {
-            for (worker, targets) in manager.workers.iter().zip(targets) {
+        let mut made = Made::new(drives);
+        for (m, (manager, targets)) in self.managers.iter().zip(&step.targets).enumerate() {
+            for (w, (worker, targets)) in manager.workers.iter().zip(targets).enumerate() {
                 let spec = self.runs_of(worker).get(step.index).copied().flatten();
                 if let Some(spec) = spec.filter(|_| *targets > 0) {
-                    let name = self.full_name(manager, worker);
-                    made.worker(worker, &name, spec.stream(), *targets, step.outstanding)?;
+                    let name = made.free_name(self.full_name(manager, worker));
+                    let outstanding = step.outstanding.unwrap_or(worker.outstanding);
+                    let of = StepWorker {
+                        manager: m,
+                        worker: w,
+                        spec: spec.name.clone(),
+                        disks: Vec::new(),
+                    };
+                    let stream = Stream { name, depth: outstanding.max(1), ..spec.stream() };
+                    made.worker(worker, stream, *targets, of)?;
                 }
             }
         }
-        let Made { targets, streams, mut lost, seed, .. } = made;
-        if streams.is_empty() {
+        if made.streams.is_empty() {
             return Err(NothingToDo::NoWorker);
         }
         let nowhere = Place { path: PathBuf::new(), size_bytes: None };
-        let mut workload = Workload::single(nowhere, Stream::default());
-        match setup.run_seconds() {
-            Some(seconds) => workload.seconds = seconds as f64,
-            None => lost.push(format!(
-                "the run goes on until it is stopped; {} s are taken",
-                workload.seconds
-            )),
-        }
-        workload.warmup_seconds = f64::from(setup.ramp_seconds);
-        workload.on_error = OnError::Continue;
-        workload.seed = seed.unwrap_or(workload.seed);
-        Ok(StepWorkload { workload: Workload { targets, streams, ..workload }, lost })
+        let usual = Workload::single(nowhere, Stream::default());
+        let workload = Workload {
+            seconds: setup.run_seconds().map_or(usual.seconds, |seconds| seconds as f64),
+            warmup_seconds: f64::from(setup.ramp_seconds),
+            on_error: OnError::Continue,
+            seed: made.seed.unwrap_or(usual.seed),
+            targets: made.targets,
+            streams: made.streams,
+            ..usual
+        };
+        let (lost, workers, needs) = (made.lost, made.workers, made.needs);
+        Ok(StepWorkload { workload, lost, workers, needs })
     }
 
     /// The name of a worker, with its manager where there are several.
@@ -126,7 +176,7 @@ impl Config {
         } else {
             worker.name.clone()
         };
-        let short: String = name.chars().take(64).collect();
+        let short: String = name.chars().take(NAME_CHARS_MAX).collect();
         if short.is_empty() { "worker".to_owned() } else { short }
     }
 }
@@ -135,22 +185,46 @@ impl Config {
 struct Made<'a> {
     drives: &'a Drives,
     targets: Vec<Place>,
+    needs: Vec<Need>,
     streams: Vec<Stream>,
+    workers: Vec<StepWorker>,
     lost: Vec<String>,
     seed: Option<u64>,
 }
 
-impl Made<'_> {
+impl<'a> Made<'a> {
+    fn new(drives: &'a Drives) -> Self {
+        Self {
+            drives,
+            targets: Vec::new(),
+            needs: Vec::new(),
+            streams: Vec::new(),
+            workers: Vec::new(),
+            lost: Vec::new(),
+            seed: None,
+        }
+    }
+
+    /// The name, with a number where another stream has it.
+    fn free_name(&self, name: String) -> String {
+        let taken = |name: &String| self.streams.iter().any(|s| s.name == *name);
+        if !taken(&name) {
+            return name;
+        }
+        let short: String = name.chars().take(NAME_CHARS_MAX - NUMBER_CHARS).collect();
+        (2..10_000).map(|n| format!("{short} ({n})")).find(|n| !taken(n)).unwrap_or(name)
+    }
+
+    /// A worker as a stream, which has its name, its outstanding I/Os and its mix.
     fn worker(
         &mut self,
         worker: &Worker,
-        name: &str,
-        spec: Stream,
+        stream: Stream,
         targets: usize,
-        outstanding: Option<u32>,
+        mut of: StepWorker,
     ) -> Result<(), NothingToDo> {
         if worker.kind != Kind::Disk {
-            self.lost.push(format!("`{name}` works on a network, which is left out"));
+            self.lost.push(format!("`{}` works on a network, which is left out", stream.name));
             return Ok(());
         }
         let mut lost = Vec::new();
@@ -160,10 +234,16 @@ impl Made<'_> {
             let TargetPlace { path, sector_bytes } = target.place(self.drives)?;
             let end = worker.start_sector.saturating_add(worker.maximum_sectors);
             let bytes = (worker.maximum_sectors > 0).then(|| end.saturating_mul(sector_bytes));
+            let least_bytes = end.saturating_mul(sector_bytes);
             let index = self.target(path, bytes);
+            if let Some(need) = self.needs.get_mut(index) {
+                need.least_bytes = need.least_bytes.max(least_bytes);
+                need.whole |= bytes.is_none();
+            }
             // Two names of one place are one target.
             if !indexes.contains(&index) {
                 indexes.push(index);
+                of.disks.push(target.name.clone());
             }
             sectors.push(sector_bytes);
         }
@@ -185,32 +265,31 @@ impl Made<'_> {
                     .to_owned(),
             );
         }
-        let content = content(worker, &spec, &mut lost);
+        let content = content(worker, &stream, &mut lost);
         let part = |sectors: u64| Bytes(sectors.saturating_mul(sector_bytes));
-        self.lost.extend(lost.into_iter().map(|what| format!("`{name}`: {what}")));
+        self.lost.extend(lost.into_iter().map(|what| format!("`{}`: {what}", stream.name)));
         self.streams.push(Stream {
-            name: name.to_owned(),
             threads: 1,
-            depth: outstanding.unwrap_or(worker.outstanding).max(1),
             pool: Some(Pool { share: PoolShare::Each }),
             targets: indexes,
             offset_bytes: part(worker.start_sector),
             span_bytes: (worker.maximum_sectors > 0).then(|| part(worker.maximum_sectors)),
             content,
-            ..spec
+            ..stream
         });
+        self.workers.push(of);
         Ok(())
     }
 
     /// The index of a place, which is as large as the worker that uses most of it needs.
     fn target(&mut self, path: PathBuf, bytes: Option<u64>) -> usize {
         let index = self.targets.iter().position(|t| t.path == path).unwrap_or(self.targets.len());
-        match self.targets.get_mut(index) {
-            Some(target) => {
-                let both = target.size_bytes.zip(bytes);
-                target.size_bytes = both.map(|(before, now)| Bytes(before.0.max(now)));
-            }
-            None => self.targets.push(Place { path, size_bytes: bytes.map(Bytes) }),
+        if let Some(target) = self.targets.get_mut(index) {
+            let both = target.size_bytes.zip(bytes);
+            target.size_bytes = both.map(|(before, now)| Bytes(before.0.max(now)));
+        } else {
+            self.targets.push(Place { path, size_bytes: bytes.map(Bytes) });
+            self.needs.push(Need::default());
         }
         index
     }
@@ -273,7 +352,7 @@ mod tests {
         let drives = drives(&["E=/mnt/e", "1=/dev/sdb"]);
         let runs = config.runs();
         assert_eq!(runs.steps.len(), 2 * 8, "two access specifications of 1, 2, 4 … 128");
-        let StepWorkload { workload, lost } = config.workload(&runs.steps[3], &drives).unwrap();
+        let StepWorkload { workload, lost, .. } = config.workload(&runs.steps[3], &drives).unwrap();
         assert_eq!(workload.violations(), []);
         assert_eq!((workload.seconds, workload.warmup_seconds), (28_830.0, 15.0));
         assert_eq!(
@@ -297,7 +376,7 @@ mod tests {
         // The workers' own depth, where nothing cycles.
         config.setup.as_mut().unwrap().test_type = TestType::Normal;
         let backup = &config.runs().steps[1];
-        let StepWorkload { workload, lost } = config.workload(backup, &drives).unwrap();
+        let StepWorkload { workload, lost, .. } = config.workload(backup, &drives).unwrap();
         assert_eq!(
             (workload.streams[0].depth, workload.streams[0].blocks[0].bytes.0),
             (32, 1 << 20)
@@ -313,7 +392,7 @@ mod tests {
         let twin = Worker { maximum_sectors: 8192, ..worker.clone() };
         config.managers[0].workers.push(twin);
         let step = &config.runs().steps[0];
-        let StepWorkload { workload, lost } = config.workload(step, &drives(&[])).unwrap();
+        let StepWorkload { workload, lost, .. } = config.workload(step, &drives(&[])).unwrap();
         assert_eq!(workload.violations(), []);
         assert_eq!((workload.targets.len(), workload.targets[0].size_bytes), (1, None));
         assert_eq!(

@@ -92,6 +92,7 @@ pub(crate) enum KindArg {
     Sweep,
     Sizes,
     Scale,
+    Iometer,
 }
 
 /// How a result ended.

@@ -55,6 +55,7 @@ fn shown(document: &Document) -> String {
         Document::Sweep(d) => text::sweep(d),
         Document::Sizes(d) => text::sizes(d),
         Document::Scale(d) => text::scale(d),
+        Document::Cycle(d) => text::cycle(d, text::CycleDetail::Total),
     }
 }
 

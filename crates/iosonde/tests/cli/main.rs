@@ -14,6 +14,7 @@ mod foreign_files;
 mod history;
 mod history_failures;
 mod interruption;
+mod iometer;
 mod knee;
 mod live;
 mod output;

@@ -9,6 +9,7 @@ mod assessment;
 pub(crate) mod caption;
 mod cases;
 mod checks;
+mod cycle;
 mod environment;
 mod knee;
 mod latency;
@@ -56,6 +57,7 @@ pub fn part(document: &Document) -> ResultPart {
         Document::Sweep(d) => sweep::sections(d),
         Document::Sizes(d) => sizes::sections(d),
         Document::Scale(d) => scale::sections(d),
+        Document::Cycle(d) => cycle::sections(d),
     };
     sections.extend(environment::section(document.environment()));
     sections.extend(method::sections(document));
@@ -88,6 +90,7 @@ fn kind(document: &Document) -> &'static str {
         Document::Sweep(_) => "Sweep",
         Document::Sizes(_) => "File sizes",
         Document::Scale(_) => "Scaling",
+        Document::Cycle(_) => "IOMeter configuration",
     }
 }
 

@@ -7,6 +7,12 @@ use crate::words;
 
 /// On what, with which load, and how it ended; the file size is in the first line.
 pub(crate) fn head<C>(experiment: &Experiment<C>) -> String {
+    let load = experiment.measurements.first().map(|m| m.workload.title());
+    head_with(experiment, load.map(|load| ("load", load)))
+}
+
+/// The same with another line where the load stands.
+pub(crate) fn head_with<C>(experiment: &Experiment<C>, load: Option<(&str, String)>) -> String {
     let size = words::size(experiment.file_bytes);
     let names: Vec<String> = experiment.targets.iter().map(|t| words::path(t)).collect();
     let mut out = match names.as_slice() {
@@ -16,12 +22,16 @@ pub(crate) fn head<C>(experiment: &Experiment<C>) -> String {
     let mut line = |label: &str, text: &str| {
         out.push_str(&wrap(&format!("  {label:<10} "), text, WIDTH));
     };
-    let storage: Vec<String> = experiment.environment.storage.iter().map(words::storage).collect();
+    let mut storage: Vec<String> =
+        experiment.environment.storage.iter().map(words::storage).collect();
+    storage.dedup();
     if !storage.is_empty() {
         line("storage", &storage.join("; "));
     }
+    if let Some((label, load)) = load {
+        line(label, &load);
+    }
     if let Some(first) = experiment.measurements.first() {
-        line("load", &first.workload.title());
         line("mode", &words::mode(&first.workload));
     }
     line(

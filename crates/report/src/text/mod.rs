@@ -2,6 +2,7 @@
 
 mod assessment;
 mod comparison;
+mod cycle;
 mod experiment;
 mod kernel;
 mod knee;
@@ -16,6 +17,7 @@ mod trend;
 pub use assessment::assessment;
 pub use comparison::comparison;
 pub(crate) use comparison::{signed, value as figure_value, verdict as verdict_word};
+pub use cycle::{CycleDetail, cycle};
 pub use knee::knee;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
 pub use measurement::measurement;

@@ -5,6 +5,7 @@
 mod columns;
 mod figures;
 mod import;
+mod measured;
 mod read;
 mod write;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 
 pub use columns::Column;
 pub use import::{import, is_result};
+pub use measured::{CpuShares, HostCpu, Measured};
 pub use read::read;
 
 use super::config::AccessSpec;

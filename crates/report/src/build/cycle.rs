@@ -1,0 +1,130 @@
+//! The runs of an IOMeter configuration.
+
+use results::{Cycle, CycleRun, Document, Experiment, Measurement};
+
+use super::caption::Caption;
+use super::cases::{self, Case};
+use super::make::{
+    Drawn, Named, beside, chart, column, fact, linear, log2, number, points, section, series,
+    table, text, whole,
+};
+use super::{agreement, latency, loads, tested, time};
+use crate::model::{Block, Chart, Section, Shape, Side, Table, Unit};
+use crate::words;
+
+/// Charts and tables of the runs.
+pub(super) fn sections(e: &Experiment<Cycle>) -> Vec<Section> {
+    let named: Vec<(String, &Measurement)> =
+        measured(e).map(|(i, run, m)| (format!("run {}: {}", i + 1, name(run)), m)).collect();
+    let cases: Vec<Case> = named.iter().map(|(name, m)| Case::of(name, m)).collect();
+    let document = Document::Cycle(Box::new(e.clone()));
+    let asked = format!("{} of {}", e.measurements.len(), e.conclusion.runs.len());
+    let own = vec![
+        fact("Configuration", words::clean(&e.conclusion.file)),
+        fact("Test type", words::clean(&e.conclusion.test_type)),
+        fact("Runs", asked),
+    ];
+    let drawn = curves(e).map_or_else(
+        || cases::charts(&cases, &Caption::of(&e.measurements), "mean"),
+        |curves| curves.into_iter().collect(),
+    );
+    let tables = [runs(e), loads::shown(&document)];
+    let sections = [
+        tested::of_experiment(e, own),
+        section("cases", "Run by run", beside(drawn).into_iter().collect()),
+        section("runs", "Runs", tables.into_iter().flatten().map(Block::Table).collect()),
+        time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
+        latency::of(&named, false),
+        agreement::of(&named),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+/// The runs that were measured, with their places.
+fn measured(e: &Experiment<Cycle>) -> impl Iterator<Item = (usize, &CycleRun, &Measurement)> {
+    let runs = e.conclusion.runs.iter().enumerate();
+    runs.filter_map(|(i, run)| Some((i, run, e.measurements.get(run.measurement?)?)))
+}
+
+fn name(run: &CycleRun) -> String {
+    words::clean(&run.specs.join(", "))
+}
+
+/// Throughput and latency over the I/Os in flight, where they differ from run to run.
+fn curves(e: &Experiment<Cycle>) -> Option<Vec<Chart>> {
+    let mut specs: Vec<String> = Vec::new();
+    for (_, run, _) in measured(e) {
+        if !specs.contains(&name(run)) {
+            specs.push(name(run));
+        }
+    }
+    let caption = Caption::of(&e.measurements);
+    let caption = caption.text();
+    let draw = |key, title, axis: &str, unit, of: &dyn Fn(&Measurement) -> Option<f64>| {
+        let curve = |spec: &String| {
+            let runs = measured(e).filter(|(_, run, _)| name(run) == *spec);
+            let mut at: Vec<(f64, Option<f64>)> =
+                runs.map(|(_, run, m)| (run.in_flight as f64, of(m))).collect();
+            at.sort_by(|a, b| a.0.total_cmp(&b.0));
+            series(spec, Shape::Line, Side::Left, points(at))
+        };
+        let series = specs.iter().map(curve).collect();
+        let x = log2("In flight", Unit::Count);
+        let named = Named { key, title, caption: &caption };
+        let left = linear(axis, unit);
+        chart(&named, Drawn { x, left, right: None, series, marks: Vec::new() })
+    };
+    let mut depths: Vec<u64> = measured(e).map(|(_, run, _)| run.in_flight).collect();
+    depths.sort_unstable();
+    depths.dedup();
+    (depths.len() > 1).then(|| {
+        let iops = draw("curve-iops", "IOPS over the I/Os in flight", "IOPS", Unit::Iops, &|m| {
+            Some(m.total.iops)
+        });
+        let title = "Latency over the I/Os in flight";
+        let mean = draw("curve-latency", title, "Mean latency", Unit::Nanoseconds, &|m| {
+            words::mean_of(&m.total)
+        });
+        [iops, mean].into_iter().flatten().collect()
+    })
+}
+
+fn runs(e: &Experiment<Cycle>) -> Option<Table> {
+    let columns = vec![
+        column("run", "Run", Unit::Count),
+        column("spec", "Access specification", Unit::Text),
+        column("workers", "Workers", Unit::Count),
+        column("targets", "Targets of all workers", Unit::Count),
+        column("outstanding", "Outstanding on each", Unit::Count),
+        column("in_flight", "In flight", Unit::Count),
+        column("iops", "IOPS", Unit::Iops),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("errors", "Errors", Unit::Count),
+        column("reason", "Why not", Unit::Text),
+    ];
+    let rows = e.conclusion.runs.iter().enumerate().map(|(i, run)| {
+        let m = run.measurement.and_then(|m| e.measurements.get(m));
+        let latency = m.and_then(|m| m.total.latency_ns);
+        let p99 = latency.and_then(|l| l.p99).map(|ns| ns as f64);
+        let reason = if m.is_some() { "" } else { run.reason.as_deref().unwrap_or("not measured") };
+        vec![
+            whole(i as u64 + 1),
+            text(&name(run)),
+            whole(run.workers),
+            whole(run.targets),
+            number(run.outstanding.map(f64::from)),
+            whole(run.in_flight),
+            number(m.map(|m| m.total.iops)),
+            number(m.map(|m| m.total.mib_per_s)),
+            number(latency.map(|l| l.mean)),
+            number(p99),
+            number(latency.map(|l| l.max as f64)),
+            number(m.map(|m| m.total.errors as f64)),
+            text(&words::clean(reason)),
+        ]
+    });
+    table("runs", "Every run", &Caption::of(&e.measurements).text(), columns, rows.collect())
+}

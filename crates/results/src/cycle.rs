@@ -1,0 +1,50 @@
+//! The document of an IOMeter configuration that was run, `iosonde.cycle/1`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Conclusion;
+
+/// All runs of an IOMeter configuration, one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cycle {
+    /// Name of the configuration file, without its directory.
+    pub file: String,
+    /// What the file calls the test; may be empty.
+    pub description: String,
+    /// What changes from run to run, in IOMeter's word: `NORMAL`, `CYCLE_OUTSTANDING_IOS`, …
+    pub test_type: String,
+    /// Every run in its order, whether or not it was measured.
+    pub runs: Vec<CycleRun>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CycleRun {
+    /// Its access specification; several where workers have different ones.
+    pub specs: Vec<String>,
+    /// Workers that make I/O.
+    pub workers: u64,
+    /// Targets of all workers; one that several work on counts for each.
+    pub targets: u64,
+    /// Outstanding I/Os of each worker on each target; none where workers differ.
+    pub outstanding: Option<u32>,
+    /// I/Os in flight in all.
+    pub in_flight: u64,
+    /// Its place among the measurements of the document; none where there is no measurement.
+    pub measurement: Option<usize>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+impl Cycle {
+    /// What it is, in a phrase: the description, or the name of the file.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.description.is_empty() { self.file.clone() } else { self.description.clone() }
+    }
+}
+
+impl Conclusion for Cycle {
+    const SCHEMA: &'static str = "iosonde.cycle/1";
+}

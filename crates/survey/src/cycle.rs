@@ -1,0 +1,193 @@
+//! The runs of an IOMeter configuration, one after the other on the same targets.
+//!
+//! Each run is a measurement of its own, kept before the next begins. A run that cannot be made on these targets is left out,
+//! and the others are made; one in which I/Os fail is no reason to leave out the next.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::{Event, Permissions, PrepareError, Prepared};
+use jiff::Timestamp;
+use results::{Conclusion, Cycle, CycleRun, Experiment, Measurement, Status};
+use workload::{TargetFacts, Workload};
+
+use crate::doubts;
+use crate::lab::{Begun, Progress, mix};
+use crate::measure::{Site, measure};
+
+/// Every run, and what is to be made ready for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CycleOptions {
+    /// What the document says of the runs; their measurements are not there yet.
+    pub cycle: Cycle,
+    /// What each run does, in the same order, all on the same targets.
+    pub workloads: Vec<Workload>,
+    /// Reads and writes what any of them does, and is only made ready.
+    pub preparation: Workload,
+    /// What may be done to the targets.
+    pub permissions: Permissions,
+    /// Every run begins with the seed of its workload; otherwise with one of its own, which follows from it.
+    pub same_seed: bool,
+    /// How it is measured, sentence by sentence.
+    pub method: Vec<String>,
+    /// What is not done as asked for.
+    pub warnings: Vec<String>,
+}
+
+/// Keeps a finished run (from 0), before the next begins. An error ends the cycle.
+pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + 'a;
+
+/// Runs a configuration. `settle` is given the facts of the targets once they are ready, and may change a workload by them.
+///
+/// `stop` ends it early: the result then has what was measured until then, and says so.
+///
+/// # Errors
+/// The targets cannot be made ready.
+pub fn cycle(
+    mut options: CycleOptions,
+    stop: &AtomicBool,
+    settle: &dyn Fn(&mut Workload, &[TargetFacts]),
+    keep: &mut KeepStep<'_>,
+    observe: &mut dyn FnMut(Progress<'_>),
+) -> Result<Experiment<Cycle>, PrepareError> {
+    let begun = Begun::now(observe);
+    observe(Progress::Step { number: 1, of: 1, title: "preparing" });
+    let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
+    let prepared =
+        engine::prepare(&options.preparation, &options.permissions, stop, &mut engine_observe)?;
+    let facts = prepared.facts();
+    for workload in &mut options.workloads {
+        settle(workload, &facts);
+    }
+    let site = Site::of(&options.preparation);
+    let mut runs = Runs {
+        options,
+        site,
+        prepared,
+        stop,
+        measurements: Vec::new(),
+        failed: false,
+        error: None,
+    };
+    for index in 0..runs.options.workloads.len() {
+        if runs.is_over() {
+            break;
+        }
+        runs.run(index, keep, observe);
+    }
+    Ok(runs.document(begun))
+}
+
+/// The runs, as far as they have come.
+struct Runs<'a> {
+    options: CycleOptions,
+    site: Site,
+    prepared: Prepared,
+    stop: &'a AtomicBool,
+    measurements: Vec<Measurement>,
+    /// A run could not be made, or ended early by an error.
+    failed: bool,
+    /// What ended the cycle, if it was neither its end nor a signal.
+    error: Option<String>,
+}
+
+impl Runs<'_> {
+    fn is_over(&self) -> bool {
+        self.error.is_some() || self.stop.load(Ordering::Relaxed)
+    }
+
+    fn run(
+        &mut self,
+        index: usize,
+        keep: &mut KeepStep<'_>,
+        observe: &mut dyn FnMut(Progress<'_>),
+    ) {
+        let Some(workload) = self.options.workloads.get(index) else { return };
+        let of = self.options.workloads.len();
+        let title = self.options.cycle.runs.get(index).map(title).unwrap_or_default();
+        observe(Progress::Step { number: index + 1, of, title: &title });
+        let seed = if self.options.same_seed {
+            workload.seed
+        } else {
+            mix(workload.seed, index as u64 + 1)
+        };
+        let workload = Workload { seed, ..workload.clone() };
+        let measured = unfit(&workload, &self.prepared).and_then(|()| {
+            let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
+            measure(&workload, &self.prepared, &self.site, self.stop, engine_observe)
+                .map_err(|error| error.to_string())
+        });
+        match measured {
+            Ok(measurement) if measurement.seconds > 0.0 => {
+                self.failed |= measurement.status == Status::Failed;
+                observe(Progress::Measured(&measurement));
+                if let Err(error) = keep(index, &measurement) {
+                    self.error = Some(format!("the runs ended early: {error}"));
+                }
+                if let Some(run) = self.options.cycle.runs.get_mut(index) {
+                    run.measurement = Some(self.measurements.len());
+                }
+                self.measurements.push(measurement);
+            }
+            // It was stopped before its window began.
+            Ok(_) => {}
+            Err(reason) => {
+                self.failed = true;
+                if let Some(run) = self.options.cycle.runs.get_mut(index) {
+                    run.reason = Some(reason);
+                }
+            }
+        }
+    }
+
+    fn status(&self) -> Status {
+        let interrupted = self.measurements.iter().any(|m| m.status == Status::Interrupted);
+        match () {
+            () if self.stop.load(Ordering::Relaxed) || interrupted => Status::Interrupted,
+            () if self.failed || self.error.is_some() => Status::Failed,
+            () => Status::Complete,
+        }
+    }
+
+    fn document(self, begun: Begun) -> Experiment<Cycle> {
+        let status = self.status();
+        let mut warnings = self.options.warnings.clone();
+        let reasons = self.options.cycle.runs.iter().enumerate();
+        warnings.extend(reasons.filter_map(|(i, run)| {
+            run.reason.as_ref().map(|reason| format!("run {} was not made: {reason}", i + 1))
+        }));
+        warnings.splice(0..0, self.error.clone());
+        warnings.extend(doubts::each_once(self.measurements.iter().map(|m| ("", m))));
+        let targets = self.options.preparation.targets.iter();
+        Experiment {
+            schema: Cycle::SCHEMA.to_owned(),
+            id: begun.id,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: begun.started.to_string(),
+            finished: Timestamp::now().to_string(),
+            status,
+            targets: targets.map(|t| self.site.resolved(&t.path)).collect(),
+            file_bytes: self.prepared.facts().iter().map(|f| f.size_bytes).sum(),
+            environment: self.site.environment().clone(),
+            conclusion: self.options.cycle,
+            measurements: self.measurements,
+            method: self.options.method,
+            warnings,
+        }
+    }
+}
+
+/// What a run does, in a phrase.
+fn title(run: &CycleRun) -> String {
+    format!("{}, {} in flight", run.specs.join(", "), run.in_flight)
+}
+
+/// Why a workload cannot be done on these targets, if it cannot.
+fn unfit(workload: &Workload, prepared: &Prepared) -> Result<(), String> {
+    let mut violations = workload.violations();
+    violations.extend(workload.violations_on(&prepared.facts()));
+    let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    if !violations.is_empty() {
+        return Err(violations.join("; "));
+    }
+    engine::check_memory(workload).map_err(|e| e.to_string())
+}
