@@ -91,7 +91,7 @@ fn conduct(
     let on = (options.preparation.targets.as_slice(), options.preparation.engine);
     let subject = Subject::new("iometer", Cycle::SCHEMA, options.cycle.title(), on, &asked)?;
     let recorder = RefCell::new(Recorder::open(&args.recording, subject)?);
-    let display = RefCell::new(Display::new(args.place.quiet));
+    let display = RefCell::new(Display::of(args.place.manner(), recorder.borrow().subject()));
     let csv = RefCell::new(csv);
     let processors = RefCell::new(Processors::new(args.place.is_artificial()));
     let of = options.workloads.len();
