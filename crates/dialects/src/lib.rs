@@ -12,5 +12,6 @@ pub mod iometer;
 pub mod markup;
 pub mod recognise;
 pub mod sqlio;
+pub mod sqliosim;
 pub mod text;
 pub mod xml;

@@ -1,0 +1,149 @@
+//! SQLIOSim's command line.
+
+use thiserror::Error;
+
+/// What can be typed.
+pub const USAGE: &str = "\
+Usage: sqliosim [options]
+
+  -cfg FILE     configuration, or the name of one: default, hwcache, nothrottle, seqwrites, sparse
+                [default: sqliosim.cfg.ini where there is one, otherwise `default`]
+  -save FILE    write the configuration as it is with this command line
+  -log FILE     write a log
+  -dir DIR      make a data file (.mdx) and a log file (.ldx) there; may be given several times
+  -d SECONDS    length of the test, without its preparation and the last reading of all pages
+  -size MB      size of each data file; the log has half of it, at most 50 MB
+
+The command line counts more than the configuration.
+";
+
+/// A command line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// `-cfg`: a file, or the name of a configuration.
+    pub config: Option<String>,
+    /// `-save`
+    pub save: Option<String>,
+    /// `-log`
+    pub log: Option<String>,
+    /// `-dir`, each.
+    pub directories: Vec<String>,
+    /// `-d`
+    pub seconds: Option<u32>,
+    /// `-size`, in MiB.
+    pub size_mb: Option<u32>,
+}
+
+/// What a command line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// What can be typed.
+    Usage,
+    /// A test.
+    Test(Command),
+}
+
+/// Why a command line is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CommandError {
+    /// An option that there is not.
+    #[error("SQLIOSim has no option `{0}`; `-?` shows those it has")]
+    Unknown(String),
+    /// A value is missing.
+    #[error("`{0}` needs a value behind it")]
+    Missing(&'static str),
+    /// It may be said once.
+    #[error("`{0}` is given twice")]
+    Twice(&'static str),
+    /// No number.
+    #[error("`{option} {value}`: it must be a whole number from 1 on")]
+    Number {
+        /// The option.
+        option: &'static str,
+        /// What stands behind it.
+        value: String,
+    },
+}
+
+/// Reads a command line, without the name of the program.
+///
+/// # Errors
+/// Options that there are not, or that lack their value.
+pub fn parse(tokens: &[String]) -> Result<Asked, CommandError> {
+    let mut command = Command::default();
+    let mut rest = tokens.iter();
+    while let Some(token) = rest.next() {
+        if token == "-?" {
+            return Ok(Asked::Usage);
+        }
+        let options = ["-cfg", "-save", "-log", "-dir", "-d", "-size"];
+        let option = options.into_iter().find(|o| o.eq_ignore_ascii_case(token));
+        let option = option.ok_or_else(|| CommandError::Unknown(token.clone()))?;
+        let value = rest.next().filter(|v| !v.is_empty()).ok_or(CommandError::Missing(option))?;
+        match option {
+            "-cfg" => once(option, &mut command.config, value.clone())?,
+            "-save" => once(option, &mut command.save, value.clone())?,
+            "-log" => once(option, &mut command.log, value.clone())?,
+            "-d" => once(option, &mut command.seconds, number(option, value)?)?,
+            "-size" => once(option, &mut command.size_mb, number(option, value)?)?,
+            _ => command.directories.push(value.clone()),
+        }
+    }
+    Ok(Asked::Test(command))
+}
+
+fn once<T>(option: &'static str, target: &mut Option<T>, value: T) -> Result<(), CommandError> {
+    if target.replace(value).is_some() { Err(CommandError::Twice(option)) } else { Ok(()) }
+}
+
+fn number(option: &'static str, value: &str) -> Result<u32, CommandError> {
+    let number = value.parse().ok().filter(|n| (1..=1_000_000_000).contains(n));
+    number.ok_or_else(|| CommandError::Number { option, value: value.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn asked(text: &str) -> Result<Asked, CommandError> {
+        let tokens: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        parse(&tokens)
+    }
+
+    #[test]
+    fn options_are_understood_and_mistakes_named() {
+        let Ok(Asked::Test(command)) =
+            asked(r"-cfg hwcache -dir D:\a -DIR /b -d 60 -size 100 -log x.xml -save y.ini")
+        else {
+            panic!("it is a test")
+        };
+        assert_eq!(command.directories, [r"D:\a", "/b"]);
+        assert_eq!((command.seconds, command.size_mb), (Some(60), Some(100)));
+        assert_eq!(command.config.as_deref(), Some("hwcache"));
+        assert_eq!(
+            (command.log.as_deref(), command.save.as_deref()),
+            (Some("x.xml"), Some("y.ini"))
+        );
+        assert_eq!(asked("-d 5 -?"), Ok(Asked::Usage));
+        assert_eq!(asked(""), Ok(Asked::Test(Command::default())));
+        for (text, word) in [
+            ("-x 1", "`-x`"),
+            ("stray", "`stray`"),
+            ("-cfg", "`-cfg` needs"),
+            ("-d 1 -d 2", "twice"),
+            ("-d 0", "whole number"),
+            ("-size 4G", "whole number"),
+        ] {
+            let error = asked(text).unwrap_err().to_string();
+            assert!(error.contains(word), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_panic(words: Vec<String>) {
+            let _ = parse(&words);
+        }
+    }
+}

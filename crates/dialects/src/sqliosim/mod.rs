@@ -1,0 +1,27 @@
+//! SQLIOSim, Microsoft's test of the way from SQL Server to its storage: its configuration, and what it prints at the end.
+//!
+//! A [`Configuration`] is what `sqliosim.cfg.ini` says. It is read by [`read`], written by [`write()`](write()), and there are five by
+//! [name](shipped). A [`Summary`] is what SQLIOSim says of a file at the end; [`log`] writes its log.
+
+mod command;
+mod config;
+mod keys;
+pub mod log;
+mod read;
+#[cfg(test)]
+mod read_tests;
+mod rules;
+mod shipped;
+mod summary;
+mod write;
+
+pub use command::{Asked, Command, CommandError, USAGE, parse};
+pub use config::{
+    AuditUser, BulkUpdateUser, Configuration, DataFile, General, RandomUser, ReadAheadUser,
+    ShrinkUser,
+};
+pub use read::{Complaints, Reading, read};
+pub use rules::Violation;
+pub use shipped::{NAMES, shipped};
+pub use summary::{KindLine, Summary};
+pub use write::{WriteError, write};
