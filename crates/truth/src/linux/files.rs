@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +20,7 @@ use fuser::{
 };
 use rustix::fs::MemfdFlags;
 
+use super::faults::{Asked, Drawn, Faults, Place};
 use super::server::Server;
 
 /// Nobody else changes names or attributes, so the kernel need not ask again.
@@ -33,6 +34,7 @@ const PAGE_BYTES: u32 = 4096;
 /// The files by their inode numbers.
 pub(super) struct Files {
     server: Arc<Server>,
+    faults: Arc<Faults>,
     targets: usize,
     by_number: RwLock<BTreeMap<u64, Kept>>,
 }
@@ -101,14 +103,14 @@ fn errno(error: &io::Error) -> Errno {
 
 impl Files {
     /// A file on each target, of these sizes.
-    pub(super) fn new(server: Arc<Server>, sizes: &[u64]) -> io::Result<Self> {
+    pub(super) fn new(server: Arc<Server>, faults: Arc<Faults>, sizes: &[u64]) -> io::Result<Self> {
         let mut by_number = BTreeMap::new();
         for ((target, size), number) in sizes.iter().enumerate().zip(INodeNo::ROOT.0 + 1..) {
             let kept = Kept::new(OsStr::new(&name_of(target)), target, false, 0o600)?;
             kept.content.set_len(*size)?;
             by_number.insert(number, kept);
         }
-        Ok(Self { server, targets: sizes.len(), by_number: RwLock::new(by_number) })
+        Ok(Self { server, faults, targets: sizes.len(), by_number: RwLock::new(by_number) })
     }
 
     fn files(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Kept>> {
@@ -133,8 +135,21 @@ impl Files {
         files.iter().find(|(_, k)| k.name.as_deref() == Some(name)).map(|(number, _)| *number)
     }
 
-    fn on_target(&self, number: INodeNo) -> Option<(usize, Arc<File>)> {
-        self.files().get(&number.0).map(|k| (k.target, Arc::clone(&k.content)))
+    fn resize(&self, number: INodeNo, size: u64) -> io::Result<()> {
+        let content = self.files().get(&number.0).map(|k| Arc::clone(&k.content));
+        self.faults.cut(number.0, size);
+        content.map_or(Ok(()), |content| content.set_len(size))
+    }
+
+    /// What a request is about, and what goes wrong with it.
+    fn asked(&self, number: INodeNo, op: Op, offset: u64, bytes: usize) -> Option<About> {
+        let files = self.files();
+        let kept = files.get(&number.0)?;
+        let name = kept.name.as_deref().unwrap_or_default();
+        let asked = Asked { name, content: &kept.content, op, offset, bytes: bytes as u64 };
+        let drawn = self.faults.draw(&asked, self.server.now_ns());
+        let content = Arc::clone(&kept.content);
+        Some(About { target: kept.target, file: number.0, content, drawn })
     }
 
     /// A new file lies on the first target that no other new file lies on.
@@ -158,11 +173,31 @@ impl Files {
     }
 }
 
+/// What a request is about.
+struct About {
+    target: usize,
+    file: u64,
+    content: Arc<File>,
+    drawn: Option<Drawn>,
+}
+
+impl About {
+    fn at(&self, offset: u64, at_ns: u64) -> Place<'_> {
+        Place { content: &self.content, file: self.file, offset, at_ns }
+    }
+
+    /// By how much later than the device's model has it the answer comes, and what it is if it is an error.
+    fn trouble(&self) -> (u64, Option<Errno>) {
+        let drawn = self.drawn.as_ref();
+        let errno = drawn.and_then(Drawn::errno).map(Errno::from_i32);
+        (drawn.map_or(0, Drawn::stall_ns), errno)
+    }
+}
+
 /// Reads what is asked for into a buffer that the thread keeps, and hands it on.
 fn with_content<T>(
-    content: &File,
-    offset: u64,
     bytes: u32,
+    read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     give: impl FnOnce(io::Result<&[u8]>) -> T,
 ) -> T {
     thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
@@ -171,7 +206,7 @@ fn with_content<T>(
         if buffer.len() < bytes {
             buffer.resize(bytes, 0);
         }
-        let read = content.read_at(&mut buffer[..bytes], offset);
+        let read = read(&mut buffer[..bytes]);
         give(read.map(|read| &buffer[..read]))
     })
 }
@@ -200,6 +235,7 @@ impl Filesystem for Files {
         let mut files = self.files_mut();
         if files.get(&number.0).is_some_and(|k| k.name.is_none()) {
             files.remove(&number.0);
+            self.faults.cut(number.0, 0);
         }
     }
 
@@ -228,11 +264,8 @@ impl Filesystem for Files {
         _flags: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        let resized = match (size, self.on_target(number)) {
-            (Some(size), Some((_, content))) => content.set_len(size).map_err(|e| errno(&e)),
-            _ => Ok(()),
-        };
-        match resized.and_then(|()| self.attributes(number)) {
+        let resized = size.map_or(Ok(()), |size| self.resize(number, size));
+        match resized.map_err(|e| errno(&e)).and_then(|()| self.attributes(number)) {
             Ok(attributes) => reply.attr(&TTL, &attributes),
             Err(error) => reply.error(error),
         }
@@ -279,18 +312,25 @@ impl Filesystem for Files {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let Some((target, content)) = self.on_target(number) else {
+        let Some(mut about) = self.asked(number, Op::Read, offset, bytes as usize) else {
             return reply.error(Errno::ENOENT);
         };
-        let io = Io { target, op: Op::Read, offset, bytes, durable: false };
-        let answer = move |outcome| match outcome {
-            Outcome::Done { bytes } => with_content(&content, offset, bytes, |read| match read {
-                Ok(data) => reply.data(data),
-                Err(error) => reply.error(errno(&error)),
-            }),
-            Outcome::Failed => reply.error(Errno::EIO),
+        let io = Io { target: about.target, op: Op::Read, offset, bytes, durable: false };
+        let (later_ns, fails) = about.trouble();
+        let (faults, server) = (Arc::clone(&self.faults), Arc::clone(&self.server));
+        let answer = move |outcome| match (outcome, fails) {
+            (Outcome::Done { bytes }, None) => {
+                let drawn = about.drawn.take();
+                let place = about.at(offset, server.now_ns());
+                let read = |out: &mut [u8]| faults.read(place, out, drawn);
+                with_content(bytes, read, |read| match read {
+                    Ok(data) => reply.data(data),
+                    Err(error) => reply.error(errno(&error)),
+                });
+            }
+            (_, fails) => reply.error(fails.unwrap_or(Errno::EIO)),
         };
-        self.server.accept(io, Box::new(answer));
+        self.server.accept(io, later_ns, Box::new(answer));
     }
 
     fn write(
@@ -305,32 +345,38 @@ impl Filesystem for Files {
         _owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let Some((target, content)) = self.on_target(number) else {
+        let Some(mut about) = self.asked(number, Op::Write, offset, data.len()) else {
             return reply.error(Errno::ENOENT);
         };
-        if let Err(error) = content.write_all_at(data, offset) {
-            return reply.error(errno(&error));
+        let (later_ns, fails) = about.trouble();
+        let mut bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
+        if fails.is_none() {
+            let drawn = about.drawn.take();
+            match self.faults.write(about.at(offset, self.server.now_ns()), data, drawn) {
+                Ok(written) => bytes = u32::try_from(written).unwrap_or(PIECE_BYTES),
+                Err(error) => return reply.error(errno(&error)),
+            }
         }
         let durable = flags.0 & libc::O_DSYNC != 0;
-        let bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
-        let io = Io { target, op: Op::Write, offset, bytes, durable };
-        let answer = move |outcome| match outcome {
-            Outcome::Done { bytes } => reply.written(bytes),
-            Outcome::Failed => reply.error(Errno::EIO),
+        let io = Io { target: about.target, op: Op::Write, offset, bytes, durable };
+        let answer = move |outcome| match (outcome, fails) {
+            (Outcome::Done { bytes }, None) => reply.written(bytes),
+            (_, fails) => reply.error(fails.unwrap_or(Errno::EIO)),
         };
-        self.server.accept(io, Box::new(answer));
+        self.server.accept(io, later_ns, Box::new(answer));
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let Some((target, _)) = self.on_target(number) else {
+        let Some(about) = self.asked(number, Op::Sync, 0, 0) else {
             return reply.error(Errno::ENOENT);
         };
-        let io = Io { target, op: Op::Sync, offset: 0, bytes: 0, durable: false };
-        let answer = move |outcome| match outcome {
-            Outcome::Done { .. } => reply.ok(),
-            Outcome::Failed => reply.error(Errno::EIO),
+        let io = Io { target: about.target, op: Op::Sync, offset: 0, bytes: 0, durable: false };
+        let (later_ns, fails) = about.trouble();
+        let answer = move |outcome| match (outcome, fails) {
+            (Outcome::Done { .. }, None) => reply.ok(),
+            (_, fails) => reply.error(fails.unwrap_or(Errno::EIO)),
         };
-        self.server.accept(io, Box::new(answer));
+        self.server.accept(io, later_ns, Box::new(answer));
     }
 
     fn readdir(

@@ -1,6 +1,7 @@
 //! The devices on Linux.
 
 mod delivered;
+mod faults;
 mod files;
 mod guard;
 mod loop_device;
@@ -12,6 +13,7 @@ mod unavailable;
 mod watch;
 
 pub use delivered::{Delivered, Direction};
+pub use faults::{Fault, FaultPlan, Injected, SECTOR_BYTES, Span, Torn, When};
 pub use loop_device::LoopDevice;
 pub use mounted::Truth;
 pub use throttle::{Limits, Throttle};

@@ -1,6 +1,7 @@
 //! The device as others see it: a mounted file system.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use fuser::{BackgroundSession, Config, MountOption, Session};
 use workload::SimDevice;
 
 use super::delivered::Delivered;
+use super::faults::{FaultPlan, Faults, Injected};
 use super::files::{self, Files};
 use super::guard::Guard;
 use super::server::Server;
@@ -28,6 +30,7 @@ const UNMOUNT: &str = r#"umount -f "$1" || umount -l "$1"; rmdir "$1""#;
 /// is dropped, what is pending is answered and the file system unmounted.
 pub struct Truth {
     server: Arc<Server>,
+    faults: Arc<Faults>,
     directory: PathBuf,
     answering: Vec<JoinHandle<()>>,
     session: Option<BackgroundSession>,
@@ -42,14 +45,21 @@ impl Truth {
             return Err(Unavailable::new(what, "it is mounted by root only"));
         }
         let server = Arc::new(Server::new(model, sizes));
-        let files =
-            Files::new(Arc::clone(&server), sizes).map_err(Unavailable::because("memory"))?;
+        let faults = Arc::new(Faults::default());
+        let files = Files::new(Arc::clone(&server), Arc::clone(&faults), sizes);
+        let files = files.map_err(Unavailable::because("memory"))?;
         let directory = tempfile::Builder::new().prefix("iosonde-truth-").tempdir();
         let directory = directory.map_err(Unavailable::because("a directory to mount on"))?.keep();
         let guard = Guard::new(UNMOUNT, &[directory.as_os_str()]);
         let guard = guard.map_err(Unavailable::because("a process that unmounts (bash)"))?;
-        let mut truth =
-            Self { server, directory, answering: Vec::new(), session: None, guard: Some(guard) };
+        let mut truth = Self {
+            server,
+            faults,
+            directory,
+            answering: Vec::new(),
+            session: None,
+            guard: Some(guard),
+        };
         let mut options = Config::default();
         let name = "iosonde-truth".to_owned();
         options.mount_options = vec![MountOption::FSName(name), MountOption::NoAtime];
@@ -89,6 +99,24 @@ impl Truth {
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.server.now_ns()
+    }
+
+    /// From now on, this goes wrong, and nothing else; the first that happens to a request happens alone. What is stored at the
+    /// first call is right by definition; nobody may be writing then.
+    pub fn inject(&self, plans: Vec<FaultPlan>) {
+        self.faults.inject(plans);
+    }
+
+    /// Everything that went wrong, in order, and what became of it.
+    #[must_use]
+    pub fn injected(&self) -> Vec<Injected> {
+        self.faults.injected()
+    }
+
+    /// Writes what went wrong as a line of JSON for each event: `injected` with what it changed, `visible` when a reader was first
+    /// handed that, `healed` when it was written again before.
+    pub fn write_fault_log(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.faults.write_log(out)
     }
 
     /// What the device answered in a span of its clock.

@@ -114,8 +114,8 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an I/O that has just arrived.
-    pub(super) fn accept(&self, request: Request, answer: Answer) {
+    /// Takes an I/O that has just arrived. It is answered `later_ns` after the model has it done.
+    pub(super) fn accept(&self, request: Request, later_ns: u64, answer: Answer) {
         priority::raise();
         if self.instant.load(Ordering::Acquire) {
             return answer(Outcome::Done { bytes: request.bytes });
@@ -125,7 +125,7 @@ impl Server {
         let arrived_ns = self.now_ns();
         let origin_ns = state.origin_ns;
         let reply = state.device.serve(&request, arrived_ns.saturating_sub(origin_ns));
-        let due_ns = reply.done_ns.saturating_add(origin_ns);
+        let due_ns = reply.done_ns.saturating_add(origin_ns).saturating_add(later_ns);
         state.sequence += 1;
         let pending = Pending {
             due_ns,

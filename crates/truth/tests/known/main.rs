@@ -4,6 +4,7 @@
 
 mod content;
 mod ending;
+mod faults;
 mod kernel;
 mod load;
 

@@ -1,0 +1,141 @@
+//! A device that is not to be trusted, and the truth about it: what it stores and hands out wrongly, what should have been there, and
+//! whether anybody was given it.
+//!
+//! Of every sector that is stored wrongly, what should be there is kept. Everything else is right by definition, so the truth is exact
+//! and costs memory only for what is wrong.
+
+mod draw;
+mod plan;
+mod record;
+mod stored;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(super) use draw::{Asked, Drawn};
+pub use plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
+pub use record::{Injected, Span};
+
+use draw::Armed;
+use record::Records;
+use stored::Sectors;
+
+/// Where bytes are read or written.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) content: &'a File,
+    pub(super) file: u64,
+    pub(super) offset: u64,
+    /// Now, on the device's clock.
+    pub(super) at_ns: u64,
+}
+
+/// What goes wrong on a device. As long as nothing was to, it costs nothing.
+#[derive(Default)]
+pub(super) struct Faults {
+    active: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    plans: Vec<Armed>,
+    sectors: Sectors,
+    records: Records,
+}
+
+impl Faults {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn active(&self) -> Option<MutexGuard<'_, State>> {
+        self.active.load(Ordering::Acquire).then(|| self.lock())
+    }
+
+    /// From now on, this goes wrong, and nothing else. What went wrong before stays so.
+    pub(super) fn inject(&self, plans: Vec<FaultPlan>) {
+        let mut state = self.lock();
+        state.sectors.remember_earlier(plans.iter().any(|p| p.fault == Fault::StaleRead));
+        state.plans = plans.into_iter().map(Armed::new).collect();
+        self.active.store(true, Ordering::Release);
+    }
+
+    /// Everything that went wrong so far.
+    pub(super) fn injected(&self) -> Vec<Injected> {
+        self.lock().records.all().to_vec()
+    }
+
+    pub(super) fn write_log(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.lock().records.write(out)
+    }
+
+    /// Whether something goes wrong with a request.
+    pub(super) fn draw(&self, asked: &Asked<'_>, at_ns: u64) -> Option<Drawn> {
+        let mut state = self.active()?;
+        let State { plans, records, .. } = &mut *state;
+        let mut drawn = plans.iter_mut().find_map(|armed| armed.draw(asked))?;
+        drawn.number = records.begin(Injected {
+            number: 0,
+            at_ns,
+            fault: drawn.fault,
+            file: asked.name.to_string_lossy().into_owned(),
+            offset: asked.offset,
+            bytes: asked.bytes,
+            bit: None,
+            elsewhere: drawn.elsewhere,
+            changed: Vec::new(),
+            visible: Vec::new(),
+            healed: Vec::new(),
+        });
+        if drawn.errno().is_some() {
+            records.happened(drawn.number, None, Vec::new());
+        }
+        Some(drawn)
+    }
+
+    /// Stores what is written, or something else; gives the bytes that the writer is told.
+    pub(super) fn write(
+        &self,
+        place: Place<'_>,
+        data: &[u8],
+        drawn: Option<Drawn>,
+    ) -> io::Result<usize> {
+        match self.active() {
+            Some(mut state) => {
+                let State { sectors, records, .. } = &mut *state;
+                sectors.write(records, place, data, drawn)
+            }
+            None => place.content.write_all_at(data, place.offset).map(|()| data.len()),
+        }
+    }
+
+    /// Reads what is stored, or something else; gives the bytes that the reader is told.
+    pub(super) fn read(
+        &self,
+        place: Place<'_>,
+        out: &mut [u8],
+        drawn: Option<Drawn>,
+    ) -> io::Result<usize> {
+        match self.active() {
+            Some(mut state) => {
+                let State { sectors, records, .. } = &mut *state;
+                sectors.read(records, place, out, drawn)
+            }
+            None => place.content.read_at(out, place.offset),
+        }
+    }
+
+    /// A file has become so long. What was behind that is gone.
+    pub(super) fn cut(&self, file: u64, bytes: u64) {
+        if let Some(mut state) = self.active() {
+            state.sectors.cut(file, bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What is to go wrong, with which requests, and how often.
+
+use std::ops::Range;
+
+use device::Op;
+use serde::Serialize;
+use workload::Nanoseconds;
+
+/// The smallest part that storage writes whole.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// What goes wrong with a request. The reader or writer is told that all is well, unless the fault is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// One bit of what a reader is given is wrong; what is stored is right.
+    BitFlipRead,
+    /// One bit of what is stored is wrong.
+    BitFlipWrite,
+    /// Nothing is stored.
+    LostWrite,
+    /// Only some sectors are stored.
+    TornWrite(Torn),
+    /// The whole is stored elsewhere in the same file, at a multiple of 4 KiB.
+    MisdirectedWrite,
+    /// A reader is given what is elsewhere in the same file.
+    MisdirectedRead,
+    /// A reader is given what each 4 KiB held before its last write; those not written since the faults began are right.
+    StaleRead,
+    /// A reader is given zeros.
+    ZeroRead,
+    /// Zeros are stored.
+    ZeroWrite,
+    /// A reader is given fewer bytes than asked for, and told so; the first sector at least.
+    ShortRead,
+    /// Fewer bytes are stored than asked for, and the writer is told so; the first sector at least. Linux tells
+    /// those who have several I/Os in flight that it failed (EIO) instead.
+    ShortWrite,
+    /// A read fails with this number of the system, such as EIO.
+    ReadError(i32),
+    /// A write fails with this number of the system, such as ENOSPC; nothing is stored.
+    WriteError(i32),
+    /// A flush fails with this number of the system.
+    SyncError(i32),
+    /// A write is made twice, which is harmless.
+    DuplicatedWrite,
+    /// The answer to a read or write comes so much later than the device's model has it.
+    Stall(Nanoseconds),
+}
+
+/// Which sectors of a torn write arrive. A write has none of this where all of its sectors would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Torn {
+    /// The first so many.
+    Prefix(u64),
+    /// The last so many.
+    Suffix(u64),
+    /// Each with a chance of one in two, one at least, and not all.
+    Random,
+}
+
+/// Which of the requests that a fault can happen to it happens to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Each with this probability.
+    Probability(f64),
+    /// Every n-th.
+    Every(u64),
+    /// The n-th, counted from 1.
+    Nth(u64),
+}
+
+/// One kind of fault. The requests are counted from the moment it is injected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FaultPlan {
+    /// What goes wrong.
+    pub fault: Fault,
+    /// How often.
+    pub when: When,
+    /// Only in the file of this name.
+    pub file: Option<String>,
+    /// Only requests that lie wholly in this range; what is misdirected stays in it, too.
+    pub range: Range<u64>,
+    /// No more often than this.
+    pub most: u64,
+    /// What all random choices start from.
+    pub seed: u64,
+}
+
+impl FaultPlan {
+    /// A fault anywhere.
+    #[must_use]
+    pub fn new(fault: Fault, when: When) -> Self {
+        Self { fault, when, file: None, range: 0..u64::MAX, most: u64::MAX, seed: 42 }
+    }
+
+    /// The same in one file.
+    #[must_use]
+    pub fn in_file(self, name: &str) -> Self {
+        Self { file: Some(name.to_owned()), ..self }
+    }
+
+    /// The same in a range of bytes.
+    #[must_use]
+    pub fn in_range(self, range: Range<u64>) -> Self {
+        Self { range, ..self }
+    }
+
+    /// The same, no more often than so.
+    #[must_use]
+    pub fn at_most(self, most: u64) -> Self {
+        Self { most, ..self }
+    }
+
+    /// The same with other random choices.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+}
+
+impl Fault {
+    /// Whether this can happen to such a request of so many bytes.
+    pub(super) fn fits(self, op: Op, bytes: u64) -> bool {
+        let of = match self {
+            Self::BitFlipRead | Self::MisdirectedRead | Self::StaleRead | Self::ZeroRead => {
+                op == Op::Read && bytes > 0
+            }
+            Self::ShortRead => op == Op::Read && bytes > SECTOR_BYTES,
+            Self::ReadError(_) => op == Op::Read,
+            Self::SyncError(_) => op == Op::Sync,
+            Self::Stall(_) => op != Op::Sync,
+            _ => op == Op::Write && bytes > 0,
+        };
+        let sectors = bytes.div_ceil(SECTOR_BYTES);
+        of && match self {
+            Self::TornWrite(Torn::Prefix(n) | Torn::Suffix(n)) => (1..sectors).contains(&n),
+            Self::TornWrite(Torn::Random) | Self::ShortWrite => sectors > 1,
+            _ => true,
+        }
+    }
+
+    pub(super) fn is_misdirected(self) -> bool {
+        matches!(self, Self::MisdirectedRead | Self::MisdirectedWrite)
+    }
+}
