@@ -62,7 +62,13 @@ impl Claim {
     #[must_use]
     pub fn next_version(&self) -> u32 {
         // An unsure page may hold the next version already, so that must not come twice with different meaning.
-        self.version.wrapping_add(if self.unsure { 2 } else { 1 }).max(1)
+        self.failed_versions()[usize::from(self.unsure)]
+    }
+
+    /// The versions that a failed write can have brought: that of the first, and that of those after it.
+    #[must_use]
+    pub fn failed_versions(&self) -> [u32; 2] {
+        [1, 2].map(|n| self.version.wrapping_add(n).max(1))
     }
 }
 

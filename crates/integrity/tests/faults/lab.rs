@@ -1,0 +1,180 @@
+//! A simulated database on a device that does what it is told to do wrong.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::{Permissions, Prepared, Queue};
+use integrity::{Damage, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use truth::{Fault, FaultPlan, Injected, Span, Truth};
+use workload::{
+    Block, Bytes, Mode, Nanoseconds, Pool, PoolShare, SimDevice, Stream, Target, Workload,
+};
+
+pub(crate) const DATA: &str = "pages.mdx";
+const PAGE: u64 = 8192;
+const DATA_BYTES: u64 = 600 * PAGE;
+const LOG_BYTES: u64 = 16 << 20;
+
+/// A small database that is busy all the time.
+pub(crate) fn plan() -> Plan {
+    let scan =
+        |users, pages| ScanUsers { users, pages, cycles: 2, delay: Duration::from_millis(1) };
+    Plan {
+        checkpoint_every: Duration::from_millis(100),
+        dirty_pages: 100,
+        gather_pages: 8,
+        audit: scan(2, (1, 16)),
+        read_ahead: scan(2, (8, 16)),
+        bulk: scan(2, (1, 8)),
+        rereads: 3,
+        stop_on_fault: false,
+        ..Plan::default()
+    }
+}
+
+pub(crate) struct Lab {
+    workload: Workload,
+    /// Its files go before the device does.
+    prepared: Prepared,
+    pub(crate) truth: Truth,
+}
+
+impl Lab {
+    /// Files on a fast device; none where it cannot be had, which is noted.
+    pub(crate) fn new(test: &str, plan: &Plan) -> Option<Self> {
+        let time = Nanoseconds(1000);
+        let model =
+            SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
+        let truth = Truth::mount(model, &[DATA_BYTES, LOG_BYTES])
+            .inspect_err(|reason| truth::skip(&format!("integrity::{test}"), reason))
+            .ok()?;
+        let target = |name: &str, bytes| Target {
+            path: truth.directory().join(name),
+            size_bytes: Some(Bytes(bytes)),
+        };
+        let stream = Stream {
+            threads: plan.threads,
+            depth: plan.depth,
+            blocks: vec![Block { bytes: Bytes(slot_bytes(plan).into()), weight: 1 }],
+            align_bytes: Some(Bytes(PAGE)),
+            write_percent: 50,
+            durable: true,
+            pool: Some(Pool { share: PoolShare::InTurn }),
+            ..Stream::default()
+        };
+        let mut workload = Workload::single(target(DATA, DATA_BYTES), stream);
+        workload.targets.push(target("records.ldx", LOG_BYTES));
+        workload.mode = Mode::Direct;
+        let never = AtomicBool::new(false);
+        let make = || engine::prepare(&workload, &Permissions::default(), &never, &mut |_| {});
+        let prepared = truth.instantly(make).unwrap();
+        Some(Self { workload, prepared, truth })
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let facts = self.prepared.facts();
+        let roles = [Role::Data, Role::Log];
+        let targets = self.prepared.targets().iter().zip(facts).zip(roles);
+        let place =
+            |((target, facts), role): ((&engine::PreparedTarget, workload::TargetFacts), _)| {
+                Place {
+                    path: target.path().to_owned(),
+                    size_bytes: target.size_bytes(),
+                    role,
+                    align_bytes: facts.direct_align_bytes,
+                }
+            };
+        targets.map(place).collect()
+    }
+
+    /// Bytes of the pages.
+    pub(crate) fn pages(&self) -> Range<u64> {
+        0..self.prepared.targets()[0].size_bytes() / PAGE * PAGE
+    }
+
+    /// Runs the plan; when every page was written once, things begin to go wrong.
+    pub(crate) fn run(&self, plan: &Plan, faults: &[FaultPlan]) -> Report {
+        let open = || -> Result<Box<dyn Queue>, String> {
+            let opened = engine::open_queue(&self.workload, &self.prepared, 0);
+            Ok(opened.map_err(|error| error.to_string())?.0)
+        };
+        let mut begins = |phase| {
+            if phase == Phase::Work {
+                self.truth.inject(faults.to_vec());
+            }
+        };
+        let stop = AtomicBool::new(false);
+        let time = Duration::from_secs(1);
+        run(plan, &self.places(), time, &open, &stop, &mut begins, &|_| {}).unwrap()
+    }
+}
+
+/// What a page may be called, by its number.
+pub(crate) type Names = BTreeMap<u64, Vec<(Damage, Kept)>>;
+
+/// What was found: what each page was called, each time.
+pub(crate) fn found(report: &Report) -> Names {
+    let mut found = Names::new();
+    for one in &report.faults {
+        found.entry(one.fault.id.page).or_default().push((one.fault.damage, one.fault.kept));
+    }
+    found
+}
+
+fn pages(spans: &[Span]) -> impl Iterator<Item = u64> {
+    spans.iter().flat_map(|s| s.offset / PAGE..(s.offset + s.bytes).div_ceil(PAGE))
+}
+
+/// How often a reader was handed each page with something wrong that nobody had seen before.
+pub(crate) fn visible(injected: &[Injected]) -> BTreeMap<u64, usize> {
+    let mut visible = BTreeMap::new();
+    for page in injected.iter().flat_map(|i| pages(&i.visible)) {
+        *visible.entry(page).or_default() += 1;
+    }
+    visible
+}
+
+/// What each page may be called that something is wrong with, seen or not: a fault may lie over an older one.
+pub(crate) fn names(injected: &[Injected]) -> Names {
+    let mut names = Names::new();
+    for one in injected {
+        for page in pages(&one.changed) {
+            names.entry(page).or_default().push(name(one, page));
+        }
+    }
+    names
+}
+
+fn name(injected: &Injected, page: u64) -> (Damage, Kept) {
+    let own = injected.offset..injected.offset + injected.bytes;
+    let part = page * PAGE..(page + 1) * PAGE;
+    let in_page = |s: &&Span| s.touches(&part);
+    let wrong: u64 = injected
+        .changed
+        .iter()
+        .filter(in_page)
+        .map(|s| (s.offset + s.bytes).min(part.end) - s.offset.max(part.start))
+        .sum();
+    let bit = injected.bit.map_or(Damage::BitError, |bit| match bit / 8 % PAGE {
+        16..24 => Damage::ChecksumOnly,
+        _ => Damage::BitError,
+    });
+    let lost = (Damage::LostWrite, Kept::Persistent);
+    match injected.fault {
+        Fault::BitFlipRead => (bit, Kept::Transient),
+        Fault::BitFlipWrite => (bit, Kept::Persistent),
+        Fault::LostWrite => lost,
+        // Of a write of several pages, those behind the edge have lost all of it.
+        Fault::TornWrite(_) if wrong == PAGE => lost,
+        Fault::TornWrite(_) => (Damage::Torn, Kept::Persistent),
+        Fault::MisdirectedWrite if own.contains(&part.start) => lost,
+        Fault::MisdirectedWrite => (Damage::MisdirectedWrite, Kept::Persistent),
+        Fault::MisdirectedRead => (Damage::MisdirectedRead, Kept::Transient),
+        Fault::StaleRead => (Damage::StaleRead, Kept::Transient),
+        Fault::ZeroRead => (Damage::Zeroed, Kept::Transient),
+        Fault::ZeroWrite => (Damage::Zeroed, Kept::Persistent),
+        other => panic!("{other:?} makes nothing wrong"),
+    }
+}
