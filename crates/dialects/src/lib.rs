@@ -4,6 +4,7 @@
 //! iosonde's results into the text that their scripts read. Nothing here measures, and nothing here touches a file: what is
 //! read comes as bytes, what is written goes out as text.
 
+pub mod convert;
 pub mod diskspd;
 pub mod drives;
 pub mod fio;

@@ -14,13 +14,13 @@ use crate::dialect::Tokens;
 use crate::history::HistoryArgs;
 use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
+use crate::loads::{SpecsArgs, WorkloadArgs};
 use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
 use crate::report::ReportArgs;
 use crate::scale::ScaleArgs;
 use crate::serve::ServeArgs;
 use crate::sizes::SizesArgs;
-use crate::specs::SpecsArgs;
 use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
 use crate::validate::ValidateArgs;
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Scale(Box<ScaleArgs>),
     /// Let a simulated database work on the storage, and check that every page it reads is what it wrote
     Validate(Box<ValidateArgs>),
+    /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
+    Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
     Specs(SpecsArgs),
     /// Look at, compare and look after what was measured before
@@ -202,7 +204,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// A workload from a TOML file; other flags change what it says
+    /// A workload from a TOML file, an .icf file, a profile of DiskSpd or a job file of fio; other flags change what it says
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 

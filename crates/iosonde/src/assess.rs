@@ -16,9 +16,9 @@ use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::{outcome as outcome_of, read};
 use crate::files::{create_beside, write_whole};
+use crate::loads;
 use crate::recording::{Recorder, Subject};
 use crate::run::{apply_targets, describe, json};
-use crate::specs;
 
 /// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -125,7 +125,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         PaceArg::Normal => Pace::Normal,
         PaceArg::Long => Pace::Long,
     };
-    let specs = specs::known(&args.spec)?.into_iter().map(|s| s.name.to_owned()).collect();
+    let specs = loads::known(&args.spec)?.into_iter().map(|s| s.name.to_owned()).collect();
     Ok(AssessOptions {
         specs,
         target: target.path.clone(),

@@ -12,6 +12,7 @@ mod history;
 mod iometer;
 mod knee;
 mod live;
+mod loads;
 mod name;
 mod recording;
 mod repeat;
@@ -22,7 +23,6 @@ mod screen;
 mod serve;
 mod signals;
 mod sizes;
-mod specs;
 mod sqlio;
 mod sweep;
 mod targets;
@@ -46,7 +46,8 @@ fn main() -> ExitCode {
             Command::Sizes(args) => sizes::sizes(&args, &stop),
             Command::Scale(args) => scale::scale(&args, &stop),
             Command::Validate(args) => validate::validate(&args, &stop),
-            Command::Specs(args) => specs::specs(&args),
+            Command::Workload(args) => loads::workload(&args),
+            Command::Specs(args) => loads::specs(&args),
             Command::Report(args) => report::report(&args),
             Command::History(args) => history::history(&args, &stop),
             Command::Serve(args) => serve::serve(&args, &stop),

@@ -21,9 +21,9 @@ use crate::args::{
 };
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
+use crate::loads;
 use crate::recording::{Recorder, RecordingArgs, Subject};
 use crate::repeat;
-use crate::specs;
 use crate::targets::TargetArgs;
 
 /// Runs the command.
@@ -206,7 +206,7 @@ pub(crate) fn describe(plans: &[TargetPlan]) -> String {
 
 /// A stream for each access specification; without any, the usual one.
 fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
-    let specs = specs::known(names)?;
+    let specs = loads::known(names)?;
     if specs.is_empty() {
         return Ok(vec![Stream::default()]);
     }
@@ -227,9 +227,12 @@ fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
 fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     let mut workload = match &args.workload {
         Some(path) => {
-            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
-            let text = fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-            text.parse().map_err(|e: workload::ParseError| wrong(e.to_string()))?
+            let (workload, lost) = loads::first_workload(path)?;
+            let mut display = Display::new(args.target.quiet);
+            for what in &lost {
+                display.message(&format!("not done: {what}"));
+            }
+            workload
         }
         None => Workload {
             targets: Vec::new(),

@@ -1,6 +1,7 @@
 //! Microsoft's DiskSpd: its command line, its profiles, and its results as text and as XML.
 
 pub mod command;
+pub mod export;
 pub mod fault;
 pub mod import;
 pub mod job;

@@ -7,6 +7,7 @@
 
 mod config;
 mod cycle;
+mod export;
 mod lines;
 mod mix;
 pub mod presets;
@@ -25,6 +26,7 @@ pub use config::{
     SIZE_BYTES_MAX, Setup, Stepping, Target, TestType, Worker, WorkerCount,
 };
 pub use cycle::{CycleStep, CycleWorkload, TargetUse, settle_sectors};
+pub use export::NoConfig;
 pub use mix::NoSpec;
 pub use read::{ConfigError, Note, Read, Version, read};
 pub use runs::{Runs, Step};

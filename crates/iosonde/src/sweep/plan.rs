@@ -7,8 +7,8 @@ use super::forecast::counted;
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::exit::Failure;
 use crate::experiment::read;
+use crate::loads;
 use crate::run::apply_targets;
-use crate::specs;
 use crate::targets::TargetArgs;
 
 /// Of many cells, each need not be known as well as a single one.
@@ -42,7 +42,7 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         }
         (None, None) => Plan::new("sweep", vec![Matrix::default()]),
     };
-    let specs = specs::known(&lists.spec)?;
+    let specs = loads::known(&lists.spec)?;
     for matrix in &mut plan.matrix {
         if !specs.is_empty() {
             let usual = Matrix::default();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod compare;
+mod convert;
 mod devices;
 mod diskspd;
 mod exchange;

@@ -15,7 +15,7 @@ fn a_wrong_flag_is_wrong_usage() {
 
 #[test]
 fn all_violations_are_told_at_once() {
-    let wrong = ["--depth", "0", "--threads", "0", "--write", "101", "--interval", "1ms"];
+    let wrong = ["--depth", "0", "--threads", "0", "--write", "101", "--interval", "100us"];
     let output = command(&[&["run", "--engine", "sim"], &wrong[..]].concat()).output().unwrap();
     for field in ["depth", "threads", "write_percent", "interval_ns"] {
         fails(&output, 2, field);

@@ -109,7 +109,7 @@ pub(super) fn of_mix(mix: &Mix) -> Option<(String, u8, bool)> {
 }
 
 /// Weights as whole percents that sum to 100, the largest taking what rounding leaves; and whether they are exact.
-pub(super) fn in_percent(sizes: &[(u64, u32)]) -> (Vec<u32>, bool) {
+pub(crate) fn in_percent(sizes: &[(u64, u32)]) -> (Vec<u32>, bool) {
     let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>().max(1);
     let of = |weight: u32| 100 * u64::from(weight);
     let exact = sizes.iter().all(|(_, weight)| of(*weight).is_multiple_of(total));

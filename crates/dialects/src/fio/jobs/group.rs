@@ -31,7 +31,7 @@ const ENGINES: [(&str, EngineChoice); 12] = [
 const ENGINE: &str = "psync";
 
 /// What is said once for all jobs of a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Common {
     seconds: Option<f64>,
     warmup_seconds: f64,
@@ -59,11 +59,16 @@ pub(super) fn group(jobs: &[Job], odd: &[String]) -> Result<Group, JobFileError>
     let usual =
         Workload::single(Target { path: PathBuf::new(), size_bytes: None }, Stream::default());
     let Some((first, common)) = all.first() else { return Err(JobFileError::NoJob) };
+    for (stream, (_, own)) in made.streams.iter_mut().zip(&all) {
+        stream.mode = (own.mode != common.mode).then_some(own.mode);
+    }
     let longest = all.iter().filter_map(|(_, c)| c.seconds).reduce(f64::max);
     for (job, other) in all.iter().skip(1) {
-        if other != common {
+        let same = Common { mode: common.mode, seconds: common.seconds, ..*other };
+        let alike = same == *common && other.seconds == common.seconds;
+        if !alike {
             let what = format!(
-                "jobs that run at the same time have one length, ramp, engine, seed and cache here, and `{}` has others than `{}`; \
+                "jobs that run at the same time have one length, ramp, engine and seed here, and `{}` has others than `{}`; \
                  the longest time and the rest of `{}` are taken",
                 job.name, first.name, first.name
             );

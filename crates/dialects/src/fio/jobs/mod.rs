@@ -11,6 +11,7 @@ mod write;
 use thiserror::Error;
 use workload::Workload;
 
+pub(crate) use directions::in_percent;
 pub use write::write;
 
 /// The jobs that run at the same time.

@@ -117,6 +117,19 @@ impl Out {
     /// A job of one stream on some targets; `jobs` is how many the stream has.
     fn job(&mut self, stream: &Stream, targets: &[&Target], jobs: usize) {
         self.order(stream);
+        if let Some(mode) = stream.mode {
+            self.set("direct", u8::from(mode == Mode::Direct));
+            self.lose_if(
+                mode == Mode::Mapped,
+                "memory mapping of one stream; fio has it as an engine of its own",
+            );
+        }
+        self.lose_if(stream.hint.is_some(), "what the operating system is told of the order");
+        let shares = stream.joined || !stream.members.is_empty();
+        self.lose_if(
+            shares,
+            "threads that work on the targets of several streams; each has threads of its own",
+        );
         self.set("iodepth", stream.depth);
         self.set("numjobs", stream.threads);
         self.region(stream, targets);

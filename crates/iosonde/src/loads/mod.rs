@@ -1,0 +1,7 @@
+//! Loads from elsewhere: files of other tools, and access specifications by name.
+
+mod convert;
+mod specs;
+
+pub(crate) use convert::{WorkloadArgs, first_workload, workload};
+pub(crate) use specs::{SpecsArgs, known, specs};
