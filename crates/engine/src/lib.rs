@@ -59,7 +59,7 @@ pub use error::EngineError;
 pub use event::{Event, Go, Observer, WorkerNames, WorkerPoint};
 pub use lane::open_queue;
 pub use mark::{MARK_BYTES, Mark};
-pub use memory::check as check_memory;
+pub use memory::{available as available_memory, check as check_memory};
 pub use outcome::new_id;
 pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};
 pub use prepared::{

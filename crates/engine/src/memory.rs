@@ -14,6 +14,12 @@ use crate::teams::{buffer_plan, joined_plan};
 /// The share of the free memory that buffers may take: one part of so many.
 const SHARE: u64 = 4;
 
+/// Memory in bytes that programs can still have; none where the system does not tell.
+#[must_use]
+pub fn available() -> Option<u64> {
+    platform::available_memory()
+}
+
 /// Refuses a workload whose buffers would take more than a quarter of the memory that is free.
 pub fn check(workload: &Workload) -> Result<(), EngineError> {
     // A simulated device moves no bytes, and its buffers are never touched.

@@ -125,7 +125,7 @@ pub struct Fault {
 }
 
 /// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
-/// sector may be of that write, or, if several in a row have failed, of any of them.
+/// sector may be of that write, which is made again with the same bytes.
 #[must_use]
 pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
     let id = PageId { file, page: claim.page };
@@ -133,13 +133,12 @@ pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> O
         return None;
     }
     let expected = format.page(id, claim.version);
-    let failed = claim.unsure.then(|| claim.failed_versions());
-    let may_be: Vec<_> = failed.into_iter().flatten().map(|v| format.page(id, v)).collect();
+    let may_be = claim.unsure.then(|| format.page(id, claim.version.wrapping_add(1).max(1)));
     let sectors: Vec<_> = (0..format.sectors())
         .map(|index| {
             let part = index * SECTOR_BYTES..(index + 1) * SECTOR_BYTES;
             let found = bytes.get(part.clone()).unwrap_or_default();
-            let also = may_be.iter().any(|page| page[part.clone()] == *found);
+            let also = may_be.as_ref().is_some_and(|page| page[part.clone()] == *found);
             if also { SectorState::Right } else { state(format, id, index, &expected[part], found) }
         })
         .collect();

@@ -32,19 +32,6 @@ fn a_page_that_is_right_has_no_fault() {
     assert_eq!(named(format().page(ID, 9), Kept::Persistent), None);
 }
 
-/// The version of a second write is not that of the first, which has failed too.
-#[test]
-fn a_page_may_hold_parts_of_every_write_that_failed() {
-    let format = format();
-    let parts = [9, 10, 11, 9].map(|version| format.page(ID, version));
-    let mixed: Vec<u8> =
-        (0..PAGE).map(|byte| parts[byte / SECTOR_BYTES % parts.len()][byte]).collect();
-    assert_eq!(examine(&format, ID.file, &claim(9, true), &mixed), None);
-    assert!(examine(&format, ID.file, &claim(9, false), &mixed).is_some());
-    assert!(examine(&format, ID.file, &claim(8, true), &format.page(ID, 11)).is_some());
-    assert_eq!(claim(9, true).next_version(), 11);
-}
-
 #[test]
 fn a_whole_older_page_is_a_lost_write_or_a_stale_read() {
     let fault = named(format().page(ID, 8), Kept::Persistent).unwrap();

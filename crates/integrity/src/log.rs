@@ -3,6 +3,8 @@
 //! A block has a number that is one more than that of the block before it, and a checksum; it begins at a multiple of the alignment.
 //! Behind the last place of its part of the file the log begins again at the first.
 
+use std::collections::VecDeque;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use twox_hash::XxHash3_64;
@@ -25,6 +27,8 @@ pub(crate) struct Log {
     align: usize,
     position: u64,
     number: u64,
+    /// The first block since the log began at its first place.
+    lap_began: u64,
     /// Records that are in no block yet, one after the other.
     pending: Vec<u8>,
     /// The number of the next record.
@@ -33,8 +37,8 @@ pub(crate) struct Log {
     first_pending: u64,
     /// All records before this one are on stable media.
     hardened: u64,
-    /// Blocks since the log began at its first place: number, offset and length.
-    lap: Vec<Block>,
+    /// Blocks that no later one lies on, in their order.
+    blocks: VecDeque<Block>,
 }
 
 /// A block, ready to be written.
@@ -85,11 +89,12 @@ impl Log {
             align: align.max(512),
             position: start,
             number: 1,
+            lap_began: 1,
             pending: Vec::new(),
             next_record: 0,
             first_pending: 0,
             hardened: 0,
-            lap: Vec::new(),
+            blocks: VecDeque::new(),
         }
     }
 
@@ -128,8 +133,16 @@ impl Log {
             if self.start + bytes as u64 > self.end {
                 return None;
             }
+            // Those of this lap stay until the next one comes to them.
+            let began = self.lap_began;
+            self.blocks.retain(|b| b.number >= began);
             self.position = self.start;
-            self.lap.clear();
+            self.lap_began = self.number;
+        }
+        let end = self.position + bytes as u64;
+        let began = self.lap_began;
+        while self.blocks.front().is_some_and(|b| b.number < began && b.offset < end) {
+            self.blocks.pop_front();
         }
         let block = out.get_mut(..bytes)?;
         block.fill(0);
@@ -155,7 +168,7 @@ impl Log {
         };
         self.number += 1;
         self.position += bytes as u64;
-        self.lap.push(made);
+        self.blocks.push_back(made);
         Some(made)
     }
 
@@ -183,14 +196,14 @@ impl Log {
     /// Notes that a block is on stable media.
     pub(crate) fn harden(&mut self, block: Block) {
         self.hardened = self.hardened.max(block.up_to);
-        if let Some(mine) = self.lap.iter_mut().rev().find(|b| b.number == block.number) {
+        if let Some(mine) = self.blocks.iter_mut().rev().find(|b| b.number == block.number) {
             mine.acknowledged = true;
         }
     }
 
     /// The blocks that were acknowledged and that no later one lies on, in their order.
     pub(crate) fn acknowledged(&self) -> impl Iterator<Item = Block> + '_ {
-        self.lap.iter().filter(|b| b.acknowledged).copied()
+        self.blocks.iter().filter(|b| b.acknowledged).copied()
     }
 
     /// What is wrong with what was read where a block should be.
@@ -269,6 +282,21 @@ mod tests {
         }
     }
 
+    /// Only the blocks of the last lap were known: after a wrap, one of hundreds was looked at.
+    #[test]
+    fn blocks_of_the_lap_before_are_known_until_they_are_overwritten() {
+        let mut file = vec![0; 1 << 20];
+        let mut log = Log::new(7, 0, 100 << 10, 512);
+        for _ in 0..45 {
+            log.append(4000);
+            flush(&mut log, &mut file);
+        }
+        // 25 blocks of 4096 bytes in a lap; of the first lap the last five are left.
+        let numbers: Vec<u64> = log.acknowledged().map(|b| b.number).collect();
+        assert_eq!(numbers, (21..=45).collect::<Vec<_>>());
+        assert_eq!(damages(&log, &file), []);
+    }
+
     #[test]
     fn each_damage_is_told() {
         let mut file = vec![0; 1 << 20];
@@ -277,7 +305,7 @@ mod tests {
             log.append(3000);
             flush(&mut log, &mut file);
         }
-        let block = log.acknowledged().nth(3).unwrap();
+        let block = log.acknowledged().min_by_key(|b| b.offset).unwrap();
         let at = usize::try_from(block.offset).unwrap();
         let right = file[at..at + block.bytes as usize].to_vec();
         let with = |change: &dyn Fn(&mut [u8])| {

@@ -160,6 +160,7 @@ impl Plan {
             ("threads", self.threads),
             ("depth", self.depth),
             ("dirty_pages", self.dirty_pages),
+            ("rereads", self.rereads),
             ("audit.cycles", self.audit.cycles),
             ("read_ahead.cycles", self.read_ahead.cycles),
             ("bulk.cycles", self.bulk.cycles),

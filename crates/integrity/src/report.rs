@@ -118,6 +118,8 @@ pub struct Report {
     pub long_ios: u64,
     /// The user ended it.
     pub interrupted: bool,
+    /// Why it could not go on.
+    pub ended: Option<String>,
 }
 
 impl Report {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::{Op, Queue, Request};
@@ -103,7 +104,10 @@ pub enum Phase {
     Log,
 }
 
-/// Runs a plan on these places. `stop` ends it early; then the log is still read, and not every page.
+/// Runs a plan on these places. `stop` ends it early; then not every page is read.
+///
+/// What ends a run before its time is part of the report, so that nothing that was found is lost; an error is only what kept it from
+/// beginning.
 pub fn run(
     plan: &Plan,
     places: &[Place],
@@ -117,46 +121,55 @@ pub fn run(
     if !violations.is_empty() {
         return Err(RunError::Plan(violations));
     }
-    let never = AtomicBool::new(false);
     let (files, log) = files(plan, places)?;
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
     let log_target = log.map_or(0, |(target, _)| target);
     let numbers = (places.len(), log_target);
-    let mut shared = Shared::new(plan, format, files, numbers, stop, notice);
+    let shared = Shared::new(plan, format, files, numbers, stop, notice);
     let threads = 0..plan.threads;
     let logs = threads.clone().map(|n| log.map(|(_, place)| log_of(plan, place, n)));
     let logs: Vec<Option<Log>> = logs.collect();
     let none = || threads.clone().map(|_| None).collect::<Vec<Option<Log>>>();
 
     let mut total = Total::new(places.len());
-    begins(Phase::Load);
-    let began = Instant::now();
     let all = |writes| move |thread| User::over_all(plan, thread, writes);
-    total.add(phase(&shared, Duration::MAX, none(), open, &all(true))?);
-    let load = began.elapsed();
+    let timed = |phase: &mut dyn FnMut() -> Result<(), RunError>| {
+        let began = Instant::now();
+        phase().map(|()| began.elapsed())
+    };
+    begins(Phase::Load);
+    let load = timed(&mut || {
+        total.add(phase(&shared, Duration::MAX, none(), open, &all(true))?);
+        Ok(())
+    })?;
 
     begins(Phase::Work);
-    let began = Instant::now();
     let users = |thread| User::of_thread(plan, thread);
-    let logs = total.add(phase(&shared, time, logs, open, &users)?);
-    let work_time = began.elapsed();
+    let (mut first, mut left) = (Some(logs), Vec::new());
+    let work_time = timed(&mut || {
+        let logs = first.take().unwrap_or_default();
+        left = total.add(phase(&shared, time, logs, open, &users)?);
+        Ok(())
+    })?;
 
-    let interrupted = stop.load(Ordering::Relaxed);
-    shared.stop = &never;
     let mut audit = None;
     // Whoever wants an end does not wait until everything was read.
-    if !shared.is_broken() && !interrupted {
+    let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
+    if !over() && total.ended.is_none() {
         begins(Phase::Audit);
-        let began = Instant::now();
-        total.add(phase(&shared, Duration::MAX, none(), open, &all(false))?);
-        audit = Some(began.elapsed());
+        let time = timed(&mut || {
+            total.add(phase(&shared, Duration::MAX, none(), open, &all(false))?);
+            Ok(())
+        })?;
+        audit = (!over() && total.ended.is_none()).then_some(time);
     }
     begins(Phase::Log);
-    let (log_blocks, log_faults) = check_logs(&shared, &logs, open)?;
+    let (log_blocks, log_faults) = check_logs(&shared, &left, open)?;
+    let interrupted = shared.stop.load(Ordering::Relaxed);
     let fault_count = shared.fault_count.load(Ordering::Relaxed);
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
     let (_, faults, failures) = shared.noted();
-    let Total { targets, work } = total;
+    let Total { targets, work, ended } = total;
     Ok(Report {
         load,
         work_time,
@@ -170,6 +183,7 @@ pub fn run(
         failures,
         long_ios,
         interrupted,
+        ended,
     })
 }
 
@@ -177,11 +191,14 @@ pub fn run(
 struct Total {
     targets: Vec<FileFigures>,
     work: Work,
+    /// Why a thread could not go on.
+    ended: Option<String>,
 }
 
 impl Total {
     fn new(targets: usize) -> Self {
-        Self { targets: vec![FileFigures::default(); targets], work: Work::default() }
+        let (targets, work) = (vec![FileFigures::default(); targets], Work::default());
+        Self { targets, work, ended: None }
     }
 
     /// Adds a phase; gives the logs of its threads.
@@ -192,6 +209,7 @@ impl Total {
                 sum.merge(figures);
             }
             self.work.merge(&one.work);
+            self.ended = self.ended.take().or(one.failed.map(|error| error.to_string()));
             logs.push(one.log);
         }
         logs
@@ -269,17 +287,27 @@ fn phase(
         let lane = shared.plan.seed.wrapping_add(u64::from(thread)).wrapping_mul(0x9E37_79B9);
         let chance = Chance(Xoshiro256PlusPlus::seed_from_u64(lane));
         let site = Site::new(shared, thread, users(thread), chance, log, &mut *queue);
-        site.work(end_ns).map_err(RunError::from)
+        Ok(site.work(end_ns))
     };
     std::thread::scope(|scope| {
         let numbered = (0u32..).zip(logs);
         let threads: Vec<_> = numbered
             .map(|(thread, log)| {
-                scope.spawn(move || one(thread, log).inspect_err(|_| shared.end()))
+                let body = move || one(thread, log).inspect_err(|_| shared.end());
+                let name = format!("validate-{thread}");
+                std::thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, body)
+                    .inspect_err(|_| shared.end())
             })
             .collect();
         let lost = || RunError::Io(io::Error::other("a thread was lost"));
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(lost()))).collect()
+        let join = |thread: io::Result<ScopedJoinHandle<'_, Result<Left, RunError>>>| {
+            thread?.join().unwrap_or_else(|_| Err(lost()))
+        };
+        // Every thread is waited for, whatever became of those before it.
+        let all: Vec<Result<Left, RunError>> = threads.into_iter().map(join).collect();
+        all.into_iter().collect()
     })
 }
 
@@ -296,7 +324,9 @@ fn check_logs(
     let mut queue = open().map_err(RunError::Open)?;
     for (thread, log) in (0..).zip(logs) {
         for block in log.iter().flat_map(Log::acknowledged) {
-            blocks += 1;
+            if shared.stop.load(Ordering::Relaxed) {
+                return Ok((blocks, faults));
+            }
             let request = Request {
                 slot: 0,
                 op: Op::Read,
@@ -305,7 +335,16 @@ fn check_logs(
                 bytes: block.bytes,
                 buffer_offset: 0,
             };
-            let found = read_whole(&mut *queue, request)?;
+            let found = match read_whole(&mut *queue, request) {
+                Ok(found) => found,
+                Err(error) => {
+                    // What cannot be read is no wrong data, and the blocks behind it may be readable.
+                    let errno = error.raw_os_error().unwrap_or(0);
+                    shared.failed_io(&request, errno.wrapping_neg());
+                    continue;
+                }
+            };
+            blocks += 1;
             let damage = log.as_ref().and_then(|log| log.examine(block, found));
             let (number, offset_bytes) = (block.number, block.offset);
             faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));

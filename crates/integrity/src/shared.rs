@@ -74,7 +74,8 @@ impl<'a> Shared<'a> {
         notice: &'a (dyn Fn(String) + Sync),
     ) -> Self {
         let sizes = files.iter().map(|f| f.ledger.pages()).collect();
-        let touched = (0..plan.threads).map(|_| Mutex::default()).collect();
+        let ring = || Mutex::new(VecDeque::with_capacity(REMEMBERED));
+        let touched = (0..plan.threads).map(|_| ring()).collect();
         Self {
             plan,
             format,

@@ -72,6 +72,13 @@ fn write_all(text: &mut String, report: &Report, places: &[Place]) -> std::fmt::
 
 fn verdict(report: &Report) -> String {
     let faults = report.fault_count;
+    if report.is_right()
+        && let Some(why) = &report.ended
+    {
+        return format!(
+            "ENDED EARLY: {why}; everything that was read until then was as it was written"
+        );
+    }
     match (report.is_right(), report.interrupted, report.failures.is_empty()) {
         (false, ..) => {
             let log = report.log_faults.len();

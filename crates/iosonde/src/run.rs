@@ -293,7 +293,15 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
         workload.sim = Some(simulated_device(sim)?);
     }
     workload.seed = args.seed.unwrap_or(workload.seed);
-    for destroy in &args.destroy {
+    check_destroy(workload, &args.destroy)
+}
+
+/// What may be overwritten must be a target.
+pub(crate) fn check_destroy(
+    workload: &Workload,
+    all: &[std::path::PathBuf],
+) -> Result<(), Failure> {
+    for destroy in all {
         if !workload.targets.iter().any(|t| &t.path == destroy) {
             let text = format!(
                 "--destroy {} names no target: it must repeat one exactly",

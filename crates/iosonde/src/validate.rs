@@ -15,8 +15,8 @@ use workload::{
 
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::run::{apply_targets, describe};
-use crate::targets::TargetArgs;
+use crate::run::{check_destroy, describe};
+use crate::targets::{EngineArg, TargetArgs};
 
 /// The files that are made in a directory.
 const DATA_FILE: &str = "iosonde.mdx";
@@ -103,6 +103,14 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     let sizes: Vec<u64> = plans.iter().map(|p| p.size_bytes).collect();
     let pages: u64 = sizes.iter().rev().skip(1).map(|s| s / u64::from(plan.page_bytes)).sum();
     let memory = integrity::Ledger::needed_bytes(pages);
+    let free = engine::available_memory().unwrap_or(u64::MAX);
+    if memory > free / 2 {
+        return Err(Failure::CannotRun(format!(
+            "the versions of {pages} pages take {} of memory, and {} are free; use a smaller --size or a larger --page",
+            Bytes(memory),
+            Bytes(free)
+        )));
+    }
     let about = format!(
         "{pages} pages of {}, whose versions take {} of memory; the users work for {}\n",
         args.page,
@@ -129,13 +137,17 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     let report = integrity::run(&plan, &places, time, &open, stop, &mut begins, &notice)
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     shown().finish();
-    let text = integrity::text(&report, &places);
+    let mut text = integrity::text(&report, &places);
+    if args.buffered {
+        text += "What was read went through the cache of the operating system: it says little of the storage behind it.\n";
+    }
     print(&text.lines().map(|line| clean(line) + "\n").collect::<String>())?;
-    Ok(match (report.is_right(), report.interrupted, report.failures.is_empty()) {
+    let failed = !report.failures.is_empty() || report.ended.is_some();
+    Ok(match (report.is_right(), report.interrupted, failed) {
         (false, ..) => Outcome::WrongData,
         (true, true, _) => Outcome::Interrupted,
-        (true, false, false) => Outcome::IoFailed,
-        (true, false, true) => Outcome::Done,
+        (true, false, true) => Outcome::IoFailed,
+        (true, false, false) => Outcome::Done,
     })
 }
 
@@ -191,14 +203,26 @@ fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
         pool: Some(Pool { share: PoolShare::InTurn }),
         ..Stream::default()
     };
-    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload = Workload { targets: Vec::new(), ..Workload::single(nowhere, stream) };
-    apply_targets(&mut workload, &args.target)?;
-    if workload.engine == EngineChoice::Null || workload.engine == EngineChoice::Sim {
-        let text = "`null` and `sim` keep no data, so nothing can be checked; use another engine";
-        return Err(Failure::WrongUsage(text.to_owned()));
+    let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
+    if args.target.targets.is_empty() {
+        return Err(wrong("name a directory on the storage, a file or a block device"));
     }
-    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    match args.target.engine {
+        Some(EngineArg::Null | EngineArg::Sim) => {
+            let text =
+                "`null` and `sim` keep no data, so nothing can be checked; use another engine";
+            return Err(wrong(text));
+        }
+        Some(EngineArg::Sync) => {
+            let text =
+                "`sync` makes one I/O at a time, and a database makes many; use another engine";
+            return Err(wrong(text));
+        }
+        _ => {}
+    }
+    if args.target.live {
+        return Err(wrong("`validate` has no screen yet; leave out `--live`"));
+    }
     let directory = args.target.targets.iter().find(|t| t.is_dir());
     let log = match (&args.log, directory) {
         (Some(log), _) => in_directory(log, LOG_FILE),
@@ -208,13 +232,19 @@ fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
             return Err(Failure::WrongUsage(text.to_owned()));
         }
     };
-    for target in &mut workload.targets {
-        target.path = in_directory(&target.path, DATA_FILE);
-    }
     let data = args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |s| s.0);
     let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
     let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
+    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
+    let mut workload = Workload::single(nowhere, stream);
+    let file =
+        |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
+    workload.targets = args.target.targets.iter().map(file).collect();
     workload.targets.push(Target { path: log, size_bytes: Some(size) });
+    workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
+    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    workload.seed = plan.seed;
+    check_destroy(&workload, &args.target.destroy)?;
     Ok(workload)
 }
 

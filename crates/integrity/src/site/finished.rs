@@ -41,13 +41,13 @@ impl Site<'_> {
         let is_sync = matches!(busy.request.op, Op::Fsync | Op::Fdatasync);
         let complete = one.result >= 0 && (is_sync || rest == 0);
         self.count(&busy, complete);
+        if !complete {
+            self.shared.failed_io(&busy.request, one.result);
+        }
         if let Task::Again = busy.task {
             // Whoever reads again takes it from the slot.
             self.slots[one.slot as usize] = Some(busy);
             return;
-        }
-        if !complete {
-            self.shared.failed_io(&busy.request, one.result);
         }
         self.finish(busy.task, one.slot, complete);
         self.free.push(one.slot);
@@ -76,7 +76,8 @@ impl Site<'_> {
         match task {
             Task::Read { file, claims, seat } => {
                 for (index, claim) in claims.iter().enumerate() {
-                    if complete {
+                    // The first page that is wrong ends the run where that is wanted.
+                    if complete && !self.shared.is_broken() {
                         self.check(file, claim, slot, index);
                     } else {
                         self.shared.file(file).ledger.release(claim);
@@ -103,12 +104,19 @@ impl Site<'_> {
                     Some(log) if complete => log.harden(block),
                     _ => {
                         let what = "the log cannot be written, and no page may be before it";
-                        self.failed = Some(io::Error::other(what));
+                        self.fail(io::Error::other(what));
                     }
                 }
             }
-            Task::HardenData => self.hardening -= 1,
-            Task::Again => {}
+            Task::HardenData => {
+                self.hardening -= 1;
+                if !complete {
+                    let what =
+                        "a file cannot be flushed, so nobody knows which writes before it arrived";
+                    self.fail(io::Error::other(what));
+                }
+            }
+            Task::Again | Task::Abandoned => {}
         }
     }
 
@@ -161,6 +169,7 @@ impl Site<'_> {
         }
         let found = found.to_vec();
         let shared = self.shared;
+        self.distracted = true;
         let kept = Checks { shared, file, claim }
             .look_into(&found, &mut |bytes| self.read_again(file, claim.page, bytes));
         match kept {
@@ -185,29 +194,45 @@ impl Site<'_> {
             buffer_offset: 0,
         };
         self.put(slot, Task::Again, request);
+        if let Err(error) = self.wait_for(slot) {
+            if let Some(busy) = &mut self.slots[slot as usize] {
+                busy.task = Task::Abandoned;
+            }
+            let text = error.to_string();
+            self.fail(error);
+            return Err(io::Error::other(text));
+        }
+        let done_bytes = self.slots[slot as usize].take().map_or(0, |busy| busy.done_bytes);
+        self.free.push(slot);
+        if done_bytes != length {
+            return Err(io::Error::other("the page could not be read again"));
+        }
+        bytes.clear();
+        bytes.extend_from_slice(&self.queue.read_buffer(slot)[..length as usize]);
+        Ok(())
+    }
+
+    /// Waits until the I/O of a slot is over. What else finishes is kept for later.
+    fn wait_for(&mut self, slot: u32) -> io::Result<()> {
         let mut others = Vec::new();
-        let result = loop {
-            self.issue()?;
-            self.queue.wait(self.queue.now() + LOOK_UP_NS)?;
+        let mut over = false;
+        while !over {
+            let waited = self.issue().and_then(|()| self.queue.wait(self.queue.now() + LOOK_UP_NS));
+            if let Err(error) = waited {
+                self.finished.append(&mut others);
+                return Err(error);
+            }
             let mut finished = Vec::new();
             self.queue.reap(&mut finished);
             let mine = finished.iter().position(|f| f.slot == slot).map(|i| finished.remove(i));
             others.append(&mut finished);
-            let Some(mine) = mine else { continue };
-            self.take(mine);
-            // What was moved only in part was asked for again.
-            if self.requests.iter().all(|r| r.slot != slot) {
-                break mine.result;
+            if let Some(mine) = mine {
+                self.take(mine);
+                // What was moved only in part was asked for again.
+                over = self.requests.iter().all(|r| r.slot != slot);
             }
-        };
-        self.finished.append(&mut others);
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
-        if result < 0 {
-            return Err(io::Error::from_raw_os_error(-result));
         }
-        bytes.clear();
-        bytes.extend_from_slice(&self.queue.read_buffer(slot)[..length as usize]);
+        self.finished.append(&mut others);
         Ok(())
     }
 }

@@ -27,12 +27,22 @@ const RESERVED: usize = 3;
 /// What a slot is busy with.
 #[derive(Debug)]
 enum Task {
-    Read { file: u16, claims: Vec<Claim>, seat: usize },
-    Write { file: u16, claims: Vec<Claim>, seat: Option<usize> },
+    Read {
+        file: u16,
+        claims: Vec<Claim>,
+        seat: usize,
+    },
+    Write {
+        file: u16,
+        claims: Vec<Claim>,
+        seat: Option<usize>,
+    },
     Log(Block),
     HardenLog(Block),
     HardenData,
     Again,
+    /// Nobody waits for it any more.
+    Abandoned,
 }
 
 /// An I/O under way.
@@ -78,6 +88,8 @@ pub(crate) struct Left {
     pub log: Option<Log>,
     pub figures: Vec<FileFigures>,
     pub work: Work,
+    /// Why it could not go on.
+    pub failed: Option<io::Error>,
 }
 
 /// One thread.
@@ -107,10 +119,12 @@ pub(crate) struct Site<'a> {
     figures: Vec<FileFigures>,
     work: Work,
     failed: Option<io::Error>,
+    /// A page was looked into.
+    distracted: bool,
 }
 
 impl<'a> Site<'a> {
-    /// A thread with its users. `log` is where its log goes on.
+    /// A thread with its users, and its log.
     pub(crate) fn new(
         shared: &'a Shared<'a>,
         thread: u32,
@@ -146,18 +160,20 @@ impl<'a> Site<'a> {
             figures: vec![FileFigures::default(); shared.targets],
             work: Work::default(),
             failed: None,
+            distracted: false,
         }
     }
 
-    /// Works until all users have left, `end_ns` has come, or the run is over for another reason; then writes what is in memory. Gives
-    /// an error if the queue itself fails, or the log.
-    pub(crate) fn work(mut self, end_ns: u64) -> io::Result<Left> {
-        loop {
+    /// Works until all users have left, `end_ns` has come, or the run is over for another reason; then writes what is in memory.
+    pub(crate) fn work(mut self, end_ns: u64) -> Left {
+        while self.failed.is_none() && !self.shared.is_broken() {
+            self.distracted = false;
             self.take_finished();
-            let now = self.queue.now();
-            if self.shared.is_broken() || self.failed.is_some() {
-                break;
+            if self.distracted {
+                // Looking into a page takes long, and what has finished meanwhile is not late.
+                continue;
             }
+            let now = self.queue.now();
             let leaving = now >= end_ns || self.shared.stop.load(Ordering::Relaxed);
             if !leaving {
                 self.ask_users(now);
@@ -169,32 +185,43 @@ impl<'a> Site<'a> {
             if gone && self.is_clean() {
                 break;
             }
-            self.issue()?;
             let until = if leaving { now + LOOK_UP_NS } else { self.next_look(now).min(end_ns) };
-            self.queue.wait(until)?;
+            if let Err(error) = self.issue().and_then(|()| self.queue.wait(until)) {
+                self.fail(error);
+            }
         }
         self.leave()
     }
 
+    /// Ends this thread, and with it the run.
+    fn fail(&mut self, error: io::Error) {
+        self.shared.end();
+        self.failed.get_or_insert(error);
+    }
+
     /// Waits for what is under way, and gives back what was changed and cannot be written any more.
-    fn leave(mut self) -> io::Result<Left> {
+    fn leave(mut self) -> Left {
         while self.slots.iter().any(Option::is_some) {
-            self.issue()?;
-            self.queue.wait(self.queue.now() + LOOK_UP_NS)?;
+            let waited = self.issue().and_then(|()| self.queue.wait(self.queue.now() + LOOK_UP_NS));
+            if let Err(error) = waited {
+                self.fail(error);
+                break;
+            }
             self.take_finished();
         }
         for dirty in self.dirty.iter().chain(&self.batch) {
             self.shared.file(dirty.file).ledger.release(&dirty.claim);
         }
-        match self.failed {
-            Some(error) => Err(error),
-            None => Ok(Left { log: self.log, figures: self.figures, work: self.work }),
-        }
+        let Self { log, figures, work, failed, .. } = self;
+        Left { log, figures, work, failed }
     }
 
     fn is_clean(&self) -> bool {
         let logged = self.log.as_ref().is_none_or(|l| l.pending_bytes() == 0);
-        let written = self.dirty.is_empty() && self.batch.is_empty() && !self.in_checkpoint;
+        let written = self.dirty.is_empty()
+            && self.batch.is_empty()
+            && !self.in_checkpoint
+            && self.to_harden.is_empty();
         logged && written && self.slots.iter().all(Option::is_none)
     }
 

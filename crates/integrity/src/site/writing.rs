@@ -21,10 +21,13 @@ impl Site<'_> {
             return;
         }
         // The last is kept for reading a page again.
-        let Some(slot) = self.free.pop().filter(|_| !self.free.is_empty()) else { return };
+        if self.free.len() < 2 {
+            return;
+        }
+        let Some(slot) = self.free.pop() else { return };
         let Some(block) = log.block(self.queue.write_buffer(slot)) else {
             self.free.push(slot);
-            self.failed = Some(io::Error::other(
+            self.fail(io::Error::other(
                 "a record does not fit into the log; use a larger log file or fewer threads",
             ));
             return;
@@ -39,7 +42,8 @@ impl Site<'_> {
     /// Writes changed pages: all of them at a checkpoint and at the end, and when memory is nearly full of them.
     pub(super) fn write_back(&mut self, now: u64, leaving: bool) {
         let full = self.dirty.len() >= self.shared.plan.dirty_pages as usize / 4 * 3;
-        let begins = (leaving || full || now >= self.next_checkpoint_ns) && !self.dirty.is_empty();
+        let something = !self.dirty.is_empty() || !self.to_harden.is_empty();
+        let begins = (leaving || full || now >= self.next_checkpoint_ns) && something;
         if !self.in_checkpoint && begins {
             self.in_checkpoint = true;
             self.next_checkpoint_ns =

@@ -4,10 +4,12 @@
 mod storage;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use integrity::{Damage, Hardening, Kept, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use integrity::{
+    Damage, Hardening, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes,
+};
 
 use storage::{Failure, Memory, PAGE, Shared, storage};
 
@@ -90,16 +92,22 @@ fn ios_that_move_only_a_part_are_gone_on_with() {
     assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
 }
 
-/// Lets something go wrong, and holds the pages that were found against those of which a reader was handed wrong bytes.
-fn detects(failure: Failure, every: u64, names: &[(Damage, Kept)]) {
+/// Storage on which something goes wrong with every n-th I/O of pages, after the first writes have made them: what is lost then was never
+/// there.
+fn failing(failure: Failure, every: u64) -> Shared {
     let storage = empty();
     {
         let mut storage = storage.lock().unwrap();
-        // The first writes make the pages; what is lost then was never there.
         (storage.failure, storage.every, storage.from) = (Some(failure), every, 500);
-        storage.failing_targets = 2;
+        storage.failing_targets = 0..2;
     }
-    let report = validate(&plan(), &storage, 20);
+    storage
+}
+
+/// Lets something go wrong, and holds the pages that were found against those of which a reader was handed wrong bytes.
+fn detects(threads: u32, failure: Failure, every: u64, names: &[(Damage, Kept)]) {
+    let storage = failing(failure, every);
+    let report = validate(&Plan { threads, ..plan() }, &storage, 20 / u64::from(threads));
     let storage = storage.lock().unwrap();
     assert!(storage.injected > 5, "{failure:?}: {} injected", storage.injected);
     assert!(report.fault_count <= 200, "all are kept: {}", report.fault_count);
@@ -115,80 +123,111 @@ fn detects(failure: Failure, every: u64, names: &[(Damage, Kept)]) {
         assert!(names.contains(&name), "{failure:?}: {report}");
         assert!(report.dump.contains(" exp ") && !report.history.is_empty(), "{report}");
     }
-    assert!(
-        names.iter().all(|n| report.faults.iter().any(|f| (f.fault.damage, f.fault.kept) == *n))
-    );
+    let there =
+        |n: &(Damage, Kept)| report.faults.iter().any(|f| (f.fault.damage, f.fault.kept) == *n);
+    assert!(names.iter().all(there), "{failure:?}");
 }
 
 #[test]
 fn each_fault_is_found_and_named() {
     use Kept::{Persistent, Transient};
-    detects(Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]);
-    detects(Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]);
-    detects(Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]);
+    detects(1, Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]);
+    detects(1, Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]);
+    detects(1, Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]);
     // A write of several pages that is torn in its first lacks all of the others.
     let torn = [(Damage::Torn, Persistent), (Damage::LostWrite, Persistent)];
     for sectors in [1, 7, 15] {
-        detects(Failure::TornWrite(sectors), 201, &torn);
+        detects(1, Failure::TornWrite(sectors), 201, &torn);
     }
     // The page that should have been written has lost its write.
     let misdirected = [(Damage::MisdirectedWrite, Persistent), (Damage::LostWrite, Persistent)];
-    detects(Failure::MisdirectedWrite, 201, &misdirected);
-    detects(Failure::MisdirectedRead, 1201, &[(Damage::MisdirectedRead, Transient)]);
-    detects(Failure::StaleRead, 1201, &[(Damage::StaleRead, Transient)]);
-    detects(Failure::ZeroRead, 1201, &[(Damage::Zeroed, Transient)]);
-    detects(Failure::ZeroWrite, 201, &[(Damage::Zeroed, Persistent)]);
+    detects(1, Failure::MisdirectedWrite, 201, &misdirected);
+    detects(1, Failure::MisdirectedRead, 1201, &[(Damage::MisdirectedRead, Transient)]);
+    detects(1, Failure::StaleRead, 1201, &[(Damage::StaleRead, Transient)]);
+    detects(1, Failure::ZeroRead, 1201, &[(Damage::Zeroed, Transient)]);
+    detects(1, Failure::ZeroWrite, 201, &[(Damage::Zeroed, Persistent)]);
+}
+
+#[test]
+fn threads_find_what_others_have_written_wrong() {
+    detects(4, Failure::LostWrite, 61, &[(Damage::LostWrite, Kept::Persistent)]);
+    detects(4, Failure::BitFlipRead, 301, &[(Damage::BitError, Kept::Transient)]);
 }
 
 #[test]
 fn the_first_fault_ends_the_run_where_that_is_wanted() {
-    let storage = empty();
-    {
-        let mut storage = storage.lock().unwrap();
-        (storage.failure, storage.every, storage.from) = (Some(Failure::LostWrite), 50, 500);
-        storage.failing_targets = 2;
-    }
+    let storage = failing(Failure::LostWrite, 50);
     let report = validate(&Plan { stop_on_fault: true, ..plan() }, &storage, 3600);
-    assert!(report.fault_count >= 1 && report.audit.is_none(), "{report:?}");
+    assert_eq!((report.fault_count, report.audit), (1, None), "{:?}", report.faults);
 }
 
-/// An I/O that the system fails is no wrong data: the page may hold what it held or what it should have become.
+/// An I/O that the system fails is no wrong data: the page may hold what it held, what it should have become, or sectors of both, however
+/// often the write is tried.
 #[test]
 fn failed_ios_are_told_apart_from_wrong_data() {
-    let storage = empty();
-    {
-        let mut storage = storage.lock().unwrap();
-        (storage.failure, storage.every, storage.from) = (Some(Failure::Eio), 97, 500);
-        storage.failing_targets = 2;
+    for (every, sectors) in [(97, 0), (3, 5), (2, 1_000_000)] {
+        let storage = failing(Failure::Eio(sectors), every);
+        let report = validate(&plan(), &storage, 10);
+        let first = report.faults.first().map(ToString::to_string);
+        assert!(report.is_right() && report.ended.is_none(), "{first:?} {:?}", report.ended);
+        let count: u64 = report.failures.iter().map(|f| f.count).sum();
+        assert_eq!(count, storage.lock().unwrap().injected);
+        assert!(report.failures.iter().all(|f| f.errno == 5), "{:?}", report.failures);
     }
-    let report = validate(&plan(), &storage, 20);
-    assert!(report.is_right(), "{:?}", report.faults.first().map(ToString::to_string));
-    let count: u64 = report.failures.iter().map(|f| f.count).sum();
-    assert_eq!(count, storage.lock().unwrap().injected);
-    assert!(report.failures.iter().all(|f| f.errno == 5), "{:?}", report.failures);
 }
 
-/// A log block that was acknowledged and did not arrive.
+/// What cannot be flushed may have arrived or not: that is an I/O error, and no page may be called wrong afterwards.
 #[test]
-fn a_lost_log_block_is_found() {
-    let storage = empty();
-    let plan = plan();
-    let report = validate(&plan, &storage, 10);
-    assert!(report.is_right() && report.log_blocks > 10);
-    {
-        let mut storage = storage.lock().unwrap();
-        (storage.failure, storage.every, storage.from) = (Some(Failure::LostWrite), 1000, 0);
-        storage.failing_targets = 3;
-    }
+fn a_failed_flush_ends_the_run() {
     let report = validate(
-        &Plan {
-            random: integrity::RandomUsers { log_bytes: (8000, 8000), ..plan.random },
-            bulk: ScanUsers { users: 0, ..plan.bulk },
-            seed: 7,
-            ..plan
-        },
-        &storage,
+        &Plan { hardening: Hardening::Flush, ..plan() },
+        &failing(Failure::FailedFlush, 1),
         60,
     );
-    assert!(!report.is_right());
+    assert!(report.is_right() && report.audit.is_none(), "{report:?}");
+    assert!(report.ended.is_some_and(|why| why.contains("flush")));
+    assert!(report.failures.iter().any(|f| f.op == "sync"));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_the_run_and_keeps_what_was_found() {
+    let storage = failing(Failure::Eio(0), 20);
+    storage.lock().unwrap().failing_targets = 2..3;
+    let report = validate(&plan(), &storage, 3600);
+    assert!(report.is_right() && report.audit.is_none(), "{report:?}");
+    assert!(report.ended.is_some_and(|why| why.contains("log")));
+    assert!(report.failures.iter().any(|f| f.target == 2 && f.op == "write"));
+}
+
+/// An acknowledged block of the log that did not arrive is told, and so is none of the pages.
+#[test]
+fn a_lost_log_block_is_found() {
+    let storage = failing(Failure::LostWrite, 10);
+    storage.lock().unwrap().failing_targets = 2..3;
+    let report = validate(&plan(), &storage, 60);
+    assert!(report.log_blocks > 50 && report.fault_count == 0, "{report:?}");
+    assert!(report.log_faults.len() > 5, "{:?}", report.log_faults);
+}
+
+/// The end that a user wants came only after every page had been read, and was then forgotten.
+#[test]
+fn an_end_is_heard_in_every_phase() {
+    for asked in [Phase::Load, Phase::Work, Phase::Audit, Phase::Log] {
+        let (plan, storage) = (plan(), empty());
+        let bytes = slot_bytes(&plan);
+        let open = || -> Result<Box<dyn engine::Queue>, String> {
+            Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
+        };
+        let stop = AtomicBool::new(false);
+        let mut begins = |phase| {
+            if phase == asked {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let time = Duration::from_secs(2);
+        let report = run(&plan, &places(), time, &open, &stop, &mut begins, &|_| {}).unwrap();
+        assert!(report.is_right() && report.interrupted, "{asked:?}: {report:?}");
+        assert_eq!(report.audit.is_some(), asked == Phase::Log, "{asked:?}");
+        assert_eq!(report.log_blocks, 0, "{asked:?}");
+    }
 }

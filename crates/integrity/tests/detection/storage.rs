@@ -24,7 +24,10 @@ pub(crate) enum Failure {
     StaleRead,
     ZeroRead,
     ZeroWrite,
-    Eio,
+    /// The write or read fails, and only so many sectors of the write arrive.
+    Eio(usize),
+    /// Flushes fail.
+    FailedFlush,
 }
 
 impl Failure {
@@ -47,7 +50,7 @@ pub(crate) struct Storage {
     pub every: u64,
     pub from: u64,
     /// Only I/Os on targets below this fail.
-    pub failing_targets: u16,
+    pub failing_targets: std::ops::Range<u16>,
     /// I/Os move only a part at a time.
     pub short: bool,
     ios: u64,
@@ -72,9 +75,9 @@ impl Storage {
 
     fn fails(&mut self, request: &Request) -> Option<Failure> {
         let failure = self.failure?;
-        let right_kind =
-            failure == Failure::Eio || failure.is_of_reads() == matches!(request.op, Op::Read);
-        if !right_kind || request.target >= self.failing_targets {
+        let right_kind = matches!(failure, Failure::Eio(_))
+            || failure.is_of_reads() == matches!(request.op, Op::Read);
+        if !right_kind || !self.failing_targets.contains(&request.target) {
             return None;
         }
         self.ios += 1;
@@ -94,7 +97,10 @@ impl Storage {
     fn write(&mut self, request: &Request, bytes: &[u8]) -> i32 {
         let (target, part) = (usize::from(request.target), Self::part(request));
         let failure = self.fails(request);
-        if failure == Some(Failure::Eio) {
+        if let Some(Failure::Eio(sectors)) = failure {
+            let arrived = (sectors * 512).min(bytes.len());
+            let landed = part.start..part.start + arrived;
+            self.stored[target][landed.clone()].copy_from_slice(&bytes[..arrived]);
             return -5;
         }
         for page in part.clone().step_by(PAGE) {
@@ -129,7 +135,7 @@ impl Storage {
         let stored = &self.stored[target];
         out.copy_from_slice(&stored[part.clone()]);
         match self.fails(request) {
-            Some(Failure::Eio) => return -5,
+            Some(Failure::Eio(_)) => return -5,
             Some(Failure::BitFlipRead) => out[1234] ^= 0x80,
             Some(Failure::ZeroRead) => out.fill(0),
             Some(Failure::MisdirectedRead) => {
@@ -184,6 +190,7 @@ impl Memory {
         match request.op {
             Op::Read => storage.read(&request, &mut self.read[slot][part]),
             Op::Write => storage.write(&request, &self.write[slot][part]),
+            Op::Fsync | Op::Fdatasync if storage.failure == Some(Failure::FailedFlush) => -5,
             Op::Fsync | Op::Fdatasync => 0,
         }
     }

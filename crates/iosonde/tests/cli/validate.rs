@@ -83,6 +83,12 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
         assert_eq!(names(dir.path()), [""; 0]);
     };
     refused(&["--engine", "null"], 2, "keep no data");
+    refused(&["--engine", "sync"], 2, "one I/O at a time");
+    refused(&["--rereads", "0"], 2, "at least 1");
+    refused(&["--live"], 2, "no screen");
+    refused(&["--destroy", "/nowhere"], 2, "names no target");
+    let log = ["validate", "--log", dir.path().to_str().unwrap()];
+    fails(&command(&log).output().unwrap(), 2, "name a directory");
     refused(&["--page", "1000"], 2, "multiple of 512");
     refused(&["--depth", "2"], 2, "at least 4");
     refused(&["--seconds=-1"], 2, "31 days");
@@ -90,6 +96,20 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
     let args = ["validate", database.to_str().unwrap(), "--log", dir.path().to_str().unwrap()];
     fails(&command(&args).output().unwrap(), 1, "database");
     assert_eq!(names(dir.path()), [""; 0]);
+}
+
+/// `--destroy` could name no log: it was compared with the TARGETs alone.
+#[test]
+fn a_foreign_log_is_overwritten_where_that_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("old");
+    fs::write(&log, vec![7; 16 << 20]).unwrap();
+    let log = log.to_str().unwrap();
+    let args = ["--log", log, "--destroy", log, "--seconds", "0.5"];
+    let output = command(&arguments(dir.path(), &args)).output().unwrap();
+    assert!(text_of(&output).starts_with("RIGHT: "));
+    assert_ne!(fs::read(log).unwrap()[..4096], [7; 4096]);
+    assert_eq!(names(dir.path()), ["old"]);
 }
 
 /// A file of somebody else is neither taken for data nor for the log.
