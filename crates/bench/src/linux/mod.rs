@@ -1,6 +1,7 @@
 //! The benchmarks on Linux.
 
 mod exact;
+mod faults;
 mod files;
 mod import;
 pub(crate) mod machine;
@@ -52,6 +53,8 @@ enum Command {
         #[arg(value_name = "SECTION", value_parser = accuracy::names())]
         sections: Vec<String>,
     },
+    /// What is found of the wrong data of a device whose faults are known, beside fio; writes docs/integrity.md
+    Integrity,
     /// How long the report of 576 cells takes in each format, and how large it is; prints a table
     Reports,
     /// How long the import of 10,000 runs of SQLIO takes; prints a table
@@ -73,7 +76,7 @@ struct PeersArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `history` and `import` none]
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `integrity` docs/integrity.md, of `history` and `import` none]
     #[arg(long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -96,6 +99,9 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Import(args)) => {
             iosonde().and_then(|iosonde| show_import(&iosonde, &args, peers.output.as_deref()))
         }
+        Some(Command::Integrity) => faults::run(peers.output.as_deref()).and_then(|holds| {
+            if holds { Ok(Vec::new()) } else { Err("iosonde missed or misnamed something".into()) }
+        }),
         Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
             write!(std::io::stdout(), "{table}")?;
             if holds {

@@ -1,0 +1,171 @@
+//! What iosonde's simulated database says of a device.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ::integrity::{Damage, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use engine::{Permissions, Prepared, Queue};
+use truth::{Fault, FaultPlan, Injected, Span, Truth, When};
+use workload::{Block, Bytes, Mode, Pool, PoolShare, Stream, Target, Workload};
+
+use super::{Error, Scenario, Score, model};
+
+const PAGE: u64 = 8192;
+const DATA: &str = "pages.mdx";
+const DATA_BYTES: u64 = 1000 * PAGE;
+const LOG_BYTES: u64 = 16 << 20;
+/// The report keeps 200 pages, and an I/O has up to 4; one that is misdirected may hit 5 more.
+const MOST: u64 = 45;
+const MOST_MISDIRECTED: u64 = 20;
+const PAGES: (u32, u32) = (1, 4);
+
+fn plan(scenario: Scenario) -> Plan {
+    let scan =
+        |users| ScanUsers { users, pages: PAGES, cycles: 2, delay: Duration::from_millis(1) };
+    let usual = Plan::default();
+    let mut plan = Plan {
+        checkpoint_every: Duration::from_millis(100),
+        dirty_pages: 100,
+        gather_pages: 4,
+        audit: scan(2),
+        read_ahead: scan(2),
+        bulk: scan(2),
+        rereads: 3,
+        stop_on_fault: false,
+        ..usual
+    };
+    if scenario != Scenario::Overlap {
+        // What the first writing of all pages has left is only read.
+        (plan.bulk.users, plan.random.users) = (0, 0);
+    }
+    plan
+}
+
+/// Runs the database on a device on which this goes wrong.
+pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
+    let truth = Truth::mount(model(), &[DATA_BYTES, LOG_BYTES])?;
+    let plan = plan(scenario);
+    let workload = workload(&truth, &plan);
+    let never = AtomicBool::new(false);
+    let make = || engine::prepare(&workload, &Permissions::default(), &never, &mut |_| {});
+    let prepared = truth.instantly(make)?;
+    let pages = 0..prepared.targets()[0].size_bytes() / PAGE * PAGE;
+    let of_reads = matches!(
+        fault,
+        Fault::BitFlipRead | Fault::MisdirectedRead | Fault::StaleRead | Fault::ZeroRead
+    );
+    let every = if of_reads { 41 } else { 7 };
+    let most = if fault == Fault::MisdirectedWrite { MOST_MISDIRECTED } else { MOST };
+    let faults = FaultPlan::new(fault, When::Every(every)).in_file(DATA).at_most(most);
+    let faults = faults.in_range(pages);
+    let database = Database { truth: &truth, prepared: &prepared, workload: &workload };
+    if scenario == Scenario::Same {
+        database.run(&self::plan(Scenario::Overlap), None)?;
+    }
+    let from = if scenario == Scenario::Overlap { Phase::Work } else { Phase::Load };
+    let report = database.run(&plan, Some(&(from, faults)))?;
+    if report.fault_count > report.faults.len() as u64 {
+        return Err(format!("{fault:?}: {} pages are too many", report.fault_count).into());
+    }
+    Ok(scored(&report, &truth.injected()))
+}
+
+fn workload(truth: &Truth, plan: &Plan) -> Workload {
+    let target = |name: &str, bytes| Target {
+        path: truth.directory().join(name),
+        size_bytes: Some(Bytes(bytes)),
+    };
+    let stream = Stream {
+        threads: plan.threads,
+        depth: plan.depth,
+        blocks: vec![Block { bytes: Bytes(slot_bytes(plan).into()), weight: 1 }],
+        align_bytes: Some(Bytes(PAGE)),
+        write_percent: 50,
+        durable: true,
+        pool: Some(Pool { share: PoolShare::InTurn }),
+        ..Stream::default()
+    };
+    let mut workload = Workload::single(target(DATA, DATA_BYTES), stream);
+    workload.targets.push(target("records.ldx", LOG_BYTES));
+    workload.mode = Mode::Direct;
+    workload
+}
+
+struct Database<'a> {
+    truth: &'a Truth,
+    prepared: &'a Prepared,
+    workload: &'a Workload,
+}
+
+impl Database<'_> {
+    fn places(&self) -> Vec<Place> {
+        let roles = [Role::Data, Role::Log];
+        let targets = self.prepared.targets().iter().zip(self.prepared.facts()).zip(roles);
+        let places = targets.map(|((target, facts), role)| Place {
+            path: target.path().to_owned(),
+            size_bytes: target.size_bytes(),
+            role,
+            align_bytes: facts.direct_align_bytes,
+        });
+        places.collect()
+    }
+
+    /// Runs the plan; from the beginning of that phase on, something goes wrong.
+    fn run(&self, plan: &Plan, wrong: Option<&(Phase, FaultPlan)>) -> Result<Report, Error> {
+        let open = || -> Result<Box<dyn Queue>, String> {
+            let opened = engine::open_queue(self.workload, self.prepared, 0);
+            Ok(opened.map_err(|error| error.to_string())?.0)
+        };
+        let mut begins = |phase| {
+            if let Some((_, plan)) = wrong.filter(|(from, _)| *from == phase) {
+                self.truth.inject(vec![plan.clone()]);
+            }
+        };
+        let stop = AtomicBool::new(false);
+        let time = Duration::from_secs(1);
+        Ok(run(plan, &self.places(), time, &open, &stop, &mut begins, &|_| {})?)
+    }
+}
+
+fn scored(report: &Report, injected: &[Injected]) -> Score {
+    let mut score = Score::new(injected, PAGE);
+    for one in &report.faults {
+        let (page, damage) = (one.fault.id.page, one.fault.damage);
+        score.found.insert(page);
+        *score.names.entry(damage).or_default() += 1;
+        let part = page * PAGE..(page + 1) * PAGE;
+        let fits = injected.iter().any(|i| names(i, &part).contains(&damage));
+        score.misnamed += u64::from(!fits);
+    }
+    score
+}
+
+/// What a page may be called because of a fault; nothing if the fault is not in it.
+fn names(injected: &Injected, page: &Range<u64>) -> Vec<Damage> {
+    let inside = |s: &&Span| s.touches(page);
+    let part = |s: &Span| (s.offset + s.bytes).min(page.end) - s.offset.max(page.start);
+    let wrong: u64 = injected.changed.iter().filter(inside).map(part).sum();
+    if wrong == 0 {
+        return Vec::new();
+    }
+    let own = (injected.offset..injected.offset + injected.bytes).contains(&page.start);
+    match injected.fault {
+        Fault::BitFlipRead | Fault::BitFlipWrite => vec![Damage::BitError, Damage::ChecksumOnly],
+        Fault::LostWrite => lost(),
+        Fault::TornWrite(_) if wrong == PAGE => lost(),
+        // Beside a part of the first version ever is what was there before.
+        Fault::TornWrite(_) => vec![Damage::Torn, Damage::Foreign],
+        Fault::MisdirectedWrite if own => lost(),
+        Fault::MisdirectedWrite => vec![Damage::MisdirectedWrite],
+        Fault::MisdirectedRead => vec![Damage::MisdirectedRead],
+        Fault::StaleRead => vec![Damage::StaleRead, Damage::Foreign],
+        Fault::ZeroRead | Fault::ZeroWrite => vec![Damage::Zeroed],
+        _ => Vec::new(),
+    }
+}
+
+/// Of a page that was never written before, what was there is foreign.
+fn lost() -> Vec<Damage> {
+    vec![Damage::LostWrite, Damage::Foreign]
+}
