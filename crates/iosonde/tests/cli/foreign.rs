@@ -80,7 +80,10 @@ fn what_is_left_out_is_said_on_stderr() {
     let output = store.import(&fixture("diskspd_results/second_span_interrupted.txt"));
     said(&output, "1 result imported");
     let notes = stderr(&output);
-    assert!(notes.contains("line 92: time span 2 was interrupted"), "{notes}");
+    assert!(
+        notes.contains("line 92: time span 2 is left out: The test was interrupted"),
+        "{notes}"
+    );
     let stdin = fs::File::open(fixture("fio/interval.json")).unwrap();
     let place = store.0.path().join("h.db");
     let args = ["history", "import", "-", "--history", place.to_str().unwrap()];
@@ -101,5 +104,5 @@ fn a_file_with_an_error_gives_nothing_and_names_the_place() {
     fails(&store.import(&bad), 1, "`6553x` is not a whole number");
     let nobody = store.file("nobody.txt", b"a shopping list");
     fails(&store.import(&nobody), 1, "can be imported");
-    store.says(&["list"], &["nothing fits"]);
+    fails(&store.history(&["list"]), 1, "there is no history");
 }
