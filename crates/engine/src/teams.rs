@@ -85,11 +85,7 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
 /// Whether two streams go through a target with one cursor: both share one, and what they do differs at most in who does it and
 /// how fast.
 fn goes_on_together(a: &Stream, b: &Stream) -> bool {
-    let shared = |s: &Stream| s.pattern == Pattern::SequentialShared && s.diskspd.is_none();
-    let what = |s: &Stream| {
-        (s.offset_bytes, s.span_bytes, s.align_bytes, s.write_percent, s.random_percent)
-    };
-    shared(a) && shared(b) && what(a) == what(b) && a.blocks == b.blocks && a.mix == b.mix
+    a.pattern == Pattern::SequentialShared && a.diskspd.is_none() && a.does_the_same_as(b)
 }
 
 /// What buffers a thread of a stream needs that it shares with no other, of a workload with this many targets.
@@ -142,7 +138,10 @@ impl Team {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::{Bytes, Pool, PoolShare, Target};
+    use workload::{
+        Arrival, Bytes, Content, Hint, Mode, Pool, PoolShare, Priority, Rate, RateLimit, SyncCall,
+        SyncPolicy, Target,
+    };
 
     fn two_targets(stream: Stream) -> Workload {
         let target = |name: &str| Target { path: name.into(), size_bytes: None };
@@ -185,6 +184,39 @@ mod tests {
             assert!(!same(0, other), "{:?}", workload.streams[other]);
         }
         assert!(!Arc::ptr_eq(&cursors[0][0], &cursors[0][1]), "each target has its own");
+    }
+
+    /// A log that is written through shared its cursor with one that is not: each then skipped what the other had written.
+    #[test]
+    fn streams_that_differ_in_what_they_do_have_their_own_cursors() {
+        let stream =
+            Stream { pattern: Pattern::SequentialShared, write_percent: 100, ..Stream::default() };
+        let sync = SyncPolicy { every_writes: 1, call: SyncCall::Fsync };
+        let priority = Some(Priority::BestEffort { level: 7 });
+        let one = || stream.clone();
+        let mut workload = two_targets(one());
+        workload.streams.extend([
+            Stream { durable: true, ..one() },
+            Stream { mode: Some(Mode::Buffered), ..one() },
+            Stream { mode: Some(Mode::Buffered), hint: Some(Hint::Random), ..one() },
+            Stream { sync: Some(sync), ..one() },
+            Stream { buffers: Buffers::Large, ..one() },
+            Stream { content: Content::Zero, ..one() },
+            Stream { priority, ..one() },
+            Stream { targets: vec![0], ..one() },
+        ]);
+        let cursors = cursors(&workload);
+        for (a, b) in (0..cursors.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            assert!(!Arc::ptr_eq(&cursors[a][0], &cursors[b][0]), "{:?}", workload.streams[b]);
+        }
+        let rate = Some(Rate { limit: RateLimit::Iops(10.0), arrival: Arrival::Capped });
+        workload.streams = vec![
+            one(),
+            Stream { depth: 8, rate, ..one() },
+            Stream { cpus: vec![1], threads: 2, ..one() },
+        ];
+        let cursors = super::cursors(&workload);
+        assert!((1..3).all(|n| Arc::ptr_eq(&cursors[0][0], &cursors[n][0])));
     }
 
     #[test]

@@ -193,6 +193,25 @@ impl Stream {
         u64::from(self.depth).saturating_mul(if on_each { self.targets_of(count) } else { 1 })
     }
 
+    /// Whether two streams make the same I/Os: they differ at most in their names, in who makes the I/Os (threads, depth, CPUs and
+    /// the places of threads in a pool) and in how fast (rate and think time).
+    #[must_use]
+    pub fn does_the_same_as(&self, other: &Self) -> bool {
+        // Without who and how fast. A field that is added is compared until it stands here.
+        let what = |stream: &Self| Self {
+            name: String::new(),
+            threads: 0,
+            depth: 0,
+            rate: None,
+            think: None,
+            cpus: Vec::new(),
+            joined: false,
+            members: Vec::new(),
+            ..stream.clone()
+        };
+        what(self) == what(other)
+    }
+
     pub(crate) fn targets_of(&self, count: usize) -> u64 {
         (if self.targets.is_empty() { count } else { self.targets.len() }) as u64
     }
@@ -224,7 +243,7 @@ pub enum Pattern {
     /// One after the other; each thread has a cursor of its own, and the threads start evenly spread over the span.
     Sequential,
     /// One after the other; all threads of a stream share one cursor for each target, also with those of streams that differ
-    /// in nothing but threads, pace and CPUs.
+    /// in nothing but name, threads, depth, pace and CPUs.
     SequentialShared,
     /// Each thread steps by a fixed distance from the start of one I/O to the start of the next.
     Stride {
