@@ -266,7 +266,7 @@ fn a_thread_may_use_each_target_in_its_own_mode() {
                 depth: 3,
                 targets: vec![0],
                 mode: Some(modes[0]),
-                hint: Some(Hint::Sequential),
+                hint: (modes[0] == Mode::Buffered).then_some(Hint::Sequential),
                 blocks: block(16_384),
                 pool: Some(Pool { share: share.clone() }),
                 ..Stream::default()
@@ -275,7 +275,7 @@ fn a_thread_may_use_each_target_in_its_own_mode() {
                 name: "second".to_owned(),
                 targets: vec![1],
                 mode: Some(modes[1]),
-                hint: Some(Hint::Random),
+                hint: (modes[1] == Mode::Buffered).then_some(Hint::Random),
                 write_percent: 100,
                 durable: true,
                 content: Content::Counting,

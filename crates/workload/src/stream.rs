@@ -40,7 +40,7 @@ pub struct Stream {
     /// Whether the operating system's cache is used, where this stream has it otherwise than the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What the operating system's cache is told of the order of the offsets.
+    /// What the operating system's cache is told of the order of the offsets; direct I/O goes past it and takes no hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
     /// Flush calls between writes.

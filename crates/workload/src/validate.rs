@@ -175,6 +175,10 @@ impl Workload {
         check_arrival(found, &at, stream);
         orders::check(found, &at, stream);
         mix::check(found, &at, stream);
+        let rule = "direct I/O goes past the operating system's cache, and there is nobody to tell; leave the hint out, or use \
+                    another mode";
+        let told = stream.hint.is_none() || self.mode_of(stream) != Mode::Direct;
+        found.check(told, at("hint"), "set", rule);
         let durable_ok = !stream.durable || stream.writes();
         found.check(
             durable_ok,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::arrival::{Arrival, Rate, Think, ThinkFrom};
 use crate::model::Target;
-use crate::order::{Pool, PoolMember, PoolShare};
+use crate::order::{Hint, Pool, PoolMember, PoolShare};
 use crate::sim::{
     SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall,
     SimWarmup, SimWriteCache,
@@ -54,6 +54,23 @@ fn blocks_must_fit_the_target_and_its_alignment() {
     let stream = Stream { offset_bytes: Bytes(1 << 20), ..Stream::default() };
     let found = workload(stream).violations_on(&facts);
     assert_eq!(fields(&found), ["streams[0].offset_bytes", "streams[0].blocks"]);
+}
+
+/// It was accepted and ignored.
+#[test]
+fn direct_io_takes_no_hint() {
+    for hint in [Hint::Random, Hint::Sequential] {
+        let stream = |mode| Stream { hint: Some(hint), mode, ..Stream::default() };
+        let found = workload(stream(None)).violations();
+        assert_eq!(fields(&found), ["streams[0].hint"], "the workload's mode is direct");
+        assert!(found[0].rule.contains("another mode"));
+        assert_eq!(workload(stream(Some(Mode::Buffered))).violations(), []);
+        assert_eq!(workload(stream(Some(Mode::Mapped))).violations(), []);
+        let buffered = Workload { mode: Mode::Buffered, ..workload(stream(Some(Mode::Direct))) };
+        assert_eq!(fields(&buffered.violations()), ["streams[0].hint"], "the stream's own mode");
+        let buffered = Workload { mode: Mode::Buffered, ..workload(stream(None)) };
+        assert_eq!(buffered.violations(), []);
+    }
 }
 
 /// A simulated device that served in no time stopped the virtual clock, and with it the program.

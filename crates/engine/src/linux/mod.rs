@@ -162,6 +162,7 @@ impl Start {
         let open = |(stream, target): &(&Stream, &PreparedTarget)| {
             let mode = workload.mode_of(stream);
             let file = ready::open_for_io(target, mode, stream)?;
+            // A mapping is told by itself, and direct I/O has no hint.
             if let Some(hint) = stream.hint.filter(|_| mode == Mode::Buffered) {
                 advise(&file, hint, target.path())?;
             }
