@@ -1,5 +1,7 @@
 //! IOMeter's order: which part of a mix the next burst is of, when it may begin, and where its I/Os go.
 
+use std::collections::VecDeque;
+
 use workload::{Mix, Stream};
 
 use crate::queue::Op;
@@ -20,6 +22,20 @@ pub(crate) struct Mixer {
     /// When the last I/O started, or the run.
     last_ns: u64,
     not_before_ns: u64,
+    /// Whether any I/O is answered.
+    replies: bool,
+    /// What is to be answered, in the order in which it has finished.
+    unanswered: VecDeque<Unanswered>,
+}
+
+/// An I/O that has finished and is to be answered.
+#[derive(Debug, Clone, Copy)]
+struct Unanswered {
+    /// Who made it.
+    whose: usize,
+    op: Op,
+    /// The part that says how, counted from 1.
+    part: u8,
 }
 
 /// A part, in the numbers of the loop.
@@ -53,8 +69,8 @@ pub(crate) struct Seek {
 }
 
 impl Mixer {
-    /// The mix of a thread. It must have been checked.
-    pub(crate) fn new(mix: &Mix) -> Self {
+    /// The mix of a thread with this many I/Os outstanding at most. It must have been checked.
+    pub(crate) fn new(mix: &Mix, in_flight: usize) -> Self {
         let length = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let parts = mix.parts.iter().map(|p| Part {
             bytes: length(p.block_bytes.0),
@@ -69,6 +85,7 @@ impl Mixer {
             *sum += percent;
             Some(*sum)
         };
+        let replies = mix.parts.iter().any(|p| p.reply_bytes.0 > 0);
         let percents = mix.parts.iter().map(|p| u64::from(p.percent));
         Self {
             parts: parts.collect(),
@@ -77,6 +94,8 @@ impl Mixer {
             left: 0,
             last_ns: 0,
             not_before_ns: 0,
+            replies,
+            unanswered: VecDeque::with_capacity(if replies { in_flight } else { 0 }),
         }
     }
 
@@ -110,18 +129,31 @@ impl Mixer {
         Mixed { op, offset, bytes: part.bytes, answered_by }
     }
 
-    /// What answers an I/O of this part: one in the other direction.
+    /// Notes what a worker has to answer: the directions and the parts of I/Os that have finished, oldest first.
+    #[inline]
+    pub(crate) fn ask(&mut self, whose: usize, finished: &mut Vec<(Op, u8)>) {
+        if self.replies {
+            let finished = finished.drain(..);
+            self.unanswered.extend(finished.map(|(op, part)| Unanswered { whose, op, part }));
+        }
+    }
+
+    /// What answers the I/O that has waited longest, and whose it was: an I/O in the other direction. `seeks` are the places of each
+    /// worker.
+    #[inline]
     pub(crate) fn answer(
-        &self,
-        op: Op,
-        part: u8,
-        seek: &mut Seek,
+        &mut self,
+        seeks: &mut [Seek],
         random: &mut Random,
-    ) -> Option<Mixed> {
+    ) -> Option<(usize, Mixed)> {
+        if !self.replies {
+            return None;
+        }
+        let Unanswered { whose, op, part } = self.unanswered.pop_front()?;
         let part = *self.parts.get(usize::from(part).checked_sub(1)?)?;
         let op = if op == Op::Read { Op::Write } else { Op::Read };
-        let offset = seek.place(&part, part.reply_bytes, random);
-        Some(Mixed { op, offset, bytes: part.reply_bytes, answered_by: 0 })
+        let offset = seeks[whose].place(&part, part.reply_bytes, random);
+        Some((whose, Mixed { op, offset, bytes: part.reply_bytes, answered_by: 0 }))
     }
 }
 
@@ -139,7 +171,7 @@ impl Seek {
         } else {
             self.next
         };
-        let at = at.checked_next_multiple_of(part.align).unwrap_or(u64::MAX);
+        let at = rounded_up(at, part.align).unwrap_or(u64::MAX);
         let fits = at.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.end);
         let at = if fits { at } else { self.start };
         self.next = at + u64::from(bytes);
@@ -147,6 +179,19 @@ impl Seek {
     }
 }
 
+/// The next multiple, where there is one. Nearly every alignment is a power of two, which needs no division.
+#[inline]
+fn rounded_up(at: u64, align: u64) -> Option<u64> {
+    if align.is_power_of_two() {
+        at.checked_add(align - 1).map(|up| up & !(align - 1))
+    } else {
+        at.checked_next_multiple_of(align)
+    }
+}
+
+#[cfg(test)]
+#[path = "mix_answer_tests.rs"]
+mod answer_tests;
 #[cfg(test)]
 #[path = "mix_tests.rs"]
 mod tests;

@@ -97,7 +97,7 @@ impl Turns {
     fn next(&mut self, workers: usize, draws: &mut Draws) -> usize {
         match self {
             Self::Cycle { last } => {
-                *last = (*last + 1) % workers;
+                *last = after(*last, workers);
                 *last
             }
             Self::Drawn { .. } if workers == 1 => 0,
@@ -119,6 +119,12 @@ impl Turns {
             }
         }
     }
+}
+
+/// The worker after this one, which may be the first.
+#[inline]
+fn after(worker: usize, workers: usize) -> usize {
+    if worker + 1 < workers { worker + 1 } else { 0 }
 }
 
 /// A pool's queue as one of its workers sees it: a queue of its own to its own target.
@@ -188,7 +194,8 @@ impl Pool {
         let share = match stream.pool.as_ref().map(|p| &p.share) {
             None | Some(PoolShare::Each) => match &stream.mix {
                 Some(mix) => {
-                    Share::Mixed(Mixing { mixer: Mixer::new(mix), seeks, last: count - 1 })
+                    let mixer = Mixer::new(mix, workers.iter().map(|w| w.free.len()).sum());
+                    Share::Mixed(Mixing { mixer, seeks, last: count - 1 })
                 }
                 None => Share::Each,
             },
@@ -293,6 +300,9 @@ impl Pool {
         let mut now = queue.now();
         for index in 0..count {
             now = self.with(index, queue, |w, view| w.absorb(view));
+            if let Share::Mixed(mixing) = &mut self.share {
+                mixing.mixer.ask(index, &mut self.workers[index].unanswered);
+            }
         }
         self.take_back(now);
         let limit = self.over(now);
@@ -362,18 +372,17 @@ impl Pool {
         let random = &mut self.draws.random;
         let Share::Mixed(mixing) = &mut self.share else { return Err(u64::MAX) };
         let Mixing { mixer, seeks, last } = mixing;
-        for (whose, worker) in self.workers.iter_mut().enumerate() {
-            if let Some((op, part)) = worker.unanswered.pop()
-                && let Some(io) = mixer.answer(op, part, &mut seeks[whose], random)
-            {
-                return Ok((whose, io));
-            }
+        if let Some(answer) = mixer.answer(seeks, random) {
+            return Ok(answer);
         }
-        let in_turn = (1..=count).map(|n| (*last + n) % count);
         // What waits to be answered has given its slot back, but only for the answer.
-        let Some(whose) = in_turn.into_iter().find(|i| !self.workers[*i].free.is_empty()) else {
-            return Err(u64::MAX);
-        };
+        let mut whose = after(*last, count);
+        while self.workers[whose].free.is_empty() {
+            if whose == *last {
+                return Err(u64::MAX);
+            }
+            whose = after(whose, count);
+        }
         mixer.ready(now, random)?;
         *last = whose;
         Ok((whose, mixer.next(now, &mut seeks[whose], random)))
