@@ -35,9 +35,9 @@ impl<'a> Taker<'a> {
         };
         let failed = |e: serde_json::Error| unreadable(connection, &row.measurement_id, &e);
         if parts::is_plain(&measurement) {
-            let set_up = parts::take_environment(&mut measurement);
+            let (set_up, free_memory) = parts::take_set_up(&mut measurement);
             let environment = self.number_of(set_up)?;
-            let parts = Parts::of_plain(&measurement).map_err(failed)?;
+            let parts = Parts::of_plain(&measurement, free_memory).map_err(failed)?;
             record::put(connection, (number, environment), &row, &parts)?;
         } else {
             let parts = parts::take_apart(&measurement).map_err(failed)?;
@@ -94,7 +94,7 @@ impl<'a> Taker<'a> {
         if let Some((_, number)) = self.environment.as_ref().filter(|(e, _)| *e == set_up) {
             return Ok(*number);
         }
-        let document = serde_json::to_value(&set_up);
+        let document = parts::set_up_document(&set_up);
         let document = document.map_err(|e| unreadable(self.connection, "an environment", &e))?;
         let number = environment::number_of(self.connection, &set_up, &document)?;
         self.environment = Some((set_up, number));

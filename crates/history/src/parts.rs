@@ -5,7 +5,8 @@
 //! the measurement, so that the same set-up is the same row.
 
 use results::{Environment, Measurement, Point, Statistics};
-use serde_json::{Map, Value};
+use serde::ser::Error as _;
+use serde_json::{Error, Map, Value, json};
 
 /// A measurement in parts.
 #[derive(Debug)]
@@ -56,16 +57,38 @@ pub(crate) fn is_plain(m: &Measurement) -> bool {
         && plain([&m.total, &m.read, &m.write, &m.sync])
 }
 
-/// Takes the environment, all of it, out of a plain measurement.
-pub(crate) fn take_environment(measurement: &mut Measurement) -> Environment {
+/// Takes the set-up out of a plain measurement, and what changes from minute to minute out of the set-up: the free memory, where
+/// there is a host.
+pub(crate) fn take_set_up(measurement: &mut Measurement) -> (Environment, Option<u64>) {
     let nowhere = Environment { host: None, storage: Vec::new() };
-    std::mem::replace(&mut measurement.environment, nowhere)
+    let mut set_up = std::mem::replace(&mut measurement.environment, nowhere);
+    let free = set_up.host.as_mut().map(|host| std::mem::take(&mut host.memory_available_bytes));
+    (set_up, free)
+}
+
+/// What the row of a set-up holds of it.
+pub(crate) fn set_up_document(set_up: &Environment) -> serde_json::Result<Value> {
+    let mut document = serde_json::to_value(set_up)?;
+    take_changing(&mut document);
+    Ok(document)
 }
 
 impl Parts<'_> {
-    /// Those of a plain measurement whose environment was taken: all of it is the rest. A third of the time of [`take_apart`].
-    pub(crate) fn of_plain(measurement: &Measurement) -> serde_json::Result<Self> {
-        let rest = serde_json::to_string(measurement)?;
+    /// Those of a plain measurement whose set-up was taken: all of it is the rest, with the free memory of then. A third of the time
+    /// of [`take_apart`].
+    pub(crate) fn of_plain(
+        measurement: &Measurement,
+        free_memory: Option<u64>,
+    ) -> serde_json::Result<Self> {
+        let mut rest = serde_json::to_string(measurement)?;
+        if let Some(bytes) = free_memory {
+            // No text in the document can be the same: its quotes are escaped.
+            let empty =
+                format!("\"environment\":{}", serde_json::to_string(&measurement.environment)?);
+            let at = rest.find(&empty).ok_or_else(|| Error::custom("it has no environment"))?;
+            let changing = json!({ "host": { "memory_available_bytes": bytes }, "storage": [] });
+            rest.replace_range(at..at + empty.len(), &format!("\"environment\":{changing}"));
+        }
         let environment = Value::Null;
         Ok(Self { rest, environment, histograms: Vec::new(), window: &[], warmup: &[] })
     }

@@ -26,6 +26,9 @@ pub(crate) enum Use {
 /// Rows that one statement takes.
 const ROWS: usize = 16;
 
+/// Memory for a transaction of thousands of rows.
+const ROOM_KIB: u32 = 65_536;
+
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -88,12 +91,15 @@ impl Connection {
         }
     }
 
-    /// Makes room for a transaction of thousands of rows, so that what changes in it is written once.
-    pub(crate) fn expect_much(&self) -> Result<(), HistoryError> {
-        match self.database {
-            Database::Sqlite(_) => self.batch("PRAGMA cache_size = -65536"),
-            Database::Postgres(_) => Ok(()),
+    /// Makes room for a transaction of thousands of rows, so that what changes in it is written once, for as long as the answer is
+    /// held.
+    pub(crate) fn expect_much(&self) -> Result<Option<Room<'_>>, HistoryError> {
+        if self.as_sqlite().is_none() {
+            return Ok(None);
         }
+        let before = self.query_one("PRAGMA cache_size", &[], Row::take::<i64>)?;
+        self.batch(&format!("PRAGMA cache_size = -{ROOM_KIB}"))?;
+        Ok(before.map(|before| Room { connection: self, before }))
     }
 
     /// Puts a row into a table whose key is `number`; the number that it got, none where nothing was put.
@@ -239,6 +245,20 @@ impl Connection {
             Database::Sqlite(_) => Ok(()),
             Database::Postgres(postgres) => postgres.connect_again(),
         }
+    }
+}
+
+/// Memory for much; it is given back at the end.
+pub(crate) struct Room<'a> {
+    connection: &'a Connection,
+    /// As SQLite's `cache_size` counts: pages, or KiB where it is negative.
+    before: i64,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        // The next statement that fails says why.
+        let _ = self.connection.batch(&format!("PRAGMA cache_size = {}", self.before));
     }
 }
 

@@ -69,7 +69,7 @@ impl History {
         &self,
         measurements: impl IntoIterator<Item = Measurement>,
     ) -> Result<Imported, HistoryError> {
-        self.connection.expect_much()?;
+        let _room = self.connection.expect_much()?;
         self.connection.within(|| {
             let mut imported = Imported::default();
             let mut taker = Taker::new(&self.connection);

@@ -57,6 +57,21 @@ pub(crate) fn measurement(id: &str) -> Measurement {
     }
 }
 
+/// A machine with so much free memory.
+pub(crate) fn host(hostname: &str, memory_available_bytes: u64) -> inspect::Host {
+    inspect::Host {
+        hostname: hostname.to_owned(),
+        os: "unknown".to_owned(),
+        kernel: "6.1".to_owned(),
+        cpu_model: "unknown".to_owned(),
+        cpus: 4,
+        memory_bytes: 1 << 34,
+        memory_available_bytes,
+        virtualization: None,
+        clocksource: None,
+    }
+}
+
 /// A result of two runs, whose measurements are named after it.
 pub(crate) fn runs(id: &str) -> Document {
     let measurements = vec![measurement(&format!("{id}-m0")), measurement(&format!("{id}-m1"))];

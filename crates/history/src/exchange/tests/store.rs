@@ -237,9 +237,7 @@ fn a_plain_measurement_of_another_tool_comes_back_as_it_was() {
         let mut m = sample::measurement(id);
         (m.series, m.warmup_series, m.threads_detail) = (Vec::new(), Vec::new(), Vec::new());
         m.environment.storage = Vec::new();
-        if let Some(h) = &mut m.environment.host {
-            (h.hostname, h.memory_available_bytes) = (host.to_owned(), memory);
-        }
+        m.environment.host = Some(sample::host(host, memory));
         let all = [&mut m.total, &mut m.read, &mut m.write, &mut m.sync].into_iter();
         let streams = m.streams.iter_mut().map(|s| [&mut s.total, &mut s.read, &mut s.write]);
         let targets = m.targets.iter_mut().map(|t| [&mut t.total, &mut t.read, &mut t.write]);
@@ -261,4 +259,34 @@ fn a_plain_measurement_of_another_tool_comes_back_as_it_was() {
     }
     assert_eq!(at_once.all(), one_by_one.all());
     assert_eq!(rows(&at_once, "experiments"), rows(&one_by_one, "experiments"));
+    // `a` and `c` differ in nothing but the free memory, of which the same set-up had more in the third than in the first.
+    assert_eq!(rows(&at_once, "environments").len(), 3);
+    assert_eq!(rows(&at_once, "environments"), rows(&one_by_one, "environments"));
+    for (number, free) in [7, 9].into_iter().enumerate() {
+        let later = plain(&format!("later {number}"), "a", free);
+        let text = format!("again \"environment\":{}", r#"{"host":null,"storage":[]}"#);
+        let later = results::Measurement { tool_version: text, ..later };
+        let import = at_once.history.import_foreign([later.clone()]).unwrap();
+        assert_eq!(import, imported(1, 0, 0));
+        let document = results::Document::Measurement(Box::new(later.clone()));
+        assert_eq!(at_once.history.document(&later.id).unwrap(), Some(document));
+    }
+    assert_eq!(rows(&at_once, "environments").len(), 3, "imports of one set-up share its row");
+}
+
+/// What an import may use of memory, the history does not keep from then on.
+#[test]
+fn the_cache_is_as_large_after_an_import_as_before() {
+    let store = empty();
+    let cache = || {
+        let connection = store.history.connection.as_sqlite().unwrap();
+        connection.query_row("PRAGMA cache_size", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let before = cache();
+    let during = std::iter::from_fn(|| {
+        assert!(cache() < before, "KiB are negative: there is more room");
+        None
+    });
+    assert_eq!(store.history.import_foreign(during).unwrap(), imported(0, 0, 0));
+    assert_eq!(cache(), before);
 }
