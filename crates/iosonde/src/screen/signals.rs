@@ -56,9 +56,13 @@ impl Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// A screen is up, or no longer.
+    /// A screen is up, or no longer. What came while none was up has done its work already.
     pub(super) fn screen_is_up(&self, up: bool) {
         self.is_plain.store(!up, Ordering::SeqCst);
+        if up {
+            self.suspended.store(false, Ordering::SeqCst);
+            self.continued.store(false, Ordering::SeqCst);
+        }
     }
 
     /// The program is to stop for a while.
@@ -107,5 +111,24 @@ impl Signals {
 
     pub(super) fn is_in_foreground() -> bool {
         true
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Ctrl-Z between two screens of an experiment stopped the program a second time, in the middle of the next measurement.
+    #[test]
+    fn what_came_without_a_screen_stops_no_later_one() {
+        let signals = Signals::default();
+        for up in [true, false] {
+            signals.screen_is_up(false);
+            // As the handlers do.
+            signals.suspended.store(true, Ordering::Relaxed);
+            signals.continued.store(true, Ordering::Relaxed);
+            signals.screen_is_up(up);
+            assert_eq!((signals.suspended(), signals.continued()), (!up, !up));
+        }
     }
 }
