@@ -60,8 +60,9 @@ impl From<PrepareError> for Failure {
     }
 }
 
-/// Shows a failure on stderr and gives the exit code.
+/// Shows a failure on stderr, on a terminal without a screen, and gives the exit code.
 pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
+    crate::screen::leave();
     let (code, text) = match outcome {
         Ok(Outcome::Done) => return ExitCode::SUCCESS,
         Ok(Outcome::IoFailed) => return ExitCode::from(1),

@@ -11,6 +11,9 @@ use signal_hook::flag;
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
+        // Ended at once, the program leaves no screen behind.
+        #[cfg(target_os = "linux")]
+        crate::screen::restore_on_second(signal, &stop)?;
         // In this order: the first signal finds the flag unset and only sets it, the second finds it set.
         flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;

@@ -6,19 +6,25 @@
 mod digits;
 mod draw;
 mod figure;
+#[cfg(target_os = "linux")]
+mod linux;
 mod model;
 mod signals;
 mod tables;
 mod terminal;
 mod tile;
 
-use std::sync::Arc;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use engine::Event;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::restore_on_second;
 
 /// What waits to be shown.
 const WAITING: usize = 1024;
@@ -29,6 +35,23 @@ const END: Duration = Duration::from_secs(2);
 static LEFT: AtomicBool = AtomicBool::new(false);
 /// Why there is none is said once.
 static EXPLAINED: AtomicBool = AtomicBool::new(false);
+
+/// The longest that the end of the program waits for a thread that hung, and may have come free.
+const LAST: Duration = Duration::from_millis(200);
+
+/// Tells when the threads are done that still drew when their screens were closed.
+fn hung() -> MutexGuard<'static, Vec<Receiver<()>>> {
+    static HUNG: Mutex<Vec<Receiver<()>>> = Mutex::new(Vec::new());
+    HUNG.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the terminal back at the end of the program, where a terminal that hung has prevented it before.
+pub(crate) fn leave() {
+    for done in hung().drain(..) {
+        let _ = done.recv_timeout(LAST);
+    }
+    terminal::give_back_without_waiting();
+}
 
 /// What is measured.
 #[derive(Debug, Clone)]
@@ -98,10 +121,14 @@ impl Screen {
         }
     }
 
-    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds.
+    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds; whoever draws hangs then.
     pub(crate) fn close(&mut self) {
-        if self.sender.take().is_some() {
-            let _ = self.done.recv_timeout(END);
+        if self.sender.take().is_some()
+            && self.done.recv_timeout(END) == Err(RecvTimeoutError::Timeout)
+        {
+            terminal::give_back_without_waiting();
+            let done = mem::replace(&mut self.done, mpsc::channel().1);
+            hung().push(done);
         }
     }
 }

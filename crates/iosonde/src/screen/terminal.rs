@@ -66,7 +66,7 @@ pub(super) fn fits() -> Result<(), String> {
 }
 
 /// Whether a terminal is in our hands and has to be given back.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+pub(super) static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while it is ours.
 struct Taken {
@@ -76,6 +76,8 @@ struct Taken {
 impl Taken {
     fn take() -> io::Result<Self> {
         restore_on_panic();
+        #[cfg(target_os = "linux")]
+        super::linux::save();
         TAKEN.store(true, Ordering::SeqCst);
         signals().screen_is_up(true);
         let taken = || {
@@ -97,10 +99,25 @@ impl Drop for Taken {
 
 /// The terminal is as it was, whoever says so first.
 fn give_back() {
-    if TAKEN.swap(false, Ordering::SeqCst) {
+    // First what never waits. Also where the terminal was given back without the library, which remembers it as raw.
+    let _ = disable_raw_mode();
+    // Taken until the screen is left: who is ended meanwhile leaves it.
+    if TAKEN.load(Ordering::SeqCst) {
         // What cannot be put right cannot be said, either.
         let _ = execute!(io::stderr(), Show, LeaveAlternateScreen);
-        let _ = disable_raw_mode();
+        TAKEN.store(false, Ordering::SeqCst);
+        signals().screen_is_up(false);
+    }
+}
+
+/// The same where whoever draws hangs, and with it the lock of stderr.
+pub(super) fn give_back_without_waiting() {
+    if !TAKEN.load(Ordering::SeqCst) {
+        return;
+    }
+    #[cfg(target_os = "linux")]
+    super::linux::give_back_now();
+    if !TAKEN.load(Ordering::SeqCst) {
         signals().screen_is_up(false);
     }
 }

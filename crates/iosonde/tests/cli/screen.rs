@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::program::{common_history, run, stderr, succeeds};
+use crate::program::{common_history, kill, run, stderr, succeeds};
 
 const SCREEN_ON: &str = "\x1b[?1049h";
 const SCREEN_OFF: &str = "\x1b[?1049l";
@@ -26,8 +26,12 @@ impl Terminal {
     /// Starts it in a terminal of 80 x 24 and this type. Its stdout goes to a file.
     fn start(kind: &str, arguments: &str, stdout: &Path) -> Self {
         let program = env!("CARGO_BIN_EXE_iosonde");
-        let shell =
-            format!("stty rows 24 cols 80; exec {program} {arguments} > {}", stdout.display());
+        Self::shell(kind, &format!("exec {program} {arguments} > {}", stdout.display()))
+    }
+
+    /// Starts a shell with these commands in such a terminal.
+    fn shell(kind: &str, commands: &str) -> Self {
+        let shell = format!("stty rows 24 cols 80; {commands}");
         let mut child = Command::new("script")
             .args(["--quiet", "--return", "--flush", "--command", &shell, "/dev/null"])
             .env("TERM", kind)
@@ -124,6 +128,63 @@ fn the_run_goes_on_with_lines_where_the_screen_is_left() {
     let (_, after) = text.rsplit_once(SCREEN_OFF).unwrap();
     assert!(after.contains("MiB/s, p99"), "{after:?}");
     assert!(fs::read_to_string(stdout).unwrap().contains("interrupted"));
+}
+
+/// A run in a shell that tells, in `pid` and `tty`, which process and terminal it has, and after its end how the terminal is.
+fn watched(directory: &Path, arguments: &str) -> Terminal {
+    let (program, there) = (env!("CARGO_BIN_EXE_iosonde"), directory.display());
+    // A shell that hears the signal of the keyboard waits for its child before it dies.
+    let run = format!("echo $$ > {there}/pid; exec {program} {arguments} > {there}/stdout");
+    let mut terminal = Terminal::shell(
+        "xterm",
+        &format!("tty > {there}/tty; sh -c '{run}'; echo ended with $?; stty -a"),
+    );
+    terminal.wait_for("measuring");
+    terminal
+}
+
+/// The first signal ends the run in order; the second, before the screen was left, ended the program with the terminal raw.
+#[test]
+fn two_signals_at_once_leave_a_clean_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let terminal = watched(dir.path(), ENDLESS);
+    let pid = fs::read_to_string(dir.path().join("pid")).unwrap();
+    // Two of one kind would be one.
+    let both = format!("kill -TERM {0}; kill -INT {0}", pid.trim());
+    assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
+    let (_, text) = terminal.end();
+    let (_, after) = text.rsplit_once(SCREEN_OFF).unwrap();
+    assert!(after.contains("ended with 130") && !after.contains('█'), "{after:?}");
+    assert!(after.contains(" icanon") && after.contains(" echo "), "{after:?}");
+    assert_eq!(text.matches(SCREEN_ON).count(), text.matches(SCREEN_OFF).count());
+}
+
+/// A terminal that takes nothing any more holds the thread that draws, and that held the settings of the terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_hangs_is_not_left_raw() {
+    use rustix::termios::{Action, LocalModes, tcflow, tcgetattr};
+    let dir = tempfile::tempdir().unwrap();
+    let terminal = watched(dir.path(), ENDLESS);
+    let read = |name| fs::read_to_string(dir.path().join(name)).unwrap().trim().to_owned();
+    let tty = fs::File::options().read(true).write(true).open(read("tty")).unwrap();
+    let is_raw = || !tcgetattr(&tty).unwrap().local_modes.contains(LocalModes::ICANON);
+    assert!(is_raw());
+    tcflow(&tty, Action::OOff).unwrap();
+    // Meanwhile, it draws.
+    thread::sleep(Duration::from_millis(500));
+    kill("INT", read("pid").parse().unwrap());
+    let begin = Instant::now();
+    while is_raw() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "the terminal stays raw");
+        thread::sleep(Duration::from_millis(20));
+    }
+    tcflow(&tty, Action::OOn).unwrap();
+    // Another that holds the terminal open would be waited for.
+    drop(tty);
+    let (_, text) = terminal.end();
+    assert!(text.contains("ended with 130"), "{text:?}");
+    assert_eq!(text.matches(SCREEN_ON).count(), text.matches(SCREEN_OFF).count());
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! The terminal put right without its locks: by the handler of a signal that ends the program at once, and where the thread that
+//! draws hangs.
+#![expect(unsafe_code, reason = "a handler of a signal, and the calls that it may make")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use libc::{POLLOUT, STDERR_FILENO, STDIN_FILENO, TCSANOW};
+
+use super::terminal::TAKEN;
+
+/// Shows the cursor and leaves the alternate screen.
+const LEAVE: &[u8] = b"\x1b[?25h\x1b[?1049l";
+
+/// The terminal before the first screen.
+struct Saved {
+    /// The descriptor whose settings are changed for a screen: stdin where it is a terminal, as crossterm does.
+    keyboard: i32,
+    settings: libc::termios,
+}
+
+static SAVED: OnceLock<Saved> = OnceLock::new();
+
+/// Notes how the terminal is. Must be called before it is changed; only the first call counts.
+pub(super) fn save() {
+    if SAVED.get().is_some() {
+        return;
+    }
+    for keyboard in [STDIN_FILENO, STDERR_FILENO] {
+        let mut settings = MaybeUninit::<libc::termios>::uninit();
+        // SAFETY: the pointer is to memory for a whole termios, which lives during the call.
+        if unsafe { libc::tcgetattr(keyboard, settings.as_mut_ptr()) } == 0 {
+            // SAFETY: the call was successful, and has filled it.
+            let settings = unsafe { settings.assume_init() };
+            // Another thread may have been sooner, with the same.
+            let _ = SAVED.set(Saved { keyboard, settings });
+            return;
+        }
+    }
+}
+
+/// The terminal is as it was, as far as that needs no waiting: on one that takes nothing the screen stays, and with it `TAKEN`.
+///
+/// Takes no lock and no memory, and makes only calls that a handler of a signal may make (signal-safety(7)).
+pub(super) fn give_back_now() {
+    let Some(Saved { keyboard, settings }) = SAVED.get() else { return };
+    if !TAKEN.load(Ordering::SeqCst) {
+        return;
+    }
+    // SAFETY: neither call touches memory.
+    let is_in_foreground = unsafe { libc::tcgetpgrp(STDERR_FILENO) == libc::getpgrp() };
+    // In the background the terminal is somebody else's, and the next call would stop the program.
+    if !is_in_foreground {
+        return;
+    }
+    let mut screen = libc::pollfd { fd: STDERR_FILENO, events: POLLOUT, revents: 0 };
+    // SAFETY: the settings live as long as the program; `screen` is one descriptor, and lives during the call.
+    let takes_output = unsafe {
+        libc::tcsetattr(*keyboard, TCSANOW, settings);
+        libc::poll(&raw mut screen, 1, 0) == 1
+    };
+    if takes_output && screen.revents & POLLOUT != 0 && TAKEN.swap(false, Ordering::SeqCst) {
+        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said, either.
+        let _ = unsafe { libc::write(STDERR_FILENO, LEAVE.as_ptr().cast(), LEAVE.len()) };
+    }
+}
+
+/// Whoever is ended by this signal while the flag is set leaves a clean terminal. Must be registered before what ends the program.
+pub(crate) fn restore_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
+    let stop = Arc::clone(stop);
+    let restore = move || {
+        if stop.load(Ordering::SeqCst) {
+            give_back_now();
+        }
+    };
+    // SAFETY: the handler reads an atomic and calls what is safe in handlers. It changes `errno` only where the program ends next.
+    unsafe { signal_hook::low_level::register(signal, restore) }.map(|_| ())
+}
