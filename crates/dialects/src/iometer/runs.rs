@@ -8,7 +8,9 @@ use super::IDLE;
 use super::config::{AccessSpec, Config, Kind, Setup, Stepping, TestType, Worker};
 
 /// More runs than anybody waits for.
-const STEPS_MAX: usize = 100_000;
+const STEPS_MAX: usize = 10_000;
+/// Runs times workers: what all of them together may take in memory.
+const PLACES_MAX: usize = 1_000_000;
 
 /// All runs of a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +54,7 @@ impl Config {
             Some(spec) => Some(Some(spec)),
             None => name.eq_ignore_ascii_case(IDLE).then_some(None),
         };
-        worker.specs.iter().filter_map(found).collect()
+        worker.specs.iter().filter_map(found).take(STEPS_MAX).collect()
     }
 
     /// The order of runs.
@@ -61,16 +63,21 @@ impl Config {
         let usual = Setup::default();
         let setup = self.setup.as_ref().unwrap_or(&usual);
         let mut runs = Runs::default();
-        let workers = self.managers.iter().flat_map(|m| &m.workers);
-        let most = workers.map(|w| self.runs_of(w).len()).max().unwrap_or(0);
+        // For each worker of each manager, its access specifications, and which of them are not `Idle`.
+        let of = |w: &Worker| self.runs_of(w).iter().map(Option::is_some).collect::<Vec<bool>>();
+        let lists: Vec<Vec<Vec<bool>>> =
+            self.managers.iter().map(|m| m.workers.iter().map(of).collect()).collect();
+        let workers = lists.iter().flatten();
+        let most = workers.clone().map(Vec::len).max().unwrap_or(0);
+        let limit = (PLACES_MAX / workers.count().max(1)).clamp(1, STEPS_MAX);
         for index in 0..most {
-            let able = self.able(index);
+            let able = self.able(&lists, index);
             let before = runs.steps.len();
-            let mut cycle = Cycle { setup, able: &able, index, steps: &mut runs.steps };
+            let steps = &mut runs.steps;
+            let mut cycle = Cycle { setup, able: &able, index, steps, limit };
             cycle.go();
-            if runs.steps.len() >= STEPS_MAX {
-                runs.notes
-                    .push(format!("there are more than {STEPS_MAX} runs; the others are left out"));
+            if runs.steps.len() >= limit {
+                runs.notes.push(format!("there are {limit} runs or more; the others are left out"));
                 break;
             }
             if runs.steps.len() == before {
@@ -97,15 +104,16 @@ impl Config {
     }
 
     /// Workers that can make I/O with the access specification of this place.
-    fn able(&self, index: usize) -> Vec<Vec<Able>> {
-        let able = |worker: &Worker| {
-            let runs = self.runs_of(worker).get(index).is_some_and(Option::is_some);
+    fn able(&self, lists: &[Vec<Vec<bool>>], index: usize) -> Vec<Vec<Able>> {
+        let able = |(worker, list): (&Worker, &Vec<bool>)| {
+            let runs = list.get(index) == Some(&true);
             Able {
                 targets: if runs { worker.targets.len() } else { 0 },
                 is_disk: worker.kind == Kind::Disk,
             }
         };
-        self.managers.iter().map(|m| m.workers.iter().map(able).collect()).collect()
+        let managers = self.managers.iter().zip(lists);
+        managers.map(|(m, lists)| m.workers.iter().zip(lists).map(able).collect()).collect()
     }
 }
 
@@ -149,6 +157,8 @@ struct Cycle<'a> {
     able: &'a [Vec<Able>],
     index: usize,
     steps: &'a mut Vec<Step>,
+    /// No more runs than this.
+    limit: usize,
 }
 
 impl Cycle<'_> {
@@ -199,7 +209,7 @@ impl Cycle<'_> {
     }
 
     fn has_room(&self) -> bool {
-        self.steps.len() < STEPS_MAX
+        self.steps.len() < self.limit
     }
 
     fn push(&mut self, step: Step) {

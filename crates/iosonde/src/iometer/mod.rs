@@ -7,7 +7,7 @@ mod plan;
 mod results;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ::results::{Conclusion as _, Cycle, Document, Experiment, Measurement};
@@ -51,7 +51,8 @@ fn csv(args: &IometerArgs, planned: &mut Planned) -> Result<Option<Results>, Fai
         let text = "the result file is named twice".to_owned();
         return Err(Failure::WrongUsage(text));
     }
-    if planned.options.preparation.targets.iter().any(|t| t.path == path) {
+    let is_target = |t: &workload::Target| t.path == path || place(&t.path) == place(&path);
+    if planned.options.preparation.targets.iter().any(is_target) {
         let path = path.display();
         return Err(Failure::WrongUsage(format!("`{path}` is a target; name another result file")));
     }
@@ -70,6 +71,15 @@ fn csv(args: &IometerArgs, planned: &mut Planned) -> Result<Option<Results>, Fai
         ));
     }
     Ok(Some(results))
+}
+
+/// The same for all names of a file, also of one that is not there yet.
+fn place(path: &Path) -> Option<PathBuf> {
+    if let Ok(whole) = path.canonicalize() {
+        return Some(whole);
+    }
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(parent.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// What the history knows the plan by.
@@ -116,12 +126,14 @@ fn conduct(
     let made = survey::cycle(options, stop, &settle, &mut keep, &mut observe);
     display.borrow_mut().finish();
     let experiment = made.inspect_err(|_| recorder.borrow_mut().give_up())?;
-    show(args, &experiment)?;
+    let shown = shown(args, &experiment);
     let status = experiment.status;
     let failed_ios = experiment.measurements.iter().any(|m| !m.errors.is_empty());
     let noted = recorder.borrow_mut().finish(&Document::Cycle(Box::new(experiment)));
     end(csv.into_inner(), status == ::results::Status::Complete, args.place.quiet)?;
     noted?;
+    // What stdout does not take is kept all the same.
+    print(&shown?)?;
     recorder.borrow().say(args.place.quiet);
     Ok(match outcome(status) {
         Outcome::Done if failed_ios => Outcome::IoFailed,
@@ -135,16 +147,16 @@ fn settle(workload: &mut Workload, facts: &[TargetFacts]) {
     settle_sectors(workload, &sectors);
 }
 
-fn show(args: &IometerArgs, experiment: &Experiment<Cycle>) -> Result<(), Failure> {
+fn shown(args: &IometerArgs, experiment: &Experiment<Cycle>) -> Result<String, Failure> {
     if args.json {
-        return print(&json(experiment)?);
+        return json(experiment);
     }
     let detail = match (args.targets, args.workers) {
         (true, _) => CycleDetail::Targets,
         (false, true) => CycleDetail::Workers,
         (false, false) => CycleDetail::Total,
     };
-    print(&report::text::cycle(experiment, detail))
+    Ok(report::text::cycle(experiment, detail))
 }
 
 /// The end of the result file.

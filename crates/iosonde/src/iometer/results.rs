@@ -38,8 +38,15 @@ impl Results {
                 path.display()
             ))
         };
-        if touch || fs::metadata(path).is_ok() {
+        if touch {
             claim(path, "result file of IOMeter", is_one).map_err(failed)?;
+        } else if fs::metadata(path).is_ok()
+            && !File::open(path).and_then(is_one).map_err(failed)?
+        {
+            let path = path.display();
+            return Err(Failure::CannotRun(format!(
+                "`{path}` is there and is no result file of IOMeter; name another"
+            )));
         }
         let setup = config.setup.clone().unwrap_or_default();
         let number = TestType::ALL.iter().position(|t| *t == setup.test_type);
@@ -62,7 +69,7 @@ impl Results {
     ) -> io::Result<()> {
         let with_specs = self.specs_of != Some(place);
         let ended = &stamp();
-        let measured = Measured { config, run, measurement, cpu, ended, with_specs };
+        let measured = Measured { config, place, run, measurement, cpu, ended, with_specs };
         let mut text = String::new();
         if !self.begun {
             if !self.ends_a_line()? {
@@ -97,6 +104,13 @@ impl Results {
     }
 
     fn append(&self, text: &str) -> io::Result<()> {
+        // What came there meanwhile, as a test file would, is no result file.
+        if !self.begun && fs::metadata(&self.path).is_ok_and(|m| m.len() > 0) {
+            let file = File::open(&self.path)?;
+            if !is_one(file)? {
+                return Err(io::Error::other("it is no result file of IOMeter any more"));
+            }
+        }
         // In one piece, so that a crash leaves whole runs.
         let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
         file.write_all(text.as_bytes())?;

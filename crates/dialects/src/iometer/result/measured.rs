@@ -66,6 +66,8 @@ pub struct HostCpu {
 pub struct Measured<'a> {
     /// What the file says.
     pub config: &'a Config,
+    /// Place of its access specifications in the workers' lists, from 0.
+    pub place: usize,
     /// What was asked for.
     pub run: &'a StepWorkload,
     /// What it gave.
@@ -176,11 +178,18 @@ impl Measured<'_> {
     }
 
     /// The access specifications of the run, each once.
+    /// Those of all workers that this run is a part of the cycle of, also of those that join later: they are written once.
     fn specs(&self) -> Vec<AccessSpec> {
         let mut specs: Vec<AccessSpec> = Vec::new();
-        for worker in &self.run.workers {
-            let known = specs.iter().any(|s| s.name.eq_ignore_ascii_case(&worker.spec));
-            specs.extend(self.config.spec(&worker.spec).filter(|_| !known).cloned());
+        let mut add = |spec: &AccessSpec| {
+            if !specs.iter().any(|s| s.name.eq_ignore_ascii_case(&spec.name)) {
+                specs.push(spec.clone());
+            }
+        };
+        for worker in self.config.managers.iter().flat_map(|m| &m.workers) {
+            if let Some(Some(spec)) = self.config.runs_of(worker).get(self.place) {
+                add(spec);
+            }
         }
         specs
     }
@@ -333,6 +342,16 @@ impl Sum {
         }
     }
 
+    /// The longest transaction; where a request has a reply, no less than it: the two longest I/Os need not belong together.
+    fn transaction_max_ns(&self) -> u64 {
+        let both = self.read.and(self.write);
+        if self.transactions < both.ios as f64 {
+            self.read.max_ns.saturating_add(self.write.max_ns)
+        } else {
+            both.max_ns
+        }
+    }
+
     fn put(&self, row: &mut ResultRow, seconds: f64) {
         let both = self.read.and(self.write);
         let per_s = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
@@ -351,7 +370,7 @@ impl Sum {
         }
         figure(Column::TransactionsPerS, per_s(self.transactions));
         figure(Column::TransactionMeanMs, ms(both.sum_ns, self.transactions));
-        figure(Column::TransactionMaxMs, both.max_ns as f64 / 1e6);
+        figure(Column::TransactionMaxMs, self.transaction_max_ns() as f64 / 1e6);
         for column in [Column::ConnectionsPerS, Column::ConnectionMeanMs, Column::ConnectionMaxMs] {
             figure(column, 0.0);
         }
@@ -373,7 +392,7 @@ impl Sum {
             (Column::RawConnection, 0),
             (Column::RawReadMax, self.read.max_ns.into()),
             (Column::RawWriteMax, self.write.max_ns.into()),
-            (Column::RawTransactionMax, both.max_ns.into()),
+            (Column::RawTransactionMax, self.transaction_max_ns().into()),
             (Column::RawConnectionMax, 0),
             (Column::RawRun, ticks(seconds * 1e9)),
             (Column::TicksPerS, TICKS_PER_S),
