@@ -150,10 +150,11 @@ fn configuration(numbers: &[u64], names: &[String], flags: u64) -> Configuration
     order(&mut shrink.extends_min, &mut shrink.extends_max);
     random.log_bytes_min = 1 << (random.log_bytes_min % 10);
     random.log_bytes_max = (random.log_bytes_max / 512 + 1).min(125) * 512;
+    // One CPU has room for 923 of all kinds.
     for users in [&mut random.user_count, &mut bulk.user_count, &mut audit.user_count] {
-        *users %= 300;
+        *users %= 200;
     }
-    read_ahead.user_count %= 300;
+    read_ahead.user_count %= 200;
     for file in files {
         file.log_file = true;
         file.max_size_mb = file.max_size_mb.map(|most| most.max(file.initial_size_mb));
