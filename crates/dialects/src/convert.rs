@@ -140,7 +140,7 @@ fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, String> {
 pub fn write(kind: Kind, workload: &Workload) -> Result<(String, Vec<String>), String> {
     match kind {
         Kind::Toml => Ok((workload.to_toml().map_err(|e| e.to_string())?, Vec::new())),
-        Kind::Fio => Ok(fio::jobs::write(workload)),
+        Kind::Fio => fio::jobs::write(workload).map_err(|e| e.to_string()),
         Kind::Icf => {
             let (config, lost) =
                 iometer::Config::of_workload(workload).map_err(|e| e.to_string())?;

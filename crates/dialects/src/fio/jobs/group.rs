@@ -56,6 +56,7 @@ pub(super) fn group(jobs: &[Job], odd: &[String]) -> Result<Group, JobFileError>
     for job in jobs {
         all.push((job, made.job(job)?));
     }
+    made.drop_whole_spans();
     let usual =
         Workload::single(Target { path: PathBuf::new(), size_bytes: None }, Stream::default());
     let Some((first, common)) = all.first() else { return Err(JobFileError::NoJob) };
@@ -185,7 +186,8 @@ impl Made {
         stream.offset_bytes = Bytes(offset);
         let end = size.map(|s| s.saturating_add(offset));
         let file = whole.or(end).map(Bytes);
-        stream.span_bytes = size.filter(|_| offset > 0 || file != end.map(Bytes)).map(Bytes);
+        // Another job may use more of the file; `drop_whole_spans` has the last word.
+        stream.span_bytes = size.or(whole.map(|w| w.saturating_sub(offset))).map(Bytes);
         stream.threads = if own { 1 } else { jobs };
         if own && count > 1 {
             stream.threads = jobs;
@@ -222,10 +224,24 @@ impl Made {
     fn target(&mut self, path: PathBuf, size_bytes: Option<Bytes>) -> usize {
         let index = self.targets.iter().position(|t| t.path == path).unwrap_or(self.targets.len());
         match self.targets.get_mut(index) {
-            Some(known) => known.size_bytes = known.size_bytes.max(size_bytes),
+            // Who names no size uses all there is.
+            Some(known) => {
+                let both = known.size_bytes.zip(size_bytes);
+                known.size_bytes = both.map(|(a, b)| a.max(b));
+            }
             None => self.targets.push(Target { path, size_bytes }),
         }
         index
+    }
+
+    /// Streams that use their targets from begin to end need not say how much of them.
+    fn drop_whole_spans(&mut self) {
+        for stream in self.streams.iter_mut().filter(|s| s.offset_bytes.0 == 0) {
+            let sizes = stream.targets.iter().filter_map(|t| self.targets.get(*t));
+            if sizes.map(|t| t.size_bytes).all(|size| size == stream.span_bytes) {
+                stream.span_bytes = None;
+            }
+        }
     }
 }
 

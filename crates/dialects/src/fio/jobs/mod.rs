@@ -12,7 +12,7 @@ use thiserror::Error;
 use workload::Workload;
 
 pub(crate) use directions::in_percent;
-pub use write::write;
+pub use write::{NoFileName, write};
 
 /// The jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq)]

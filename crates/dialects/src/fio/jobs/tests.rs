@@ -68,6 +68,51 @@ prio=0
 }
 
 #[test]
+fn jobs_that_share_a_file_keep_to_their_own_part_of_it() {
+    let group = |w: &str, r: &str| {
+        one(&format!(
+            "[w]\nfilename=/dev/sdb\nrw=randwrite\n{w}\n[r]\nfilename=/dev/sdb\nrw=randread\n{r}\n"
+        ))
+        .workload
+    };
+    let parts = |workload: &Workload| -> Vec<Option<u64>> {
+        workload.streams.iter().map(|s| s.span_bytes.map(|b| b.0)).collect()
+    };
+    let both = group("size=1g", "size=100g");
+    assert_eq!(both.targets[0].size_bytes, Some(Bytes(100 << 30)));
+    assert_eq!(parts(&both), [Some(1 << 30), None]);
+    for whole in [group("", "size=1g"), group("size=1g", "")] {
+        assert_eq!(whole.targets[0].size_bytes, None, "who names no size uses all there is");
+    }
+    assert_eq!(parts(&group("", "size=1g")), [None, Some(1 << 30)]);
+    assert_eq!(parts(&group("size=1g", "")), [Some(1 << 30), None]);
+    assert_eq!(parts(&group("filesize=1g", "size=2g")), [Some(1 << 30), None]);
+}
+
+#[test]
+fn a_path_that_fio_would_cut_is_written_nowhere() {
+    let of = |path: &str| {
+        let target = Target { path: path.into(), size_bytes: Some(Bytes(1 << 30)) };
+        write(&Workload::single(target, Stream::default()))
+    };
+    for path in ["/data/db#1.dat", "/data/a;b", "/data/x\nrw=randwrite", "/data/${X}", "/data/x "] {
+        assert_eq!(of(path), Err(NoFileName(path.into())));
+    }
+    assert!(of("/data/db:1 a.dat").unwrap().0.contains("filename=/data/db\\:1 a.dat\n"));
+}
+
+#[test]
+fn a_mapped_depth_is_named() {
+    let target = Target { path: "/data/x".into(), size_bytes: Some(Bytes(1 << 30)) };
+    let lost = |depth| {
+        let single = Workload::single(target.clone(), Stream { depth, ..Stream::default() });
+        write(&Workload { mode: Mode::Mapped, ..single }).unwrap().1
+    };
+    let depth = |lost: Vec<String>| lost.iter().any(|l| l.contains("one I/O at a time"));
+    assert!(depth(lost(8)) && !depth(lost(1)));
+}
+
+#[test]
 fn jobs_behind_a_wall_are_workloads_of_their_own() {
     let groups = read("[global]\nsize=1m\nruntime=1\ntime_based\n[a]\nrw=read\n[b]\nrw=read\n[c]\nstonewall\nrw=write\n").unwrap();
     let names: Vec<&[String]> = groups.iter().map(|g| g.jobs.as_slice()).collect();
@@ -153,7 +198,7 @@ fn what_fio_cannot_do_is_named() {
     };
     let target = Target { path: "/a:b".into(), size_bytes: Some(Bytes(1 << 20)) };
     let (text, lost) =
-        write(&Workload { cooldown_seconds: 1.0, ..Workload::single(target, stream) });
+        write(&Workload { cooldown_seconds: 1.0, ..Workload::single(target, stream) }).unwrap();
     assert!(text.contains("filename=/a\\:b\n"), "{text}");
     for what in ["I/O after the window", "share", "on each target", "is due", "what is written"] {
         assert!(lost.iter().any(|l| l.contains(what)), "{what}: {lost:?}");
@@ -289,7 +334,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_the_same(workload in some_workload()) {
         prop_assert_eq!(workload.violations(), [], "{:?}", workload.streams);
-        let (text, lost) = write(&workload);
+        let (text, lost) = write(&workload).unwrap();
         prop_assert_eq!(lost, Vec::<String>::new(), "{}", text);
         let groups = read(&text).unwrap();
         prop_assert_eq!(&groups[0].lost, &Vec::<String>::new(), "{}", text);

@@ -1,7 +1,9 @@
 //! A workload as a job file.
 
 use std::fmt::{Display, Write as _};
+use std::path::{Path, PathBuf};
 
+use thiserror::Error;
 use workload::{
     Arrival, Completion, Content, DiskspdAccess, DiskspdSlices, Distribution, EngineChoice, Mode,
     OnError, Pattern, PoolShare, Priority, RateLimit, Stream, SyncCall, Target, ThinkFrom,
@@ -10,9 +12,20 @@ use workload::{
 
 use super::directions;
 
+/// A path that no line of a job file can hold: fio would work on another file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the target `{}` cannot be written in a job file: fio would end the name at a `;`, a `#` or the end of a line, fill in a `${{`, and \
+     strip blanks from its ends; give the file another name, or a link to it",
+    .0.display()
+)]
+pub struct NoFileName(pub PathBuf);
+
 /// A workload as the text of a job file, and what of it is lost.
-#[must_use]
-pub fn write(workload: &Workload) -> (String, Vec<String>) {
+pub fn write(workload: &Workload) -> Result<(String, Vec<String>), NoFileName> {
+    if let Some(target) = workload.targets.iter().find(|t| !can_be_named(&t.path)) {
+        return Err(NoFileName(target.path.clone()));
+    }
     let mut out = Out::default();
     out.global(workload);
     let mut names: Vec<String> = vec!["global".to_owned()];
@@ -31,11 +44,17 @@ pub fn write(workload: &Workload) -> (String, Vec<String>) {
             names.push(name);
             // What one job loses, its twin on another target loses, too.
             out.silent = number > 0;
-            out.job(stream, targets, groups.len());
+            out.job(workload, stream, targets, groups.len());
         }
         out.silent = false;
     }
-    (out.text, out.lost)
+    Ok((out.text, out.lost))
+}
+
+/// Whether fio reads a path as it is written.
+fn can_be_named(path: &Path) -> bool {
+    let odd = |c: char| c.is_control() || matches!(c, ';' | '#');
+    path.to_str().is_some_and(|p| p.trim() == p && !p.contains(odd) && !p.contains("${"))
 }
 
 /// The name of a stream's job on one of its targets: one that no other has, without what would end it.
@@ -115,7 +134,7 @@ impl Out {
     }
 
     /// A job of one stream on some targets; `jobs` is how many the stream has.
-    fn job(&mut self, stream: &Stream, targets: &[&Target], jobs: usize) {
+    fn job(&mut self, workload: &Workload, stream: &Stream, targets: &[&Target], jobs: usize) {
         self.order(stream);
         if let Some(mode) = stream.mode {
             self.set("direct", u8::from(mode == Mode::Direct));
@@ -129,6 +148,11 @@ impl Out {
         self.lose_if(
             shares,
             "threads that work on the targets of several streams; each has threads of its own",
+        );
+        let mapped = workload.mode == Mode::Mapped;
+        self.lose_if(
+            mapped && stream.depth > 1,
+            "the depth: fio's engine `mmap` does one I/O at a time in each clone",
         );
         self.set("iodepth", stream.depth);
         self.set("numjobs", stream.threads);
@@ -321,8 +345,6 @@ impl Out {
         let name = |t: &&Target| t.path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:");
         let names: Vec<String> = targets.iter().map(name).collect();
         self.set("filename", names.join(":"));
-        let odd = |t: &&Target| t.path.to_string_lossy().contains([';', '#', '\n', '\u{FFFD}']);
-        self.lose_if(targets.iter().any(odd), "a path with a sign that ends a line of fio's");
         let offset = stream.offset_bytes.0;
         let files = targets.len().max(1) as u64;
         let file = targets.first().and_then(|t| t.size_bytes).map(|b| b.0);
