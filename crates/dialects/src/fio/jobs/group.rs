@@ -7,7 +7,7 @@ use workload::{
     OnError, Pattern, Pool, PoolShare, Priority, Stream, Target, Workload, parse_cpus,
 };
 
-use super::parse::{JOBS_MAX, Job, Place};
+use super::parse::{Job, Place};
 use super::{Group, JobFileError, at, directions};
 use crate::fio::options::{Reader, SYNCHRONOUS, split_names};
 
@@ -30,6 +30,11 @@ const ENGINES: [(&str, EngineChoice); 12] = [
 /// What the engine is where a job names none.
 const ENGINE: &str = "psync";
 
+/// The most threads of a job, which is what a workload may have.
+const THREADS_MAX: u32 = 4096;
+/// The most files of all jobs of a job file, each counted once for each job that uses it.
+const FILES_MAX: usize = 10_000;
+
 /// What is said once for all jobs of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Common {
@@ -42,16 +47,22 @@ struct Common {
 }
 
 /// What was made so far.
-#[derive(Default)]
-struct Made {
+struct Made<'a> {
+    /// Files of all jobs so far, those of other groups among them.
+    files: &'a mut usize,
     targets: Vec<Target>,
     streams: Vec<Stream>,
     lost: Vec<String>,
 }
 
-/// The jobs of a group; `odd` are lines of the file that are none.
-pub(super) fn group(jobs: &[Job], odd: &[String]) -> Result<Group, JobFileError> {
-    let mut made = Made { lost: odd.to_vec(), ..Made::default() };
+/// The jobs of a group; `odd` are lines of the file that are none, and `files` counts those of all groups.
+pub(super) fn group(
+    jobs: &[Job],
+    odd: &[String],
+    files: &mut usize,
+) -> Result<Group, JobFileError> {
+    let (targets, streams) = (Vec::new(), Vec::new());
+    let mut made = Made { files, targets, streams, lost: odd.to_vec() };
     let mut all: Vec<(&Job, Common)> = Vec::new();
     for job in jobs {
         all.push((job, made.job(job)?));
@@ -97,7 +108,7 @@ pub(super) fn group(jobs: &[Job], odd: &[String]) -> Result<Group, JobFileError>
     Ok(Group { jobs: jobs.iter().map(|j| j.name.clone()).collect(), workload, lost: made.lost })
 }
 
-impl Made {
+impl Made<'_> {
     fn job(&mut self, job: &Job) -> Result<Common, JobFileError> {
         let mut reader = Reader::new(job.options.clone());
         let mut notes: Vec<(&str, String)> = Vec::new();
@@ -152,7 +163,7 @@ impl Made {
         if jobs > 1 && stream.pattern != Pattern::Random {
             notes.push(("numjobs", "all clones of a job begin at the first block; threads are spread over the file here".to_owned()));
         }
-        let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes);
+        let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes)?;
         self.lost.extend(losses(job, reader, notes));
         stream.targets = paths;
         self.streams.push(stream);
@@ -167,16 +178,18 @@ impl Made {
         jobs: u32,
         stream: &mut Stream,
         notes: &mut Vec<(&str, String)>,
-    ) -> Vec<usize> {
+    ) -> Result<Vec<usize>, JobFileError> {
         let offset = reader.size("offset").unwrap_or(0);
         let (size, whole) = (reader.size("size"), reader.size("filesize"));
         let directory = reader.take("directory");
-        let count = reader.number("nrfiles").unwrap_or(1).clamp(1, 1000) as usize;
+        let count = reader.number("nrfiles").unwrap_or(1).max(1) as usize;
         let written = reader.take("filename").map(|names| split_names(&names));
         let share = reader.take("file_service_type");
         // A clone of a job without names has files of its own.
         let own = written.is_none() && jobs > 1;
-        let clones = if own { (jobs as usize).min(JOBS_MAX) } else { 1 };
+        let clones = if own { jobs as usize } else { 1 };
+        let all = written.as_ref().map_or(clones.saturating_mul(count), Vec::len);
+        self.count(job, jobs, all)?;
         let names = written.unwrap_or_else(|| {
             let of = |clone: usize| (0..count).map(move |n| (clone, n));
             (0..clones).flat_map(of).map(|(c, n)| format!("{}.{c}.{n}", job.name)).collect()
@@ -217,7 +230,25 @@ impl Made {
         if indexes.len() < 2 {
             stream.pool = None;
         }
-        indexes
+        Ok(indexes)
+    }
+
+    /// Counts the files of a job, unless they are too many.
+    fn count(&mut self, job: &Job, jobs: u32, files: usize) -> Result<(), JobFileError> {
+        *self.files = self.files.saturating_add(files);
+        let (option, what) = if jobs > THREADS_MAX {
+            ("numjobs", format!("has {jobs} threads (numjobs); {THREADS_MAX} are the most"))
+        } else if *self.files > FILES_MAX {
+            let what = format!(
+                "has {files} files, with those of the jobs before it {}; {FILES_MAX} are the most",
+                self.files
+            );
+            (if job.places.contains_key("nrfiles") { "nrfiles" } else { "filename" }, what)
+        } else {
+            return Ok(());
+        };
+        let Place { line, column } = job.places.get(option).copied().unwrap_or(job.place);
+        Err(JobFileError::TooMany { line, column, job: job.name.clone(), what })
     }
 
     /// The index of a path, as large as the job that uses most of it needs.

@@ -41,6 +41,18 @@ pub enum JobFileError {
         /// What it does instead.
         what: String,
     },
+    /// Jobs have more threads or files than anybody runs.
+    #[error("line {line}, column {column}: the job `{job}` {what}")]
+    TooMany {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// Its name.
+        job: String,
+        /// How many, and how many may be.
+        what: String,
+    },
 }
 
 /// Whether a text looks like a job file.
@@ -63,6 +75,9 @@ pub fn is_job_file(text: &str) -> bool {
     !is_toml && sections.jobs.iter().any(known)
 }
 
+/// Lines that are none of a job file are named one by one up to this many.
+const ODD_SHOWN: usize = 20;
+
 /// The groups of a job file, in the order in which they run. Lines that are none of a job file are lost in all of them.
 pub fn read(text: &str) -> Result<Vec<Group>, JobFileError> {
     let parse::Sections { jobs, odd } = parse::sections(text);
@@ -77,8 +92,14 @@ pub fn read(text: &str) -> Result<Vec<Group>, JobFileError> {
     if groups.is_empty() {
         return Err(JobFileError::NoJob);
     }
-    let odd: Vec<String> = odd.into_iter().map(|(place, what)| at(place, &what)).collect();
-    groups.iter().map(|jobs| group::group(jobs, &odd)).collect()
+    let more = odd.len().saturating_sub(ODD_SHOWN);
+    let mut odd: Vec<String> =
+        odd.into_iter().take(ODD_SHOWN).map(|(place, what)| at(place, &what)).collect();
+    if more > 0 {
+        odd.push(format!("… and {more} more lines that are none of a job file"));
+    }
+    let mut files = 0;
+    groups.iter().map(|jobs| group::group(jobs, &odd, &mut files)).collect()
 }
 
 fn at(place: parse::Place, what: &str) -> String {

@@ -37,7 +37,7 @@ const SIZES: [&str; 9] =
 /// The longest line that is read, and the most options of a file: each job has all global ones.
 const LINE_BYTES_MAX: usize = 64 << 10;
 /// See above.
-pub(super) const JOBS_MAX: usize = 10_000;
+const JOBS_MAX: usize = 10_000;
 
 /// What a file holds.
 #[derive(Debug, Default)]

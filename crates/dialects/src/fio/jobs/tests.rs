@@ -113,6 +113,22 @@ fn a_mapped_depth_is_named() {
 }
 
 #[test]
+fn more_threads_or_files_than_anybody_runs_are_refused() {
+    let error = |text: &str| read(text).unwrap_err().to_string();
+    let threads = error("[a]\nrw=read\nnumjobs=1000000\nnrfiles=1000\n");
+    assert_eq!(
+        threads,
+        "line 3, column 1: the job `a` has 1000000 threads (numjobs); 4096 are the most"
+    );
+    let files = error("[a]\nrw=read\nnumjobs=100\n nrfiles=1000\n");
+    assert!(files.starts_with("line 4, column 2: the job `a` has 100000 files"), "{files}");
+    let files = error(&"[j]\nstonewall\nnrfiles=1000\n".repeat(11));
+    assert!(files.contains("`j` has 1000 files, with those of the jobs before it 11000"));
+    let odd = "odd\n".repeat(1000) + "[a]\nrw=read\nsize=1m\n";
+    assert_eq!(one(&odd).lost.iter().filter(|l| l.contains("first section")).count(), 20);
+}
+
+#[test]
 fn jobs_behind_a_wall_are_workloads_of_their_own() {
     let groups = read("[global]\nsize=1m\nruntime=1\ntime_based\n[a]\nrw=read\n[b]\nrw=read\n[c]\nstonewall\nrw=write\n").unwrap();
     let names: Vec<&[String]> = groups.iter().map(|g| g.jobs.as_slice()).collect();
