@@ -20,9 +20,12 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
     let pool = workload.streams.first().filter(|s| s.pool.is_some());
     let shared =
         pool.is_some() && workload.streams.iter().skip(1).all(|s| s.joined && s.pool.is_some());
+    // One switch of a time span makes new random bytes of all buffers that would hold the bytes 0 to 255.
+    let random = workload.streams.iter().any(|s| s.writes() && s.content == Content::Random);
     for stream in &workload.streams {
         made.of = format!("`{}`: ", stream.name);
         made.stream(workload, stream, shared);
+        made.unlike(stream, random);
     }
     made.of.clear();
     made.lose_if(workload.precision.is_some(), "the end of the window when a precision is reached");
@@ -38,7 +41,6 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
     let cpus = workload.streams.first().map(|s| s.cpus.clone()).unwrap_or_default();
     let differ = workload.streams.iter().any(|s| s.cpus != cpus);
     made.lose_if(differ, "the CPUs of each stream; those of the first are written for all");
-    let random = |s: &Stream| s.writes() && s.content == Content::Random;
     let interval_ms = u32::try_from(workload.interval_ns.0 / 1_000_000).unwrap_or(u32::MAX);
     let span = TimeSpan {
         duration_s: made.whole("seconds", workload.seconds),
@@ -58,7 +60,7 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
             .iter()
             .map(|c| Processor { group: c / GROUP_CPUS, cpu: c % GROUP_CPUS })
             .collect(),
-        random_write_data: workload.streams.iter().any(random),
+        random_write_data: random,
         measure_latency: true,
         iops_std_dev: interval_ms != 1000,
         io_bucket_ms: interval_ms,
@@ -105,7 +107,7 @@ impl Made {
             stream.sync.is_some(),
             "calls that flush (sync); DiskSpd has write-through only",
         );
-        self.content(stream, &mut one);
+        content(stream, &mut one);
         let weights = match stream.pool.as_ref().map(|p| &p.share) {
             Some(PoolShare::Drawn { weights }) => weights.clone(),
             Some(PoolShare::InTurn) => {
@@ -276,23 +278,38 @@ impl Made {
         }
     }
 
-    fn content(&mut self, stream: &Stream, one: &mut Target) {
-        if !stream.writes() {
-            return;
-        }
-        one.write_content = match stream.content {
-            Content::Zero => WriteContent::Zero,
-            Content::Counting | Content::Random => WriteContent::Counting,
-            Content::Source { bytes } => WriteContent::Random {
-                bytes: bytes.0,
-                file: stream.content_file.as_ref().map(|f| f.to_string_lossy().into_owned()),
-            },
-            Content::Compressible { .. } | Content::Repeating | Content::Fixed => {
-                self.lose("what is written; it is the bytes 0 to 255 over and over");
-                WriteContent::Counting
-            }
+    /// Names other bytes than the stream's; `random` where any stream of the workload writes random ones.
+    fn unlike(&mut self, stream: &Stream, random: bool) {
+        let unlike = match stream.content {
+            _ if !stream.writes() => false,
+            Content::Zero | Content::Random | Content::Source { .. } => false,
+            Content::Counting => random,
+            Content::Compressible { .. } | Content::Repeating | Content::Fixed => true,
         };
+        let what = if random {
+            "what is written; it is new random bytes, which another stream asks for and DiskSpd has for all of them"
+        } else {
+            "what is written; it is the bytes 0 to 255 over and over"
+        };
+        self.lose_if(unlike, what);
     }
+}
+
+fn content(stream: &Stream, one: &mut Target) {
+    if !stream.writes() {
+        return;
+    }
+    one.write_content = match stream.content {
+        Content::Zero => WriteContent::Zero,
+        Content::Counting | Content::Random => WriteContent::Counting,
+        Content::Source { bytes } => WriteContent::Random {
+            bytes: bytes.0,
+            file: stream.content_file.as_ref().map(|f| f.to_string_lossy().into_owned()),
+        },
+        Content::Compressible { .. } | Content::Repeating | Content::Fixed => {
+            WriteContent::Counting
+        }
+    };
 }
 
 fn distribution(slices: &DiskspdSlices) -> Option<Distribution> {
@@ -319,6 +336,27 @@ mod tests {
     use crate::diskspd::profile::read;
     use crate::drives::Drives;
     use workload::{Bytes, Rate, Target as Place};
+
+    #[test]
+    fn random_bytes_of_one_stream_are_named_for_the_others() {
+        let lost = |contents: [Content; 2]| {
+            let stream = |content| Stream { write_percent: 100, content, ..Stream::default() };
+            let place = Place { path: "/data/x".into(), size_bytes: Some(Bytes(1 << 30)) };
+            let single = Workload::single(place, Stream::default());
+            let streams = contents.map(stream).to_vec();
+            let (profile, lost) = profile_of(&Workload { streams, ..single });
+            let bytes = |l: &&String| l.contains("what is written");
+            let lost: Vec<String> = lost.iter().filter(bytes).cloned().collect();
+            (profile.time_spans[0].random_write_data, lost)
+        };
+        for other in [Content::Counting, Content::Fixed] {
+            let (random, lost) = lost([Content::Random, other]);
+            assert!(random && lost.len() == 1 && lost[0].contains("new random bytes"), "{lost:?}");
+        }
+        assert_eq!(lost([Content::Random, Content::Random]), (true, vec![]));
+        let (random, lost) = lost([Content::Counting, Content::Repeating]);
+        assert!(!random && lost.len() == 1 && lost[0].contains("0 to 255"), "{lost:?}");
+    }
 
     #[test]
     fn what_a_profile_says_is_written_as_it_was() {
