@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 use workload::{
-    Completion, Content, Distribution, Mix, MixPart, Mode, Nanoseconds, Pattern, PoolShare, Stream,
-    ThinkFrom, Workload,
+    Completion, Content, Distribution, Mix, MixPart, Mode, Nanoseconds, OnError, Pattern,
+    PoolShare, Stream, ThinkFrom, Workload,
 };
 
 use super::config::{AccessSpec, Config, Kind, Manager, Setup, Target, Worker};
@@ -103,6 +103,10 @@ impl Made {
         self.lose_if(
             workload.completion == Completion::Spin,
             "waiting without sleep (completion = \"spin\")",
+        );
+        self.lose_if(
+            workload.on_error == OnError::Stop,
+            "the end at a failed I/O (on_error = \"stop\"); IOMeter goes on",
         );
         self.lose_if(workload.engine.is_artificial(), "the engine; IOMeter makes real I/O");
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -303,7 +307,7 @@ mod tests {
     use super::*;
     use crate::drives::Drives;
     use workload::specs::spec;
-    use workload::{Bytes, OnError, Pool, Target as Place};
+    use workload::{Bytes, Pool, Target as Place};
 
     fn again(config: &Config) -> Workload {
         let text = config.to_icf();
@@ -334,14 +338,15 @@ mod tests {
             targets: vec![place("/mnt/iobw.tst"), place("/dev/sdb")],
             streams: streams.collect(),
             seconds: 3725.0,
-            on_error: OnError::Continue,
             ..Workload::single(place("/x"), Stream::default())
         };
         let (config, lost) = Config::of_workload(&workload).unwrap();
-        assert_eq!(lost, [""; 0]);
+        assert_eq!(lost, ["the end at a failed I/O (on_error = \"stop\"); IOMeter goes on"]);
         assert_eq!(config.managers[0].workers[0].targets[0].name, "/mnt [ext4]");
         assert_eq!(config.managers[0].workers[0].maximum_sectors, 1 << 20);
+        let workload = Workload { on_error: OnError::Continue, ..workload };
         assert_eq!(again(&config), workload);
+        assert_eq!(Config::of_workload(&workload).unwrap().1, [""; 0]);
     }
 
     #[test]
