@@ -83,7 +83,8 @@ impl Target {
         let name = self.name.trim();
         let at = |path: PathBuf, sector_bytes| Ok(TargetPlace { path, sector_bytes });
         if name.starts_with('/') {
-            return match name.rsplit_once(" [") {
+            let file_system = name.strip_suffix(']').and_then(|name| name.rsplit_once(" ["));
+            return match file_system {
                 Some((mount, _)) => {
                     at(Path::new(mount.trim()).join(FILE), FILE_SYSTEM_SECTOR_BYTES)
                 }
@@ -338,6 +339,7 @@ mod tests {
             ("sdz", "/tmp/z", 512),
             ("/mnt/a b [ext4]", "/mnt/a b/iobw.tst", 4096),
             ("/data/file", "/data/file", 512),
+            ("/data/x [1].dat", "/data/x [1].dat", 512),
         ] {
             let place = target(name).place(&drives).unwrap();
             assert_eq!(place, TargetPlace { path: PathBuf::from(path), sector_bytes }, "{name}");
