@@ -21,6 +21,8 @@ pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
 /// The log of one thread.
 #[derive(Debug)]
 pub(crate) struct Log {
+    /// The target that it is on.
+    target: u16,
     seed: u64,
     start: u64,
     end: u64,
@@ -83,6 +85,7 @@ impl Log {
     /// A log on a part of a file, empty.
     pub(crate) fn new(seed: u64, start: u64, end: u64, align: usize) -> Self {
         Self {
+            target: 0,
             seed,
             start,
             end,
@@ -96,6 +99,16 @@ impl Log {
             hardened: 0,
             blocks: VecDeque::new(),
         }
+    }
+
+    /// The same on this target.
+    pub(crate) fn on(self, target: u16) -> Self {
+        Self { target, ..self }
+    }
+
+    /// The target that it is on.
+    pub(crate) fn target(&self) -> u16 {
+        self.target
     }
 
     /// Appends a record of this many random bytes; gives its number.

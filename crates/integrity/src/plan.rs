@@ -44,6 +44,27 @@ pub struct Plan {
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
     pub stop_on_fault: bool,
+    /// How often users work and every page is read behind that; 0 is until somebody ends it.
+    pub cycles: u32,
+    /// When users and checkpoints wait with their next I/O; none is never.
+    pub throttle: Option<Throttle>,
+    /// How often a random user finds the page that it wants to read in memory, in percent; read-ahead users, too, unless reading ahead is
+    /// forced.
+    pub cache_hit_percent: f64,
+    /// Read-ahead users read whatever is in memory.
+    pub force_read_ahead: bool,
+    /// Several pages go into one I/O; otherwise each has its own, one behind the other for each user.
+    pub scatter_gather: bool,
+}
+
+/// When I/Os wait: as long as the smoothed duration of those on a file is above a target, users and checkpoints begin no other on it
+/// before those under way are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throttle {
+    /// The duration. Averages begin with it.
+    pub target: Duration,
+    /// The first writing of all pages and the checkpoint at the end of the work do not wait.
+    pub bursts: bool,
 }
 
 /// When what was written is on stable media.
@@ -119,6 +140,11 @@ impl Default for Plan {
             bulk: scan(8, (64, 128), 10),
             rereads: 15,
             stop_on_fault: true,
+            cycles: 1,
+            throttle: None,
+            cache_hit_percent: 0.0,
+            force_read_ahead: true,
+            scatter_gather: true,
         }
     }
 }
@@ -139,8 +165,16 @@ impl Plan {
     /// The largest I/O of data, in pages.
     #[must_use]
     pub fn io_pages(&self) -> u32 {
+        if !self.scatter_gather {
+            return 1;
+        }
         let scans = [&self.audit, &self.read_ahead, &self.bulk].map(|s| s.pages.1);
         scans.into_iter().fold(self.gather_pages, u32::max)
+    }
+
+    /// Changed pages that go into one write, at most.
+    pub(crate) fn gathered(&self) -> u32 {
+        if self.scatter_gather { self.gather_pages } else { 1 }
     }
 
     /// Every rule that the plan breaks.
@@ -194,6 +228,7 @@ impl Plan {
         let rule = "a record has 1 to 64000 bytes, the smaller first";
         check(ok, "random.log_bytes", format!("{from} to {to}"), rule);
         for (field, percent) in [
+            ("cache_hit_percent", self.cache_hit_percent),
             ("random.jump_percent", self.random.jump_percent),
             ("random.update_percent", self.random.update_percent),
             ("random.rollback_percent", self.random.rollback_percent),

@@ -8,6 +8,7 @@ use crate::checks::Touched;
 use crate::classify::{Fault, Kept, SectorState};
 use crate::figures::{FileFigures, Work};
 use crate::log::LogDamage;
+use crate::pace::Paced;
 
 /// A page that was wrong, with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,10 +99,14 @@ pub struct Report {
     pub load: Duration,
     /// How long the users worked.
     pub work_time: Duration,
-    /// How long it took to read every page at the end; none if that was not done.
+    /// How long it took to read every page, in all cycles; none if that was not done at the end.
     pub audit: Option<Duration>,
+    /// How often users worked and every page was read behind that.
+    pub cycles: u32,
     /// What was done to each target, in their order.
     pub targets: Vec<FileFigures>,
+    /// How the I/Os on each target were throttled; empty where that was not wanted.
+    pub paced: Vec<Paced>,
     /// What the users did.
     pub work: Work,
     /// Pages that were wrong; at most 200 of them.

@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::figures::{FileFigures, Work};
 use crate::ledger::{Ledger, LedgerError};
 use crate::log::Log;
+use crate::pace::Pace;
 use crate::page::{PageError, PageFormat};
 use crate::plan::{Plan, PlanError};
 use crate::report::{LogFault, Report};
@@ -121,60 +122,36 @@ pub fn run(
     if !violations.is_empty() {
         return Err(RunError::Plan(violations));
     }
-    let (files, log) = files(plan, places)?;
+    let (files, log_places) = files(plan, places)?;
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
-    let log_target = log.map_or(0, |(target, _)| target);
-    let numbers = (places.len(), log_target);
-    let shared = Shared::new(plan, format, files, numbers, stop, notice);
-    let threads = 0..plan.threads;
-    let logs = threads.clone().map(|n| log.map(|(_, place)| log_of(plan, place, n)));
-    let logs: Vec<Option<Log>> = logs.collect();
-    let none = || threads.clone().map(|_| None).collect::<Vec<Option<Log>>>();
+    let shared = Shared::new(plan, format, files, places.len(), stop, notice);
+    let logs: Vec<Option<Log>> =
+        (0..plan.threads).map(|thread| log_of(plan, &log_places, thread)).collect();
 
     let mut total = Total::new(places.len());
-    let all = |writes| move |thread| User::over_all(plan, thread, writes);
-    let timed = |phase: &mut dyn FnMut() -> Result<(), RunError>| {
-        let began = Instant::now();
-        phase().map(|()| began.elapsed())
-    };
     begins(Phase::Load);
-    let load = timed(&mut || {
-        total.add(phase(&shared, Duration::MAX, none(), open, &all(true))?);
-        Ok(())
-    })?;
+    let began = Instant::now();
+    let all = |thread| User::over_all(plan, thread, true);
+    total.add(phase(&shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
+    let load = began.elapsed();
 
-    begins(Phase::Work);
-    let users = |thread| User::of_thread(plan, thread);
-    let (mut first, mut left) = (Some(logs), Vec::new());
-    let work_time = timed(&mut || {
-        let logs = first.take().unwrap_or_default();
-        left = total.add(phase(&shared, time, logs, open, &users)?);
-        Ok(())
-    })?;
-
-    let mut audit = None;
-    // Whoever wants an end does not wait until everything was read.
-    let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
-    if !over() && total.ended.is_none() {
-        begins(Phase::Audit);
-        let time = timed(&mut || {
-            total.add(phase(&shared, Duration::MAX, none(), open, &all(false))?);
-            Ok(())
-        })?;
-        audit = (!over() && total.ended.is_none()).then_some(time);
-    }
+    let done = cycles(&shared, time, logs, open, begins, &mut total)?;
     begins(Phase::Log);
-    let (log_blocks, log_faults) = check_logs(&shared, &left, open)?;
+    let (log_blocks, log_faults) = check_logs(&shared, &done.logs, open)?;
     let interrupted = shared.stop.load(Ordering::Relaxed);
     let fault_count = shared.fault_count.load(Ordering::Relaxed);
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
+    let paced = shared.paces.iter().map(Pace::paced).collect();
     let (_, faults, failures) = shared.noted();
     let Total { targets, work, ended } = total;
+    let Cycled { work_time, audit, number: cycles, .. } = done;
     Ok(Report {
         load,
         work_time,
         audit,
+        cycles,
         targets,
+        paced,
         work,
         faults,
         fault_count,
@@ -185,6 +162,65 @@ pub fn run(
         interrupted,
         ended,
     })
+}
+
+/// What the cycles of a run leave.
+struct Cycled {
+    logs: Vec<Option<Log>>,
+    work_time: Duration,
+    audit: Option<Duration>,
+    /// How many were done.
+    number: u32,
+}
+
+/// Users work, and every page is read behind that; as often as the plan says, or until somebody ends it.
+fn cycles(
+    shared: &Shared<'_>,
+    time: Duration,
+    logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+    begins: &mut dyn FnMut(Phase),
+    total: &mut Total,
+) -> Result<Cycled, RunError> {
+    let plan = shared.plan;
+    let over = |total: &Total| {
+        shared.is_broken() || shared.stop.load(Ordering::Relaxed) || total.ended.is_some()
+    };
+    let mut done = Cycled { logs, work_time: Duration::ZERO, audit: None, number: 0 };
+    let mut audits = Duration::ZERO;
+    loop {
+        // No two cycles draw the same.
+        let round = u64::from(done.number);
+        begins(Phase::Work);
+        let began = Instant::now();
+        let users = |thread| User::of_thread(plan, thread);
+        let logs = std::mem::take(&mut done.logs);
+        done.logs = total.add(phase(shared, (time, round), logs, open, &users)?);
+        done.work_time += began.elapsed();
+        done.audit = None;
+        // Whoever wants an end does not wait until everything was read.
+        if over(total) {
+            return Ok(done);
+        }
+        begins(Phase::Audit);
+        let began = Instant::now();
+        let all = |thread| User::over_all(plan, thread, false);
+        total.add(phase(shared, (Duration::MAX, round), no_logs(plan), open, &all)?);
+        if over(total) {
+            return Ok(done);
+        }
+        audits += began.elapsed();
+        done.audit = Some(audits);
+        done.number = done.number.saturating_add(1);
+        if done.number == plan.cycles {
+            return Ok(done);
+        }
+    }
+}
+
+/// For phases that log nothing.
+fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
+    (0..plan.threads).map(|_| None).collect()
 }
 
 /// What was counted in all phases.
@@ -216,12 +252,12 @@ impl Total {
     }
 }
 
-/// The target that has the log, and what is known of it.
-type LogPlace<'a> = Option<(u16, &'a Place)>;
+/// Targets that have a log, and what is known of them.
+type LogPlaces<'a> = Vec<(u16, &'a Place)>;
 
-/// The files with pages, and the log.
-fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlace<'a>), RunError> {
-    let (mut files, mut log) = (Vec::new(), None);
+/// The files with pages, and the logs.
+fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlaces<'a>), RunError> {
+    let (mut files, mut logs) = (Vec::new(), LogPlaces::new());
     let page_bytes = u64::from(plan.page_bytes);
     for (index, place) in places.iter().enumerate() {
         let too_many = || RunError::Places("there are more than 65535 targets".to_owned());
@@ -242,40 +278,55 @@ fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlac
                 let path = place.path.clone();
                 files.push(DataFile { target, path, page_bytes, ledger });
             }
-            Role::Log if log.is_none() => {
-                let needed = LOG_BYTES_MIN * u64::from(plan.threads);
-                if place.size_bytes < needed {
-                    return Err(RunError::Places(format!(
-                        "the log `{path}` needs {needed} bytes for {} threads",
-                        plan.threads
-                    )));
-                }
-                log = Some((target, place));
-            }
-            Role::Log => {
-                return Err(RunError::Places("there can be one log; name one".to_owned()));
-            }
+            Role::Log => logs.push((target, place)),
         }
     }
     if files.is_empty() {
         return Err(RunError::Places("there is no file for pages".to_owned()));
     }
-    Ok((files, log))
+    check_log_places(plan, &logs)?;
+    Ok((files, logs))
 }
 
-/// A thread's part of the log.
-fn log_of(plan: &Plan, place: &Place, thread: u32) -> Log {
+/// Each log has a thread at least, and room for all of its threads.
+fn check_log_places(plan: &Plan, logs: &LogPlaces<'_>) -> Result<(), RunError> {
+    let (number, threads) = (logs.len() as u64, u64::from(plan.threads));
+    if number > threads {
+        return Err(RunError::Places(format!(
+            "{number} logs need as many threads, and there are {threads}; use more threads or fewer logs"
+        )));
+    }
+    for (index, (_, place)) in (0..).zip(logs) {
+        let sharing = (threads - index).div_ceil(number);
+        let needed = LOG_BYTES_MIN * sharing;
+        if place.size_bytes < needed {
+            return Err(RunError::Places(format!(
+                "the log `{}` needs {needed} bytes for {sharing} threads",
+                place.path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A thread's part of its log; threads take the logs in turn.
+fn log_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<Log> {
+    let number = u64::try_from(logs.len()).ok().filter(|n| *n > 0)?;
+    let (index, part) = (u64::from(thread) % number, u64::from(thread) / number);
+    let (target, place) = *logs.get(usize::try_from(index).ok()?)?;
+    let sharing = (u64::from(plan.threads) - index).div_ceil(number);
     let align = place.align_bytes.max(LOG_ALIGN_MIN);
-    let each = place.size_bytes / u64::from(plan.threads) / align * align;
-    let start = each * u64::from(thread);
+    let each = place.size_bytes / sharing / align * align;
+    let start = each * part;
     let align = usize::try_from(align).unwrap_or(4096);
-    Log::new(plan.seed ^ u64::from(thread) << 32, start, start + each, align)
+    let seed = plan.seed ^ u64::from(thread) << 32;
+    Some(Log::new(seed, start, start + each, align).on(target))
 }
 
-/// All threads, each on a queue of its own, until their users have left or the time is over.
+/// All threads, each on a queue of its own, until their users have left or the time is over. What is drawn follows from the round.
 fn phase(
     shared: &Shared<'_>,
-    time: Duration,
+    (time, round): (Duration, u64),
     logs: Vec<Option<Log>>,
     open: &OpenQueue<'_>,
     users: &(dyn Fn(u32) -> Vec<User> + Sync),
@@ -284,7 +335,8 @@ fn phase(
         let mut queue = open().map_err(RunError::Open)?;
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let end_ns = queue.now().saturating_add(nanoseconds);
-        let lane = shared.plan.seed.wrapping_add(u64::from(thread)).wrapping_mul(0x9E37_79B9);
+        let lane = u64::from(thread).wrapping_add(round << 32);
+        let lane = shared.plan.seed.wrapping_add(lane).wrapping_mul(0x9E37_79B9);
         let chance = Chance(Xoshiro256PlusPlus::seed_from_u64(lane));
         let site = Site::new(shared, thread, users(thread), chance, log, &mut *queue);
         Ok(site.work(end_ns))
@@ -330,7 +382,7 @@ fn check_logs(
             let request = Request {
                 slot: 0,
                 op: Op::Read,
-                target: shared.log_target,
+                target: log.as_ref().map_or(0, Log::target),
                 offset: block.offset,
                 bytes: block.bytes,
                 buffer_offset: 0,

@@ -10,6 +10,7 @@ use engine::{Op, Request};
 
 use crate::checks::Touched;
 use crate::ledger::Ledger;
+use crate::pace::Pace;
 use crate::page::PageFormat;
 use crate::plan::Plan;
 use crate::report::{FaultReport, IoFailure};
@@ -47,8 +48,8 @@ pub(crate) struct Shared<'a> {
     pub sizes: Vec<u64>,
     /// How many targets there are.
     pub targets: usize,
-    /// The target that has the log.
-    pub log_target: u16,
+    /// What is known of the I/Os on each target, where they are throttled.
+    pub paces: Vec<Pace>,
     /// The user wants an end.
     pub stop: &'a AtomicBool,
     /// An I/O that takes longer than this is told of.
@@ -69,11 +70,14 @@ impl<'a> Shared<'a> {
         plan: &'a Plan,
         format: PageFormat,
         files: Vec<DataFile>,
-        (targets, log_target): (usize, u16),
+        targets: usize,
         stop: &'a AtomicBool,
         notice: &'a (dyn Fn(String) + Sync),
     ) -> Self {
         let sizes = files.iter().map(|f| f.ledger.pages()).collect();
+        let most = u64::from(plan.threads) * u64::from(plan.depth);
+        let pace = |throttle| (0..targets).map(move |_| Pace::new(throttle, most));
+        let paces = plan.throttle.into_iter().flat_map(pace).collect();
         let ring = || Mutex::new(VecDeque::with_capacity(REMEMBERED));
         let touched = (0..plan.threads).map(|_| ring()).collect();
         Self {
@@ -82,7 +86,7 @@ impl<'a> Shared<'a> {
             files,
             sizes,
             targets,
-            log_target,
+            paces,
             stop,
             long_io: Duration::from_secs(15),
             long_ios: AtomicU64::new(0),

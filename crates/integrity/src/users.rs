@@ -39,7 +39,7 @@ impl Chance {
         from.saturating_add(u32::try_from(more).unwrap_or(0))
     }
 
-    fn percent(&mut self, percent: f64) -> bool {
+    pub(crate) fn percent(&mut self, percent: f64) -> bool {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64 * 100.0 < percent
     }
 }
@@ -63,8 +63,22 @@ fn anywhere(sizes: &Sizes, chance: &mut Chance) -> PageId {
 #[derive(Debug)]
 pub(crate) enum User {
     Random { how: RandomUsers, at: PageId, left: u32, changes: bool, stage: Stage },
-    Scan { how: ScanUsers, writes: bool, left: u32 },
+    Scan(Scan),
     Whole(Walk),
+}
+
+/// A user that reads or writes pages in a row.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    how: ScanUsers,
+    writes: bool,
+    /// I/Os before the next pause.
+    left: u32,
+    /// How often its pages are in memory, in percent.
+    hit_percent: f64,
+    /// Each page is an I/O of its own: what is still to be done of the last ones.
+    singly: Option<(PageId, u32)>,
+    scatter_gather: bool,
 }
 
 /// What a random user did last.
@@ -97,9 +111,15 @@ impl User {
             changes: false,
             stage: Stage::Arrived,
         });
-        let scans = [(plan.audit, false), (plan.read_ahead, false), (plan.bulk, true)];
-        let scans = scans.into_iter().flat_map(|(how, writes)| {
-            (0..mine(how.users)).map(move |_| Self::Scan { how, writes, left: how.cycles })
+        let ahead = if plan.force_read_ahead { 0.0 } else { plan.cache_hit_percent };
+        let scans =
+            [(plan.audit, false, 0.0), (plan.read_ahead, false, ahead), (plan.bulk, true, 0.0)];
+        let scatter_gather = plan.scatter_gather;
+        let scans = scans.into_iter().flat_map(|(how, writes, hit_percent)| {
+            (0..mine(how.users)).map(move |_| {
+                let left = how.cycles;
+                Self::Scan(Scan { how, writes, left, hit_percent, singly: None, scatter_gather })
+            })
         });
         random.chain(scans).collect()
     }
@@ -121,17 +141,43 @@ impl User {
                 *stage = now;
                 wish
             }
-            Self::Scan { how, writes, left } => {
-                if *left == 0 {
-                    *left = how.cycles;
-                    return Wish::Sleep(how.delay);
-                }
-                *left -= 1;
-                let (from, pages) = (anywhere(sizes, chance), chance.between(how.pages));
-                if *writes { Wish::Write { from, pages } } else { Wish::Read { from, pages } }
-            }
+            Self::Scan(scan) => scan.next(sizes, chance),
             Self::Whole(walk) => walk.next(sizes),
         }
+    }
+
+    /// How often a page that it wants to read is in memory, in percent.
+    pub(crate) fn hit_percent(&self, plan: &Plan) -> f64 {
+        match self {
+            Self::Random { .. } => plan.cache_hit_percent,
+            Self::Scan(scan) => scan.hit_percent,
+            Self::Whole(_) => 0.0,
+        }
+    }
+}
+
+impl Scan {
+    fn next(&mut self, sizes: &Sizes, chance: &mut Chance) -> Wish {
+        let wish = |from, pages| {
+            if self.writes { Wish::Write { from, pages } } else { Wish::Read { from, pages } }
+        };
+        if let Some((at, left)) = self.singly.take() {
+            let next = PageId { page: at.page + 1, ..at };
+            let ends = sizes.get(usize::from(at.file)).is_none_or(|pages| next.page >= *pages);
+            self.singly = (left > 1 && !ends).then_some((next, left - 1));
+            return wish(at, 1);
+        }
+        if self.left == 0 {
+            self.left = self.how.cycles;
+            return Wish::Sleep(self.how.delay);
+        }
+        self.left -= 1;
+        let (from, pages) = (anywhere(sizes, chance), chance.between(self.how.pages));
+        if self.scatter_gather {
+            return wish(from, pages);
+        }
+        self.singly = Some((from, pages));
+        self.next(sizes, chance)
     }
 }
 

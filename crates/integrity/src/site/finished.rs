@@ -8,6 +8,7 @@ use super::{Busy, LOOK_UP_NS, Site, State, Task};
 use crate::checks::{Checks, Touched};
 use crate::classify::Kept;
 use crate::ledger::Claim;
+use crate::log::Log;
 use crate::page::PageId;
 use crate::plan::Hardening;
 
@@ -55,6 +56,9 @@ impl Site<'_> {
 
     fn count(&mut self, busy: &Busy, complete: bool) {
         let latency_ns = self.queue.now().saturating_sub(busy.issued_ns);
+        if let Some(pace) = self.shared.paces.get(usize::from(busy.request.target)) {
+            pace.ended(latency_ns);
+        }
         let Some(figures) = self.figures.get_mut(usize::from(busy.request.target)) else { return };
         let kind = match busy.request.op {
             Op::Read => &mut figures.read,
@@ -95,7 +99,7 @@ impl Site<'_> {
                 }
             }
             Task::Log(block) if complete && self.shared.plan.hardening == Hardening::Flush => {
-                let target = self.shared.log_target;
+                let target = self.log.as_ref().map_or(0, Log::target);
                 self.start(Task::HardenLog(block), Op::Fdatasync, target, 0, 0);
             }
             Task::Log(block) | Task::HardenLog(block) => {

@@ -13,6 +13,7 @@ use engine::{Finished, Op, Queue, Request};
 use crate::figures::{FileFigures, Work};
 use crate::ledger::Claim;
 use crate::log::{Block, Log};
+use crate::pace::Pace;
 use crate::page::PageId;
 use crate::shared::Shared;
 use crate::users::{Chance, User, Wish};
@@ -23,6 +24,8 @@ const LOOK_UP_NS: u64 = 20_000_000;
 const WISHES_AT_ONCE: u32 = 64;
 /// Slots that users leave to the log, to changed pages, and to reading again.
 const RESERVED: usize = 3;
+/// A user that has to wait for I/Os to become faster asks again after this, if nothing has finished meanwhile.
+const HELD_NS: u64 = 1_000_000;
 
 /// What a slot is busy with.
 #[derive(Debug)]
@@ -63,6 +66,8 @@ struct Seat {
     state: State,
     /// The last record that it logged.
     record: Option<u64>,
+    /// What it wants and has to wait with, because I/Os are too slow.
+    held: Option<Wish>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +105,8 @@ pub(crate) struct Site<'a> {
     slots: Vec<Option<Busy>>,
     free: Vec<u32>,
     seats: Vec<Seat>,
+    /// The one that is asked first.
+    turn: usize,
     chance: Chance,
     log: Option<Log>,
     log_busy: bool,
@@ -112,6 +119,8 @@ pub(crate) struct Site<'a> {
     to_harden: Vec<u16>,
     hardening: u32,
     in_checkpoint: bool,
+    /// The target that it waits for to become faster.
+    batch_held: Option<u16>,
     next_checkpoint_ns: u64,
     requests: Vec<Request>,
     finished: Vec<Finished>,
@@ -134,7 +143,7 @@ impl<'a> Site<'a> {
         queue: &'a mut dyn Queue,
     ) -> Self {
         let depth = shared.plan.depth;
-        let seat = |user| Seat { user, state: State::Idle, record: None };
+        let seat = |user| Seat { user, state: State::Idle, record: None, held: None };
         let every = nanoseconds(shared.plan.checkpoint_every);
         let next_checkpoint_ns = queue.now().saturating_add(every);
         Self {
@@ -144,6 +153,7 @@ impl<'a> Site<'a> {
             slots: (0..depth).map(|_| None).collect(),
             free: (0..depth).rev().collect(),
             seats: users.into_iter().map(seat).collect(),
+            turn: 0,
             chance,
             log,
             log_busy: false,
@@ -153,6 +163,7 @@ impl<'a> Site<'a> {
             to_harden: Vec::new(),
             hardening: 0,
             in_checkpoint: false,
+            batch_held: None,
             next_checkpoint_ns,
             requests: Vec::with_capacity(depth as usize),
             finished: Vec::with_capacity(depth as usize),
@@ -246,7 +257,13 @@ impl<'a> Site<'a> {
     // What is wished for.
 
     fn ask_users(&mut self, now: u64) {
-        for seat in 0..self.seats.len() {
+        let seats = self.seats.len();
+        if self.shared.plan.throttle.is_some() {
+            // Where one may go on and others wait, it is not always the same one.
+            self.turn = (self.turn + 1) % seats.max(1);
+        }
+        for number in 0..seats {
+            let seat = (self.turn + number) % seats;
             for _ in 0..WISHES_AT_ONCE {
                 match self.seats[seat].state {
                     State::Until(at) if at <= now => {}
@@ -257,9 +274,43 @@ impl<'a> Site<'a> {
                 if !self.has_room() {
                     return;
                 }
-                let wish = self.seats[seat].user.next(&self.shared.sizes, &mut self.chance);
+                let held = self.seats[seat].held.take();
+                let was_held = held.is_some();
+                let wish = held.unwrap_or_else(|| {
+                    self.seats[seat].user.next(&self.shared.sizes, &mut self.chance)
+                });
+                if self.holds(seat, wish, was_held) {
+                    self.seats[seat].state = State::Until(now.saturating_add(HELD_NS));
+                    break;
+                }
                 self.seats[seat].state = self.fulfil(seat, wish, now);
             }
+        }
+    }
+
+    /// Whether a user has to wait with what it wants, because I/Os on the file are too slow.
+    fn holds(&mut self, seat: usize, wish: Wish, was_held: bool) -> bool {
+        let Some(throttle) = self.shared.plan.throttle else { return false };
+        let (Wish::Read { from, .. } | Wish::Write { from, .. }) = wish else { return false };
+        let loads = matches!(&self.seats[seat].user, User::Whole(walk) if walk.writes);
+        let target = self.shared.file(from.file).target;
+        if (loads && throttle.bursts) || !self.must_wait(target) {
+            return false;
+        }
+        self.seats[seat].held = Some(wish);
+        if !was_held {
+            self.count_throttled(target);
+        }
+        true
+    }
+
+    fn must_wait(&self, target: u16) -> bool {
+        self.shared.paces.get(usize::from(target)).is_some_and(Pace::must_wait)
+    }
+
+    fn count_throttled(&self, target: u16) {
+        if let Some(pace) = self.shared.paces.get(usize::from(target)) {
+            pace.count_throttled();
         }
     }
 
@@ -283,6 +334,11 @@ impl<'a> Site<'a> {
                 State::Idle
             }
             Wish::Read { from, pages } => {
+                let percent = self.seats[seat].user.hit_percent(self.shared.plan);
+                if percent > 0.0 && self.chance.percent(percent) {
+                    self.work.cache_hits += 1;
+                    return State::Idle;
+                }
                 let claims = self.claim(from, pages);
                 if claims.is_empty() {
                     self.work.cache_hits += 1;
@@ -334,6 +390,9 @@ impl<'a> Site<'a> {
 
     fn put(&mut self, slot: u32, task: Task, request: Request) {
         let issued_ns = self.queue.now();
+        if let Some(pace) = self.shared.paces.get(usize::from(request.target)) {
+            pace.began();
+        }
         let busy = Busy { task, request, done_bytes: 0, issued_ns, told: false };
         self.slots[slot as usize] = Some(busy);
         self.requests.push(request);

@@ -33,7 +33,7 @@ impl Site<'_> {
             return;
         };
         self.log_busy = true;
-        let (target, bytes) = (self.shared.log_target, block.bytes);
+        let (target, bytes) = (log.target(), block.bytes);
         let request =
             Request { slot, op: Op::Write, target, offset: block.offset, bytes, buffer_offset: 0 };
         self.put(slot, Task::Log(block), request);
@@ -51,7 +51,7 @@ impl Site<'_> {
             self.batch = std::mem::take(&mut self.dirty);
             self.batch.sort_unstable_by_key(|d| std::cmp::Reverse((d.file, d.claim.page)));
         }
-        while self.free.len() > 2 {
+        while self.free.len() > 2 && !self.batch_waits(leaving) {
             let Some((file, claims)) = self.next_gathered() else { break };
             self.writing += 1;
             self.write(file, claims, None);
@@ -71,6 +71,19 @@ impl Site<'_> {
         }
     }
 
+    /// Whether the next page of the checkpoint waits for I/Os on its file to become faster.
+    fn batch_waits(&mut self, leaving: bool) -> bool {
+        let Some(next) = self.batch.last() else { return false };
+        let Some(throttle) = self.shared.plan.throttle else { return false };
+        let target = self.shared.file(next.file).target;
+        let waits = !(leaving && throttle.bursts) && self.must_wait(target);
+        let before = std::mem::replace(&mut self.batch_held, waits.then_some(target));
+        if waits && before != Some(target) {
+            self.count_throttled(target);
+        }
+        waits
+    }
+
     /// Changed pages that lie side by side and whose records are on stable media.
     fn next_gathered(&mut self) -> Option<(u16, Vec<Claim>)> {
         let first = self.batch.last().copied()?;
@@ -78,7 +91,7 @@ impl Site<'_> {
         while let Some(next) = self.batch.last().copied() {
             let beside = next.file == first.file
                 && next.claim.page == first.claim.page + claims.len() as u64
-                && claims.len() < self.shared.plan.gather_pages as usize;
+                && claims.len() < self.shared.plan.gathered() as usize;
             if !beside || !self.is_hard(next.record) {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Every fault that a reader was handed is found and called by its name, and nothing else is.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod sqliosim;
 mod storage;
 
 use std::collections::BTreeSet;
@@ -52,14 +53,19 @@ fn empty() -> Shared {
     storage(&[DATA_PAGES * PAGE, DATA_PAGES * PAGE / 2, LOG_BYTES])
 }
 
-fn validate(plan: &Plan, storage: &Shared, seconds: u64) -> Report {
+/// Runs it on these places.
+fn validate_on(plan: &Plan, places: &[Place], storage: &Shared, seconds: u64) -> Report {
     let bytes = slot_bytes(plan);
     let open = || -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(storage, plan.depth, bytes)))
     };
     let stop = AtomicBool::new(false);
     let time = Duration::from_secs(seconds);
-    run(plan, &places(), time, &open, &stop, &mut |_| {}, &|_| {}).unwrap()
+    run(plan, places, time, &open, &stop, &mut |_| {}, &|_| {}).unwrap()
+}
+
+fn validate(plan: &Plan, storage: &Shared, seconds: u64) -> Report {
+    validate_on(plan, &places(), storage, seconds)
 }
 
 #[test]
