@@ -65,6 +65,9 @@ pub(crate) enum Command {
     /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
     #[command(disable_help_flag = true)]
     Sqlio(Tokens),
+    /// SQLIOSim's command line and configurations: a simulated database checks what it reads; `iosonde sqliosim --help`
+    #[command(disable_help_flag = true)]
+    Sqliosim(Tokens),
     /// DiskSpd's command line and its XML profiles, with its results as text or XML; `iosonde diskspd --help`
     #[command(disable_help_flag = true)]
     Diskspd(Tokens),

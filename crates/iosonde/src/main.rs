@@ -24,21 +24,19 @@ mod serve;
 mod signals;
 mod sizes;
 mod sqlio;
+mod sqliosim;
 mod sweep;
 mod targets;
 mod validate;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Arguments, Command};
-use exit::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(name::arguments());
+    let arguments = <Arguments as clap::Parser>::parse_from(name::arguments());
     let outcome =
-        signals::install().map_err(Failure::from).and_then(|stop| match arguments.command {
+        signals::install().map_err(exit::Failure::from).and_then(|stop| match arguments.command {
             Command::Run(run) => run::run(&run, &stop),
             Command::Assess(assess) => assess::assess(&assess, &stop),
             Command::Knee(knee) => knee::knee(&knee, &stop),
@@ -54,6 +52,7 @@ fn main() -> ExitCode {
             Command::Diskspd(args) => diskspd::diskspd(&args, &stop),
             Command::Iometer(args) => iometer::iometer(&args, &stop),
             Command::Sqlio(args) => sqlio::sqlio(&args, &stop),
+            Command::Sqliosim(args) => sqliosim::sqliosim(&args, &stop),
             Command::Schema { document } => run::print_schema(document),
         });
     exit::report(outcome)

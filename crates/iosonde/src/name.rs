@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Old tools that are subcommands.
-const TOOLS: [&str; 3] = ["sqlio", "diskspd", "iometer"];
+const TOOLS: [&str; 4] = ["sqlio", "sqliosim", "diskspd", "iometer"];
 
 /// The arguments of the program, with the subcommand that its name stands for.
 pub(crate) fn arguments() -> Vec<OsString> {
@@ -42,6 +42,7 @@ mod tests {
         };
         assert_eq!(spelled("/opt/bin/sqlio -kR"), "/opt/bin/sqlio sqlio -kR");
         assert_eq!(spelled("SQLIO.EXE"), "SQLIO.EXE sqlio");
+        assert_eq!(spelled("SQLIOSim.exe -d 5"), "SQLIOSim.exe sqliosim -d 5");
         assert_eq!(spelled("IOmeter.exe -c a.icf"), "IOmeter.exe iometer -c a.icf");
         assert_eq!(spelled("iosonde sqlio -kR"), "iosonde sqlio -kR");
         assert_eq!(spelled("./sqlio2 x"), "./sqlio2 x");

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::report::text::clean;
 use clap::Args;
-use engine::{Prepared, Queue};
-use integrity::{Hardening, Phase, Place, Plan, RandomUsers, Role};
+use engine::{Permissions, Prepared, Queue};
+use integrity::{Hardening, Phase, Place, Plan, RandomUsers, Report, Role};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload, show_duration,
 };
@@ -102,19 +102,11 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     let plans = engine::plan(&workload, &permissions)?;
     let sizes: Vec<u64> = plans.iter().map(|p| p.size_bytes).collect();
     let pages: u64 = sizes.iter().rev().skip(1).map(|s| s / u64::from(plan.page_bytes)).sum();
-    let memory = integrity::Ledger::needed_bytes(pages);
-    let free = engine::available_memory().unwrap_or(u64::MAX);
-    if memory > free / 2 {
-        return Err(Failure::CannotRun(format!(
-            "the versions of {pages} pages take {} of memory, and {} are free; use a smaller --size or a larger --page",
-            Bytes(memory),
-            Bytes(free)
-        )));
-    }
+    let memory = memory_for(pages, "use a smaller --size or a larger --page")?;
     let about = format!(
         "{pages} pages of {}, whose versions take {} of memory; the users work for {}\n",
         args.page,
-        Bytes(memory),
+        memory,
         show_duration(args.seconds)
     );
     if args.target.dry_run {
@@ -122,33 +114,82 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         return Ok(Outcome::Done);
     }
     let display = Mutex::new(Display::new(args.target.quiet));
-    let shown = || display.lock().unwrap_or_else(PoisonError::into_inner);
-    shown().message(about.trim_end());
+    hold(&display).message(about.trim_end());
+    let roles = vec![Role::Data; workload.targets.len().saturating_sub(1)];
+    let given = Given {
+        plan: &plan,
+        workload: &workload,
+        permissions: &permissions,
+        roles: [roles, vec![Role::Log]].concat(),
+        time: Duration::from_secs_f64(args.seconds),
+    };
+    let (report, places) = run_plan(&given, &display, &|_, _| (), stop)?;
+    print(&shown_text(&report, &places, workload.mode))?;
+    Ok(outcome_of(&report))
+}
+
+/// What is run, and on what.
+pub(crate) struct Given<'a> {
+    pub plan: &'a Plan,
+    pub workload: &'a Workload,
+    pub permissions: &'a Permissions,
+    /// What each target holds.
+    pub roles: Vec<Role>,
+    pub time: Duration,
+}
+
+/// Makes the targets ready and runs the plan on them. `hear` is told what is shown meanwhile, and whether it is an error.
+pub(crate) fn run_plan(
+    given: &Given<'_>,
+    display: &Mutex<Display>,
+    hear: &(dyn Fn(bool, &str) + Sync),
+    stop: &AtomicBool,
+) -> Result<(Report, Vec<Place>), Failure> {
+    let Given { plan, workload, permissions, roles, time } = given;
     let prepared =
-        engine::prepare(&workload, &permissions, stop, &mut |event| shown().show(event))?;
-    let places = places(&workload, &prepared);
+        engine::prepare(workload, permissions, stop, &mut |event| hold(display).show(event))?;
+    let places = places(workload, &prepared, roles);
     let open = || -> Result<Box<dyn Queue>, String> {
-        let opened = engine::open_queue(&workload, &prepared, 0).map_err(|e| e.to_string())?;
+        let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
         Ok(opened.0)
     };
-    let mut begins = |phase: Phase| shown().message(words(phase));
-    let notice = |text: String| shown().error(&text);
-    let time = Duration::from_secs_f64(args.seconds);
-    let report = integrity::run(&plan, &places, time, &open, stop, &mut begins, &notice)
+    let mut begins = |phase: Phase| {
+        hold(display).message(words(phase));
+        hear(false, words(phase));
+    };
+    let notice = |text: String| {
+        hold(display).error(&text);
+        hear(true, &text);
+    };
+    let report = integrity::run(plan, &places, *time, &open, stop, &mut begins, &notice)
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
-    shown().finish();
-    let mut text = integrity::text(&report, &places);
-    if args.buffered {
+    hold(display).finish();
+    Ok((report, places))
+}
+
+/// The report as text for a terminal.
+pub(crate) fn shown_text(report: &Report, places: &[Place], mode: Mode) -> String {
+    let mut text = integrity::text(report, places);
+    if mode == Mode::Buffered {
         text += "What was read went through the cache of the operating system: it says little of the storage behind it.\n";
     }
-    print(&text.lines().map(|line| clean(line) + "\n").collect::<String>())?;
+    text.lines().map(|line| clean(line) + "\n").collect()
+}
+
+/// How a run ended.
+pub(crate) fn outcome_of(report: &Report) -> Outcome {
     let failed = !report.failures.is_empty() || report.ended.is_some();
-    Ok(match (report.is_right(), report.interrupted, failed) {
+    match (report.is_right(), report.interrupted, failed) {
         (false, ..) => Outcome::WrongData,
         (true, true, _) => Outcome::Interrupted,
         (true, false, true) => Outcome::IoFailed,
         (true, false, false) => Outcome::Done,
-    })
+    }
+}
+
+/// A display that several threads use.
+pub(crate) fn hold(display: &Mutex<Display>) -> MutexGuard<'_, Display> {
+    display.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn words(phase: Phase) -> &'static str {
@@ -192,34 +233,12 @@ fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
 
 /// The targets with pages, and the log behind them; one stream that uses all of them as the threads will.
 fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
-    let stream = Stream {
-        name: "validate".to_owned(),
-        threads: plan.threads,
-        depth: plan.depth,
-        blocks: vec![Block { bytes: Bytes(integrity::slot_bytes(plan).into()), weight: 1 }],
-        align_bytes: Some(args.page),
-        write_percent: 50,
-        durable: plan.hardening == Hardening::WriteThrough,
-        pool: Some(Pool { share: PoolShare::InTurn }),
-        ..Stream::default()
-    };
+    let stream = stream_of(plan);
     let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
     if args.target.targets.is_empty() {
         return Err(wrong("name a directory on the storage, a file or a block device"));
     }
-    match args.target.engine {
-        Some(EngineArg::Null | EngineArg::Sim) => {
-            let text =
-                "`null` and `sim` keep no data, so nothing can be checked; use another engine";
-            return Err(wrong(text));
-        }
-        Some(EngineArg::Sync) => {
-            let text =
-                "`sync` makes one I/O at a time, and a database makes many; use another engine";
-            return Err(wrong(text));
-        }
-        _ => {}
-    }
+    check_engine(args.target.engine)?;
     if args.target.live {
         return Err(wrong("`validate` has no screen yet; leave out `--live`"));
     }
@@ -248,20 +267,63 @@ fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
+/// The stream that opens queues as a plan needs them.
+pub(crate) fn stream_of(plan: &Plan) -> Stream {
+    Stream {
+        name: "validate".to_owned(),
+        threads: plan.threads,
+        depth: plan.depth,
+        blocks: vec![Block { bytes: Bytes(integrity::slot_bytes(plan).into()), weight: 1 }],
+        align_bytes: Some(Bytes(plan.page_bytes.into())),
+        write_percent: 50,
+        durable: plan.hardening == Hardening::WriteThrough,
+        pool: Some(Pool { share: PoolShare::InTurn }),
+        ..Stream::default()
+    }
+}
+
+/// What keeps no data cannot be checked, and what makes one I/O at a time is no database.
+pub(crate) fn check_engine(engine: Option<EngineArg>) -> Result<(), Failure> {
+    let text = match engine {
+        Some(EngineArg::Null | EngineArg::Sim) => {
+            "`null` and `sim` keep no data, so nothing can be checked; use another engine"
+        }
+        Some(EngineArg::Sync) => {
+            "`sync` makes one I/O at a time, and a database makes many; use another engine"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::WrongUsage(text.to_owned()))
+}
+
+/// The memory that the versions of so many pages take, where there is as much.
+pub(crate) fn memory_for(pages: u64, remedy: &str) -> Result<Bytes, Failure> {
+    let memory = integrity::Ledger::needed_bytes(pages);
+    let free = engine::available_memory().unwrap_or(u64::MAX);
+    if memory > free / 2 {
+        return Err(Failure::CannotRun(format!(
+            "the versions of {pages} pages take {} of memory, and {} are free; {remedy}",
+            Bytes(memory),
+            Bytes(free)
+        )));
+    }
+    Ok(Bytes(memory))
+}
+
 fn in_directory(path: &Path, name: &str) -> PathBuf {
     if path.is_dir() { path.join(name) } else { path.to_owned() }
 }
 
-fn places(workload: &Workload, prepared: &Prepared) -> Vec<Place> {
-    let last = prepared.targets().len().saturating_sub(1);
-    let place = |(index, (target, fact)): (usize, (&engine::PreparedTarget, _))| {
+fn places(workload: &Workload, prepared: &Prepared, roles: &[Role]) -> Vec<Place> {
+    let targets = prepared.targets().iter().zip(prepared.facts()).zip(roles);
+    let place = |((target, fact), role): ((&engine::PreparedTarget, _), &Role)| {
         let fact: workload::TargetFacts = fact;
         Place {
             path: target.path().to_owned(),
             size_bytes: target.size_bytes(),
-            role: if index == last { Role::Log } else { Role::Data },
+            role: *role,
             align_bytes: if workload.mode == Mode::Direct { fact.direct_align_bytes } else { 1 },
         }
     };
-    prepared.targets().iter().zip(prepared.facts()).enumerate().map(place).collect()
+    targets.map(place).collect()
 }

@@ -31,6 +31,7 @@ mod specs;
 mod sqlio;
 mod sqlio_batch;
 mod sqlio_script;
+mod sqliosim;
 mod sweep;
 mod test_files;
 mod usage;

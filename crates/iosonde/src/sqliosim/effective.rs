@@ -1,0 +1,115 @@
+//! The configuration that counts: a file or one of those by name, and the command line over it.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use dialects::drives::Drives;
+use dialects::sqliosim::{Command, Configuration, DataFile, NAMES, Reading, read, shipped, write};
+use dialects::text::decode;
+
+use super::path_of;
+use crate::exit::Failure;
+use crate::files::{claim, write_whole};
+
+/// More than any configuration has.
+const BYTES_MAX: u64 = 4 << 20;
+/// The file that SQLIOSim takes where none is named.
+const USUAL: &str = "sqliosim.cfg.ini";
+/// The size of data files that SQLIOSim's own configuration proposes, in MiB.
+const DATA_MB: i64 = 4096;
+/// Logs have half the size of the data, in these bounds, in MiB.
+const LOG_MB: (i64, i64) = (2, 50);
+
+/// Reads the configuration and sets what the command line says.
+pub(super) fn effective(command: &Command, drives: &Drives) -> Result<Reading, Failure> {
+    let mut reading = configuration(command.config.as_deref(), drives)?;
+    let config = &mut reading.config;
+    if let Some(seconds) = command.seconds {
+        config.general.test_cycle_duration_s = seconds.into();
+        config.general.test_cycles = 1;
+    }
+    let size = command.size_mb.map(i64::from);
+    let log_size = |data: i64| (data / 2).clamp(LOG_MB.0, LOG_MB.1);
+    if let Some(size) = size {
+        for file in &mut config.files {
+            let stays = file.max_size_mb == Some(file.initial_size_mb);
+            file.initial_size_mb = if file.log_file { log_size(size) } else { size };
+            let least = file.initial_size_mb;
+            file.max_size_mb =
+                file.max_size_mb.map(|most| if stays { least } else { most.max(least) });
+        }
+    }
+    if !command.directories.is_empty() {
+        let configured = config.files.iter().find(|f| !f.log_file).map(|f| f.initial_size_mb);
+        let size = size.or(configured).unwrap_or(DATA_MB);
+        let named = command.directories.iter().flat_map(|directory| {
+            [("mdx", size, false), ("ldx", log_size(size), true)].map(|file| (directory, file))
+        });
+        config.files = (1..)
+            .zip(named)
+            .map(|(number, (directory, (extension, initial_size_mb, log_file)))| DataFile {
+                number,
+                file_name: inside(directory, &format!("sqliosim.{extension}")),
+                initial_size_mb,
+                max_size_mb: Some(initial_size_mb),
+                log_file,
+                ..DataFile::default()
+            })
+            .collect();
+    }
+    let wrong: Vec<String> = config.violations().iter().map(ToString::to_string).collect();
+    if wrong.is_empty() { Ok(reading) } else { Err(Failure::WrongUsage(wrong.join("\n"))) }
+}
+
+/// A file in a directory, written as the directory is.
+fn inside(directory: &str, name: &str) -> String {
+    let windows = directory.contains('\\') || directory.ends_with(':');
+    let mark = if windows { '\\' } else { '/' };
+    format!("{}{mark}{name}", directory.trim_end_matches(['/', '\\']))
+}
+
+fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, Failure> {
+    let Some(name) = name else {
+        if Path::new(USUAL).is_file() {
+            return from_file(USUAL, drives);
+        }
+        let config = shipped("default").unwrap_or_default();
+        return Ok(Reading { config, notes: Vec::new() });
+    };
+    let is_file = drives.path(name).is_ok_and(|path| path.is_file());
+    match shipped(name) {
+        Some(config) if !is_file => Ok(Reading { config, notes: Vec::new() }),
+        _ => from_file(name, drives),
+    }
+}
+
+fn from_file(name: &str, drives: &Drives) -> Result<Reading, Failure> {
+    let path = path_of(drives, name)?;
+    let text = File::open(path).and_then(text_of).map_err(|error| {
+        let names = NAMES.join(", ");
+        Failure::WrongUsage(format!("`{name}`: {error}; built in are {names}"))
+    })?;
+    read(name, &text).map_err(|wrong| Failure::WrongUsage(wrong.to_string()))
+}
+
+fn text_of(file: File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(io::Error::other("it is larger than 4 MiB; no configuration is"));
+    }
+    Ok(decode(&bytes))
+}
+
+/// Writes a configuration, over an earlier one and over nothing else.
+pub(super) fn save(config: &Configuration, path: &Path) -> Result<(), Failure> {
+    let text = write(config).map_err(|error| Failure::WrongUsage(error.to_string()))?;
+    let is_one = |file: File| {
+        let text = text_of(file)?;
+        Ok(text.lines().any(|line| line.trim().eq_ignore_ascii_case("[CONFIG]")))
+    };
+    let saved =
+        claim(path, "configuration of SQLIOSim", is_one).and_then(|()| write_whole(path, text));
+    saved.map_err(|error| Failure::CannotRun(format!("`-save {}`: {error}", path.display())))
+}

@@ -1,0 +1,16 @@
+//! Flags of ours beside SQLIOSim's options.
+
+use clap::Parser;
+
+use crate::dialect::PlaceFlags;
+
+/// SQLIOSim's command line as it is; `-?` shows its options. These flags may stand anywhere in it
+#[derive(Debug, Parser)]
+pub(super) struct SqliosimFlags {
+    #[command(flatten)]
+    pub place: PlaceFlags,
+
+    /// Show what would be done and touch nothing but what `-save` names
+    #[arg(long)]
+    pub dry_run: bool,
+}

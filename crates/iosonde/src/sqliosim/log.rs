@@ -1,0 +1,55 @@
+//! SQLIOSim's log, written while it happens.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use dialects::sqliosim::log::{BEGIN, Entry, Kind};
+use dialects::text::decode;
+use jiff::Zoned;
+
+use crate::exit::Failure;
+use crate::files::claim;
+
+/// A log.
+pub(super) struct Log(Mutex<State>);
+
+struct State {
+    file: File,
+    failed: Option<io::Error>,
+}
+
+impl Log {
+    /// Begins a log, over an earlier one and over nothing else.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let opened = claim(path, "log of SQLIOSim", is_log).and_then(|()| File::create(path));
+        let file = opened.map_err(|error| {
+            Failure::CannotRun(format!("the log `{}`: {error}", path.display()))
+        })?;
+        Ok(Self(Mutex::new(State { file, failed: None })))
+    }
+
+    /// Writes an entry.
+    pub(super) fn say(&self, error: bool, text: &str) {
+        let (kind, user) =
+            if error { (Kind::Error, "Validation") } else { (Kind::Info, "Monitor") };
+        let entry = Entry { kind, user, text }.to_text(&Zoned::now());
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = state.file.write_all(entry.as_bytes()) {
+            state.failed.get_or_insert(error);
+        }
+    }
+
+    /// The first entry that could not be written.
+    pub(super) fn failed(self) -> Option<io::Error> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).failed
+    }
+}
+
+/// Whether a file begins as a log does.
+fn is_log(file: File) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.take(256).read_to_end(&mut bytes)?;
+    Ok(decode(&bytes).trim_start_matches(['\u{feff}', ' ', '\r', '\n']).starts_with(BEGIN))
+}

@@ -1,0 +1,276 @@
+//! What a configuration means for the simulated database, and what of it is not done.
+
+use std::time::Duration;
+
+use dialects::sqliosim::Configuration;
+use integrity::{Hardening, Plan, RandomUsers, Role, ScanUsers, Throttle, slot_bytes};
+
+/// Memory for pages and buffers where the configuration says nothing, in MiB.
+const MEMORY_MB: u64 = 512;
+/// More threads than this only cost.
+const THREADS_MAX: u64 = 16;
+/// The least and the most I/Os of a thread in flight.
+const DEPTHS: (u64, u64) = (4, 64);
+/// Changed pages that a thread holds back in memory.
+const DIRTY_PAGES: (u64, u64) = (64, 1 << 20);
+const DIRTY_PAGES_USUAL: u64 = 4096;
+/// Pages of 8 KiB in a MiB.
+const PAGES_PER_MIB: u64 = 128;
+
+/// A configuration as the simulated database takes it.
+pub(super) struct Mapped {
+    pub plan: Plan,
+    /// What each file holds.
+    pub roles: Vec<Role>,
+    /// The length of a cycle.
+    pub time: Duration,
+    /// Past the cache of the operating system.
+    pub direct: bool,
+    /// What the configuration says and is not done so.
+    pub notes: Vec<String>,
+}
+
+/// What a configuration means.
+pub(super) fn mapped(config: &Configuration, seed: u64) -> Mapped {
+    let general = &config.general;
+    let available = std::thread::available_parallelism().map_or(2, |n| n.get() as u64);
+    let cpus = general.cpu_count.map_or(available, whole);
+    let plan = with_threads(config, cpus, users_of(config, cpus, seed));
+    let role = |log_file| if log_file { Role::Log } else { Role::Data };
+    Mapped {
+        plan,
+        roles: config.files.iter().map(|file| role(file.log_file)).collect(),
+        time: Duration::from_secs(whole(general.test_cycle_duration_s)),
+        direct: general.no_buffering || general.scatter_gather,
+        notes: notes(config),
+    }
+}
+
+/// The plan but for its threads.
+fn users_of(config: &Configuration, cpus: u64, seed: u64) -> Plan {
+    let Configuration { general, random, audit, read_ahead, bulk, .. } = config;
+    let users = |count: i64| u32_of(if count < 0 { (cpus * 2).min(8) } else { whole(count) });
+    let scan = |count: i64, (from, to): (i64, i64), cycles: i64, delay_ms: i64| ScanUsers {
+        users: users(count),
+        pages: (u32_of(whole(from)), u32_of(whole(to))),
+        cycles: u32_of(whole(cycles)).max(1),
+        delay: Duration::from_millis(whole(delay_ms)),
+    };
+    let pair = |from: i64, to: i64| (u32_of(whole(from)), u32_of(whole(to)));
+    Plan {
+        seed,
+        hardening: if general.write_through { Hardening::WriteThrough } else { Hardening::Flush },
+        random: RandomUsers {
+            users: users(random.user_count),
+            jump_percent: percent(random.jump_percentage),
+            chain_pages: pair(random.chain_pages_min, random.chain_pages_max),
+            update_percent: percent(random.update_ratio),
+            log_bytes: pair(random.log_bytes_min, random.log_bytes_max),
+            rollback_percent: percent(random.rollback_chance),
+            sleep: Duration::from_millis(whole(random.sleep_after_ms)),
+        },
+        audit: scan(
+            audit.user_count,
+            (audit.pages, audit.pages),
+            audit.delay_after_cycles,
+            audit.delay_ms,
+        ),
+        read_ahead: scan(
+            read_ahead.user_count,
+            (read_ahead.pages_min, read_ahead.pages_max),
+            read_ahead.delay_after_cycles,
+            read_ahead.delay_ms,
+        ),
+        bulk: scan(
+            bulk.user_count,
+            (bulk.pages_min, bulk.pages_max),
+            bulk.delay_after_cycles,
+            bulk.delay_ms,
+        ),
+        stop_on_fault: general.stop_on_error,
+        cycles: u32_of(whole(general.test_cycles)),
+        throttle: Some(Throttle {
+            target: Duration::from_millis(whole(general.target_io_duration_ms)),
+            bursts: general.allow_io_bursts,
+        }),
+        cache_hit_percent: percent(general.cache_hit_ratio),
+        force_read_ahead: general.force_read_ahead,
+        scatter_gather: general.scatter_gather,
+        ..Plan::default()
+    }
+}
+
+/// As many threads as there are CPUs, logs have room for, and I/Os may be in flight; as deep as memory has room for.
+fn with_threads(config: &Configuration, cpus: u64, mut plan: Plan) -> Plan {
+    let general = &config.general;
+    let logs = config.files.iter().filter(|file| file.log_file);
+    // A thread needs 1 MiB of its log.
+    let room = logs.clone().map(|log| whole(log.initial_size_mb)).min();
+    let logs = logs.count() as u64;
+    let in_flight = match whole(general.max_outstanding_io) {
+        0 => u64::MAX,
+        most => most,
+    };
+    let threads = cpus
+        .min(THREADS_MAX)
+        .min(room.map_or(THREADS_MAX, |room| room.saturating_mul(logs)))
+        .min(in_flight / DEPTHS.0)
+        .max(logs)
+        .max(1);
+    let memory = general.max_memory_mb.map_or(MEMORY_MB, whole).saturating_mul(1 << 20);
+    // Half of it for I/Os under way, each with a buffer for reading and one for writing.
+    let buffers = u64::from(slot_bytes(&plan)) * 2 * threads;
+    let depth = (memory / 2 / buffers.max(1)).min(in_flight / threads).clamp(DEPTHS.0, DEPTHS.1);
+    let dirty = general
+        .max_memory_mb
+        .map_or(DIRTY_PAGES_USUAL, |mb| whole(mb).saturating_mul(PAGES_PER_MIB) / threads);
+    let dirty = dirty.clamp(DIRTY_PAGES.0, DIRTY_PAGES.1);
+    (plan.threads, plan.depth) = (u32_of(threads), u32_of(depth));
+    plan.dirty_pages = u32_of(dirty);
+    plan
+}
+
+/// Everything that the configuration says and that is done otherwise or not at all.
+fn notes(config: &Configuration) -> Vec<String> {
+    let Configuration { general, files, random, audit, read_ahead, bulk, .. } = config;
+    let mut notes = Vec::new();
+    let mut add = |applies: bool, text: &str| {
+        if applies {
+            notes.push(text.to_owned());
+        }
+    };
+    add(
+        general.affinity != 0 || general.io_affinity != 0,
+        "`Affinity`, `IOAffinity`: threads are not bound to CPUs",
+    );
+    add(
+        (1..4).contains(&general.max_outstanding_io),
+        "`MaxOutstandingIO`: a thread has 4 I/Os in flight at least",
+    );
+    add(
+        general.scatter_gather && !general.no_buffering,
+        "`NoBuffering` is TRUE because `UseScatterGather` is, as in SQLIOSim",
+    );
+    add(
+        !general.write_through,
+        "`WriteThrough=FALSE`: files are flushed instead, the log before a commit is done and data at the end of a checkpoint",
+    );
+    add(
+        !general.delete_files_at_startup,
+        "`DeleteFilesAtStartup=FALSE`: files are kept, and every page of them is written anew",
+    );
+    let resizes = |f: &dialects::sqliosim::DataFile| {
+        f.shrinkable || f.max_size_mb.is_some_and(|most| most > f.initial_size_mb)
+    };
+    add(
+        general.stamp_files || files.iter().any(resizes),
+        "`MaxSize`, `Increment`, `Shrinkable`, `StampFiles`, [ShrinkUser]: files keep the size they begin with, and are wholly written",
+    );
+    add(files.iter().any(|f| f.sparse), "`Sparse`: files are wholly written, and have no holes");
+    let stream = |name: &str| name.char_indices().any(|(at, c)| c == ':' && at > 1);
+    add(
+        files.iter().any(|f| stream(&f.file_name)),
+        "a stream of a file is a file of its own here, with the colon in its name",
+    );
+    add(
+        !files.iter().any(|f| f.log_file),
+        "no file is a `LogFile`: pages are written without a record of their change before them",
+    );
+    add(
+        random.yield_percentage != 0
+            || random.cpu_simulation
+            || random.cpu_cycles_min != 0
+            || random.cpu_cycles_max != 0,
+        "`YieldPercentage`, `CPUSimulation`, `CPUCyclesMin`, `CPUCyclesMax`: no CPU time is spent between I/Os",
+    );
+    add(
+        [audit.delay_after_cycles, read_ahead.delay_after_cycles, bulk.delay_after_cycles]
+            .contains(&0),
+        "`DelayAfterCycles=0` is taken as 1",
+    );
+    notes
+}
+
+/// No less than nothing; the rules of the configuration have refused anything else.
+fn whole(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn u32_of(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// From 1/100 %.
+fn percent(hundredths: i64) -> f64 {
+    hundredths as f64 / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dialects::sqliosim::{NAMES, shipped};
+
+    #[test]
+    fn the_shipped_ones_are_plans_with_their_meaning() {
+        for name in NAMES {
+            let config = shipped(name).unwrap();
+            let mapped = mapped(&config, 1);
+            assert_eq!(mapped.plan.violations(), [], "{name}");
+            assert_eq!(mapped.roles.len(), config.files.len());
+        }
+        let of = |name| mapped(&shipped(name).unwrap(), 1);
+        let default = of("default");
+        let Plan { random, audit, bulk, .. } = default.plan.clone();
+        assert_eq!((random.jump_percent, random.update_percent), (5.0, 90.0));
+        assert_eq!((random.chain_pages, random.log_bytes), ((50, 100), (64, 8192)));
+        assert_eq!((audit.users, audit.pages, bulk.pages), (2, (64, 64), (64, 128)));
+        assert_eq!(default.plan.throttle.unwrap().target, Duration::from_millis(100));
+        assert_eq!((default.time.as_secs(), default.plan.cycles), (300, 1));
+        assert!((default.plan.cache_hit_percent - 10.0).abs() < 1e-9 && default.direct);
+        let writes = of("seqwrites").plan;
+        assert_eq!(
+            (writes.random.users, writes.audit.users, writes.bulk.pages),
+            (0, 0, (600, 1000))
+        );
+        assert!(writes.bulk.users > 0 && !writes.force_read_ahead);
+        let sparse = of("sparse");
+        assert!(!sparse.plan.scatter_gather && sparse.plan.cycles == 3);
+        assert_eq!(sparse.roles, [Role::Data, Role::Log, Role::Data]);
+        assert!(sparse.notes.iter().any(|n| n.contains("`Sparse`")));
+        assert!(sparse.notes.iter().any(|n| n.contains("stream")));
+        assert!(of("hwcache").notes.is_empty(), "{:?}", of("hwcache").notes);
+    }
+
+    #[test]
+    fn limits_bound_threads_and_depth() {
+        let mut config = shipped("hwcache").unwrap();
+        config.general.cpu_count = Some(8);
+        let plan = |config: &Configuration| mapped(config, 1).plan;
+        assert_eq!((plan(&config).threads, plan(&config).random.users), (8, 8));
+        config.general.max_outstanding_io = 20;
+        let bounded = plan(&config);
+        assert!(bounded.threads * bounded.depth <= 20, "{bounded:?}");
+        config.general.max_outstanding_io = 1;
+        assert_eq!((plan(&config).threads, plan(&config).depth), (1, 4));
+        config.general.max_outstanding_io = 0;
+        config.files[1].initial_size_mb = 4;
+        assert_eq!(plan(&config).threads, 4);
+    }
+
+    #[test]
+    fn what_is_not_done_is_told() {
+        let mut config = shipped("hwcache").unwrap();
+        config.general.affinity = 3;
+        config.general.write_through = false;
+        config.general.no_buffering = false;
+        config.general.stamp_files = true;
+        config.random.cpu_simulation = true;
+        config.files.truncate(1);
+        let notes = mapped(&config, 1).notes.join("\n");
+        for key in
+            ["Affinity", "WriteThrough", "NoBuffering", "StampFiles", "CPUSimulation", "LogFile"]
+        {
+            assert!(notes.contains(key), "{key}: {notes}");
+        }
+    }
+}
