@@ -5,6 +5,9 @@ use workload::Workload;
 use crate::drives::Drives;
 use crate::{diskspd, fio, iometer, text};
 
+/// Lines of a file that are named one by one.
+const NOTES_MAX: usize = 1000;
+
 /// A kind of file that holds a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -68,13 +71,51 @@ impl Kind {
     }
 }
 
-/// Every workload of a file, in the order in which they run. An error is what is wrong, line by line.
-pub fn read(kind: Kind, bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, String> {
+/// The workloads of a file, in the order in which they run. What a short file asks for may be long: each is made when it is taken.
+#[derive(Debug)]
+pub struct Parts {
+    /// What is lost of the file, whichever workload of it is taken.
+    pub lost: Vec<String>,
+    source: Source,
+}
+
+/// Where the workloads come from.
+#[derive(Debug)]
+enum Source {
+    Made(Vec<Part>),
+    Icf { config: Box<iometer::Config>, steps: Vec<iometer::Step>, drives: Drives },
+}
+
+impl Parts {
+    /// How many there are, at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a file without any is an error")]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.source {
+            Source::Made(parts) => parts.len(),
+            Source::Icf { steps, .. } => steps.len(),
+        }
+    }
+
+    /// One of them, from 0; none behind the last. An error is why a run is no workload.
+    pub fn part(&self, index: usize) -> Option<Result<Part, String>> {
+        match &self.source {
+            Source::Made(parts) => parts.get(index).cloned().map(Ok),
+            Source::Icf { config, steps, drives } => {
+                steps.get(index).map(|step| part_of_step(config, step, drives))
+            }
+        }
+    }
+}
+
+/// Every workload of a file. An error is what is wrong, line by line.
+pub fn read(kind: Kind, bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
+    let made = |parts| Parts { lost: Vec::new(), source: Source::Made(parts) };
     match kind {
         Kind::Toml => {
             let workload =
                 text::decode(bytes).parse().map_err(|e: workload::ParseError| e.to_string())?;
-            Ok(vec![Part { name: "workload".to_owned(), workload, lost: Vec::new() }])
+            Ok(made(vec![Part { name: "workload".to_owned(), workload, lost: Vec::new() }]))
         }
         Kind::Icf => read_icf(bytes, drives),
         Kind::Diskspd => read_profile(bytes, drives),
@@ -85,31 +126,41 @@ pub fn read(kind: Kind, bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, Stri
                 workload: g.workload,
                 lost: g.lost,
             };
-            Ok(groups.into_iter().map(part).collect())
+            Ok(made(groups.into_iter().map(part).collect()))
         }
     }
 }
 
-fn read_icf(bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, String> {
+fn read_icf(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
     let iometer::Read { config, notes, .. } = iometer::read(bytes).map_err(|e| e.to_string())?;
     let runs = config.runs();
-    let notes: Vec<String> = notes.iter().map(ToString::to_string).chain(runs.notes).collect();
-    let mut parts = Vec::new();
-    for step in &runs.steps {
-        let made = config.workload(step, drives).map_err(|e| e.to_string())?;
-        let lost = notes.iter().cloned().chain(made.lost).collect();
-        let name = made.workload.title();
-        let depth = step.outstanding.map_or_else(String::new, |n| format!(", {n} outstanding"));
-        parts.push(Part { name: name + &depth, workload: made.workload, lost });
+    let more = notes.len().saturating_sub(NOTES_MAX);
+    let mut lost: Vec<String> = notes.iter().take(NOTES_MAX).map(ToString::to_string).collect();
+    if more > 0 {
+        lost.push(format!("… and {more} more lines of the file"));
     }
-    if parts.is_empty() {
-        let why = if notes.is_empty() { "it asks for no run".to_owned() } else { notes.join("\n") };
+    lost.extend(runs.notes);
+    if runs.steps.is_empty() {
+        let why = if lost.is_empty() { "it asks for no run".to_owned() } else { lost.join("\n") };
         return Err(why);
     }
-    Ok(parts)
+    lost.extend(config.about_managers());
+    let (config, drives) = (Box::new(config), drives.clone());
+    Ok(Parts { lost, source: Source::Icf { config, steps: runs.steps, drives } })
 }
 
-fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, String> {
+fn part_of_step(
+    config: &iometer::Config,
+    step: &iometer::Step,
+    drives: &Drives,
+) -> Result<Part, String> {
+    let made = config.workload(step, drives).map_err(|e| e.to_string())?;
+    let name = made.workload.title();
+    let depth = step.outstanding.map_or_else(String::new, |n| format!(", {n} outstanding"));
+    Ok(Part { name: name + &depth, workload: made.workload, lost: made.lost })
+}
+
+fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
     let profile = diskspd::profile::read(bytes).map_err(|e| e.to_string())?;
     let mut parts = Vec::new();
     for (number, span) in profile.time_spans.iter().enumerate() {
@@ -129,11 +180,13 @@ fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Vec<Part>, String> {
                 stream.span_bytes = None;
             }
         }
-        let lost = diskspd::notes::of_profile(&profile).into_iter().chain(job.notes).collect();
         let name = format!("time span {}: {}", number + 1, job.workload.title());
-        parts.push(Part { name, workload: job.workload, lost });
+        parts.push(Part { name, workload: job.workload, lost: job.notes });
     }
-    if parts.is_empty() { Err("it has no time span".to_owned()) } else { Ok(parts) }
+    if parts.is_empty() {
+        return Err("it has no time span".to_owned());
+    }
+    Ok(Parts { lost: diskspd::notes::of_profile(&profile), source: Source::Made(parts) })
 }
 
 /// A workload as the text of a file, and what of it is lost.
@@ -174,7 +227,8 @@ mod tests {
             let (text, _) = write(kind, &workload()).unwrap();
             assert_eq!(Kind::of_text(&text), Some(kind), "{text}");
             let parts = read(kind, text.as_bytes(), &Drives::default()).unwrap();
-            let [part] = parts.as_slice() else { panic!("one workload: {text}") };
+            assert_eq!(parts.len(), 1, "{text}");
+            let part = parts.part(0).unwrap().unwrap();
             assert_eq!(part.workload.in_flight(), 32, "{text}");
             assert_eq!((part.workload.seconds, part.workload.targets.len()), (20.0, 1));
             let stream = &part.workload.streams[0];
@@ -186,6 +240,20 @@ mod tests {
         assert_eq!(Kind::of_extension("ICF"), Some(Kind::Icf));
     }
 
+    #[test]
+    fn what_a_configuration_loses_is_told_once_and_its_runs_are_made_one_by_one() {
+        let bytes = include_bytes!("../tests/iometer/v1.1.0.icf");
+        let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap(), "1=/dev/sdb".parse().unwrap()]);
+        let parts = read(Kind::Icf, bytes, &drives).unwrap();
+        let managers = |lost: &[String]| lost.iter().filter(|l| l.contains("managers")).count();
+        assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
+        assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
+        assert!(parts.part(16).is_none());
+        // Without the drives the file is still one of 16 runs; the one that is taken says what is missing.
+        let parts = read(Kind::Icf, bytes, &Drives::default()).unwrap();
+        assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(bytes: Vec<u8>) {
@@ -193,7 +261,7 @@ mod tests {
             let _ = Kind::of_text(&text);
             for kind in KINDS {
                 if let Ok(parts) = read(kind, &bytes, &Drives::default()) {
-                    for part in parts {
+                    for part in (0..parts.len()).filter_map(|n| parts.part(n)?.ok()) {
                         let _ = KINDS.map(|other| write(other, &part.workload));
                     }
                 }

@@ -170,6 +170,20 @@ impl Config {
         Ok(StepWorkload { workload, lost, workers, needs })
     }
 
+    /// That every manager of the file is this host, where there are several.
+    #[must_use]
+    pub fn about_managers(&self) -> Option<String> {
+        let names: Vec<&str> = self.managers.iter().take(20).map(|m| m.name.as_str()).collect();
+        let more = if self.managers.len() > names.len() { ", …" } else { "" };
+        (names.len() > 1).then(|| {
+            format!(
+                "the file has {} managers ({}{more}); the workers of all of them run here, on this host",
+                self.managers.len(),
+                names.join(", ")
+            )
+        })
+    }
+
     /// The name of a worker, with its manager where there are several.
     fn full_name(&self, manager: &Manager, worker: &Worker) -> String {
         let name = if self.managers.len() > 1 {

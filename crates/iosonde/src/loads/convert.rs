@@ -1,18 +1,21 @@
 //! `iosonde workload`: workloads between the files of iosonde and of other tools.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use dialects::convert::{Kind, Part, read, write};
+use dialects::convert::{Kind, Part, Parts, read, write};
 use dialects::drives::{Drive, Drives};
 use dialects::text::decode;
 use workload::Workload;
 
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
+
+/// The largest file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// `iosonde workload`
 #[derive(Debug, Args)]
@@ -99,11 +102,13 @@ fn convert(args: &ConvertArgs) -> Result<Outcome, Failure> {
     let (from, parts) = parts_of(&args.input, args.from.map(Kind::from), &args.drive)?;
     let to = args.to.map(Kind::from).or_else(|| kind_of(args.output.as_deref()));
     let to = to.unwrap_or(Kind::Toml);
-    let mut lost = Vec::new();
+    let mut lost = parts.lost.clone();
     let chosen = chosen(&parts, args, &mut lost)?;
     let mut written = Vec::new();
-    for (number, part) in &chosen {
-        let (text, losses) = converted(part, from, to).map_err(|what| wrong(&args.input, &what))?;
+    for number in &chosen {
+        let (text, losses) = part(&parts, *number)
+            .and_then(|part| converted(&part, from, to))
+            .map_err(|what| wrong(&args.input, &what))?;
         let of = if chosen.len() > 1 { format!("{number}: ") } else { String::new() };
         lost.extend(losses.into_iter().map(|what| of.clone() + &what));
         written.push((*number, text));
@@ -134,13 +139,15 @@ fn wrong(path: &Path, what: &str) -> Failure {
     Failure::WrongUsage(lines.join("\n"))
 }
 
+/// One of them by its number, from 1.
+fn part(parts: &Parts, number: usize) -> Result<Part, String> {
+    let part = number.checked_sub(1).and_then(|index| parts.part(index));
+    part.unwrap_or_else(|| Err(format!("there is no run {number}")))
+}
+
 /// What a file is, and every workload of it.
-fn parts_of(
-    path: &Path,
-    from: Option<Kind>,
-    drives: &[Drive],
-) -> Result<(Kind, Vec<Part>), Failure> {
-    let bytes = fs::read(path).map_err(|e| wrong(path, &e.to_string()))?;
+fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, Parts), Failure> {
+    let bytes = bytes_of(path)?;
     let named = kind_of(Some(path));
     // What is wrong in a file that calls itself TOML is to be said with its line.
     let toml = named.filter(|kind| *kind == Kind::Toml);
@@ -154,6 +161,20 @@ fn parts_of(
     };
     let parts = read(kind, &bytes, &Drives::new(drives.to_vec())).map_err(said)?;
     Ok((kind, parts))
+}
+
+/// The bytes of a file, unless it is larger than any that holds a workload: a device by mistake, for one.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |e: std::io::Error| wrong(path, &e.to_string());
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let mib = FILE_BYTES_MAX >> 20;
+        let text = format!("it is larger than {mib} MiB, which no file with a workload is");
+        return Err(wrong(path, &text));
+    }
+    Ok(bytes)
 }
 
 fn kind_of(path: Option<&Path>) -> Option<Kind> {
@@ -170,55 +191,63 @@ pub(crate) fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), Fai
     };
     let (_, parts) = parts_of(path, None, &[]).map_err(drives)?;
     let count = parts.len();
-    let Some(part) = parts.into_iter().next() else {
-        return Err(wrong(path, "there is no workload in it"));
-    };
     if count > 1 {
         let text = format!(
             "it has {count} runs, and one is run at a time; choose one: `iosonde workload convert --step N -o FILE.toml`"
         );
         return Err(wrong(path, &text));
     }
-    Ok((part.workload, part.lost))
+    let part = part(&parts, 1).map_err(|e| wrong(path, &e)).map_err(drives)?;
+    Ok((part.workload, parts.lost.into_iter().chain(part.lost).collect()))
 }
 
-/// The parts that are asked for, with their numbers. The others are lost, unless they were left out by name.
-fn chosen<'a>(
-    parts: &'a [Part],
+/// The numbers of the parts that are asked for. The others are lost, unless they were left out by name.
+fn chosen(
+    parts: &Parts,
     args: &ConvertArgs,
     lost: &mut Vec<String>,
-) -> Result<Vec<(usize, &'a Part)>, Failure> {
-    let numbered = || parts.iter().enumerate().map(|(index, part)| (index + 1, part));
+) -> Result<Vec<usize>, Failure> {
+    let numbers = 1..=parts.len();
+    let name = |n| part(parts, n).map_or_else(|why| why, |part| part.name);
     match args.step.as_deref() {
         Some("all") if args.output.is_none() && parts.len() > 1 => {
             let text = "`--step all` writes several files; name them: `--output FILE`";
             Err(Failure::WrongUsage(text.to_owned()))
         }
-        Some("all") => Ok(numbered().collect()),
+        Some("all") if parts.len() > FILES_MAX => {
+            let text = format!(
+                "`--step all`: there are {} steps, and {FILES_MAX} files are the most that are written; choose one by its number",
+                parts.len()
+            );
+            Err(Failure::WrongUsage(text))
+        }
+        Some("all") => Ok(numbers.collect()),
         Some(step) => {
-            let found =
-                step.parse().ok().and_then(|n: usize| numbered().find(|(number, _)| *number == n));
+            let found = step.parse().ok().filter(|n| numbers.contains(n));
             let unknown = || {
                 let mut text = format!("`--step {step}`: there are {} steps", parts.len());
-                numbered().take(SHOWN).for_each(|(n, part)| {
-                    let _ = write!(text, "\n  {n}: {}", part.name);
+                numbers.clone().take(SHOWN).for_each(|n| {
+                    let _ = write!(text, "\n  {n}: {}", name(n));
                 });
                 Failure::WrongUsage(text)
             };
             Ok(vec![found.ok_or_else(unknown)?])
         }
         None => {
-            let others = numbered().skip(1);
-            lost.extend(others.take(SHOWN).map(|(n, part)| {
-                format!("run {n} of {}, {}; `--step {n}` converts it", parts.len(), part.name)
+            let others = numbers.skip(1);
+            lost.extend(others.take(SHOWN).map(|n| {
+                format!("run {n} of {}, {}; `--step {n}` converts it", parts.len(), name(n))
             }));
             if parts.len() > SHOWN + 1 {
                 lost.push(format!("… and {} more runs", parts.len() - SHOWN - 1));
             }
-            Ok(numbered().take(1).collect())
+            Ok(vec![1])
         }
     }
 }
+
+/// Files that `--step all` writes at most.
+const FILES_MAX: usize = 1000;
 
 /// Runs that are named one by one.
 const SHOWN: usize = 20;
