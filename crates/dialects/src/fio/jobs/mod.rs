@@ -1,7 +1,7 @@
 //! fio's job files: what they say as workloads, and workloads as job files.
 //!
 //! [`read`] takes a file apart at its `stonewall`s: jobs between two of them run at the same time and are one workload, each job a
-//! stream. [`write`] writes a workload as jobs. Both name what the other side has no word for.
+//! stream. [`write()`] writes a workload as jobs. Both name what the other side has no word for.
 
 mod directions;
 mod group;
