@@ -127,12 +127,6 @@ impl Ledger {
         }
     }
 
-    /// What a page should hold, as far as nobody is writing it now.
-    #[must_use]
-    pub fn look(&self, page: u64) -> Option<Claim> {
-        self.entry(page).map(|entry| claim_of(page, entry.load(Ordering::Relaxed)))
-    }
-
     fn entry(&self, page: u64) -> Option<&AtomicU64> {
         self.pages.get(usize::try_from(page).ok()?)
     }
@@ -165,7 +159,7 @@ mod tests {
         let claim = ledger.claim(1).unwrap();
         assert_eq!((claim.version, claim.written_after), (1, Duration::from_secs(2)));
         ledger.release(&claim);
-        assert_eq!(ledger.look(1).unwrap(), claim);
+        assert_eq!(ledger.claim(1).unwrap(), claim);
     }
 
     /// The version after one that failed was another one: a page whose second write failed, too, could hold a version that nobody
@@ -182,7 +176,7 @@ mod tests {
             assert_eq!((claim.version, claim.unsure, claim.next_version()), (7, true, 8));
         }
         ledger.written(&claim, 8, Duration::ZERO);
-        assert!(!ledger.look(0).unwrap().unsure);
+        assert!(!ledger.claim(0).unwrap().unsure);
     }
 
     #[test]

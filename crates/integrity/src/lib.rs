@@ -32,5 +32,5 @@ pub use pace::Paced;
 pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
 pub use plan::{Hardening, Plan, PlanError, RandomUsers, ScanUsers, Throttle};
 pub use report::{FaultReport, IoFailure, LogFault, Report};
-pub use run::{OpenQueue, Phase, Place, Role, RunError, ledger_bytes, run, slot_bytes};
+pub use run::{OpenQueue, Phase, Place, Role, RunError, run, slot_bytes};
 pub use text::text;

@@ -61,14 +61,6 @@ pub fn slot_bytes(plan: &Plan) -> u32 {
     plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN)
 }
 
-/// Bytes of memory that the versions of all pages take.
-#[must_use]
-pub fn ledger_bytes(plan: &Plan, places: &[Place]) -> u64 {
-    let data = places.iter().filter(|p| p.role == Role::Data);
-    let pages = data.map(|p| p.size_bytes / u64::from(plan.page_bytes.max(1)));
-    pages.map(Ledger::needed_bytes).fold(0, u64::saturating_add)
-}
-
 /// Why a run could not be made.
 #[derive(Debug, Error)]
 pub enum RunError {

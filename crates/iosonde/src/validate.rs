@@ -8,7 +8,7 @@ use std::time::Duration;
 use ::report::text::clean;
 use clap::Args;
 use engine::{Permissions, Prepared, Queue};
-use integrity::{Hardening, Phase, Place, Plan, RandomUsers, Report, Role};
+use integrity::{Hardening, Phase, Place, Plan, PlanError, RandomUsers, Report, Role};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload, show_duration,
 };
@@ -227,8 +227,22 @@ fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
         stop_on_fault: !args.go_on,
         ..usual
     };
-    let violations: Vec<String> = plan.violations().iter().map(ToString::to_string).collect();
+    let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
+    let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
     if violations.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(violations.join("\n"))) }
+}
+
+/// What was typed for a field of the plan.
+fn flag_of(field: &'static str) -> &'static str {
+    match field {
+        "page_bytes" => "--page",
+        "threads" => "--threads",
+        "depth" => "--depth",
+        "rereads" => "--rereads",
+        "random.users" => "--users",
+        "random.update_percent" => "--update",
+        other => other,
+    }
 }
 
 /// The targets with pages, and the log behind them; one stream that uses all of them as the threads will.

@@ -62,7 +62,10 @@ pub(super) fn plan(path: &Path, args: &IometerArgs) -> Result<Planned, Failure> 
     notes.extend(about_runs);
     let drives = drives(&config, args).map_err(wrong)?;
     let mut cycle = config.cycle(&runs.steps, &drives).map_err(|e| wrong(e.to_string()))?;
-    notes.extend(about_managers(&config));
+    notes.extend(config.about_managers());
+    if args.timeout.is_some() {
+        notes.push("`-t` has no effect: no manager on another host is waited for".to_owned());
+    }
     notes.extend(cycle.lost.iter().map(|lost| format!("not as IOMeter: {lost}")));
     let sizes = sizes(&cycle, args, &mut notes);
     cycle.size(&sizes);
@@ -95,18 +98,6 @@ fn drives(config: &Config, args: &IometerArgs) -> Result<Drives, String> {
         }
     }
     Ok(Drives::new(table))
-}
-
-/// Every manager of the file is this host.
-fn about_managers(config: &Config) -> Option<String> {
-    let names: Vec<&str> = config.managers.iter().map(|m| m.name.as_str()).collect();
-    (names.len() > 1).then(|| {
-        format!(
-            "the file has {} managers ({}); the workers of all of them run here, on this host",
-            names.len(),
-            names.join(", ")
-        )
-    })
 }
 
 /// How large each target is; none where it is as large as it is.

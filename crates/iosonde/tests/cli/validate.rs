@@ -89,7 +89,7 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
     refused(&["--destroy", "/nowhere"], 2, "names no target");
     let log = ["validate", "--log", dir.path().to_str().unwrap()];
     fails(&command(&log).output().unwrap(), 2, "name a directory");
-    refused(&["--page", "1000"], 2, "multiple of 512");
+    refused(&["--page", "1000"], 2, "--page is 1000: a page is a multiple of 512");
     refused(&["--depth", "2"], 2, "at least 4");
     refused(&["--seconds=-1"], 2, "31 days");
     let database = dir.path().join("master.mdf");
