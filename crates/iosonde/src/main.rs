@@ -2,6 +2,7 @@
 
 mod args;
 mod assess;
+mod commands;
 mod dialect;
 mod diskspd;
 mod display;
@@ -31,29 +32,12 @@ mod validate;
 
 use std::process::ExitCode;
 
-use args::{Arguments, Command};
+use args::Arguments;
 
 fn main() -> ExitCode {
     let arguments = <Arguments as clap::Parser>::parse_from(name::arguments());
-    let outcome =
-        signals::install().map_err(exit::Failure::from).and_then(|stop| match arguments.command {
-            Command::Run(run) => run::run(&run, &stop),
-            Command::Assess(assess) => assess::assess(&assess, &stop),
-            Command::Knee(knee) => knee::knee(&knee, &stop),
-            Command::Sweep(sweep) => sweep::sweep(&sweep, &stop),
-            Command::Sizes(args) => sizes::sizes(&args, &stop),
-            Command::Scale(args) => scale::scale(&args, &stop),
-            Command::Validate(args) => validate::validate(&args, &stop),
-            Command::Workload(args) => loads::workload(&args),
-            Command::Specs(args) => loads::specs(&args),
-            Command::Report(args) => report::report(&args),
-            Command::History(args) => history::history(&args, &stop),
-            Command::Serve(args) => serve::serve(&args, &stop),
-            Command::Diskspd(args) => diskspd::diskspd(&args, &stop),
-            Command::Iometer(args) => iometer::iometer(&args, &stop),
-            Command::Sqlio(args) => sqlio::sqlio(&args, &stop),
-            Command::Sqliosim(args) => sqliosim::sqliosim(&args, &stop),
-            Command::Schema { document } => run::print_schema(document),
-        });
+    let outcome = signals::install()
+        .map_err(exit::Failure::from)
+        .and_then(|stop| commands::execute(&arguments.command, &stop));
     exit::report(outcome)
 }

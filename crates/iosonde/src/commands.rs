@@ -1,0 +1,34 @@
+//! Which part of the program does what was asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::args::Command;
+use crate::exit::{Failure, Outcome};
+use crate::{
+    assess, diskspd, history, iometer, knee, loads, report, run, scale, serve, sizes, sqlio,
+    sqliosim, sweep, validate,
+};
+
+/// Does it.
+pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    match command {
+        Command::Run(run) => run::run(run, stop),
+        Command::Assess(assess) => assess::assess(assess, stop),
+        Command::Knee(knee) => knee::knee(knee, stop),
+        Command::Sweep(sweep) => sweep::sweep(sweep, stop),
+        Command::Sizes(args) => sizes::sizes(args, stop),
+        Command::Scale(args) => scale::scale(args, stop),
+        Command::Validate(args) => validate::validate(args, stop),
+        Command::Workload(args) => loads::workload(args),
+        Command::Specs(args) => loads::specs(args),
+        Command::Report(args) => report::report(args),
+        Command::History(args) => history::history(args, stop),
+        Command::Serve(args) => serve::serve(args, stop),
+        Command::Diskspd(args) => diskspd::diskspd(args, stop),
+        Command::Iometer(args) => iometer::iometer(args, stop),
+        Command::Sqlio(args) => sqlio::sqlio(args, stop),
+        Command::Sqliosim(args) => sqliosim::sqliosim(args, stop),
+        Command::Schema { document } => run::print_schema(*document),
+    }
+}

@@ -1,0 +1,77 @@
+//! The arguments of `iosonde validate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use workload::Bytes;
+
+use crate::targets::TargetArgs;
+
+/// `iosonde validate`
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// Where the log is: a directory, a file or a block device [default: beside the first TARGET that is a directory]
+    #[arg(long, value_name = "TARGET")]
+    pub log: Option<PathBuf>,
+
+    /// Size of the log [default: half of the data, at most 50M]
+    #[arg(long, value_name = "SIZE")]
+    pub log_size: Option<Bytes>,
+
+    /// How long the users work, between the first writing of all pages and the last reading of them
+    #[arg(long, value_name = "N", default_value_t = 300.0)]
+    pub seconds: f64,
+
+    /// Size of a page, a multiple of 512 bytes up to 64K
+    #[arg(long, value_name = "SIZE", default_value = "8K")]
+    pub page: Bytes,
+
+    /// Threads; the users are spread over them
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub threads: u32,
+
+    /// I/Os of each thread in flight
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub depth: u32,
+
+    /// Users that read and change a page here and there
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub users: u32,
+
+    /// Share of the pages they read that these users change, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 90.0)]
+    pub update: f64,
+
+    /// How often all changed pages are written
+    #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
+    pub checkpoint: f64,
+
+    /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync) before a commit is done and at the end of
+    /// a checkpoint
+    #[arg(long, value_enum, default_value = "write-through")]
+    pub hardening: HardeningArg,
+
+    /// Go on after a page was wrong
+    #[arg(long = "continue")]
+    pub go_on: bool,
+
+    /// How often a page that is wrong is read again
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub rereads: u32,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+}
+
+/// What makes writes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum HardeningArg {
+    /// Every write
+    WriteThrough,
+    /// Flushes behind them
+    Flush,
+}

@@ -1,0 +1,54 @@
+//! `iosonde validate`: a simulated database that checks every page it reads.
+
+mod args;
+mod running;
+mod setup;
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use integrity::Role;
+use workload::show_duration;
+
+use crate::display::Display;
+use crate::exit::{Failure, Outcome, print};
+use crate::run::describe;
+pub(crate) use args::ValidateArgs;
+pub(crate) use running::{Given, hold, outcome_of, run_plan, shown_text};
+pub(crate) use setup::{check_engine, memory_for, stream_of};
+use setup::{plan_of, workload_of};
+
+/// Runs the command.
+pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = plan_of(args)?;
+    let workload = workload_of(args, &plan)?;
+    let permissions = args.target.permissions();
+    let plans = engine::plan(&workload, &permissions)?;
+    let sizes: Vec<u64> = plans.iter().map(|p| p.size_bytes).collect();
+    let pages: u64 = sizes.iter().rev().skip(1).map(|s| s / u64::from(plan.page_bytes)).sum();
+    let memory = memory_for(pages, "use a smaller --size or a larger --page")?;
+    let about = format!(
+        "{pages} pages of {}, whose versions take {} of memory; the users work for {}\n",
+        args.page,
+        memory,
+        show_duration(args.seconds)
+    );
+    if args.target.dry_run {
+        print(&format!("{}{about}", describe(&plans)))?;
+        return Ok(Outcome::Done);
+    }
+    let display = Mutex::new(Display::new(args.target.quiet));
+    hold(&display).message(about.trim_end());
+    let roles = vec![Role::Data; workload.targets.len().saturating_sub(1)];
+    let given = Given {
+        plan: &plan,
+        workload: &workload,
+        permissions: &permissions,
+        roles: [roles, vec![Role::Log]].concat(),
+        time: Duration::from_secs_f64(args.seconds),
+    };
+    let (report, places) = run_plan(&given, &display, &|_, _| (), stop)?;
+    print(&shown_text(&report, &places, workload.mode))?;
+    Ok(outcome_of(&report))
+}

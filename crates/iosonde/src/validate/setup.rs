@@ -1,0 +1,147 @@
+//! From arguments to a plan and the files that it works on.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use integrity::{Hardening, Plan, PlanError, RandomUsers};
+use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload};
+
+use super::args::{HardeningArg, ValidateArgs};
+use crate::exit::Failure;
+use crate::run::check_destroy;
+use crate::targets::EngineArg;
+
+/// The files that are made in a directory.
+const DATA_FILE: &str = "iosonde.mdx";
+const LOG_FILE: &str = "iosonde.ldx";
+/// SQLIOSim's rule for the log: half of the data, and no more than this.
+const LOG_BYTES_MAX: u64 = 50 << 20;
+const LOG_BYTES_MIN: u64 = 8 << 20;
+
+/// The plan that the arguments ask for.
+pub(super) fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
+    for (flag, seconds, least) in
+        [("--seconds", args.seconds, 0.0), ("--checkpoint", args.checkpoint, 0.001)]
+    {
+        if !(least..=31.0 * 86_400.0).contains(&seconds) {
+            let text = format!("{flag} is {seconds}: it must be {least} s to 31 days");
+            return Err(Failure::WrongUsage(text));
+        }
+    }
+    let usual = Plan::default();
+    let plan = Plan {
+        page_bytes: u32::try_from(args.page.0).unwrap_or(u32::MAX),
+        // Pages of an earlier run must not look as if they were of this one.
+        seed: args.target.seed.unwrap_or_else(engine::unrepeated_seed),
+        threads: args.threads,
+        depth: args.depth,
+        checkpoint_every: Duration::from_secs_f64(args.checkpoint),
+        hardening: match args.hardening {
+            HardeningArg::WriteThrough => Hardening::WriteThrough,
+            HardeningArg::Flush => Hardening::Flush,
+        },
+        random: RandomUsers { users: args.users, update_percent: args.update, ..usual.random },
+        rereads: args.rereads,
+        stop_on_fault: !args.go_on,
+        ..usual
+    };
+    let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
+    let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
+    if violations.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(violations.join("\n"))) }
+}
+
+/// What was typed for a field of the plan.
+fn flag_of(field: &'static str) -> &'static str {
+    match field {
+        "page_bytes" => "--page",
+        "threads" => "--threads",
+        "depth" => "--depth",
+        "rereads" => "--rereads",
+        "random.users" => "--users",
+        "random.update_percent" => "--update",
+        other => other,
+    }
+}
+
+/// The targets with pages, and the log behind them; one stream that uses all of them as the threads will.
+pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
+    let stream = stream_of(plan);
+    let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
+    if args.target.targets.is_empty() {
+        return Err(wrong("name a directory on the storage, a file or a block device"));
+    }
+    check_engine(args.target.engine)?;
+    if args.target.live {
+        return Err(wrong("`validate` has no screen yet; leave out `--live`"));
+    }
+    let directory = args.target.targets.iter().find(|t| t.is_dir());
+    let log = match (&args.log, directory) {
+        (Some(log), _) => in_directory(log, LOG_FILE),
+        (None, Some(directory)) => directory.join(LOG_FILE),
+        (None, None) => {
+            let text = "no TARGET is a directory, so name where the log is with `--log`";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+    };
+    let data = args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |s| s.0);
+    let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
+    let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
+    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
+    let mut workload = Workload::single(nowhere, stream);
+    let file =
+        |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
+    workload.targets = args.target.targets.iter().map(file).collect();
+    workload.targets.push(Target { path: log, size_bytes: Some(size) });
+    workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
+    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    workload.seed = plan.seed;
+    check_destroy(&workload, &args.target.destroy)?;
+    Ok(workload)
+}
+
+/// The stream that opens queues as a plan needs them.
+pub(crate) fn stream_of(plan: &Plan) -> Stream {
+    Stream {
+        name: "validate".to_owned(),
+        threads: plan.threads,
+        depth: plan.depth,
+        blocks: vec![Block { bytes: Bytes(integrity::slot_bytes(plan).into()), weight: 1 }],
+        align_bytes: Some(Bytes(plan.page_bytes.into())),
+        write_percent: 50,
+        durable: plan.hardening == Hardening::WriteThrough,
+        pool: Some(Pool { share: PoolShare::InTurn }),
+        ..Stream::default()
+    }
+}
+
+/// What keeps no data cannot be checked, and what makes one I/O at a time is no database.
+pub(crate) fn check_engine(engine: Option<EngineArg>) -> Result<(), Failure> {
+    let text = match engine {
+        Some(EngineArg::Null | EngineArg::Sim) => {
+            "`null` and `sim` keep no data, so nothing can be checked; use another engine"
+        }
+        Some(EngineArg::Sync) => {
+            "`sync` makes one I/O at a time, and a database makes many; use another engine"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::WrongUsage(text.to_owned()))
+}
+
+/// The memory that the versions of so many pages take, where there is as much.
+pub(crate) fn memory_for(pages: u64, remedy: &str) -> Result<Bytes, Failure> {
+    let memory = integrity::Ledger::needed_bytes(pages);
+    let free = engine::available_memory().unwrap_or(u64::MAX);
+    if memory > free / 2 {
+        return Err(Failure::CannotRun(format!(
+            "the versions of {pages} pages take {} of memory, and {} are free; {remedy}",
+            Bytes(memory),
+            Bytes(free)
+        )));
+    }
+    Ok(Bytes(memory))
+}
+
+fn in_directory(path: &Path, name: &str) -> PathBuf {
+    if path.is_dir() { path.join(name) } else { path.to_owned() }
+}
