@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::checks::Touched;
-use crate::classify::{Fault, Kept, SectorState};
+use crate::classify::{Damage, Fault, Kept, SectorState};
 use crate::figures::{FileFigures, Work};
 use crate::log::LogDamage;
 use crate::pace::Paced;
@@ -64,6 +64,17 @@ impl fmt::Display for FaultReport {
     }
 }
 
+/// How often pages were wrong in one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultKind {
+    /// What happened to them.
+    pub damage: Damage,
+    /// Whether it stayed so.
+    pub kept: Kept,
+    /// How often.
+    pub count: u64,
+}
+
 /// A block of the log that was acknowledged and is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogFault {
@@ -92,6 +103,15 @@ pub struct IoFailure {
     pub first_offset_bytes: u64,
 }
 
+/// Why an I/O failed, in words.
+#[must_use]
+pub fn failure_words(errno: i32) -> String {
+    match errno {
+        0 => "moved less than was asked for".to_owned(),
+        errno => std::io::Error::from_raw_os_error(errno).to_string(),
+    }
+}
+
 /// What a run did and found.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -111,6 +131,8 @@ pub struct Report {
     pub work: Work,
     /// Pages that were wrong; at most 200 of them.
     pub faults: Vec<FaultReport>,
+    /// How often pages were wrong in each way, in the order in which it first happened.
+    pub fault_kinds: Vec<FaultKind>,
     /// How often a page was wrong.
     pub fault_count: u64,
     /// Acknowledged blocks of the log that were looked at.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use thiserror::Error;
 
+use crate::events::Hear;
 use crate::figures::{FileFigures, Work};
 use crate::ledger::{Ledger, LedgerError};
 use crate::log::Log;
@@ -18,7 +20,7 @@ use crate::pace::Pace;
 use crate::page::{PageError, PageFormat};
 use crate::plan::{Plan, PlanError};
 use crate::report::{LogFault, Report};
-use crate::shared::{DataFile, Shared};
+use crate::shared::{DataFile, Noted, Shared};
 use crate::site::{Left, Site};
 use crate::users::{Chance, User};
 
@@ -97,7 +99,7 @@ pub enum Phase {
     Log,
 }
 
-/// Runs a plan on these places. `stop` ends it early; then not every page is read.
+/// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` is told what goes on.
 ///
 /// What ends a run before its time is part of the report, so that nothing that was found is lost; an error is only what kept it from
 /// beginning.
@@ -107,8 +109,7 @@ pub fn run(
     time: Duration,
     open: &OpenQueue<'_>,
     stop: &AtomicBool,
-    begins: &mut dyn FnMut(Phase),
-    notice: &(dyn Fn(String) + Sync),
+    hear: &Hear<'_>,
 ) -> Result<Report, RunError> {
     let violations = plan.violations();
     if !violations.is_empty() {
@@ -116,27 +117,28 @@ pub fn run(
     }
     let (files, log_places) = files(plan, places)?;
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
-    let shared = Shared::new(plan, format, files, places.len(), stop, notice);
+    let paths = places.iter().map(|place| place.path.clone()).collect();
+    let shared = Shared::new(plan, format, files, paths, stop, hear);
     let logs: Vec<Option<Log>> =
         (0..plan.threads).map(|thread| log_of(plan, &log_places, thread)).collect();
 
-    let mut total = Total::new(places.len());
-    begins(Phase::Load);
-    let began = Instant::now();
-    let all = |thread| User::over_all(plan, thread, true);
-    total.add(phase(&shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
-    let load = began.elapsed();
-
-    let done = cycles(&shared, time, logs, open, begins, &mut total)?;
-    begins(Phase::Log);
-    let (log_blocks, log_faults) = check_logs(&shared, &done.logs, open)?;
+    let (over, is_over) = mpsc::channel();
+    let done = std::thread::scope(|scope| {
+        // Whoever tells what goes on ends when nobody holds the other end of the channel, however this one ends.
+        let _over = over;
+        let shared = &shared;
+        let tell = move || shared.teller.tell(shared, &is_over);
+        std::thread::Builder::new().name("validate-tell".to_owned()).spawn_scoped(scope, tell)?;
+        phases(shared, time, logs, open)
+    })?;
     let interrupted = shared.stop.load(Ordering::Relaxed);
     let fault_count = shared.fault_count.load(Ordering::Relaxed);
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
     let paced = shared.paces.iter().map(Pace::paced).collect();
-    let (_, faults, failures) = shared.noted();
+    let Noted { faults, kinds: fault_kinds, failures } = shared.noted();
+    let Done { load, cycled, total, log_blocks, log_faults } = done;
     let Total { targets, work, ended } = total;
-    let Cycled { work_time, audit, number: cycles, .. } = done;
+    let Cycled { work_time, audit, number: cycles, .. } = cycled;
     Ok(Report {
         load,
         work_time,
@@ -146,6 +148,7 @@ pub fn run(
         paced,
         work,
         faults,
+        fault_kinds,
         fault_count,
         log_blocks,
         log_faults,
@@ -154,6 +157,37 @@ pub fn run(
         interrupted,
         ended,
     })
+}
+
+/// What all phases leave.
+struct Done {
+    load: Duration,
+    cycled: Cycled,
+    total: Total,
+    log_blocks: u64,
+    log_faults: Vec<LogFault>,
+}
+
+/// Every page is written, users work, every page and the log are read again.
+fn phases(
+    shared: &Shared<'_>,
+    time: Duration,
+    logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+) -> Result<Done, RunError> {
+    let plan = shared.plan;
+    let mut total = Total::new(shared.paths.len());
+    shared.teller.begins(Phase::Load, 1, shared.sizes.iter().sum());
+    let began = Instant::now();
+    let all = |thread| User::over_all(plan, thread, true);
+    total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
+    let load = began.elapsed();
+
+    let cycled = cycles(shared, time, logs, open, &mut total)?;
+    let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
+    shared.teller.begins(Phase::Log, cycled.number.max(1), blocks as u64);
+    let (log_blocks, log_faults) = check_logs(shared, &cycled.logs, open)?;
+    Ok(Done { load, cycled, total, log_blocks, log_faults })
 }
 
 /// What the cycles of a run leave.
@@ -171,7 +205,6 @@ fn cycles(
     time: Duration,
     logs: Vec<Option<Log>>,
     open: &OpenQueue<'_>,
-    begins: &mut dyn FnMut(Phase),
     total: &mut Total,
 ) -> Result<Cycled, RunError> {
     let plan = shared.plan;
@@ -183,7 +216,9 @@ fn cycles(
     loop {
         // No two cycles draw the same.
         let round = u64::from(done.number);
-        begins(Phase::Work);
+        let cycle = done.number.saturating_add(1);
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        shared.teller.begins(Phase::Work, cycle, nanoseconds);
         let began = Instant::now();
         let users = |thread| User::of_thread(plan, thread);
         let logs = std::mem::take(&mut done.logs);
@@ -194,7 +229,7 @@ fn cycles(
         if over(total) {
             return Ok(done);
         }
-        begins(Phase::Audit);
+        shared.teller.begins(Phase::Audit, cycle, shared.sizes.iter().sum());
         let began = Instant::now();
         let all = |thread| User::over_all(plan, thread, false);
         total.add(phase(shared, (Duration::MAX, round), no_logs(plan), open, &all)?);
@@ -389,6 +424,7 @@ fn check_logs(
                 }
             };
             blocks += 1;
+            shared.teller.log_blocks.store(blocks, Ordering::Relaxed);
             let damage = log.as_ref().and_then(|log| log.examine(block, found));
             let (number, offset_bytes) = (block.number, block.offset);
             faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use engine::{Op, Request};
 
 use crate::checks::Touched;
+use crate::events::{Hear, NoticeKind, Teller};
 use crate::ledger::Ledger;
 use crate::pace::Pace;
 use crate::page::PageFormat;
 use crate::plan::Plan;
-use crate::report::{FaultReport, IoFailure};
+use crate::report::{FaultKind, FaultReport, IoFailure, failure_words};
 
 /// What each thread remembers of the I/Os it made last.
 const REMEMBERED: usize = 1 << 16;
@@ -46,8 +47,8 @@ pub(crate) struct Shared<'a> {
     pub files: Vec<DataFile>,
     /// Pages of each file.
     pub sizes: Vec<u64>,
-    /// How many targets there are.
-    pub targets: usize,
+    /// The targets.
+    pub paths: Vec<PathBuf>,
     /// What is known of the I/Os on each target, where they are throttled.
     pub paces: Vec<Pace>,
     /// The user wants an end.
@@ -57,12 +58,13 @@ pub(crate) struct Shared<'a> {
     pub long_ios: AtomicU64,
     broken: AtomicBool,
     start: Instant,
-    faults: Mutex<Vec<FaultReport>>,
+    faults: Mutex<(Vec<FaultReport>, Vec<FaultKind>)>,
     pub fault_count: AtomicU64,
     failures: Mutex<Vec<IoFailure>>,
+    pub failure_count: AtomicU64,
     /// For each thread, the I/Os it made last.
     touched: Vec<Mutex<VecDeque<Touched>>>,
-    notice: &'a (dyn Fn(String) + Sync),
+    pub teller: Teller<'a>,
 }
 
 impl<'a> Shared<'a> {
@@ -70,12 +72,13 @@ impl<'a> Shared<'a> {
         plan: &'a Plan,
         format: PageFormat,
         files: Vec<DataFile>,
-        targets: usize,
+        paths: Vec<PathBuf>,
         stop: &'a AtomicBool,
-        notice: &'a (dyn Fn(String) + Sync),
+        hear: &'a Hear<'a>,
     ) -> Self {
         let sizes = files.iter().map(|f| f.ledger.pages()).collect();
         let most = u64::from(plan.threads) * u64::from(plan.depth);
+        let targets = paths.len();
         let pace = |throttle| (0..targets).map(move |_| Pace::new(throttle, most));
         let paces = plan.throttle.into_iter().flat_map(pace).collect();
         let ring = || Mutex::new(VecDeque::with_capacity(REMEMBERED));
@@ -85,7 +88,7 @@ impl<'a> Shared<'a> {
             format,
             files,
             sizes,
-            targets,
+            paths,
             paces,
             stop,
             long_io: Duration::from_secs(15),
@@ -95,8 +98,9 @@ impl<'a> Shared<'a> {
             faults: Mutex::default(),
             fault_count: AtomicU64::new(0),
             failures: Mutex::default(),
+            failure_count: AtomicU64::new(0),
             touched,
-            notice,
+            teller: Teller::new(plan.threads, hear),
         }
     }
 
@@ -147,11 +151,18 @@ impl<'a> Shared<'a> {
     /// Notes a page that was wrong, and ends the run where that is wanted.
     pub(crate) fn fault(&self, report: FaultReport) {
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        (self.notice)(format!("WRONG DATA: {report}"));
-        let mut faults = held(&self.faults);
+        self.teller.notice(NoticeKind::WrongData, format!("WRONG DATA: {report}"));
+        let mut noted = held(&self.faults);
+        let (faults, kinds) = &mut *noted;
+        let (damage, kept) = (report.fault.damage, report.fault.kept);
+        match kinds.iter_mut().find(|k| (k.damage, k.kept) == (damage, kept)) {
+            Some(kind) => kind.count += 1,
+            None => kinds.push(FaultKind { damage, kept, count: 1 }),
+        }
         if faults.len() < FAULTS_MAX {
             faults.push(report);
         }
+        drop(noted);
         if self.plan.stop_on_fault {
             self.end();
         }
@@ -161,6 +172,7 @@ impl<'a> Shared<'a> {
     pub(crate) fn failed_io(&self, request: &Request, result: i32) {
         let op = request.op.name();
         let errno = result.wrapping_neg().max(0);
+        self.failure_count.fetch_add(1, Ordering::Relaxed);
         let mut failures = held(&self.failures);
         let same = |f: &&mut IoFailure| {
             (f.op, f.target, f.errno) == (op, usize::from(request.target), errno)
@@ -171,29 +183,55 @@ impl<'a> Shared<'a> {
             let first_offset_bytes = request.offset;
             let target = usize::from(request.target);
             failures.push(IoFailure { op, target, errno, count: 1, first_offset_bytes });
+            drop(failures);
+            self.tell_of_failure(request, errno);
         }
+    }
+
+    /// Tells of an I/O that failed, as none had before.
+    fn tell_of_failure(&self, request: &Request, errno: i32) {
+        let (what, offset) = (words(request.op), request.offset);
+        let path = self.paths.get(usize::from(request.target)).map(|path| path.display());
+        let path = path.map_or_else(String::new, |path| format!(" of `{path}`"));
+        let why = failure_words(errno);
+        let text = format!("{what}{path} at {offset} bytes failed: {why}");
+        self.teller.notice(NoticeKind::IoFailed, text);
     }
 
     /// Tells of an I/O that is still under way.
     pub(crate) fn long_io(&self, request: &Request, age: Duration) {
         self.long_ios.fetch_add(1, Ordering::Relaxed);
-        let what = match request.op {
-            Op::Read => "a read",
-            Op::Write => "a write",
-            Op::Fsync | Op::Fdatasync => "a flush",
-        };
+        let what = words(request.op);
         let (bytes, offset) = (request.bytes, request.offset);
-        (self.notice)(format!(
-            "{what} of {bytes} bytes at {offset} has been under way for {:.0} s",
-            age.as_secs_f64()
-        ));
+        let path = self.paths.get(usize::from(request.target)).map(|path| path.display());
+        let path = path.map_or_else(String::new, |path| format!(" of `{path}`"));
+        let seconds = age.as_secs_f64();
+        let text = format!(
+            "{what} of {bytes} bytes at {offset}{path} has been under way for {seconds:.0} s"
+        );
+        self.teller.notice(NoticeKind::LongIo, text);
     }
 
     /// Everything that was noted.
-    pub(crate) fn noted(self) -> (Vec<DataFile>, Vec<FaultReport>, Vec<IoFailure>) {
-        let faults = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn noted(self) -> Noted {
+        let (faults, kinds) = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.files, faults, failures)
+        Noted { faults, kinds, failures }
+    }
+}
+
+/// Everything that went wrong.
+pub(crate) struct Noted {
+    pub faults: Vec<FaultReport>,
+    pub kinds: Vec<FaultKind>,
+    pub failures: Vec<IoFailure>,
+}
+
+fn words(op: Op) -> &'static str {
+    match op {
+        Op::Read => "a read",
+        Op::Write => "a write",
+        Op::Fsync | Op::Fdatasync => "a flush",
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use workload::{Bytes, show_duration, show_ns, show_number};
 
 use crate::figures::KindFigures;
-use crate::report::Report;
+use crate::report::{Report, failure_words};
 use crate::run::{Place, Role};
 
 /// Faults that are shown with everything that is known of them; the others have a line.
@@ -51,10 +51,7 @@ fn write_all(text: &mut String, report: &Report, places: &[Place]) -> std::fmt::
     table(text, report, places)?;
     for failure in &report.failures {
         let path = places.get(failure.target).map(|p| p.path.display().to_string());
-        let why = match failure.errno {
-            0 => "moved less than was asked for".to_owned(),
-            errno => std::io::Error::from_raw_os_error(errno).to_string(),
-        };
+        let why = failure_words(failure.errno);
         writeln!(
             text,
             "failed: {} of `{}`, {} times, first at {} bytes: {why}",

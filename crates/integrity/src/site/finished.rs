@@ -60,17 +60,26 @@ impl Site<'_> {
             pace.ended(latency_ns);
         }
         let Some(figures) = self.figures.get_mut(usize::from(busy.request.target)) else { return };
-        let kind = match busy.request.op {
-            Op::Read => &mut figures.read,
-            Op::Write => &mut figures.write,
-            Op::Fsync | Op::Fdatasync => &mut figures.sync,
+        let cell = self.shared.teller.cell(self.thread);
+        let (kind, seen) = match busy.request.op {
+            Op::Read => (&mut figures.read, &cell.read),
+            Op::Write => (&mut figures.write, &cell.write),
+            Op::Fsync | Op::Fdatasync => (&mut figures.sync, &cell.sync),
         };
         let pages = match &busy.task {
-            Task::Read { claims, .. } | Task::Write { claims, .. } => claims.len(),
+            Task::Read { claims, .. } => {
+                cell.pages_read.add(claims.len() as u64);
+                claims.len()
+            }
+            Task::Write { claims, .. } => {
+                cell.pages_written.add(claims.len() as u64);
+                claims.len()
+            }
             _ => 1,
         };
         if complete {
             kind.record(pages, u64::from(busy.request.bytes), latency_ns);
+            seen.record(u64::from(busy.request.bytes), latency_ns);
         } else {
             kind.errors += 1;
         }
@@ -162,6 +171,7 @@ impl Site<'_> {
             return;
         }
         self.work.pages_checked += 1;
+        self.cell().pages_checked.add(1);
         let part = index * page_bytes..(index + 1) * page_bytes;
         let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
         if format.is(id, claim.version, found) {

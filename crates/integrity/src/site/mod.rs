@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use engine::{Finished, Op, Queue, Request};
 
+use crate::events::Cell;
 use crate::figures::{FileFigures, Work};
 use crate::ledger::Claim;
 use crate::log::{Block, Log};
@@ -168,7 +169,7 @@ impl<'a> Site<'a> {
             requests: Vec::with_capacity(depth as usize),
             finished: Vec::with_capacity(depth as usize),
             spare: Vec::new(),
-            figures: vec![FileFigures::default(); shared.targets],
+            figures: vec![FileFigures::default(); shared.paths.len()],
             work: Work::default(),
             failed: None,
             distracted: false,
@@ -219,12 +220,19 @@ impl<'a> Site<'a> {
                 break;
             }
             self.take_finished();
+            let now = self.queue.now();
+            self.tell_of_long_ios(now);
         }
         for dirty in self.dirty.iter().chain(&self.batch) {
             self.shared.file(dirty.file).ledger.release(&dirty.claim);
         }
         let Self { log, figures, work, failed, .. } = self;
         Left { log, figures, work, failed }
+    }
+
+    /// What others see of this thread.
+    fn cell(&self) -> &'a Cell {
+        self.shared.teller.cell(self.thread)
     }
 
     fn is_clean(&self) -> bool {
@@ -325,6 +333,7 @@ impl<'a> Site<'a> {
             Wish::Commit => match self.seats[seat].record.take() {
                 Some(record) => {
                     self.work.commits += 1;
+                    self.cell().commits.add(1);
                     State::Committing(record)
                 }
                 None => State::Idle,
@@ -378,6 +387,7 @@ impl<'a> Site<'a> {
         let record = self.log.as_mut().map_or(0, |log| log.append(log_bytes));
         self.seats[seat].record = Some(record);
         self.work.changes += 1;
+        self.cell().changes.add(1);
         self.dirty.push(Dirty { file: id.file, claim, record });
     }
 
@@ -430,13 +440,18 @@ impl<'a> Site<'a> {
 
     fn tell_of_long_ios(&mut self, now: u64) {
         let limit = nanoseconds(self.shared.long_io);
+        let (mut in_flight, mut oldest_ns) = (0, 0);
         for busy in self.slots.iter_mut().flatten() {
             let age = now.saturating_sub(busy.issued_ns);
+            in_flight += 1;
+            oldest_ns = age.max(oldest_ns);
             if age >= limit && !busy.told {
                 busy.told = true;
                 self.shared.long_io(&busy.request, Duration::from_nanos(age));
             }
         }
+        self.cell().in_flight.set(in_flight);
+        self.cell().oldest_ns.set(oldest_ns);
     }
 }
 

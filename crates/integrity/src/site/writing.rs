@@ -68,6 +68,7 @@ impl Site<'_> {
         if self.to_harden.is_empty() && self.hardening == 0 {
             self.in_checkpoint = false;
             self.work.checkpoints += 1;
+            self.cell().checkpoints.add(1);
         }
     }
 

@@ -5,11 +5,13 @@ mod sqliosim;
 mod storage;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use integrity::{
-    Damage, Hardening, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes,
+    Damage, Event, Hardening, Kept, NoticeKind, Phase, Place, Plan, Report, Role, ScanUsers, Work,
+    run, slot_bytes,
 };
 
 use storage::{Failure, Memory, PAGE, Shared, storage};
@@ -61,7 +63,7 @@ fn validate_on(plan: &Plan, places: &[Place], storage: &Shared, seconds: u64) ->
     };
     let stop = AtomicBool::new(false);
     let time = Duration::from_secs(seconds);
-    run(plan, places, time, &open, &stop, &mut |_| {}, &|_| {}).unwrap()
+    run(plan, places, time, &open, &stop, &|_| {}).unwrap()
 }
 
 fn validate(plan: &Plan, storage: &Shared, seconds: u64) -> Report {
@@ -225,15 +227,56 @@ fn an_end_is_heard_in_every_phase() {
             Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
         };
         let stop = AtomicBool::new(false);
-        let mut begins = |phase| {
-            if phase == asked {
+        let hear = |event: &Event| {
+            if matches!(event, Event::Began { phase, .. } if *phase == asked) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
         let time = Duration::from_secs(2);
-        let report = run(&plan, &places(), time, &open, &stop, &mut begins, &|_| {}).unwrap();
+        let report = run(&plan, &places(), time, &open, &stop, &hear).unwrap();
         assert!(report.is_right() && report.interrupted, "{asked:?}: {report:?}");
         assert_eq!(report.audit.is_some(), asked == Phase::Log, "{asked:?}");
         assert_eq!(report.log_blocks, 0, "{asked:?}");
     }
+}
+
+/// What is told while it goes on is what is in the report behind it.
+#[test]
+fn glances_tell_what_the_report_says() {
+    let (plan, storage) = (plan(), failing(Failure::LostWrite, 201));
+    let bytes = slot_bytes(&plan);
+    let open = || -> Result<Box<dyn engine::Queue>, String> {
+        Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
+    };
+    let (sender, seen) = std::sync::mpsc::channel();
+    let (sender, seen) = (Mutex::new(sender), Mutex::new(seen));
+    let last = Mutex::new(None);
+    let notices = AtomicU64::new(0);
+    let hear = |event: &Event| match event {
+        Event::Glance(glance) => sender.lock().unwrap().send(**glance).unwrap(),
+        Event::Notice(notice) => {
+            assert_eq!(notice.kind, NoticeKind::WrongData, "{notice:?}");
+            notices.fetch_add(1, Ordering::Relaxed);
+        }
+        // Two glances after everything but the log was done: the first of them may have begun before.
+        Event::Began { phase: Phase::Log, .. } => {
+            let seen = seen.lock().unwrap();
+            while seen.try_recv().is_ok() {}
+            seen.recv().unwrap();
+            *last.lock().unwrap() = Some(seen.recv().unwrap());
+        }
+        Event::Began { .. } => {}
+    };
+    let stop = AtomicBool::new(false);
+    let report = run(&plan, &places(), Duration::from_secs(5), &open, &stop, &hear).unwrap();
+    let last = last.into_inner().unwrap().unwrap();
+    let Work { pages_checked, changes, commits, checkpoints, .. } = report.work;
+    assert_eq!(
+        (last.pages_checked, last.changes, last.commits, last.checkpoints, last.faults),
+        (pages_checked, changes, commits, checkpoints, report.fault_count)
+    );
+    assert_eq!(notices.into_inner(), report.fault_count);
+    assert_eq!((last.phase, last.in_flight, last.read.iops), (Phase::Log, 0, 0.0));
+    let kinds: u64 = report.fault_kinds.iter().map(|kind| kind.count).sum();
+    assert!(kinds == report.fault_count && kinds > 0, "{:?}", report.fault_kinds);
 }

@@ -1,11 +1,11 @@
 //! What SQLIOSim's configurations ask for beyond users: throttling, cycles, hits, single pages, several logs.
 
-use std::cell::Cell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use integrity::{
-    Phase, Place, Plan, RandomUsers, Report, Role, ScanUsers, Throttle, run, slot_bytes,
+    Event, Phase, Place, Plan, RandomUsers, Report, Role, ScanUsers, Throttle, run, slot_bytes,
 };
 
 use crate::storage::{Failure, Memory, PAGE, storage};
@@ -58,42 +58,42 @@ fn bursts_are_not_throttled() {
 fn every_cycle_ends_with_an_audit() {
     let cycles = Plan { cycles: 3, ..plan() };
     let storage = empty();
-    let seen = Cell::new(Vec::new());
+    let seen = Mutex::new(Vec::new());
     let bytes = slot_bytes(&cycles);
     let open = || -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(&storage, cycles.depth, bytes)))
     };
     let stop = AtomicBool::new(false);
-    let mut begins = |phase| {
-        let mut all = seen.take();
-        all.push(phase);
-        seen.set(all);
+    let hear = |event: &Event| {
+        if let Event::Began { phase, cycle } = event {
+            seen.lock().unwrap().push((*phase, *cycle));
+        }
     };
     let time = Duration::from_secs(2);
-    let report = run(&cycles, &places(), time, &open, &stop, &mut begins, &|_| {}).unwrap();
+    let report = run(&cycles, &places(), time, &open, &stop, &hear).unwrap();
     assert!(report.is_right() && report.cycles == 3 && report.audit.is_some(), "{report:?}");
     assert_eq!(
-        seen.take(),
+        seen.into_inner().unwrap(),
         [
-            Phase::Load,
-            Phase::Work,
-            Phase::Audit,
-            Phase::Work,
-            Phase::Audit,
-            Phase::Work,
-            Phase::Audit,
-            Phase::Log
+            (Phase::Load, 1),
+            (Phase::Work, 1),
+            (Phase::Audit, 1),
+            (Phase::Work, 2),
+            (Phase::Audit, 2),
+            (Phase::Work, 3),
+            (Phase::Audit, 3),
+            (Phase::Log, 3)
         ]
     );
 
     // For ever is until somebody ends it: here in the third cycle.
     let endless = Plan { cycles: 0, ..cycles };
-    let works = Cell::new(0);
-    let mut begins = |phase| {
-        works.set(works.get() + u32::from(phase == Phase::Work));
-        stop.store(works.get() == 3, Ordering::Relaxed);
+    let hear = |event: &Event| {
+        if matches!(event, Event::Began { phase: Phase::Work, cycle: 3 }) {
+            stop.store(true, Ordering::Relaxed);
+        }
     };
-    let report = run(&endless, &places(), time, &open, &stop, &mut begins, &|_| {}).unwrap();
+    let report = run(&endless, &places(), time, &open, &stop, &hear).unwrap();
     assert!(report.is_right() && report.interrupted && report.cycles == 2, "{report:?}");
     assert!(report.audit.is_none());
 }
@@ -177,6 +177,6 @@ fn threads_take_several_logs_in_turn() {
     let one = Plan { threads: 1, ..plan() };
     let stop = AtomicBool::new(false);
     let open = || -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
-    let wrong = run(&one, &places, Duration::ZERO, &open, &stop, &mut |_| {}, &|_| {}).unwrap_err();
+    let wrong = run(&one, &places, Duration::ZERO, &open, &stop, &|_| {}).unwrap_err();
     assert!(wrong.to_string().contains("2 logs need as many threads"), "{wrong}");
 }

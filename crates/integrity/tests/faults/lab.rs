@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{Permissions, Prepared, Queue};
-use integrity::{Damage, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use integrity::{
+    Damage, Event, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes,
+};
 use truth::{Fault, FaultPlan, Injected, Span, Truth};
 use workload::{
     Block, Bytes, Mode, Nanoseconds, Pool, PoolShare, SimDevice, Stream, Target, Workload,
@@ -100,14 +102,14 @@ impl Lab {
             let opened = engine::open_queue(&self.workload, &self.prepared, 0);
             Ok(opened.map_err(|error| error.to_string())?.0)
         };
-        let mut begins = |phase| {
-            if phase == Phase::Work {
+        let hear = |event: &Event| {
+            if matches!(event, Event::Began { phase: Phase::Work, .. }) {
                 self.truth.inject(faults.to_vec());
             }
         };
         let stop = AtomicBool::new(false);
         let time = Duration::from_secs(1);
-        run(plan, &self.places(), time, &open, &stop, &mut begins, &|_| {}).unwrap()
+        run(plan, &self.places(), time, &open, &stop, &hear).unwrap()
     }
 }
 

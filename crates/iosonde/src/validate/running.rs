@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ::report::text::clean;
 use engine::{Permissions, Prepared, Queue};
-use integrity::{Phase, Place, Plan, Report, Role};
+use integrity::{Event, Phase, Place, Plan, Report, Role};
 use workload::{Mode, Workload};
 
 use crate::display::Display;
@@ -37,15 +37,18 @@ pub(crate) fn run_plan(
         let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
         Ok(opened.0)
     };
-    let mut begins = |phase: Phase| {
-        hold(display).message(words(phase));
-        hear(false, words(phase));
+    let happens = |event: &Event| match event {
+        Event::Began { phase, .. } => {
+            hold(display).message(words(*phase));
+            hear(false, words(*phase));
+        }
+        Event::Glance(_) => {}
+        Event::Notice(notice) => {
+            hold(display).error(&notice.text);
+            hear(true, &notice.text);
+        }
     };
-    let notice = |text: String| {
-        hold(display).error(&text);
-        hear(true, &text);
-    };
-    let report = integrity::run(plan, &places, *time, &open, stop, &mut begins, &notice)
+    let report = integrity::run(plan, &places, *time, &open, stop, &happens)
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     hold(display).finish();
     Ok((report, places))

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ::integrity::{Damage, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use ::integrity::{Damage, Event, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
 use engine::{Permissions, Prepared, Queue};
 use truth::{Fault, FaultPlan, Injected, Span, Truth, When};
 use workload::{Block, Bytes, Mode, Pool, PoolShare, Stream, Target, Workload};
@@ -117,14 +117,15 @@ impl Database<'_> {
             let opened = engine::open_queue(self.workload, self.prepared, 0);
             Ok(opened.map_err(|error| error.to_string())?.0)
         };
-        let mut begins = |phase| {
-            if let Some((_, plan)) = wrong.filter(|(from, _)| *from == phase) {
+        let hear = |event: &Event| {
+            let Event::Began { phase, .. } = event else { return };
+            if let Some((_, plan)) = wrong.filter(|(from, _)| from == phase) {
                 self.truth.inject(vec![plan.clone()]);
             }
         };
         let stop = AtomicBool::new(false);
         let time = Duration::from_secs(1);
-        Ok(run(plan, &self.places(), time, &open, &stop, &mut begins, &|_| {})?)
+        Ok(run(plan, &self.places(), time, &open, &stop, &hear)?)
     }
 }
 
