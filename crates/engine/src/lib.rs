@@ -61,9 +61,10 @@ pub use lane::open_queue;
 pub use mark::{MARK_BYTES, Mark};
 pub use memory::{available as available_memory, check as check_memory};
 pub use outcome::new_id;
-pub use prepare::{DEFAULT_SIZE_BYTES, plan, prepare};
+pub use prepare::{DEFAULT_SIZE_BYTES, Filling, plan, prepare, prepare_as};
 pub use prepared::{
-    Action, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,
+    Action, Cleaned, Permissions, PrepareError, Prepared, PreparedTarget, Refusal, TargetPlan,
+    clean,
 };
 pub use queue::{Finished, Op, Queue, Request};
 pub use random::unrepeated_seed;

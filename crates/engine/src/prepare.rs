@@ -60,12 +60,36 @@ fn artificial(workload: &Workload) -> Vec<TargetPlan> {
     workload.targets.iter().map(plan).collect()
 }
 
+/// What becomes of a target's content before it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filling {
+    /// What the workload may not read as it is, is wholly written.
+    #[default]
+    Engine,
+    /// The caller writes all of it. Until it says so ([`PreparedTarget::finish`]), a test file counts as not wholly written.
+    Caller,
+    /// It is a target of an earlier run and is not touched. It stays when this is dropped, until [`Prepared::remove`] says otherwise.
+    AsItIs,
+}
+
 /// Makes every target ready: test files are created and wholly written, everything is opened.
 ///
 /// When this fails or `stop` becomes true, what was made is removed again.
 pub fn prepare(
     workload: &Workload,
     permissions: &Permissions,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(&Event),
+) -> Result<Prepared, PrepareError> {
+    prepare_as(workload, permissions, &[], stop, observe)
+}
+
+/// The same with what becomes of the content of each target, in their order; of those that are not named, it is
+/// [`Filling::Engine`].
+pub fn prepare_as(
+    workload: &Workload,
+    permissions: &Permissions,
+    fillings: &[Filling],
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Event),
 ) -> Result<Prepared, PrepareError> {
@@ -83,11 +107,13 @@ pub fn prepare(
                 ),
                 file: None,
                 warnings: Vec::new(),
+                mark: None,
                 remove: false,
             }
         } else {
             // Filling the targets before it may have taken long, so it is planned once more.
-            platform::prepare_target(workload, index, permissions, stop, observe)?
+            let filling = fillings.get(index).copied().unwrap_or_default();
+            platform::prepare_target(workload, (index, filling), permissions, stop, observe)?
         };
         prepared.targets.push(target);
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
+use crate::mark::Mark;
 use crate::platform;
 
 /// What the user allows to be done to the targets.
@@ -84,6 +85,8 @@ pub struct PreparedTarget {
     /// The open target; none where the engine has no real one.
     pub(crate) file: Option<File>,
     pub(crate) warnings: Vec<String>,
+    /// What a test file says of itself by now.
+    pub(crate) mark: Option<Mark>,
     /// The file is removed when the target is dropped, if its name still means this file.
     pub(crate) remove: bool,
 }
@@ -112,6 +115,16 @@ impl PreparedTarget {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
+
+    /// The caller has written the first bytes of a target that was left to it: the rest of a test file is written here, and the
+    /// file counts as wholly written.
+    pub fn finish(&mut self, written_bytes: u64) -> Result<(), PrepareError> {
+        let Some(mark) = self.mark.filter(|mark| !mark.filled) else { return Ok(()) };
+        let mark = Mark { filled: true, ..mark };
+        platform::finish(self, written_bytes, mark)?;
+        self.mark = Some(mark);
+        Ok(())
+    }
 }
 
 impl Drop for PreparedTarget {
@@ -122,6 +135,24 @@ impl Drop for PreparedTarget {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// What became of a file that was to be removed if a run had left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cleaned {
+    /// It was a test file, of this many bytes, and is gone.
+    Removed(u64),
+    /// It has no mark of iosonde.
+    NotOurs,
+    /// It is a test file of an iosonde that is running.
+    InUse,
+    /// It is a test file that was to be kept.
+    Kept,
+}
+
+/// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept` says so.
+pub fn clean(path: &Path, kept: bool) -> io::Result<Cleaned> {
+    platform::clean(path, kept)
 }
 
 /// All targets of a workload, ready. Test files that are not kept are removed when this is dropped.
@@ -135,6 +166,18 @@ impl Prepared {
     #[must_use]
     pub fn targets(&self) -> &[PreparedTarget] {
         &self.targets
+    }
+
+    /// The targets, to be finished.
+    pub fn targets_mut(&mut self) -> &mut [PreparedTarget] {
+        &mut self.targets
+    }
+
+    /// Whether test files that are not to be kept are removed when this is dropped.
+    pub fn remove(&mut self, remove: bool) {
+        for target in &mut self.targets {
+            target.remove = remove && target.mark.is_some_and(|mark| !mark.keep);
+        }
     }
 
     /// Sizes and alignments, in the workload's order.

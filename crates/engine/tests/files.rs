@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::{EngineError, Event, Permissions, PrepareError};
+use engine::{Cleaned, EngineError, Event, Filling, Permissions, PrepareError};
 use workload::{
     Block, Buffers, Bytes, Content, EngineChoice, Hint, Mode, Pattern, Pool, PoolShare, Stream,
     Target, Workload,
@@ -308,4 +308,81 @@ fn a_thread_may_use_each_target_in_its_own_mode() {
             assert!(first > 0, "{what}");
         }
     }
+}
+
+fn one_file(directory: &Path, bytes: u64) -> Workload {
+    let target = Target { path: directory.join("a.test"), size_bytes: Some(Bytes(bytes)) };
+    let stream = Stream { write_percent: 50, ..Stream::default() };
+    let mut workload = Workload::single(target, stream);
+    workload.mode = Mode::Buffered;
+    workload
+}
+
+fn prepared_as(workload: &Workload, filling: Filling) -> Result<engine::Prepared, PrepareError> {
+    let permissions = Permissions { overfill: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    engine::prepare_as(workload, &permissions, &[filling], &stop, &mut |_| ())
+}
+
+fn says(path: &Path, state: &str) -> bool {
+    let bytes = std::fs::read(path).unwrap();
+    String::from_utf8_lossy(&bytes[bytes.len() - 4096..]).contains(state)
+}
+
+/// A file that is left to its user to be filled is not taken for a whole one before that is done, and then it is whole.
+#[test]
+fn a_file_that_its_user_fills_is_finished_by_its_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let workload = one_file(directory.path(), 256 << 10);
+    let mut prepared = prepared_as(&workload, Filling::Caller).unwrap();
+    let path = prepared.targets()[0].path().to_owned();
+    assert!(std::fs::read(&path).unwrap()[..256 << 10].iter().all(|byte| *byte == 0));
+    assert!(says(&path, "state filling"));
+    prepared.targets_mut()[0].finish(200 << 10).unwrap();
+    assert!(says(&path, "state filled"));
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(bytes[..200 << 10].iter().all(|byte| *byte == 0), "the user's part is its own");
+    assert!(bytes[200 << 10..256 << 10].chunks(4096).all(|b| b.iter().any(|byte| *byte != 0)));
+    drop(prepared);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_a_killed_run_left_is_taken_as_it_is_or_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let workload = one_file(directory.path(), 256 << 10);
+    assert!(prepared_as(&workload, Filling::AsItIs).is_err(), "there is none");
+    let mut prepared = prepared_as(&workload, Filling::Caller).unwrap();
+    let path = prepared.targets()[0].path().to_owned();
+    assert_eq!(engine::clean(&path, true).unwrap(), Cleaned::InUse);
+    prepared.remove(false);
+    drop(prepared);
+    let left = std::fs::read(&path).unwrap();
+    let larger = one_file(directory.path(), 512 << 10);
+    assert!(matches!(prepared_as(&larger, Filling::AsItIs), Err(PrepareError::Refused(_))));
+    let mut prepared = prepared_as(&workload, Filling::AsItIs).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), left, "nothing was written");
+    prepared.targets_mut()[0].finish(256 << 10).unwrap();
+    drop(prepared);
+    assert!(says(&path, "state filled"), "it stays until somebody wants it removed");
+    let foreign = directory.path().join("foreign.test");
+    std::fs::write(&foreign, vec![7; 8192]).unwrap();
+    assert_eq!(engine::clean(&foreign, true).unwrap(), Cleaned::NotOurs);
+    let link = directory.path().join("link.test");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(engine::clean(&link, true).unwrap(), Cleaned::NotOurs);
+    assert_eq!(engine::clean(&path, false).unwrap(), Cleaned::Removed(260 << 10));
+    assert!(foreign.exists() && link.is_symlink() && !path.exists());
+}
+
+#[test]
+fn a_kept_file_is_removed_only_by_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let workload = one_file(directory.path(), 64 << 10);
+    let permissions = Permissions { overfill: true, keep: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    drop(engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap());
+    let path = directory.path().join("a.test");
+    assert_eq!(engine::clean(&path, false).unwrap(), Cleaned::Kept);
+    assert_eq!(engine::clean(&path, true).unwrap(), Cleaned::Removed(68 << 10));
 }

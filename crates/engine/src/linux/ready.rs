@@ -7,27 +7,33 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, StatxFlags};
 use rustix::io::Errno;
 use workload::{Bytes, Content, Mode, Stream, Workload};
 
-use super::targets::{Wanted, is_named, mark_or_empty, plan_target};
+use super::guard::is_open_elsewhere;
+use super::targets::{Wanted, is_named, mark_of, mark_or_empty, plan_target};
 use super::{extents, fill};
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::mark::Mark;
-use crate::prepared::{Action, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
-use crate::random::unrepeated;
+use crate::prepare::Filling;
+use crate::prepared::{
+    Action, Cleaned, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan,
+};
+use crate::random::{Random, unrepeated};
 
 /// Other processes may take a test file between the plan and the lock this many times.
 const ATTEMPTS: usize = 16;
+/// How long the I/Os of a program that was killed are waited for.
+const LAST_IOS: Duration = Duration::from_secs(60);
 
 /// Plans target number `index` once more, which may long have been planned with others, and makes it ready.
 pub(crate) fn prepare_target(
     workload: &Workload,
-    index: usize,
+    (index, filling): (usize, Filling),
     permissions: &Permissions,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Event),
@@ -35,12 +41,14 @@ pub(crate) fn prepare_target(
     for _ in 0..ATTEMPTS {
         let plan = plan_target(workload, index, permissions, &[])
             .map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
+        let as_it_is = filling == Filling::AsItIs;
         let target = match plan.action {
+            Action::Make | Action::Refill | Action::Reuse if as_it_is => left_behind(&plan)?,
             Action::Make | Action::Refill | Action::Reuse => test_file(&plan, permissions)?,
             _ => Some(foreign(workload, index, &plan, permissions)?),
         };
         if let Some(target) = target {
-            return make_ready(workload, index, &plan, target, stop, observe);
+            return make_ready(workload, (index, filling), &plan, target, stop, observe);
         }
     }
     Err(PrepareError::Open {
@@ -50,17 +58,11 @@ pub(crate) fn prepare_target(
     })
 }
 
-/// A target that is open, and what its mark says now where it is a test file.
-struct Open {
-    target: PreparedTarget,
-    mark: Option<Mark>,
-}
-
 fn make_ready(
     workload: &Workload,
-    index: usize,
+    (index, filling): (usize, Filling),
     plan: &TargetPlan,
-    Open { mut target, mark }: Open,
+    mut target: PreparedTarget,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(&Event),
 ) -> Result<PreparedTarget, PrepareError> {
@@ -71,23 +73,35 @@ fn make_ready(
     if direct {
         target.direct_align_bytes = direct_alignment(&target)?;
     }
-    if plan.action.fills() {
+    if filling == Filling::AsItIs {
+        return Ok(target);
+    }
+    let fills = plan.action.fills() && filling == Filling::Engine;
+    if fills {
         // Equal files would be one file to storage that recognises what it has.
         let seed = unrepeated(workload.seed, index as u64);
         fill_target(&target, seed, direct, stop, observe)?;
     }
     if plan.action == Action::DestroyAndFill {
-        target.content = "overwritten by iosonde with random bytes before the run".into();
+        target.content = match filling {
+            Filling::Engine => "overwritten by iosonde with random bytes before the run",
+            _ => "overwritten by the run",
+        }
+        .into();
     }
-    if let Some(mark) = mark {
+    if let Some(mark) = target.mark {
         // What the run writes decides whether the next one may believe the content.
-        let after = Mark { filled: !writes_other_than_random(workload, index), ..mark };
+        let filled = (mark.filled || fills) && !writes_other_than_random(workload, index);
+        let after = Mark { filled, ..mark };
         if mark != after {
             write_mark(&target, after)?;
+            target.mark = Some(after);
         }
         target.remove = !mark.keep;
     }
-    check_extents(&mut target);
+    if filling == Filling::Engine {
+        check_extents(&mut target);
+    }
     Ok(target)
 }
 
@@ -98,7 +112,10 @@ fn writes_other_than_random(workload: &Workload, index: usize) -> bool {
 }
 
 /// Opens and locks a test file. None if somebody else was faster: then what is there must be looked at again.
-fn test_file(plan: &TargetPlan, permissions: &Permissions) -> Result<Option<Open>, PrepareError> {
+fn test_file(
+    plan: &TargetPlan,
+    permissions: &Permissions,
+) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
     let made = plan.action == Action::Make;
     let mut options = OpenOptions::new();
@@ -118,24 +135,16 @@ fn test_file(plan: &TargetPlan, permissions: &Permissions) -> Result<Option<Open
     let allows =
         |m: &Mark| plan.action != Action::Reuse || (m.filled && m.size_bytes >= plan.size_bytes);
     let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
-    let target = PreparedTarget {
-        path: path.clone(),
-        size_bytes: plan.size_bytes,
-        direct_align_bytes: 1,
-        content:
-            "a test file of iosonde, wholly written with incompressible bytes that do not repeat"
-                .to_owned(),
-        file: Some(file),
-        warnings: Vec::new(),
-        remove: plan.action != Action::Reuse,
-    };
+    let mut target = of_test_file(plan, file);
+    target.remove = plan.action != Action::Reuse;
     let keep = permissions.keep || (!made && found.keep);
     if plan.action == Action::Reuse {
         let mark = Mark { keep, ..found };
         if mark != found {
             write_mark(&target, mark)?;
         }
-        return Ok(Some(Open { target, mark: Some(mark) }));
+        target.mark = Some(mark);
+        return Ok(Some(target));
     }
     let mark = Mark { size_bytes: plan.size_bytes, filled: false, keep };
     // The mark comes first: a file that is left behind at any later moment is known for what it is.
@@ -144,7 +153,101 @@ fn test_file(plan: &TargetPlan, permissions: &Permissions) -> Result<Option<Open
     }
     write_mark(&target, mark)?;
     reserve(&target)?;
-    Ok(Some(Open { target, mark: Some(mark) }))
+    target.mark = Some(mark);
+    Ok(Some(target))
+}
+
+fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
+    PreparedTarget {
+        path: plan.path.clone(),
+        size_bytes: plan.size_bytes,
+        direct_align_bytes: 1,
+        content:
+            "a test file of iosonde, wholly written with incompressible bytes that do not repeat"
+                .to_owned(),
+        file: Some(file),
+        warnings: Vec::new(),
+        mark: None,
+        remove: false,
+    }
+}
+
+/// Opens and locks the test file that an earlier run has left behind, and waits until the last of its I/Os are done. None if somebody
+/// else was faster.
+fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError> {
+    let path = &plan.path;
+    let refused = |refusal| PrepareError::Refused(vec![refusal]);
+    if plan.action == Action::Make {
+        return Err(refused(Refusal::Missing { path: path.clone() }));
+    }
+    let remedy = "check the permissions of the file";
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
+    let looked_at =
+        open.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
+    // The kernel ends the I/Os of a program that was killed after the program: what they write would lie over what is written now.
+    let until = Instant::now() + LAST_IOS;
+    while is_open_elsewhere(&looked_at) {
+        if Instant::now() > until {
+            let usage =
+                "open elsewhere: in a program, or by I/Os of the earlier run that do not end";
+            return Err(refused(Refusal::InUse { path: path.clone(), usage: usage.to_owned() }));
+        }
+    }
+    drop(looked_at);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NOFOLLOW);
+    let open = options.open(path);
+    let file = open.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
+    if !lock(&file) || !is_named(&file, path) {
+        return Ok(None);
+    }
+    let Some(mark) = mark_of(&file) else { return Ok(None) };
+    if mark.size_bytes < plan.size_bytes {
+        let (has, asked) = (Bytes(mark.size_bytes), Bytes(plan.size_bytes));
+        return Err(refused(Refusal::TooSmall { path: path.clone(), has, asked }));
+    }
+    let mut target = of_test_file(plan, file);
+    target.mark = Some(mark);
+    Ok(Some(target))
+}
+
+/// Writes what lies behind the bytes that the caller has written, and the mark.
+pub(crate) fn finish(
+    target: &PreparedTarget,
+    written_bytes: u64,
+    mark: Mark,
+) -> Result<(), PrepareError> {
+    let error = |e| fill_error(&target.path, e);
+    let Some(file) = &target.file else { return Ok(()) };
+    let mut random = Random::new(unrepeated(mark.size_bytes, written_bytes), 0);
+    let mut at = written_bytes.min(mark.size_bytes);
+    let mut bytes = vec![0; 64 << 10];
+    while at < mark.size_bytes {
+        let part = usize::try_from(mark.size_bytes - at).unwrap_or(usize::MAX).min(bytes.len());
+        let part = &mut bytes[..part];
+        random.fill(part);
+        file.write_all_at(part, at).map_err(error)?;
+        at += part.len() as u64;
+    }
+    write_mark(target, mark)
+}
+
+/// Removes a test file that nobody uses.
+pub(crate) fn clean(path: &Path, kept: bool) -> io::Result<Cleaned> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() {
+        return Ok(Cleaned::NotOurs);
+    }
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+    let Some(mark) = mark_of(&file) else { return Ok(Cleaned::NotOurs) };
+    if mark.keep && !kept {
+        return Ok(Cleaned::Kept);
+    }
+    if !lock(&file) || !is_named(&file, path) {
+        return Ok(Cleaned::InUse);
+    }
+    fs::remove_file(path)?;
+    Ok(Cleaned::Removed(metadata.len()))
 }
 
 /// Locks a test file. Others who only look at it hold the lock for a moment.
@@ -216,7 +319,7 @@ fn foreign(
     index: usize,
     plan: &TargetPlan,
     permissions: &Permissions,
-) -> Result<Open, PrepareError> {
+) -> Result<PreparedTarget, PrepareError> {
     let (path, writes) = (&plan.path, workload.writes_to(index));
     let device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
     // The kernel refuses to open a device exclusively that anybody has mounted or built on.
@@ -235,16 +338,16 @@ fn foreign(
         let (path, usage) = (path.clone(), "replaced by another file at this very moment".into());
         return Err(PrepareError::Refused(vec![Refusal::InUse { path, usage }]));
     }
-    let target = PreparedTarget {
+    Ok(PreparedTarget {
         path: path.clone(),
         size_bytes: plan.size_bytes,
         direct_align_bytes: 1,
         content: "not written by iosonde".to_owned(),
         file: Some(file),
         warnings: foreign_warnings(plan, device),
+        mark: None,
         remove: false,
-    };
-    Ok(Open { target, mark: None })
+    })
 }
 
 fn foreign_warnings(plan: &TargetPlan, device: bool) -> Vec<String> {

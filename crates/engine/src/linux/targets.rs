@@ -338,7 +338,7 @@ pub(super) fn mark_or_empty(file: &File) -> Option<Mark> {
 }
 
 /// The mark of an open file, if it has one.
-fn mark_of(file: &File) -> Option<Mark> {
+pub(super) fn mark_of(file: &File) -> Option<Mark> {
     let length = file.metadata().ok()?.len();
     let at = length.checked_sub(MARK_BYTES)?;
     let mut bytes = vec![0; usize::try_from(MARK_BYTES).unwrap_or(4096)];

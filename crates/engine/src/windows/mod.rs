@@ -10,8 +10,10 @@ use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::job::Job;
+use crate::mark::Mark;
 use crate::null::NullQueue;
-use crate::prepared::{Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
+use crate::prepare::Filling;
+use crate::prepared::{Cleaned, Permissions, PrepareError, PreparedTarget, Refusal, TargetPlan};
 use crate::queue::Queue;
 use crate::run::{Backend, memory_error};
 
@@ -85,7 +87,7 @@ pub(crate) fn plan_target(
 /// There are no real targets.
 pub(crate) fn prepare_target(
     workload: &Workload,
-    index: usize,
+    (index, _filling): (usize, Filling),
     _permissions: &Permissions,
     _stop: &AtomicBool,
     _observe: &mut dyn FnMut(&Event),
@@ -97,6 +99,20 @@ pub(crate) fn prepare_target(
 /// No file is made, so none is removed.
 pub(crate) fn is_named(_file: &File, _path: &Path) -> bool {
     false
+}
+
+/// There are no test files, so none is finished.
+pub(crate) fn finish(
+    _target: &PreparedTarget,
+    _written_bytes: u64,
+    _mark: Mark,
+) -> Result<(), PrepareError> {
+    Ok(())
+}
+
+/// There are no test files, so none is removed.
+pub(crate) fn clean(_path: &Path, _kept: bool) -> std::io::Result<Cleaned> {
+    Ok(Cleaned::NotOurs)
 }
 
 /// Not told.

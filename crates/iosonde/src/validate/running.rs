@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::report::text::clean;
-use engine::{Permissions, Prepared, Queue};
+use engine::{Filling, Permissions, Prepared, Queue};
 use integrity::{Event, Phase, Place, Plan, Report, Role};
 use workload::{Mode, Workload};
 
@@ -30,8 +30,14 @@ pub(crate) fn run_plan(
     stop: &AtomicBool,
 ) -> Result<(Report, Vec<Place>), Failure> {
     let Given { plan, workload, permissions, roles, time } = given;
-    let prepared =
-        engine::prepare(workload, permissions, stop, &mut |event| hold(display).show(event))?;
+    // The first writing of all pages fills their files; the log is overwritten here and there and is filled before.
+    let filling = |role: &Role| match role {
+        Role::Data => Filling::Caller,
+        Role::Log => Filling::Engine,
+    };
+    let fillings: Vec<Filling> = roles.iter().map(filling).collect();
+    let mut show = |event: &engine::Event| hold(display).show(event);
+    let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
     let places = places(workload, &prepared, roles);
     let open = || -> Result<Box<dyn Queue>, String> {
         let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
@@ -51,6 +57,12 @@ pub(crate) fn run_plan(
     let report = integrity::run(plan, &places, *time, &open, stop, &happens)
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     hold(display).finish();
+    if report.audit.is_some() && report.failures.is_empty() {
+        for (target, place) in prepared.targets_mut().iter_mut().zip(&places) {
+            let page_bytes = u64::from(plan.page_bytes);
+            target.finish(place.size_bytes / page_bytes * page_bytes)?;
+        }
+    }
     Ok((report, places))
 }
 
