@@ -2,17 +2,6 @@
 
 use std::time::Duration;
 
-use thiserror::Error;
-
-use crate::page::SECTOR_BYTES;
-
-/// The most pages of one I/O.
-const IO_PAGES_MAX: u32 = 4096;
-/// The longest record of the log.
-pub(crate) const LOG_RECORD_BYTES_MAX: u32 = 64_000;
-/// The most users of a kind, and the most threads.
-const USERS_MAX: u32 = 65_536;
-
 /// What a simulated database does: who works on it, how much at a time, and when it writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -40,6 +29,8 @@ pub struct Plan {
     pub read_ahead: ScanUsers,
     /// Write many pages at once without reading them.
     pub bulk: ScanUsers,
+    /// Read and write pages, one I/O behind the other.
+    pub pages: PageUsers,
     /// How often a page that is wrong is read again.
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
@@ -108,6 +99,29 @@ pub struct ScanUsers {
     pub delay: Duration,
 }
 
+/// Users that read or write pages and nothing else: no log, no chains, no pauses. With as many of them as a thread has I/Os in flight, its
+/// queue is always full.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageUsers {
+    /// How many.
+    pub users: u32,
+    /// Share of the I/Os that write, in percent.
+    pub write_percent: f64,
+    /// Pages of one I/O, from and to.
+    pub pages: (u32, u32),
+    /// Where the next I/O is.
+    pub order: PageOrder,
+}
+
+/// Where the next I/O of page users is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageOrder {
+    /// Anywhere.
+    Random,
+    /// Behind the last one of the same thread, and at the first page again behind the last. Threads begin in different places.
+    Sequential,
+}
+
 impl Default for Plan {
     /// SQLIOSim's default users on two threads, with SQL Server's page and write-through.
     fn default() -> Self {
@@ -138,6 +152,12 @@ impl Default for Plan {
             audit: scan(2, (64, 64), 200),
             read_ahead: scan(2, (32, 64), 200),
             bulk: scan(8, (64, 128), 10),
+            pages: PageUsers {
+                users: 0,
+                write_percent: 0.0,
+                pages: (1, 1),
+                order: PageOrder::Random,
+            },
             rereads: 15,
             stop_on_fault: true,
             cycles: 1,
@@ -149,18 +169,6 @@ impl Default for Plan {
     }
 }
 
-/// A rule that a plan breaks.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{field} is {value}: {rule}")]
-pub struct PlanError {
-    /// The field.
-    pub field: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What it must be.
-    pub rule: &'static str,
-}
-
 impl Plan {
     /// The largest I/O of data, in pages.
     #[must_use]
@@ -168,8 +176,10 @@ impl Plan {
         if !self.scatter_gather {
             return 1;
         }
-        let scans = [&self.audit, &self.read_ahead, &self.bulk].map(|s| s.pages.1);
-        scans.into_iter().fold(self.gather_pages, u32::max)
+        let scans = [&self.audit, &self.read_ahead, &self.bulk].map(|s| (s.users, s.pages.1));
+        let others = [(self.pages.users, self.pages.pages.1)];
+        let all = scans.into_iter().chain(others).filter(|(users, _)| *users > 0);
+        all.fold(self.gather_pages, |most, (_, pages)| most.max(pages))
     }
 
     /// Changed pages that go into one write, at most.
@@ -177,82 +187,8 @@ impl Plan {
         if self.scatter_gather { self.gather_pages } else { 1 }
     }
 
-    /// Every rule that the plan breaks.
-    #[must_use]
-    pub fn violations(&self) -> Vec<PlanError> {
-        let mut found = Vec::new();
-        let mut check = |holds: bool, field, value: String, rule| {
-            if !holds {
-                found.push(PlanError { field, value, rule });
-            }
-        };
-        let page = self.page_bytes as usize;
-        let ok = page.is_multiple_of(SECTOR_BYTES) && (SECTOR_BYTES..=65_536).contains(&page);
-        let rule = "a page is a multiple of 512 bytes, at most 64 KiB";
-        check(ok, "page_bytes", self.page_bytes.to_string(), rule);
-        for (field, value) in [
-            ("threads", self.threads),
-            ("depth", self.depth),
-            ("dirty_pages", self.dirty_pages),
-            ("rereads", self.rereads),
-            ("audit.cycles", self.audit.cycles),
-            ("read_ahead.cycles", self.read_ahead.cycles),
-            ("bulk.cycles", self.bulk.cycles),
-        ] {
-            check(value > 0, field, value.to_string(), "it must be at least 1");
-        }
-        let rule = "a thread needs an I/O for its log, one for its changed pages and one for its users; use at least 4";
-        check(self.depth >= 4, "depth", self.depth.to_string(), rule);
-        for (field, value) in [
-            ("threads", self.threads),
-            ("random.users", self.random.users),
-            ("audit.users", self.audit.users),
-            ("read_ahead.users", self.read_ahead.users),
-            ("bulk.users", self.bulk.users),
-        ] {
-            check(value <= USERS_MAX, field, value.to_string(), "it must be at most 65536");
-        }
-        let gather = (self.gather_pages, self.gather_pages);
-        for (field, (from, to)) in [
-            ("gather_pages", gather),
-            ("audit.pages", self.audit.pages),
-            ("read_ahead.pages", self.read_ahead.pages),
-            ("bulk.pages", self.bulk.pages),
-            ("random.chain_pages", self.random.chain_pages),
-        ] {
-            let ok = from > 0 && from <= to && to <= IO_PAGES_MAX;
-            check(ok, field, format!("{from} to {to}"), "it must be 1 to 4096, the smaller first");
-        }
-        let (from, to) = self.random.log_bytes;
-        let ok = from > 0 && from <= to && to <= LOG_RECORD_BYTES_MAX;
-        let rule = "a record has 1 to 64000 bytes, the smaller first";
-        check(ok, "random.log_bytes", format!("{from} to {to}"), rule);
-        for (field, percent) in [
-            ("cache_hit_percent", self.cache_hit_percent),
-            ("random.jump_percent", self.random.jump_percent),
-            ("random.update_percent", self.random.update_percent),
-            ("random.rollback_percent", self.random.rollback_percent),
-        ] {
-            let ok = (0.0..=100.0).contains(&percent);
-            check(ok, field, percent.to_string(), "it must be 0 to 100 percent");
-        }
-        found
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_breaks_a_rule_is_named() {
-        assert_eq!(Plan::default().violations(), []);
-        let plan = Plan { page_bytes: 1000, depth: 1, ..Plan::default() };
-        let fields: Vec<_> = plan.violations().into_iter().map(|v| v.field).collect();
-        assert_eq!(fields, ["page_bytes", "depth"]);
-        let random = RandomUsers { log_bytes: (100, 64), jump_percent: f64::NAN, ..plan.random };
-        let plan = Plan { random, ..Plan::default() };
-        let text: Vec<_> = plan.violations().into_iter().map(|v| v.to_string()).collect();
-        assert_eq!(text.len(), 2, "{text:?}");
+    /// Whether users change pages in memory, which are logged first and written later.
+    pub(crate) fn changes_pages(&self) -> bool {
+        self.random.users > 0
     }
 }

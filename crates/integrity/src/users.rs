@@ -1,12 +1,14 @@
 //! Who works on the simulated database: each user knows what it wants next, and nothing of how it is done.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
 use crate::page::PageId;
-use crate::plan::{Plan, RandomUsers, ScanUsers};
+use crate::plan::{PageOrder, PageUsers, Plan, RandomUsers, ScanUsers};
 
 /// What a user wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,11 @@ pub(crate) type Sizes = [u64];
 
 /// Any page of any file, each equally likely.
 fn anywhere(sizes: &Sizes, chance: &mut Chance) -> PageId {
-    let mut place = chance.below(sizes.iter().sum());
+    nth(sizes, chance.below(sizes.iter().sum()))
+}
+
+/// A page by its place among the pages of all files.
+fn nth(sizes: &Sizes, mut place: u64) -> PageId {
     for (file, pages) in (0..).zip(sizes) {
         if place < *pages {
             return PageId { file, page: place };
@@ -64,7 +70,25 @@ fn anywhere(sizes: &Sizes, chance: &mut Chance) -> PageId {
 pub(crate) enum User {
     Random { how: RandomUsers, at: PageId, left: u32, changes: bool, stage: Stage },
     Scan(Scan),
+    Pages(Pages),
     Whole(Walk),
+}
+
+/// A user that reads and writes pages and nothing else.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    how: PageUsers,
+    /// Where the next I/O in a row is; the page users of a thread share it.
+    row: Rc<Row>,
+}
+
+/// Where the next I/O in a row is.
+#[derive(Debug)]
+struct Row {
+    /// Counted over all pages; none before the first.
+    next: Cell<Option<u64>>,
+    thread: u32,
+    threads: u32,
 }
 
 /// A user that reads or writes pages in a row.
@@ -121,12 +145,15 @@ impl User {
                 Self::Scan(Scan { how, writes, left, hit_percent, singly: None, scatter_gather })
             })
         });
-        random.chain(scans).collect()
+        let row = Rc::new(Row { next: Cell::new(None), thread, threads: plan.threads });
+        let how = plan.pages;
+        let pages = (0..mine(how.users)).map(move |_| Self::Pages(Pages { how, row: row.clone() }));
+        random.chain(scans).chain(pages).collect()
     }
 
     /// Users that together go over every page once.
     pub(crate) fn over_all(plan: &Plan, thread: u32, writes: bool) -> Vec<Self> {
-        let each = plan.depth.saturating_sub(2).max(1);
+        let each = plan.depth;
         let of = u64::from(plan.threads) * u64::from(each);
         let first = u64::from(thread) * u64::from(each);
         let walk = |n: u32| Walk { writes, pages: plan.io_pages(), next: first + u64::from(n), of };
@@ -142,6 +169,7 @@ impl User {
                 wish
             }
             Self::Scan(scan) => scan.next(sizes, chance),
+            Self::Pages(pages) => pages.next(sizes, chance),
             Self::Whole(walk) => walk.next(sizes),
         }
     }
@@ -151,8 +179,46 @@ impl User {
         match self {
             Self::Random { .. } => plan.cache_hit_percent,
             Self::Scan(scan) => scan.hit_percent,
-            Self::Whole(_) => 0.0,
+            Self::Pages(_) | Self::Whole(_) => 0.0,
         }
+    }
+
+    /// Whether it changes pages in memory, which are logged first and written later.
+    pub(crate) fn changes_pages(&self) -> bool {
+        matches!(self, Self::Random { .. })
+    }
+
+    /// Whether it only tries again where all pages are somebody else's.
+    pub(crate) fn insists(&self) -> bool {
+        matches!(self, Self::Pages(_))
+    }
+}
+
+impl Pages {
+    fn next(&mut self, sizes: &Sizes, chance: &mut Chance) -> Wish {
+        let pages = chance.between(self.how.pages);
+        let from = match self.how.order {
+            PageOrder::Random => anywhere(sizes, chance),
+            PageOrder::Sequential => self.row.take(sizes, pages),
+        };
+        if chance.percent(self.how.write_percent) {
+            Wish::Write { from, pages }
+        } else {
+            Wish::Read { from, pages }
+        }
+    }
+}
+
+impl Row {
+    /// The first of so many pages in a row. An I/O ends with its file, and the next begins with the next file.
+    fn take(&self, sizes: &Sizes, pages: u32) -> PageId {
+        let all: u64 = sizes.iter().sum();
+        let first = || all / u64::from(self.threads.max(1)) * u64::from(self.thread);
+        let at = self.next.get().map_or_else(first, |next| if next < all { next } else { 0 });
+        let place = nth(sizes, at);
+        let rest = sizes.get(usize::from(place.file)).map_or(0, |pages| pages - place.page);
+        self.next.set(Some(at + u64::from(pages).min(rest)));
+        place
     }
 }
 

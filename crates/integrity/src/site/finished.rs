@@ -32,7 +32,7 @@ impl Site<'_> {
             let request = Request {
                 offset: busy.request.offset + u64::from(busy.done_bytes),
                 bytes: rest,
-                buffer_offset: busy.done_bytes,
+                buffer_offset: busy.request.buffer_offset + busy.done_bytes,
                 ..busy.request
             };
             self.requests.push(request);
@@ -51,7 +51,10 @@ impl Site<'_> {
             return;
         }
         self.finish(busy.task, one.slot, complete);
-        self.free.push(one.slot);
+        // Nobody else takes a slot in which a page that was read again never came back.
+        if self.slots[one.slot as usize].is_none() {
+            self.free.push(one.slot);
+        }
     }
 
     fn count(&mut self, busy: &Busy, complete: bool) {
@@ -184,28 +187,32 @@ impl Site<'_> {
         let found = found.to_vec();
         let shared = self.shared;
         self.distracted = true;
-        let kept = Checks { shared, file, claim }
-            .look_into(&found, &mut |bytes| self.read_again(file, claim.page, bytes));
+        let kept = Checks { shared, file, claim }.look_into(&found, &mut |bytes| {
+            self.read_again((file, claim.page), (slot, index), bytes)
+        });
         match kept {
             Some(Kept::Persistent) => ledger.wrong(claim),
             _ => ledger.release(claim),
         }
     }
 
-    /// Reads a page again, alone, and waits for it.
-    fn read_again(&mut self, file: u16, page: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-        let Some(slot) = self.free.pop() else {
-            return Err(io::Error::other("no I/O is free to read the page again"));
-        };
+    /// Reads a page again, alone, and waits for it. It goes to where it was read first: what was read there is kept elsewhere.
+    fn read_again(
+        &mut self,
+        (file, page): (u16, u64),
+        (slot, index): (u32, usize),
+        bytes: &mut Vec<u8>,
+    ) -> io::Result<()> {
         let place = self.shared.file(file);
         let length = self.shared.bytes_of(1);
+        let buffer_offset = self.shared.bytes_of(index);
         let request = Request {
             slot,
             op: Op::Read,
             target: place.target,
             offset: place.offset(page),
             bytes: length,
-            buffer_offset: 0,
+            buffer_offset,
         };
         self.put(slot, Task::Again, request);
         if let Err(error) = self.wait_for(slot) {
@@ -217,12 +224,12 @@ impl Site<'_> {
             return Err(io::Error::other(text));
         }
         let done_bytes = self.slots[slot as usize].take().map_or(0, |busy| busy.done_bytes);
-        self.free.push(slot);
         if done_bytes != length {
             return Err(io::Error::other("the page could not be read again"));
         }
+        let part = buffer_offset as usize..(buffer_offset + length) as usize;
         bytes.clear();
-        bytes.extend_from_slice(&self.queue.read_buffer(slot)[..length as usize]);
+        bytes.extend_from_slice(self.queue.read_buffer(slot).get(part).unwrap_or_default());
         Ok(())
     }
 

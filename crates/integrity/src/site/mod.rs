@@ -23,9 +23,7 @@ use crate::users::{Chance, User, Wish};
 const LOOK_UP_NS: u64 = 20_000_000;
 /// Wishes that are fulfilled from memory alone before the thread looks at its queue again.
 const WISHES_AT_ONCE: u32 = 64;
-/// Slots that users leave to the log, to changed pages, and to reading again.
-const RESERVED: usize = 3;
-/// A user that has to wait for I/Os to become faster asks again after this, if nothing has finished meanwhile.
+/// A user that has to wait, for I/Os to become faster or for pages that others have, asks again after this, if nothing has finished meanwhile.
 const HELD_NS: u64 = 1_000_000;
 
 /// What a slot is busy with.
@@ -106,6 +104,8 @@ pub(crate) struct Site<'a> {
     slots: Vec<Option<Busy>>,
     free: Vec<u32>,
     seats: Vec<Seat>,
+    /// Slots that its users leave to the log and to changed pages.
+    reserved: usize,
     /// The one that is asked first.
     turn: usize,
     chance: Chance,
@@ -145,6 +145,8 @@ impl<'a> Site<'a> {
     ) -> Self {
         let depth = shared.plan.depth;
         let seat = |user| Seat { user, state: State::Idle, record: None, held: None };
+        // Those who change no page leave nothing to others but a flush now and then.
+        let reserved = if users.iter().any(User::changes_pages) { 2 } else { 0 };
         let every = nanoseconds(shared.plan.checkpoint_every);
         let next_checkpoint_ns = queue.now().saturating_add(every);
         Self {
@@ -154,6 +156,7 @@ impl<'a> Site<'a> {
             slots: (0..depth).map(|_| None).collect(),
             free: (0..depth).rev().collect(),
             seats: users.into_iter().map(seat).collect(),
+            reserved,
             turn: 0,
             chance,
             log,
@@ -259,7 +262,7 @@ impl<'a> Site<'a> {
     }
 
     fn has_room(&self) -> bool {
-        self.free.len() > RESERVED
+        self.free.len() > self.reserved.max(usize::from(self.in_checkpoint))
     }
 
     // What is wished for.
@@ -352,7 +355,7 @@ impl<'a> Site<'a> {
                 if claims.is_empty() {
                     self.work.cache_hits += 1;
                     self.spare.push(claims);
-                    return State::Idle;
+                    return self.without_pages(seat, now);
                 }
                 self.read(from, claims, seat);
                 State::Working
@@ -361,12 +364,18 @@ impl<'a> Site<'a> {
                 let claims = self.claim(from, pages);
                 if claims.is_empty() {
                     self.spare.push(claims);
-                    return State::Idle;
+                    return self.without_pages(seat, now);
                 }
                 self.write(from.file, claims, Some(seat));
                 State::Working
             }
         }
+    }
+
+    /// What a user does whose pages are all somebody else's.
+    fn without_pages(&self, seat: usize, now: u64) -> State {
+        let insists = self.seats[seat].user.insists();
+        if insists { State::Until(now.saturating_add(HELD_NS)) } else { State::Idle }
     }
 
     /// Claims pages in a row, up to the first that somebody else has.

@@ -20,10 +20,6 @@ impl Site<'_> {
         if self.log_busy || pending == 0 || !awaited {
             return;
         }
-        // The last is kept for reading a page again.
-        if self.free.len() < 2 {
-            return;
-        }
         let Some(slot) = self.free.pop() else { return };
         let Some(block) = log.block(self.queue.write_buffer(slot)) else {
             self.free.push(slot);
@@ -51,7 +47,9 @@ impl Site<'_> {
             self.batch = std::mem::take(&mut self.dirty);
             self.batch.sort_unstable_by_key(|d| std::cmp::Reverse((d.file, d.claim.page)));
         }
-        while self.free.len() > 2 && !self.batch_waits(leaving) {
+        // The last is kept for the log.
+        let kept = usize::from(self.log.is_some());
+        while self.free.len() > kept && !self.batch_waits(leaving) {
             let Some((file, claims)) = self.next_gathered() else { break };
             self.writing += 1;
             self.write(file, claims, None);
@@ -59,7 +57,7 @@ impl Site<'_> {
         if !self.in_checkpoint || !self.batch.is_empty() || self.writing > 0 {
             return;
         }
-        while self.free.len() > 2 {
+        while self.free.len() > kept {
             let Some(file) = self.to_harden.pop() else { break };
             self.hardening += 1;
             let target = self.shared.file(file).target;

@@ -1,6 +1,7 @@
 //! Every fault that a reader was handed is found and called by its name, and nothing else is.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod pages;
 mod sqliosim;
 mod storage;
 
@@ -116,6 +117,11 @@ fn failing(failure: Failure, every: u64) -> Shared {
 fn detects(threads: u32, failure: Failure, every: u64, names: &[(Damage, Kept)]) {
     let storage = failing(failure, every);
     let report = validate(&Plan { threads, ..plan() }, &storage, 20 / u64::from(threads));
+    all_is_found(&report, &storage, failure, names);
+}
+
+/// Each page of which a reader was handed wrong bytes was found and has one of these names, and each of the names there is.
+fn all_is_found(report: &Report, storage: &Shared, failure: Failure, names: &[(Damage, Kept)]) {
     let storage = storage.lock().unwrap();
     assert!(storage.injected > 5, "{failure:?}: {} injected", storage.injected);
     assert!(report.fault_count <= 200, "all are kept: {}", report.fault_count);
