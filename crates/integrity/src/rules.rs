@@ -32,7 +32,7 @@ impl Found {
         &mut self,
         holds: bool,
         field: &'static str,
-        value: impl ToString,
+        value: &dyn ToString,
         rule: &'static str,
     ) {
         if !holds {
@@ -57,7 +57,7 @@ impl Plan {
         let page = self.page_bytes as usize;
         let ok = page.is_multiple_of(SECTOR_BYTES) && (SECTOR_BYTES..=65_536).contains(&page);
         let rule = "a page is a multiple of 512 bytes, at most 64 KiB";
-        found.check(ok, "page_bytes", self.page_bytes, rule);
+        found.check(ok, "page_bytes", &self.page_bytes, rule);
         for (field, value) in [
             ("threads", self.threads),
             ("depth", self.depth),
@@ -67,14 +67,14 @@ impl Plan {
             ("read_ahead.cycles", self.read_ahead.cycles),
             ("bulk.cycles", self.bulk.cycles),
         ] {
-            found.check(value > 0, field, value, "it must be at least 1");
+            found.check(value > 0, field, &value, "it must be at least 1");
         }
         let rule = "a thread needs an I/O for its log, one for its changed pages and one for its users; use at least 4";
-        found.check(self.depth >= 4 || !self.changes_pages(), "depth", self.depth, rule);
+        found.check(self.depth >= 4 || !self.changes_pages(), "depth", &self.depth, rule);
         let (from, to) = self.random.log_bytes;
         let ok = from > 0 && from <= to && to <= LOG_RECORD_BYTES_MAX;
         let rule = "a record has 1 to 64000 bytes, the smaller first";
-        found.check(ok, "random.log_bytes", format!("{from} to {to}"), rule);
+        found.check(ok, "random.log_bytes", &format!("{from} to {to}"), rule);
     }
 
     fn check_users(&self, found: &mut Found) {
@@ -86,7 +86,7 @@ impl Plan {
             ("bulk.users", self.bulk.users),
             ("pages.users", self.pages.users),
         ] {
-            found.check(value <= USERS_MAX, field, value, "it must be at most 65536");
+            found.check(value <= USERS_MAX, field, &value, "it must be at most 65536");
         }
     }
 
@@ -102,7 +102,7 @@ impl Plan {
         ] {
             let ok = from > 0 && from <= to && to <= IO_PAGES_MAX;
             let value = format!("{from} to {to}");
-            found.check(ok, field, value, "it must be 1 to 4096, the smaller first");
+            found.check(ok, field, &value, "it must be 1 to 4096, the smaller first");
         }
     }
 
@@ -115,7 +115,7 @@ impl Plan {
             ("pages.write_percent", self.pages.write_percent),
         ] {
             let ok = (0.0..=100.0).contains(&percent);
-            found.check(ok, field, percent, "it must be 0 to 100 percent");
+            found.check(ok, field, &percent, "it must be 0 to 100 percent");
         }
     }
 }

@@ -51,7 +51,7 @@ impl Site<'_> {
             return;
         }
         self.finish(busy.task, one.slot, complete);
-        // Nobody else takes a slot in which a page that was read again never came back.
+        // It may be used again already, or never have come back from reading a page again.
         if self.slots[one.slot as usize].is_none() {
             self.free.push(one.slot);
         }
@@ -112,7 +112,11 @@ impl Site<'_> {
             }
             Task::Log(block) if complete && self.shared.plan.hardening == Hardening::Flush => {
                 let target = self.log.as_ref().map_or(0, Log::target);
-                self.start(Task::HardenLog(block), Op::Fdatasync, target, 0, 0);
+                // In the same slot: there may be no other.
+                let (offset, bytes, buffer_offset) = (0, 0, 0);
+                let op = Op::Fdatasync;
+                let request = Request { slot, op, target, offset, bytes, buffer_offset };
+                self.put(slot, Task::HardenLog(block), request);
             }
             Task::Log(block) | Task::HardenLog(block) => {
                 self.log_busy = false;
