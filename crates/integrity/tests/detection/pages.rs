@@ -9,6 +9,9 @@ use integrity::{
 use crate::storage::{Failure, PAGE};
 use crate::{all_is_found, empty, failing, places, plan, validate_on};
 
+/// A failure, how often it happens, and its names.
+type Case = (Failure, u64, &'static [(Damage, Kept)]);
+
 /// As many of them as keep every thread's queue full.
 fn only_pages(threads: u32, order: PageOrder, write_percent: f64, pages: (u32, u32)) -> Plan {
     let nobody = ScanUsers { users: 0, ..plan().audit };
@@ -76,7 +79,7 @@ fn several_threads_and_flushes_raise_no_alarm() {
 #[test]
 fn each_fault_is_found_and_named() {
     use Kept::{Persistent, Transient};
-    let cases: [(Failure, u64, &[(Damage, Kept)]); 7] = [
+    let cases: [Case; 7] = [
         (Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]),
         (Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]),
         (Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]),
