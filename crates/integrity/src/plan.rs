@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+use crate::units::{bytes, nanoseconds};
+
 /// What a simulated database does: who works on it, how much at a time, and when it writes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Size of a page.
+    #[serde(with = "bytes")]
     pub page_bytes: u32,
     /// Where every random choice starts, and what every page is made from.
     pub seed: u64,
@@ -18,6 +24,7 @@ pub struct Plan {
     /// Changed pages that a thread holds back in memory, at most.
     pub dirty_pages: u32,
     /// How often a thread writes all of its changed pages.
+    #[serde(rename = "checkpoint_every_ns", with = "nanoseconds")]
     pub checkpoint_every: Duration,
     /// When what was written is on stable media.
     pub hardening: Hardening,
@@ -50,16 +57,19 @@ pub struct Plan {
 
 /// When I/Os wait: as long as the smoothed duration of those on a file is above a target, users and checkpoints begin no other on it
 /// before those under way are done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Throttle {
     /// The duration. Averages begin with it.
+    #[serde(rename = "target_ns", with = "nanoseconds")]
     pub target: Duration,
     /// The first writing of all pages and the checkpoint at the end of the work do not wait.
     pub bursts: bool,
 }
 
 /// When what was written is on stable media.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Hardening {
     /// When the write is done (write-through), as SQL Server has it.
     WriteThrough,
@@ -68,7 +78,8 @@ pub enum Hardening {
 }
 
 /// Users that change a page here and there.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RandomUsers {
     /// How many.
     pub users: u32,
@@ -83,11 +94,13 @@ pub struct RandomUsers {
     /// How often a change is taken back before it is logged, in percent.
     pub rollback_percent: f64,
     /// The pause behind a commit.
+    #[serde(rename = "sleep_ns", with = "nanoseconds")]
     pub sleep: Duration,
 }
 
 /// Users that read or write pages in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScanUsers {
     /// How many.
     pub users: u32,
@@ -96,12 +109,14 @@ pub struct ScanUsers {
     /// I/Os between two pauses.
     pub cycles: u32,
     /// The pause.
+    #[serde(rename = "delay_ns", with = "nanoseconds")]
     pub delay: Duration,
 }
 
 /// Users that read or write pages and nothing else: no log, no chains, no pauses. With as many of them as a thread has I/Os in flight, its
 /// queue is always full.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PageUsers {
     /// How many.
     pub users: u32,
@@ -114,7 +129,8 @@ pub struct PageUsers {
 }
 
 /// Where the next I/O of page users is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PageOrder {
     /// Anywhere.
     Random,
