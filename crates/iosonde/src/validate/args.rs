@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use workload::Bytes;
 
+use super::load::LoadArgs;
 use crate::targets::TargetArgs;
 
 /// `iosonde validate`
@@ -12,6 +13,9 @@ use crate::targets::TargetArgs;
 pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub target: TargetArgs,
+
+    #[command(flatten)]
+    pub load: LoadArgs,
 
     /// Where the log is: a directory, a file or a block device [default: beside the first TARGET that is a directory]
     #[arg(long, value_name = "TARGET")]
@@ -25,34 +29,34 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "N", default_value_t = 300.0)]
     pub seconds: f64,
 
-    /// Size of a page, a multiple of 512 bytes up to 64K
-    #[arg(long, value_name = "SIZE", default_value = "8K")]
-    pub page: Bytes,
+    /// Size of a page, a multiple of 512 bytes up to 64K [default: 8K]
+    #[arg(long, value_name = "SIZE")]
+    pub page: Option<Bytes>,
 
-    /// Threads; the users are spread over them
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub threads: u32,
+    /// Threads; the users are spread over them [default: 2]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
 
     /// I/Os of each thread in flight
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub depth: u32,
 
-    /// Users that read and change a page here and there
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub users: u32,
+    /// Users that read and change a page here and there [default: 8]
+    #[arg(long, value_name = "N")]
+    pub users: Option<u32>,
 
-    /// Share of the pages they read that these users change, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 90.0)]
-    pub update: f64,
+    /// Share of the pages they read that these users change, in percent [default: 90]
+    #[arg(long, value_name = "PERCENT")]
+    pub update: Option<f64>,
 
-    /// How often all changed pages are written
-    #[arg(long, value_name = "SECONDS", default_value_t = 15.0)]
-    pub checkpoint: f64,
+    /// How often all changed pages are written, and files flushed where that is wanted [default: 15]
+    #[arg(long, value_name = "SECONDS")]
+    pub checkpoint: Option<f64>,
 
     /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync) before a commit is done and at the end of
-    /// a checkpoint
-    #[arg(long, value_enum, default_value = "write-through")]
-    pub hardening: HardeningArg,
+    /// a checkpoint [default: write-through]
+    #[arg(long, value_enum)]
+    pub hardening: Option<HardeningArg>,
 
     /// Go on after a page was wrong
     #[arg(long = "continue")]

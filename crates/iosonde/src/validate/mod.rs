@@ -1,6 +1,7 @@
 //! `iosonde validate`: a simulated database that checks every page it reads.
 
 mod args;
+mod load;
 mod running;
 mod setup;
 
@@ -9,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use integrity::Role;
-use workload::show_duration;
+use workload::{Bytes, show_duration};
 
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
@@ -17,7 +18,7 @@ use crate::run::describe;
 pub(crate) use args::ValidateArgs;
 pub(crate) use running::{Given, hold, outcome_of, run_plan, shown_text};
 pub(crate) use setup::{check_engine, memory_for, stream_of};
-use setup::{plan_of, workload_of};
+use setup::{plan_of, roles_of, workload_of};
 
 /// Runs the command.
 pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -25,13 +26,15 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     let workload = workload_of(args, &plan)?;
     let permissions = args.target.permissions();
     let plans = engine::plan(&workload, &permissions)?;
-    let sizes: Vec<u64> = plans.iter().map(|p| p.size_bytes).collect();
-    let pages: u64 = sizes.iter().rev().skip(1).map(|s| s / u64::from(plan.page_bytes)).sum();
+    let roles = roles_of(args);
+    let data = plans.iter().zip(&roles).filter(|(_, role)| **role == Role::Data);
+    let pages: u64 = data.map(|(p, _)| p.size_bytes / u64::from(plan.page_bytes)).sum();
     let memory = memory_for(pages, "use a smaller --size or a larger --page")?;
     let about = format!(
-        "{pages} pages of {}, whose versions take {} of memory; the users work for {}\n",
-        args.page,
+        "{pages} pages of {}, whose versions take {} of memory; {} for {}\n",
+        Bytes(plan.page_bytes.into()),
         memory,
+        load::words(&plan),
         show_duration(args.seconds)
     );
     if args.target.dry_run {
@@ -40,12 +43,11 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     }
     let display = Mutex::new(Display::new(args.target.quiet));
     hold(&display).message(about.trim_end());
-    let roles = vec![Role::Data; workload.targets.len().saturating_sub(1)];
     let given = Given {
         plan: &plan,
         workload: &workload,
         permissions: &permissions,
-        roles: [roles, vec![Role::Log]].concat(),
+        roles,
         time: Duration::from_secs_f64(args.seconds),
     };
     let (report, places) = run_plan(&given, &display, &|_, _| (), stop)?;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use integrity::{Hardening, Plan, PlanError, RandomUsers};
+use integrity::{Hardening, Plan, PlanError, RandomUsers, Role};
 use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload};
 
 use super::args::{HardeningArg, ValidateArgs};
+use super::load::with_users;
 use crate::exit::Failure;
 use crate::run::check_destroy;
 use crate::targets::EngineArg;
@@ -20,31 +21,39 @@ const LOG_BYTES_MIN: u64 = 8 << 20;
 
 /// The plan that the arguments ask for.
 pub(super) fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
+    let usual = Plan::default();
+    let checkpoint = args.checkpoint.unwrap_or(usual.checkpoint_every.as_secs_f64());
     for (flag, seconds, least) in
-        [("--seconds", args.seconds, 0.0), ("--checkpoint", args.checkpoint, 0.001)]
+        [("--seconds", args.seconds, 0.0), ("--checkpoint", checkpoint, 0.001)]
     {
         if !(least..=31.0 * 86_400.0).contains(&seconds) {
             let text = format!("{flag} is {seconds}: it must be {least} s to 31 days");
             return Err(Failure::WrongUsage(text));
         }
     }
-    let usual = Plan::default();
+    let page = |page: Bytes| u32::try_from(page.0).unwrap_or(u32::MAX);
     let plan = Plan {
-        page_bytes: u32::try_from(args.page.0).unwrap_or(u32::MAX),
+        page_bytes: args.page.map_or(usual.page_bytes, page),
         // Pages of an earlier run must not look as if they were of this one.
         seed: args.target.seed.unwrap_or_else(engine::unrepeated_seed),
-        threads: args.threads,
+        threads: args.threads.unwrap_or(usual.threads),
         depth: args.depth,
-        checkpoint_every: Duration::from_secs_f64(args.checkpoint),
+        checkpoint_every: Duration::from_secs_f64(checkpoint),
         hardening: match args.hardening {
-            HardeningArg::WriteThrough => Hardening::WriteThrough,
-            HardeningArg::Flush => Hardening::Flush,
+            None => usual.hardening,
+            Some(HardeningArg::WriteThrough) => Hardening::WriteThrough,
+            Some(HardeningArg::Flush) => Hardening::Flush,
         },
-        random: RandomUsers { users: args.users, update_percent: args.update, ..usual.random },
+        random: RandomUsers {
+            users: args.users.unwrap_or(usual.random.users),
+            update_percent: args.update.unwrap_or(usual.random.update_percent),
+            ..usual.random
+        },
         rereads: args.rereads,
         stop_on_fault: !args.go_on,
         ..usual
     };
+    let plan = with_users(args, plan)?;
     let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
     let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
     if violations.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(violations.join("\n"))) }
@@ -59,11 +68,13 @@ fn flag_of(field: &'static str) -> &'static str {
         "rereads" => "--rereads",
         "random.users" => "--users",
         "random.update_percent" => "--update",
+        "pages.write_percent" => "--write",
+        "pages.pages" => "--block",
         other => other,
     }
 }
 
-/// The targets with pages, and the log behind them; one stream that uses all of them as the threads will.
+/// The targets with pages, and the log behind them where there is one; one stream that uses all of them as the threads will.
 pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
     let stream = stream_of(plan);
     let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
@@ -74,8 +85,25 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
     if args.target.live {
         return Err(wrong("`validate` has no screen yet; leave out `--live`"));
     }
+    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
+    let mut workload = Workload::single(nowhere, stream);
+    let file =
+        |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
+    workload.targets = args.target.targets.iter().map(file).collect();
+    if args.load.has_log() {
+        workload.targets.push(log_of(args, plan)?);
+    }
+    workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
+    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    workload.seed = plan.seed;
+    check_destroy(&workload, &args.target.destroy)?;
+    Ok(workload)
+}
+
+/// The target of the log.
+fn log_of(args: &ValidateArgs, plan: &Plan) -> Result<Target, Failure> {
     let directory = args.target.targets.iter().find(|t| t.is_dir());
-    let log = match (&args.log, directory) {
+    let path = match (&args.log, directory) {
         (Some(log), _) => in_directory(log, LOG_FILE),
         (None, Some(directory)) => directory.join(LOG_FILE),
         (None, None) => {
@@ -86,17 +114,13 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
     let data = args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |s| s.0);
     let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
     let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
-    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload = Workload::single(nowhere, stream);
-    let file =
-        |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
-    workload.targets = args.target.targets.iter().map(file).collect();
-    workload.targets.push(Target { path: log, size_bytes: Some(size) });
-    workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
-    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
-    workload.seed = plan.seed;
-    check_destroy(&workload, &args.target.destroy)?;
-    Ok(workload)
+    Ok(Target { path, size_bytes: Some(size) })
+}
+
+/// What the targets hold.
+pub(super) fn roles_of(args: &ValidateArgs) -> Vec<Role> {
+    let data = args.target.targets.iter().map(|_| Role::Data);
+    data.chain(args.load.has_log().then_some(Role::Log)).collect()
 }
 
 /// The stream that opens queues as a plan needs them.

@@ -131,3 +131,35 @@ fn a_dry_run_says_what_it_needs() {
     assert!(text.contains("2048 pages of 8 KiB") && text.contains("16 KiB of memory"), "{text}");
     assert_eq!(names(dir.path()), [""; 0]);
 }
+
+/// Nothing but checked reads and writes: no log, and every queue is full.
+#[test]
+fn verified_reads_and_writes_need_no_database() {
+    for (workload, block) in [("random", "8K"), ("sequential", "64K")] {
+        let dir = tempfile::tempdir().unwrap();
+        let name = dir.path().to_str().unwrap();
+        let more = ["--size", "16M", "--seconds", "1", "--write", "30", "--block", block];
+        let args = [&["validate", name, "--workload", workload][..], &more].concat();
+        let text = text_of(&command(&args).output().unwrap());
+        assert!(text.starts_with("RIGHT: ") && text.contains("0 commits"), "{text}");
+        assert!(text.contains("iosonde.mdx (data, 16 MiB)") && !text.contains(".ldx"), "{text}");
+        assert_eq!(names(dir.path()), [""; 0]);
+        let text = text_of(&command(&[&args[..], &["--dry-run"]].concat()).output().unwrap());
+        assert!(text.contains("64 I/Os of") && text.contains("30 % of them writes"), "{text}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |more: &[&str], text: &str| {
+        fails(&command(&arguments(dir.path(), more)).output().unwrap(), 2, text);
+    };
+    refused(&["--write", "30"], "--write mean nothing for `--workload database`");
+    refused(&["--workload", "random"], "--log-size mean nothing");
+    let name = dir.path().to_str().unwrap();
+    let random = |more: &[&str]| {
+        let args = [&["validate", name, "--workload", "random"][..], more].concat();
+        command(&args).output().unwrap()
+    };
+    fails(&random(&["--users", "3", "--update", "1"]), 2, "--users, --update mean nothing");
+    fails(&random(&["--block", "12K"]), 2, "whole pages of 8 KiB");
+    fails(&random(&["--write", "101"]), 2, "--write is 101");
+    assert_eq!(names(dir.path()), [""; 0]);
+}
