@@ -1,9 +1,12 @@
 //! What every page should hold: eight bytes for each, outside of the pages.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use thiserror::Error;
+
+use crate::platform::Part;
 
 /// Set while somebody reads or writes the page.
 const BUSY: u64 = 1 << 63;
@@ -11,10 +14,12 @@ const BUSY: u64 = 1 << 63;
 const UNSURE: u64 = 1 << 62;
 /// Set where the storage is known to hold something wrong: it is not looked at again before it is written.
 const BAD: u64 = 1 << 61;
+/// Set while the page is written: if that never ends, it holds the version before, the new one, or parts of both.
+const WRITING: u64 = 1 << 60;
 /// How long a tick is, in which the time of the last write is kept.
-const TICK_MS: u64 = 4;
+const TICK_MS: u64 = 8;
 const TIME_SHIFT: u32 = 32;
-const TIME_MASK: u64 = (1 << 29) - 1;
+const TIME_MASK: u64 = (1 << 28) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
 /// Bytes kept for each page.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
@@ -24,7 +29,35 @@ const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
 /// A page is claimed by whoever reads or writes it; two of them at once could not tell what is right.
 #[derive(Debug)]
 pub struct Ledger {
-    pages: Box<[AtomicU64]>,
+    pages: Words,
+}
+
+/// Numbers that threads share, in memory or in a file that is memory.
+#[derive(Debug)]
+pub(crate) enum Words {
+    Own(Box<[AtomicU64]>),
+    Kept(Part),
+}
+
+impl Deref for Words {
+    type Target = [AtomicU64];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicU64] {
+        match self {
+            Self::Own(words) => words,
+            Self::Kept(part) => part,
+        }
+    }
+}
+
+/// What a run that was killed has left of a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recovered {
+    /// Pages that were written once at least.
+    pub written: u64,
+    /// Pages that were being written, and hold the version before, the new one, or parts of both.
+    pub unsure: u64,
 }
 
 /// Why there is no ledger.
@@ -53,7 +86,7 @@ pub struct Claim {
     pub unsure: bool,
     /// The storage is known to hold something wrong.
     pub bad: bool,
-    /// When it was last written, from the start of the run, to 4 ms.
+    /// When it was last written, from the start of the run, to 8 ms.
     pub written_after: Duration,
 }
 
@@ -79,7 +112,28 @@ impl Ledger {
         let mut all = Vec::new();
         all.try_reserve_exact(count).map_err(|_| short())?;
         all.resize_with(count, AtomicU64::default);
-        Ok(Self { pages: all.into_boxed_slice() })
+        Ok(Self { pages: Words::Own(all.into_boxed_slice()) })
+    }
+
+    /// A ledger that is a part of a file.
+    pub(crate) fn kept(part: Part) -> Self {
+        Self { pages: Words::Kept(part) }
+    }
+
+    /// Gives all pages back that somebody had who is gone. What was known to be wrong is looked at again.
+    pub(crate) fn recover(&self) -> Recovered {
+        let mut found = Recovered::default();
+        for entry in self.pages.iter() {
+            let before = entry.load(Ordering::Relaxed);
+            let unsure = if before & WRITING == 0 { before & UNSURE } else { UNSURE };
+            let after = before & !(BUSY | WRITING | BAD | UNSURE) | unsure;
+            if before != after {
+                entry.store(after, Ordering::Relaxed);
+            }
+            found.written += u64::from(after & VERSION_MASK != 0);
+            found.unsure += u64::from(unsure != 0);
+        }
+        found
     }
 
     /// How many pages there are.
@@ -96,10 +150,17 @@ impl Ledger {
         (before & BUSY == 0).then(|| claim_of(page, before))
     }
 
+    /// The write of a page that is claimed begins.
+    pub fn writing(&self, claim: &Claim) {
+        if let Some(entry) = self.entry(claim.page) {
+            entry.fetch_or(WRITING, Ordering::Relaxed);
+        }
+    }
+
     /// Gives a page back that was only read, or whose write was not begun.
     pub fn release(&self, claim: &Claim) {
         if let Some(entry) = self.entry(claim.page) {
-            entry.fetch_and(!BUSY, Ordering::Release);
+            entry.fetch_and(!(BUSY | WRITING), Ordering::Release);
         }
     }
 
@@ -115,7 +176,7 @@ impl Ledger {
     pub fn failed(&self, claim: &Claim) {
         if let Some(entry) = self.entry(claim.page) {
             entry.fetch_or(UNSURE, Ordering::Relaxed);
-            entry.fetch_and(!BUSY, Ordering::Release);
+            entry.fetch_and(!(BUSY | WRITING), Ordering::Release);
         }
     }
 
@@ -177,6 +238,30 @@ mod tests {
         }
         ledger.written(&claim, 8, Duration::ZERO);
         assert!(!ledger.claim(0).unwrap().unsure);
+    }
+
+    #[test]
+    fn what_was_under_way_when_a_run_was_killed_may_be_old_or_new() {
+        let ledger = Ledger::new(5).unwrap();
+        for page in 0..4 {
+            let claim = ledger.claim(page).unwrap();
+            ledger.writing(&claim);
+            ledger.written(&claim, 3, Duration::from_secs(1));
+        }
+        // One is read, one written, one changed in memory, one known to be wrong, one was never written.
+        let claims: Vec<Claim> = (0..5).map(|page| ledger.claim(page).unwrap()).collect();
+        ledger.writing(&claims[1]);
+        ledger.wrong(&claims[3]);
+        ledger.writing(&claims[4]);
+        assert_eq!(ledger.recover(), Recovered { written: 4, unsure: 2 });
+        let found: Vec<_> = (0..5).map(|page| ledger.claim(page).unwrap()).collect();
+        assert_eq!(found.iter().map(|c| c.version).collect::<Vec<_>>(), [3, 3, 3, 3, 0]);
+        assert_eq!(
+            found.iter().map(|c| c.unsure).collect::<Vec<_>>(),
+            [false, true, false, false, true]
+        );
+        assert!(found.iter().all(|c| !c.bad));
+        assert_eq!(found[1].written_after, Duration::from_secs(1));
     }
 
     #[test]

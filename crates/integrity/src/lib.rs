@@ -11,12 +11,15 @@ mod classify;
 mod dump;
 mod events;
 mod figures;
+mod kept;
 mod ledger;
 mod log;
 mod pace;
 mod page;
+mod phases;
 mod plan;
 mod plan_file;
+mod remembered;
 mod report;
 mod rules;
 mod run;
@@ -26,18 +29,27 @@ mod text;
 mod units;
 mod users;
 
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+
+#[cfg(not(target_os = "linux"))]
+#[path = "other/mod.rs"]
+mod platform;
+
 pub use checks::Touched;
 pub use classify::{Damage, Examined, Fault, Kept, SectorState, classify, examine};
 pub use dump::dump;
 pub use events::{Event, Glance, Hear, Lately, Notice, NoticeKind};
 pub use figures::{FileFigures, KindFigures, Work};
-pub use ledger::{Claim, Ledger, LedgerError};
+pub use kept::{KeptError, KeptLedger};
+pub use ledger::{Claim, Ledger, LedgerError, Recovered};
 pub use log::LogDamage;
 pub use pace::Paced;
 pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
 pub use plan::{Hardening, PageOrder, PageUsers, Plan, RandomUsers, ScanUsers, Throttle};
 pub use plan_file::{PlanFile, PlanFileError, plan_text, read_plan};
-pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, failure_words};
+pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, Resumed, failure_words};
 pub use rules::PlanError;
-pub use run::{OpenQueue, Phase, Place, Role, RunError, run, slot_bytes};
+pub use run::{OpenQueue, Phase, Place, Role, RunError, run, run_kept, slot_bytes};
 pub use text::text;

@@ -4,10 +4,13 @@
 //! Behind the last place of its part of the file the log begins again at the first.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use twox_hash::XxHash3_64;
+
+use crate::ledger::Words;
 
 /// What a block begins with, before the seed is mixed in.
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonlog");
@@ -39,8 +42,45 @@ pub(crate) struct Log {
     first_pending: u64,
     /// All records before this one are on stable media.
     hardened: u64,
-    /// Blocks that no later one lies on, in their order.
+    /// Blocks that no later one lies on, in the order in which later ones come to them.
     blocks: VecDeque<Block>,
+    /// Which of them begin where, for whoever comes after a run that was killed.
+    index: Option<Index>,
+}
+
+/// Which blocks of a log begin where: a word for each place where one may, 0 for none.
+#[derive(Debug)]
+pub(crate) struct Index(pub Words);
+
+/// Set in a word of the index when the block was acknowledged.
+const ACKNOWLEDGED: u64 = 1 << 63;
+/// Behind the length of the block in units of 512 bytes comes its number.
+const NUMBER_SHIFT: u32 = 16;
+const UNIT: u64 = 512;
+
+impl Index {
+    /// Words that it needs for so many bytes of a log.
+    pub(crate) fn words(log_bytes: u64, align: u64) -> u64 {
+        log_bytes / align.max(UNIT)
+    }
+
+    /// Notes a block that is going to be written; what began in its place is gone.
+    fn begin(&self, place: usize, places: usize, block: &Block) {
+        let Some(words) = self.0.get(place..place.saturating_add(places)) else { return };
+        for word in words {
+            word.store(0, Ordering::Relaxed);
+        }
+        let word = (block.number << NUMBER_SHIFT) | (u64::from(block.bytes) / UNIT);
+        if let Some(first) = words.first() {
+            first.store(word & !ACKNOWLEDGED, Ordering::Release);
+        }
+    }
+
+    fn acknowledge(&self, place: usize) {
+        if let Some(word) = self.0.get(place) {
+            word.fetch_or(ACKNOWLEDGED, Ordering::Release);
+        }
+    }
 }
 
 /// A block, ready to be written.
@@ -98,7 +138,42 @@ impl Log {
             first_pending: 0,
             hardened: 0,
             blocks: VecDeque::new(),
+            index: None,
         }
+    }
+
+    /// The same with an index that is kept, and with what it knows of the blocks of a run that was killed. Those stay known until later
+    /// ones lie on them; the log goes on with a new lap.
+    pub(crate) fn kept_in(mut self, index: Index) -> Self {
+        let mut last = 0;
+        let words = index.0.iter().enumerate();
+        for (place, word) in words {
+            let word = word.load(Ordering::Relaxed);
+            let (number, units) =
+                ((word & !ACKNOWLEDGED) >> NUMBER_SHIFT, word & ((1 << NUMBER_SHIFT) - 1));
+            last = last.max(number);
+            if word & ACKNOWLEDGED == 0 {
+                continue;
+            }
+            self.blocks.push_back(Block {
+                number,
+                offset: self.start + (place * self.align) as u64,
+                bytes: u32::try_from(units * UNIT).unwrap_or(u32::MAX),
+                up_to: 0,
+                acknowledged: true,
+            });
+        }
+        self.number = last + 1;
+        self.lap_began = self.number;
+        // No record is like one of before.
+        self.next_record = self.number << 24;
+        (self.first_pending, self.hardened) = (self.next_record, self.next_record);
+        self.index = Some(index);
+        self
+    }
+
+    fn place_of(&self, block: &Block) -> usize {
+        usize::try_from(block.offset.saturating_sub(self.start)).unwrap_or(usize::MAX) / self.align
     }
 
     /// The same on this target.
@@ -181,6 +256,9 @@ impl Log {
         };
         self.number += 1;
         self.position += bytes as u64;
+        if let Some(index) = &self.index {
+            index.begin(self.place_of(&made), bytes / self.align, &made);
+        }
         self.blocks.push_back(made);
         Some(made)
     }
@@ -211,6 +289,9 @@ impl Log {
         self.hardened = self.hardened.max(block.up_to);
         if let Some(mine) = self.blocks.iter_mut().rev().find(|b| b.number == block.number) {
             mine.acknowledged = true;
+        }
+        if let Some(index) = &self.index {
+            index.acknowledge(self.place_of(&block));
         }
     }
 
@@ -251,6 +332,7 @@ fn checksum(block: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::atomic::AtomicU64;
 
     /// Writes everything that is pending to a file in memory.
     fn flush(log: &mut Log, file: &mut [u8]) {
@@ -340,6 +422,42 @@ mod tests {
             flush(&mut older, &mut old);
         }
         assert_eq!(log.examine(block, &old[at..at + block.bytes as usize]), Some(LogDamage::Lost));
+    }
+
+    /// A log that is killed again and again, with a block under way that may or may not have arrived: what it knows of is there.
+    #[test]
+    fn a_log_goes_on_where_it_was_killed() {
+        let words: std::sync::Arc<[AtomicU64]> = (0..256).map(|_| AtomicU64::new(0)).collect();
+        let copied = || {
+            let now = words.iter().map(|w| AtomicU64::new(w.load(Ordering::Relaxed)));
+            Index(Words::Own(now.collect()))
+        };
+        let mut file = vec![0; 128 << 10];
+        let mut seen = 0;
+        for kill in 0..40u32 {
+            let mut log = Log::new(7, 0, 128 << 10, 512).kept_in(copied());
+            assert_eq!(damages(&log, &file), [], "kill {kill}");
+            let known = log.acknowledged().count();
+            seen = seen.max(known);
+            assert!(kill == 0 || known > 5);
+            for n in 0..(30 + kill) {
+                log.append(700 + 37 * (n + kill) % 4000);
+                flush(&mut log, &mut file);
+            }
+            log.append(3000);
+            let mut out = vec![0; 128 << 10];
+            let block = log.block(&mut out).unwrap();
+            if kill % 2 == 0 {
+                let at = usize::try_from(block.offset).unwrap();
+                let arrived = 512 * (kill as usize % 7);
+                file[at..at + arrived].copy_from_slice(&out[..arrived]);
+            }
+            let index = log.index.as_ref().unwrap();
+            for (word, now) in words.iter().zip(index.0.iter()) {
+                word.store(now.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        assert!(seen > 20, "{seen}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::checks::Touched;
 use crate::classify::{Damage, Fault, Kept, SectorState};
 use crate::figures::{FileFigures, Work};
+use crate::ledger::Recovered;
 use crate::log::LogDamage;
 use crate::pace::Paced;
 
@@ -147,6 +148,17 @@ pub struct Report {
     pub interrupted: bool,
     /// Why it could not go on.
     pub ended: Option<String>,
+    /// What it began with, where it is the rest of a run that was killed.
+    pub resumed: Option<Resumed>,
+}
+
+/// What a run was gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resumed {
+    /// How often it was gone on with.
+    pub times: u64,
+    /// What the run before has left.
+    pub recovered: Recovered,
 }
 
 impl Report {

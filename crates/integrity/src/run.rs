@@ -4,26 +4,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread::ScopedJoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use engine::{Op, Queue, Request};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
+use engine::Queue;
 use thiserror::Error;
 
 use crate::events::Hear;
-use crate::figures::{FileFigures, Work};
-use crate::ledger::{Ledger, LedgerError};
-use crate::log::Log;
+use crate::kept::{KeptError, KeptLedger, Needs, Parts};
+use crate::ledger::{Ledger, LedgerError, Recovered, Words};
+use crate::log::{Index, Log};
 use crate::pace::Pace;
 use crate::page::{PageError, PageFormat};
+use crate::phases::{Cycled, Done, Total, phases};
 use crate::plan::Plan;
-use crate::report::{LogFault, Report};
+use crate::report::{Report, Resumed};
 use crate::rules::PlanError;
 use crate::shared::{DataFile, Noted, Shared};
-use crate::site::{Left, Site};
-use crate::users::{Chance, User};
 
 /// The smallest part of the log that a thread can work with.
 const LOG_BYTES_MIN: u64 = 1 << 20;
@@ -76,6 +72,9 @@ pub enum RunError {
     /// There is too little memory.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The file that keeps what the run knows does not do.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
     /// The targets do not do.
     #[error("{0}")]
     Places(String),
@@ -112,16 +111,46 @@ pub fn run(
     stop: &AtomicBool,
     hear: &Hear<'_>,
 ) -> Result<Report, RunError> {
+    run_kept(plan, places, time, open, stop, hear, None)
+}
+
+/// The same with a file that keeps what is known, so that the run can be gone on with after it was killed, or that has what a run before
+/// knew, which is gone on with.
+pub fn run_kept(
+    plan: &Plan,
+    places: &[Place],
+    time: Duration,
+    open: &OpenQueue<'_>,
+    stop: &AtomicBool,
+    hear: &Hear<'_>,
+    kept: Option<&KeptLedger>,
+) -> Result<Report, RunError> {
     let violations = plan.violations();
     if !violations.is_empty() {
         return Err(RunError::Plan(violations));
     }
-    let (files, log_places) = files(plan, places)?;
+    let Parts { data, logs } =
+        kept.map(|kept| kept.begin(plan, places)).transpose()?.unwrap_or_default();
+    let mut data = data.into_iter().map(Ledger::kept);
+    let (files, log_places) = files(plan, places, &mut data)?;
+    let is_resumed = kept.is_some_and(KeptLedger::is_resumed);
+    let recovered = is_resumed.then(|| recover(&files));
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
     let paths = places.iter().map(|place| place.path.clone()).collect();
-    let shared = Shared::new(plan, format, files, paths, stop, hear);
-    let logs: Vec<Option<Log>> =
-        (0..plan.threads).map(|thread| log_of(plan, &log_places, thread)).collect();
+    let mut shared = Shared::new(plan, format, files, paths, stop, hear);
+    shared.time = time;
+    if let Some(kept) = kept {
+        shared.keeps(kept);
+    }
+    let mut indexes = logs.into_iter().map(|part| Index(Words::Kept(part)));
+    let log = |thread| {
+        let log = log_of(plan, &log_places, thread)?;
+        Some(match indexes.next() {
+            Some(index) => log.kept_in(index),
+            None => log,
+        })
+    };
+    let logs: Vec<Option<Log>> = (0..plan.threads).map(log).collect();
 
     let (over, is_over) = mpsc::channel();
     let done = std::thread::scope(|scope| {
@@ -133,6 +162,7 @@ pub fn run(
         phases(shared, time, logs, open)
     })?;
     let interrupted = shared.stop.load(Ordering::Relaxed);
+    let resumes = shared.resumes();
     let fault_count = shared.fault_count.load(Ordering::Relaxed);
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
     let paced = shared.paces.iter().map(Pace::paced).collect();
@@ -157,134 +187,38 @@ pub fn run(
         long_ios,
         interrupted,
         ended,
+        resumed: recovered.map(|recovered| Resumed { times: resumes, recovered }),
     })
 }
 
-/// What all phases leave.
-struct Done {
-    load: Duration,
-    cycled: Cycled,
-    total: Total,
-    log_blocks: u64,
-    log_faults: Vec<LogFault>,
+/// What a run that was killed has left in the ledgers of its files.
+fn recover(files: &[DataFile]) -> Recovered {
+    let each = files.iter().map(|file| file.ledger.recover());
+    each.fold(Recovered::default(), |sum, one| Recovered {
+        written: sum.written + one.written,
+        unsure: sum.unsure + one.unsure,
+    })
 }
 
-/// Every page is written, users work, every page and the log are read again.
-fn phases(
-    shared: &Shared<'_>,
-    time: Duration,
-    logs: Vec<Option<Log>>,
-    open: &OpenQueue<'_>,
-) -> Result<Done, RunError> {
-    let plan = shared.plan;
-    let mut total = Total::new(shared.paths.len());
-    shared.teller.begins(Phase::Load, 1, shared.sizes.iter().sum());
-    let began = Instant::now();
-    let all = |thread| User::over_all(plan, thread, true);
-    total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
-    let load = began.elapsed();
-
-    let cycled = cycles(shared, time, logs, open, &mut total)?;
-    let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
-    shared.teller.begins(Phase::Log, cycled.number.max(1), blocks as u64);
-    let (log_blocks, log_faults) = check_logs(shared, &cycled.logs, open)?;
-    Ok(Done { load, cycled, total, log_blocks, log_faults })
-}
-
-/// What the cycles of a run leave.
-struct Cycled {
-    logs: Vec<Option<Log>>,
-    work_time: Duration,
-    audit: Option<Duration>,
-    /// How many were done.
-    number: u32,
-}
-
-/// Users work, and every page is read behind that; as often as the plan says, or until somebody ends it.
-fn cycles(
-    shared: &Shared<'_>,
-    time: Duration,
-    logs: Vec<Option<Log>>,
-    open: &OpenQueue<'_>,
-    total: &mut Total,
-) -> Result<Cycled, RunError> {
-    let plan = shared.plan;
-    let over = |total: &Total| {
-        shared.is_broken() || shared.stop.load(Ordering::Relaxed) || total.ended.is_some()
-    };
-    let mut done = Cycled { logs, work_time: Duration::ZERO, audit: None, number: 0 };
-    let mut audits = Duration::ZERO;
-    loop {
-        // No two cycles draw the same.
-        let round = u64::from(done.number);
-        let cycle = done.number.saturating_add(1);
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        shared.teller.begins(Phase::Work, cycle, nanoseconds);
-        let began = Instant::now();
-        let users = |thread| User::of_thread(plan, thread);
-        let logs = std::mem::take(&mut done.logs);
-        done.logs = total.add(phase(shared, (time, round), logs, open, &users)?);
-        done.work_time += began.elapsed();
-        done.audit = None;
-        // Whoever wants an end does not wait until everything was read.
-        if over(total) {
-            return Ok(done);
-        }
-        shared.teller.begins(Phase::Audit, cycle, shared.sizes.iter().sum());
-        let began = Instant::now();
-        let all = |thread| User::over_all(plan, thread, false);
-        total.add(phase(shared, (Duration::MAX, round), no_logs(plan), open, &all)?);
-        if over(total) {
-            return Ok(done);
-        }
-        audits += began.elapsed();
-        done.audit = Some(audits);
-        done.number = done.number.saturating_add(1);
-        if done.number == plan.cycles {
-            return Ok(done);
-        }
-    }
-}
-
-/// For phases that log nothing.
-fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
-    (0..plan.threads).map(|_| None).collect()
-}
-
-/// What was counted in all phases.
-struct Total {
-    targets: Vec<FileFigures>,
-    work: Work,
-    /// Why a thread could not go on.
-    ended: Option<String>,
-}
-
-impl Total {
-    fn new(targets: usize) -> Self {
-        let (targets, work) = (vec![FileFigures::default(); targets], Work::default());
-        Self { targets, work, ended: None }
-    }
-
-    /// Adds a phase; gives the logs of its threads.
-    fn add(&mut self, left: Vec<Left>) -> Vec<Option<Log>> {
-        let mut logs = Vec::new();
-        for one in left {
-            for (sum, figures) in self.targets.iter_mut().zip(&one.figures) {
-                sum.merge(figures);
-            }
-            self.work.merge(&one.work);
-            self.ended = self.ended.take().or(one.failed.map(|error| error.to_string()));
-            logs.push(one.log);
-        }
-        logs
-    }
+/// The words that a file needs which keeps what is known.
+pub(crate) fn needs(plan: &Plan, places: &[Place]) -> Needs {
+    let of_data = places.iter().filter(|place| place.role == Role::Data);
+    let data = of_data.map(|p| p.size_bytes / u64::from(plan.page_bytes.max(1))).collect();
+    let of_logs = (0..).zip(places).filter(|(_, place)| place.role == Role::Log);
+    let places: LogPlaces<'_> = of_logs.collect();
+    let part = |thread| part_of(plan, &places, thread).map(|p| Index::words(p.bytes, p.align));
+    Needs { data, logs: (0..plan.threads).filter_map(part).collect() }
 }
 
 /// Targets that have a log, and what is known of them.
 type LogPlaces<'a> = Vec<(u16, &'a Place)>;
 
-/// The files with pages, and the logs.
-fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlaces<'a>), RunError> {
+/// The files with pages, whose ledgers are the `kept` ones as far as there are such, and the logs.
+fn files<'a>(
+    plan: &Plan,
+    places: &'a [Place],
+    kept: &mut dyn Iterator<Item = Ledger>,
+) -> Result<(Vec<DataFile>, LogPlaces<'a>), RunError> {
     let (mut files, mut logs) = (Vec::new(), LogPlaces::new());
     let page_bytes = u64::from(plan.page_bytes);
     for (index, place) in places.iter().enumerate() {
@@ -299,7 +233,8 @@ fn files<'a>(plan: &Plan, places: &'a [Place]) -> Result<(Vec<DataFile>, LogPlac
         }
         match place.role {
             Role::Data => {
-                let ledger = Ledger::new(place.size_bytes / page_bytes)?;
+                let new = || Ledger::new(place.size_bytes / page_bytes);
+                let ledger = kept.next().map_or_else(new, Ok)?;
                 if ledger.pages() == 0 {
                     return Err(RunError::Places(format!("`{path}` has no room for a page")));
                 }
@@ -337,123 +272,28 @@ fn check_log_places(plan: &Plan, logs: &LogPlaces<'_>) -> Result<(), RunError> {
     Ok(())
 }
 
+/// The part of a log that a thread has.
+struct LogPart {
+    target: u16,
+    start: u64,
+    bytes: u64,
+    align: u64,
+}
+
 /// A thread's part of its log; threads take the logs in turn.
-fn log_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<Log> {
+fn part_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<LogPart> {
     let number = u64::try_from(logs.len()).ok().filter(|n| *n > 0)?;
     let (index, part) = (u64::from(thread) % number, u64::from(thread) / number);
     let (target, place) = *logs.get(usize::try_from(index).ok()?)?;
-    let sharing = (u64::from(plan.threads) - index).div_ceil(number);
+    let sharing = u64::from(plan.threads).saturating_sub(index).div_ceil(number).max(1);
     let align = place.align_bytes.max(LOG_ALIGN_MIN);
-    let each = place.size_bytes / sharing / align * align;
-    let start = each * part;
+    let bytes = place.size_bytes / sharing / align * align;
+    Some(LogPart { target, start: bytes * part, bytes, align })
+}
+
+fn log_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<Log> {
+    let LogPart { target, start, bytes, align } = part_of(plan, logs, thread)?;
     let align = usize::try_from(align).unwrap_or(4096);
     let seed = plan.seed ^ u64::from(thread) << 32;
-    Some(Log::new(seed, start, start + each, align).on(target))
-}
-
-/// All threads, each on a queue of its own, until their users have left or the time is over. What is drawn follows from the round.
-fn phase(
-    shared: &Shared<'_>,
-    (time, round): (Duration, u64),
-    logs: Vec<Option<Log>>,
-    open: &OpenQueue<'_>,
-    users: &(dyn Fn(u32) -> Vec<User> + Sync),
-) -> Result<Vec<Left>, RunError> {
-    let one = |thread: u32, log: Option<Log>| {
-        let mut queue = open().map_err(RunError::Open)?;
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let end_ns = queue.now().saturating_add(nanoseconds);
-        let lane = u64::from(thread).wrapping_add(round << 32);
-        let lane = shared.plan.seed.wrapping_add(lane).wrapping_mul(0x9E37_79B9);
-        let chance = Chance(Xoshiro256PlusPlus::seed_from_u64(lane));
-        let site = Site::new(shared, thread, users(thread), chance, log, &mut *queue);
-        Ok(site.work(end_ns))
-    };
-    std::thread::scope(|scope| {
-        let numbered = (0u32..).zip(logs);
-        let threads: Vec<_> = numbered
-            .map(|(thread, log)| {
-                let body = move || one(thread, log).inspect_err(|_| shared.end());
-                let name = format!("validate-{thread}");
-                std::thread::Builder::new()
-                    .name(name)
-                    .spawn_scoped(scope, body)
-                    .inspect_err(|_| shared.end())
-            })
-            .collect();
-        let lost = || RunError::Io(io::Error::other("a thread was lost"));
-        let join = |thread: io::Result<ScopedJoinHandle<'_, Result<Left, RunError>>>| {
-            thread?.join().unwrap_or_else(|_| Err(lost()))
-        };
-        // Every thread is waited for, whatever became of those before it.
-        let all: Vec<Result<Left, RunError>> = threads.into_iter().map(join).collect();
-        all.into_iter().collect()
-    })
-}
-
-/// Reads every acknowledged block of the logs.
-fn check_logs(
-    shared: &Shared<'_>,
-    logs: &[Option<Log>],
-    open: &OpenQueue<'_>,
-) -> Result<(u64, Vec<LogFault>), RunError> {
-    let (mut blocks, mut faults) = (0, Vec::new());
-    if logs.iter().flatten().next().is_none() {
-        return Ok((blocks, faults));
-    }
-    let mut queue = open().map_err(RunError::Open)?;
-    for (thread, log) in (0..).zip(logs) {
-        for block in log.iter().flat_map(Log::acknowledged) {
-            if shared.stop.load(Ordering::Relaxed) {
-                return Ok((blocks, faults));
-            }
-            let request = Request {
-                slot: 0,
-                op: Op::Read,
-                target: log.as_ref().map_or(0, Log::target),
-                offset: block.offset,
-                bytes: block.bytes,
-                buffer_offset: 0,
-            };
-            let found = match read_whole(&mut *queue, request) {
-                Ok(found) => found,
-                Err(error) => {
-                    // What cannot be read is no wrong data, and the blocks behind it may be readable.
-                    let errno = error.raw_os_error().unwrap_or(0);
-                    shared.failed_io(&request, errno.wrapping_neg());
-                    continue;
-                }
-            };
-            blocks += 1;
-            shared.teller.log_blocks.store(blocks, Ordering::Relaxed);
-            let damage = log.as_ref().and_then(|log| log.examine(block, found));
-            let (number, offset_bytes) = (block.number, block.offset);
-            faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));
-        }
-    }
-    Ok((blocks, faults))
-}
-
-fn read_whole(queue: &mut dyn Queue, mut request: Request) -> io::Result<&[u8]> {
-    let whole = request.bytes as usize;
-    let mut finished = Vec::new();
-    queue.issue(&[request])?;
-    loop {
-        queue.start()?;
-        queue.wait(queue.now() + 100_000_000)?;
-        queue.reap(&mut finished);
-        let Some(one) = finished.pop() else { continue };
-        let moved = u32::try_from(one.result)
-            .map_err(|_| io::Error::from_raw_os_error(one.result.wrapping_neg()))?;
-        if moved == 0 && request.bytes > 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        request.offset += u64::from(moved);
-        request.buffer_offset += moved;
-        request.bytes = request.bytes.saturating_sub(moved);
-        if request.bytes == 0 {
-            return Ok(queue.read_buffer(0).get(..whole).unwrap_or_default());
-        }
-        queue.issue(&[request])?;
-    }
+    Some(Log::new(seed, start, start + bytes, align).on(target))
 }

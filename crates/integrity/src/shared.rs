@@ -1,6 +1,5 @@
 //! What the threads of a run have in common.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,14 +9,15 @@ use engine::{Op, Request};
 
 use crate::checks::Touched;
 use crate::events::{Hear, NoticeKind, Teller};
+use crate::kept::KeptLedger;
 use crate::ledger::Ledger;
 use crate::pace::Pace;
 use crate::page::PageFormat;
 use crate::plan::Plan;
+use crate::remembered::Ring;
 use crate::report::{FaultKind, FaultReport, IoFailure, failure_words};
+use crate::run::Phase;
 
-/// What each thread remembers of the I/Os it made last.
-const REMEMBERED: usize = 1 << 16;
 /// So many wrong pages are kept with all that is known of them; more are counted.
 const FAULTS_MAX: usize = 200;
 /// So many different failed I/Os are kept.
@@ -53,6 +53,10 @@ pub(crate) struct Shared<'a> {
     pub paces: Vec<Pace>,
     /// The user wants an end.
     pub stop: &'a AtomicBool,
+    /// How long the users work in a cycle.
+    pub time: Duration,
+    /// What keeps what is known when the program is gone.
+    pub kept: Option<&'a KeptLedger>,
     /// An I/O that takes longer than this is told of.
     pub long_io: Duration,
     pub long_ios: AtomicU64,
@@ -63,7 +67,7 @@ pub(crate) struct Shared<'a> {
     failures: Mutex<Vec<IoFailure>>,
     pub failure_count: AtomicU64,
     /// For each thread, the I/Os it made last.
-    touched: Vec<Mutex<VecDeque<Touched>>>,
+    touched: Vec<Ring>,
     pub teller: Teller<'a>,
 }
 
@@ -81,8 +85,7 @@ impl<'a> Shared<'a> {
         let targets = paths.len();
         let pace = |throttle| (0..targets).map(move |_| Pace::new(throttle, most));
         let paces = plan.throttle.into_iter().flat_map(pace).collect();
-        let ring = || Mutex::new(VecDeque::with_capacity(REMEMBERED));
-        let touched = (0..plan.threads).map(|_| ring()).collect();
+        let touched = (0..plan.threads).map(|_| Ring::default()).collect();
         Self {
             plan,
             format,
@@ -91,6 +94,8 @@ impl<'a> Shared<'a> {
             paths,
             paces,
             stop,
+            time: Duration::ZERO,
+            kept: None,
             long_io: Duration::from_secs(15),
             long_ios: AtomicU64::new(0),
             broken: AtomicBool::new(false),
@@ -102,6 +107,32 @@ impl<'a> Shared<'a> {
             touched,
             teller: Teller::new(plan.threads, hear),
         }
+    }
+
+    /// What is known is kept there. Times count from the beginning of the run that is gone on with.
+    pub(crate) fn keeps(&mut self, kept: &'a KeptLedger) {
+        self.kept = Some(kept);
+        if kept.is_resumed() {
+            self.start = self.start.checked_sub(kept.age()).unwrap_or(self.start);
+        }
+    }
+
+    /// A phase begins, in which the run is gone on with if it is killed.
+    pub(crate) fn begins(&self, phase: Phase, cycle: u32, whole: u64) {
+        if let Some(kept) = self.kept {
+            kept.enters(phase);
+        }
+        self.tells(phase, cycle, whole);
+    }
+
+    /// A phase begins, as far as others hear of it.
+    pub(crate) fn tells(&self, phase: Phase, cycle: u32, whole: u64) {
+        self.teller.begins(phase, cycle, whole);
+    }
+
+    /// How often the run was gone on with.
+    pub(crate) fn resumes(&self) -> u64 {
+        self.kept.map_or(0, KeptLedger::resumes)
     }
 
     /// A data file by its number, which the ledger gave out.
@@ -128,22 +159,18 @@ impl<'a> Shared<'a> {
         self.broken.store(true, Ordering::Relaxed);
     }
 
+    /// A thread notes what it has done to a page.
+    #[inline]
     pub(crate) fn remember(&self, thread: u32, touched: Touched) {
-        let Some(mine) = self.touched.get(thread as usize) else { return };
-        let mut mine = held(mine);
-        if mine.len() == REMEMBERED {
-            mine.pop_front();
+        if let Some(mine) = self.touched.get(thread as usize) {
+            mine.remember(touched);
         }
-        mine.push_back(touched);
     }
 
     /// What was last done with a page, in order of time.
     pub(crate) fn history_of(&self, file: u16, page: u64) -> Vec<Touched> {
-        let is = |t: &&Touched| t.file == file && t.page == page;
-        let all = |ring: &Mutex<VecDeque<Touched>>| {
-            held(ring).iter().filter(is).copied().collect::<Vec<_>>()
-        };
-        let mut found: Vec<Touched> = self.touched.iter().flat_map(all).collect();
+        let mut found: Vec<Touched> =
+            self.touched.iter().flat_map(|ring| ring.of_page(file, page)).collect();
         found.sort_by_key(|t| t.after);
         found
     }

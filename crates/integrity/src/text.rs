@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use workload::{Bytes, show_duration, show_ns, show_number};
 
 use crate::figures::KindFigures;
-use crate::report::{Report, failure_words};
+use crate::ledger::Recovered;
+use crate::report::{Report, Resumed, failure_words};
 use crate::run::{Place, Role};
 
 /// Faults that are shown with everything that is known of them; the others have a line.
@@ -22,6 +23,9 @@ pub fn text(report: &Report, places: &[Place]) -> String {
 
 fn write_all(text: &mut String, report: &Report, places: &[Place]) -> std::fmt::Result {
     writeln!(text, "{}\n", verdict(report))?;
+    if let Some(resumed) = report.resumed {
+        writeln!(text, "{}", words_of(resumed))?;
+    }
     let work = report.work;
     writeln!(
         text,
@@ -65,6 +69,21 @@ fn write_all(text: &mut String, report: &Report, places: &[Place]) -> std::fmt::
         writeln!(text, "{} I/Os took longer than 15 s", report.long_ios)?;
     }
     faults(text, report)
+}
+
+fn words_of(resumed: Resumed) -> String {
+    let Resumed { times, recovered: Recovered { written, unsure } } = resumed;
+    format!(
+        "gone on with for the {}, behind a reading of the {} pages that had been written; {} of them were being written when it ended, and \
+         could be old or new",
+        match times {
+            1 => "first time".to_owned(),
+            2 => "second time".to_owned(),
+            times => format!("{times}th time"),
+        },
+        whole(written),
+        whole(unsure)
+    )
 }
 
 fn verdict(report: &Report) -> String {

@@ -140,7 +140,7 @@ impl Site<'_> {
         }
     }
 
-    fn recycle(&mut self, mut claims: Vec<Claim>) {
+    pub(super) fn recycle(&mut self, mut claims: Vec<Claim>) {
         claims.clear();
         self.spare.push(claims);
     }

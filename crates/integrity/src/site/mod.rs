@@ -189,6 +189,10 @@ impl<'a> Site<'a> {
                 continue;
             }
             let now = self.queue.now();
+            if let Some(kept) = self.shared.kept.filter(|_| self.thread == 0 && end_ns != u64::MAX)
+            {
+                kept.set_left(end_ns.saturating_sub(now));
+            }
             let leaving = now >= end_ns || self.shared.stop.load(Ordering::Relaxed);
             if !leaving {
                 self.ask_users(now);
@@ -366,6 +370,16 @@ impl<'a> Site<'a> {
                     self.spare.push(claims);
                     return self.without_pages(seat, now);
                 }
+                let loads = matches!(&self.seats[seat].user, User::Whole(_));
+                if loads && claims.iter().all(|claim| claim.version > 0) {
+                    // A run that was killed has written them already.
+                    let ledger = &self.shared.file(from.file).ledger;
+                    for claim in &claims {
+                        ledger.release(claim);
+                    }
+                    self.recycle(claims);
+                    return State::Idle;
+                }
                 self.write(from.file, claims, Some(seat));
                 State::Working
             }
@@ -411,6 +425,12 @@ impl<'a> Site<'a> {
         let issued_ns = self.queue.now();
         if let Some(pace) = self.shared.paces.get(usize::from(request.target)) {
             pace.began();
+        }
+        if let Task::Write { file, claims, .. } = &task {
+            let ledger = &self.shared.file(*file).ledger;
+            for claim in claims {
+                ledger.writing(claim);
+            }
         }
         let busy = Busy { task, request, done_bytes: 0, issued_ns, told: false };
         self.slots[slot as usize] = Some(busy);

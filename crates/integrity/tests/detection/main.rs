@@ -1,6 +1,8 @@
 //! Every fault that a reader was handed is found and called by its name, and nothing else is.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[cfg(target_os = "linux")]
+mod killed;
 mod pages;
 mod sqliosim;
 mod storage;

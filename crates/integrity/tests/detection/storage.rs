@@ -53,6 +53,9 @@ pub(crate) struct Storage {
     pub failing_targets: std::ops::Range<u16>,
     /// I/Os move only a part at a time.
     pub short: bool,
+    /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
+    pub dies: Option<(u64, usize)>,
+    made: u64,
     ios: u64,
     /// How often something went wrong.
     pub injected: u64,
@@ -68,9 +71,19 @@ pub(crate) fn storage(sizes: &[usize]) -> Shared {
 }
 
 impl Storage {
+    /// Somebody new uses it.
+    pub(crate) fn revive(&mut self, dies: Option<(u64, usize)>) {
+        (self.dies, self.made) = (dies, 0);
+    }
+
     fn part(request: &Request) -> std::ops::Range<usize> {
         let from = usize::try_from(request.offset).unwrap();
         from..from + request.bytes as usize
+    }
+
+    /// Nobody is there any more.
+    fn is_dead(&self) -> bool {
+        self.dies.is_some_and(|(after, _)| self.made >= after)
     }
 
     fn fails(&mut self, request: &Request) -> Option<Failure> {
@@ -181,6 +194,7 @@ impl Memory {
     fn make(&mut self, request: &Request) -> i32 {
         let mut storage = self.storage.lock().unwrap();
         let mut request = *request;
+        storage.made += 1;
         if storage.short && request.bytes > 4096 {
             request.bytes = 4096;
         }
@@ -210,10 +224,26 @@ impl Queue for Memory {
     fn wait(&mut self, until_ns: u64) -> io::Result<()> {
         let first = self.pending.iter().map(|(at, _)| *at).min().unwrap_or(until_ns);
         self.now.set(self.now.get().max(first.min(until_ns)));
-        Ok(())
+        let mut storage = self.storage.lock().unwrap();
+        if !storage.is_dead() {
+            return Ok(());
+        }
+        let sectors = storage.dies.map_or(0, |(_, sectors)| sectors);
+        for (n, (_, request)) in self.pending.drain(..).enumerate() {
+            if request.op == Op::Write {
+                let arrived = (sectors * (n + 1) % 137 * 512).min(request.bytes as usize);
+                let (target, at) = (usize::from(request.target), Storage::part(&request).start);
+                let bytes = &self.write[request.slot as usize][request.buffer_offset as usize..];
+                storage.stored[target][at..at + arrived].copy_from_slice(&bytes[..arrived]);
+            }
+        }
+        Err(io::Error::other("killed"))
     }
 
     fn reap(&mut self, finished: &mut Vec<Finished>) {
+        if self.storage.lock().unwrap().is_dead() {
+            return;
+        }
         let now = self.now.get();
         let due: Vec<_> = self.pending.extract_if(.., |(at, _)| *at <= now).collect();
         for (_, request) in due {

@@ -1,0 +1,385 @@
+//! What a run knows, in a file that outlives it: the version of every page, the blocks of the logs, and how far it has come.
+//!
+//! The file is memory: what is written to it is there whatever ends the program, and costs no I/O of its own. The system keeps such memory
+//! in its cache and writes it back now and then, so it survives the program, and not the machine's losing its power.
+//!
+//! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a magic, the version of this layout, the length
+//! of the text, the number of words behind it, then what [`State`] names. The text says what the run was of, so that nothing else
+//! is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word for each page, and each thread's part of a log a word for
+//! each place where a block may begin.
+
+use std::fmt::Write as _;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use thiserror::Error;
+
+use crate::plan::Plan;
+use crate::platform::{Mapped, Part, boot, identity};
+use crate::run::{Phase, Place, Role};
+
+const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
+const LAYOUT: u64 = 1;
+/// Bytes of the words at the beginning; the text and the entries begin at multiples of it, too.
+const HEAD_BYTES: usize = 4096;
+const WORD: usize = size_of::<u64>();
+/// The longest text that is looked at.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// The words at the beginning, by their places.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Magic,
+    Layout,
+    TextBytes,
+    Words,
+    /// The phase that was begun last, from 1; 5 is the end.
+    Stage,
+    /// Everything is on stable media, and nobody works with it.
+    Closed,
+    /// The start of the machine at which it was used last.
+    Boot,
+    /// When the run began, in milliseconds of the system's clock.
+    Began,
+    /// What is left of the time of the users.
+    Left,
+    /// Cycles that were done.
+    Cycles,
+    /// How often it was taken up again.
+    Resumed,
+}
+
+/// Why there is no such file.
+#[derive(Debug, Error)]
+pub enum KeptError {
+    /// The system said no.
+    #[error("the ledger `{}` cannot be {what}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is such a file already.
+    #[error(
+        "`{}` exists; if it is a ledger, go on with its run by `--resume {}` or remove what that left by `--clean {}`; otherwise name another file",
+        path.display(), path.display(), path.display()
+    )]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody works with it.
+    #[error("the ledger `{}` is in use by a run that goes on", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something else.
+    #[error("`{}` is no ledger of this version of iosonde; name the file that `--ledger` had made", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The machine was started anew since.
+    #[error(
+        "the machine was started anew since the run of `{}` was killed, and what the ledger had last may not have reached its media: what it \
+         says proves nothing; begin anew, and use `--durability` for what must survive a loss of power", path.display()
+    )]
+    OtherBoot {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The run is of something else.
+    #[error("`{}` is the ledger of another run: {difference}", path.display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// What is not as it was.
+        difference: String,
+    },
+    /// The system cannot do it.
+    #[error("a ledger in a file is not available on this system yet; leave out `--ledger`")]
+    Unavailable,
+}
+
+/// What a run knows, in a file that outlives it.
+#[derive(Debug)]
+pub struct KeptLedger {
+    path: PathBuf,
+    mapped: Arc<Mapped>,
+    text: String,
+    /// Where the words of the pages begin.
+    first: usize,
+    resumed: bool,
+}
+
+/// The words that the data files and the threads' logs need, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub data: Vec<u64>,
+    pub logs: Vec<u64>,
+}
+
+impl Needs {
+    fn words(&self) -> u64 {
+        self.data.iter().chain(&self.logs).sum()
+    }
+}
+
+/// The parts of a file that data files and logs have.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub data: Vec<Part>,
+    pub logs: Vec<Part>,
+}
+
+impl KeptLedger {
+    /// Makes a file for a run of this plan on these places. `about` is handed back to whoever opens it.
+    pub fn create(
+        path: &Path,
+        plan: &Plan,
+        places: &[Place],
+        about: &str,
+    ) -> Result<Self, KeptError> {
+        let text = format!("{}about\n{about}", text_of(path, plan, places)?);
+        let words = crate::run::needs(plan, places).words();
+        let first = (HEAD_BYTES + text.len()).next_multiple_of(HEAD_BYTES);
+        let bytes = (first as u64).saturating_add(words.saturating_mul(WORD as u64));
+        let mapped = Mapped::create(path, bytes).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => KeptError::Exists { path: path.to_owned() },
+            _ => failed(path, "made", source),
+        })?;
+        let (mapped, path) = (Arc::new(mapped), path.to_owned());
+        for (word, bytes) in
+            mapped.words().iter().skip(HEAD_BYTES / WORD).zip(text.as_bytes().chunks(WORD))
+        {
+            let mut whole = [0; WORD];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_ne_bytes(whole), Ordering::Relaxed);
+        }
+        let text_bytes = text.len() as u64;
+        let kept = Self { path, mapped, text, first: first / WORD, resumed: false };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        kept.set(State::Layout, LAYOUT);
+        kept.set(State::TextBytes, text_bytes);
+        kept.set(State::Words, words);
+        kept.set(State::Stage, stage_of(Phase::Load));
+        kept.set(State::Boot, boot());
+        kept.set(State::Began, u64::try_from(now.as_millis()).unwrap_or(0));
+        // Whoever finds it half made sees none.
+        kept.set(State::Magic, MAGIC);
+        kept.flush()?;
+        Ok(kept)
+    }
+
+    /// Opens the file of a run that was killed, or has ended, to go on with it.
+    pub fn open(path: &Path) -> Result<Self, KeptError> {
+        let kept = Self::look(path)?;
+        if kept.get(State::Closed) == 0 && kept.get(State::Boot) != boot() {
+            return Err(KeptError::OtherBoot { path: kept.path });
+        }
+        Ok(Self { resumed: true, ..kept })
+    }
+
+    /// Opens the file of a run to see what it was of, and to hold it meanwhile.
+    pub fn look(path: &Path) -> Result<Self, KeptError> {
+        let not_ours = || KeptError::NotOurs { path: path.to_owned() };
+        let mapped = Mapped::open(path).map_err(|source| match source.kind() {
+            io::ErrorKind::ResourceBusy => KeptError::InUse { path: path.to_owned() },
+            io::ErrorKind::UnexpectedEof => not_ours(),
+            _ => failed(path, "opened", source),
+        })?;
+        let word = |state: State| {
+            mapped.words().get(state as usize).map_or(0, |word| word.load(Ordering::Acquire))
+        };
+        let text_bytes = word(State::TextBytes);
+        let ours = word(State::Magic) == MAGIC && word(State::Layout) == LAYOUT;
+        if !ours || text_bytes > TEXT_BYTES_MAX {
+            return Err(not_ours());
+        }
+        let text_bytes = usize::try_from(text_bytes).map_err(|_| not_ours())?;
+        let first = (HEAD_BYTES + text_bytes).next_multiple_of(HEAD_BYTES);
+        let whole = word(State::Words).saturating_mul(WORD as u64).saturating_add(first as u64);
+        if whole != mapped.bytes() as u64 {
+            return Err(not_ours());
+        }
+        let words = mapped.words().iter().skip(HEAD_BYTES / WORD).take(text_bytes.div_ceil(WORD));
+        let mut text: Vec<u8> =
+            words.flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()).collect();
+        text.truncate(text_bytes);
+        let text = String::from_utf8(text).map_err(|_| not_ours())?;
+        let mapped = Arc::new(mapped);
+        Ok(Self { path: path.to_owned(), mapped, text, first: first / WORD, resumed: false })
+    }
+
+    /// What whoever made it wants to know.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        self.text.split_once("\nabout\n").map_or("", |(_, about)| about)
+    }
+
+    /// The phase that the run was in; none if it had come to its end.
+    #[must_use]
+    pub fn phase(&self) -> Option<Phase> {
+        let stage = self.get(State::Stage);
+        STAGES.into_iter().find(|phase| stage_of(*phase) == stage)
+    }
+
+    /// Ends the use of it: everything is on stable media then, and may be gone on with after a new start of the machine.
+    pub fn close(&self) -> Result<(), KeptError> {
+        self.flush()?;
+        self.set(State::Closed, 1);
+        self.flush()
+    }
+
+    /// The parts of it for a run of this plan on these places; an error if it was not made for them.
+    pub(crate) fn begin(&self, plan: &Plan, places: &[Place]) -> Result<Parts, KeptError> {
+        let needs = crate::run::needs(plan, places);
+        self.check(plan, places)?;
+        if self.resumed {
+            self.set(State::Closed, 0);
+            self.set(State::Boot, boot());
+            self.set(State::Resumed, self.get(State::Resumed) + 1);
+            self.flush()?;
+        }
+        let mut at = self.first;
+        let mut part = |words: &u64| {
+            let end = at.saturating_add(usize::try_from(*words).unwrap_or(usize::MAX));
+            let range: Range<usize> = std::mem::replace(&mut at, end)..end;
+            Part::of(&self.mapped, range)
+                .ok_or_else(|| KeptError::NotOurs { path: self.path.clone() })
+        };
+        let data = needs.data.iter().map(&mut part).collect::<Result<_, _>>()?;
+        let logs = needs.logs.iter().map(&mut part).collect::<Result<_, _>>()?;
+        Ok(Parts { data, logs })
+    }
+
+    /// Says what is not as it was.
+    fn check(&self, plan: &Plan, places: &[Place]) -> Result<(), KeptError> {
+        let now = text_of(&self.path, plan, places)?;
+        let before = self.text.split_once("about\n").map_or("", |(before, _)| before);
+        let differs = |difference| {
+            let path = self.path.clone();
+            Err(KeptError::Differs { path, difference })
+        };
+        let (before, now): (Vec<_>, Vec<_>) = (before.lines().collect(), now.lines().collect());
+        if before.len() != now.len() {
+            let (had, has) = (before.len().saturating_sub(1), now.len() - 1);
+            return differs(format!("it had {had} files, and there are {has}"));
+        }
+        let Some((before, now)) = before.iter().zip(&now).find(|(a, b)| a != b) else {
+            return Ok(());
+        };
+        if now.starts_with("plan ") {
+            let what = "its plan is another, as of another version of iosonde or other flags";
+            return differs(what.to_owned());
+        }
+        differs(format!("a file was `{before}` and is `{now}`"))
+    }
+
+    /// Whether an earlier run is gone on with.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// How often the run was gone on with.
+    pub(crate) fn resumes(&self) -> u64 {
+        self.get(State::Resumed)
+    }
+
+    /// A phase begins.
+    pub(crate) fn enters(&self, phase: Phase) {
+        self.set(State::Stage, stage_of(phase));
+    }
+
+    /// The run has come to its end.
+    pub(crate) fn ends(&self) {
+        self.set(State::Stage, STAGES.len() as u64 + 1);
+    }
+
+    /// What is left of the time of the users.
+    pub(crate) fn set_left(&self, left_ns: u64) {
+        self.set(State::Left, left_ns);
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        Duration::from_nanos(self.get(State::Left))
+    }
+
+    /// Cycles that were done.
+    pub(crate) fn set_cycles(&self, cycles: u32) {
+        self.set(State::Cycles, cycles.into());
+    }
+
+    pub(crate) fn cycles(&self) -> u32 {
+        u32::try_from(self.get(State::Cycles)).unwrap_or(0)
+    }
+
+    /// The time since the run began, with what was between its parts.
+    pub(crate) fn age(&self) -> Duration {
+        let began = Duration::from_millis(self.get(State::Began));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        now.saturating_sub(began)
+    }
+
+    fn flush(&self) -> Result<(), KeptError> {
+        self.mapped.flush().map_err(|source| failed(&self.path, "written", source))
+    }
+
+    fn word(&self, state: State) -> Option<&AtomicU64> {
+        self.mapped.words().get(state as usize)
+    }
+
+    fn get(&self, state: State) -> u64 {
+        self.word(state).map_or(0, |word| word.load(Ordering::Acquire))
+    }
+
+    fn set(&self, state: State, value: u64) {
+        if let Some(word) = self.word(state) {
+            word.store(value, Ordering::Release);
+        }
+    }
+}
+
+const STAGES: [Phase; 4] = [Phase::Load, Phase::Work, Phase::Audit, Phase::Log];
+
+fn stage_of(phase: Phase) -> u64 {
+    match phase {
+        Phase::Load => 1,
+        Phase::Work => 2,
+        Phase::Audit => 3,
+        Phase::Log => 4,
+    }
+}
+
+fn failed(path: &Path, what: &'static str, source: io::Error) -> KeptError {
+    if source.kind() == io::ErrorKind::Unsupported {
+        return KeptError::Unavailable;
+    }
+    KeptError::Io { path: path.to_owned(), what, source }
+}
+
+/// What a run is of: lines that are the same when it is gone on with.
+fn text_of(path: &Path, plan: &Plan, places: &[Place]) -> Result<String, KeptError> {
+    let mut text = format!("plan {plan:?}\n");
+    for place in places {
+        let role = match place.role {
+            Role::Data => "data",
+            Role::Log => "log",
+        };
+        let id = identity(&place.path).map_err(|e| failed(path, "made for its files", e))?;
+        let (bytes, align) = (place.size_bytes, place.align_bytes);
+        // In one line, whatever is in the name.
+        let path = place.path.to_string_lossy().escape_debug().to_string();
+        // A string takes everything.
+        let _ = writeln!(text, "{role} {path}, {bytes} bytes, aligned to {align}, {id}");
+    }
+    Ok(text)
+}

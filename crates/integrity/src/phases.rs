@@ -1,0 +1,324 @@
+//! The phases of a run: every page is written, users work, every page and the log are read again; and what of it is left to do of a run
+//! that was killed.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use engine::{Op, Queue, Request};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::figures::{FileFigures, Work};
+use crate::log::Log;
+use crate::plan::Plan;
+use crate::report::LogFault;
+use crate::run::{OpenQueue, Phase, RunError};
+use crate::shared::Shared;
+use crate::site::{Left, Site};
+use crate::users::{Chance, User};
+
+/// What all phases leave.
+pub(crate) struct Done {
+    pub load: Duration,
+    pub cycled: Cycled,
+    pub total: Total,
+    pub log_blocks: u64,
+    pub log_faults: Vec<LogFault>,
+}
+
+/// Every page is written, users work, every page and the log are read again.
+///
+/// Of a run that was killed, everything that was written is read first; then it goes on where it was.
+pub(crate) fn phases(
+    shared: &Shared<'_>,
+    time: Duration,
+    mut logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+) -> Result<Done, RunError> {
+    let plan = shared.plan;
+    let mut total = Total::new(shared.paths.len());
+    let mut start = Start { time, cycle: 0, audit: None };
+    let mut loads = true;
+    let mut checked = None;
+    if let Some(kept) = shared.kept.filter(|kept| kept.is_resumed()) {
+        let stage = kept.phase();
+        (start.cycle, loads) = (kept.cycles(), stage == Some(Phase::Load));
+        if stage == Some(Phase::Work) {
+            start.time = kept.left();
+        }
+        let audit = audit(shared, (start.cycle, start.cycle), open, &mut total)?;
+        if !total.is_over(shared) {
+            checked = Some(check_logs(shared, &logs, open)?);
+        }
+        if matches!(stage, None | Some(Phase::Audit | Phase::Log)) && !total.is_over(shared) {
+            // That was the reading that it was killed in, or the one behind it.
+            start.cycle += u32::from(stage == Some(Phase::Audit));
+            kept.enters(Phase::Log);
+            kept.set_cycles(start.cycle);
+            start.audit = Some(audit);
+        }
+    }
+    let mut load = Duration::ZERO;
+    if loads && !total.is_over(shared) {
+        shared.begins(Phase::Load, 1, shared.sizes.iter().sum());
+        let began = Instant::now();
+        let all = |thread| User::over_all(plan, thread, true);
+        total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
+        load = began.elapsed();
+    }
+    let cycled = cycles(shared, start, std::mem::take(&mut logs), open, &mut total)?;
+    let is_over = total.is_over(shared);
+    let (mut log_blocks, mut log_faults) = (0, Vec::new());
+    if cycled.work_time > Duration::ZERO || checked.is_none() {
+        let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
+        let begins = if is_over { Shared::tells } else { Shared::begins };
+        begins(shared, Phase::Log, cycled.number.max(1), blocks as u64);
+        (log_blocks, log_faults) = check_logs(shared, &cycled.logs, open)?;
+    }
+    if let Some((blocks, faults)) = checked {
+        // A block that was wrong before may have been written over since.
+        log_blocks += blocks;
+        let known =
+            |f: &LogFault| log_faults.iter().any(|k| (k.thread, k.number) == (f.thread, f.number));
+        let more: Vec<LogFault> = faults.into_iter().filter(|f| !known(f)).collect();
+        log_faults.extend(more);
+    }
+    if let Some(kept) = shared.kept.filter(|_| !total.is_over(shared)) {
+        kept.ends();
+    }
+    Ok(Done { load, cycled, total, log_blocks, log_faults })
+}
+
+/// Reads every page; gives how long that took.
+fn audit(
+    shared: &Shared<'_>,
+    (cycle, round): (u32, u32),
+    open: &OpenQueue<'_>,
+    total: &mut Total,
+) -> Result<Duration, RunError> {
+    let plan = shared.plan;
+    shared.tells(Phase::Audit, cycle + 1, shared.sizes.iter().sum());
+    let began = Instant::now();
+    let all = |thread| User::over_all(plan, thread, false);
+    total.add(phase(shared, (Duration::MAX, round.into()), no_logs(plan), open, &all)?);
+    Ok(began.elapsed())
+}
+
+/// Where the cycles of a run begin.
+#[derive(Clone, Copy)]
+struct Start {
+    /// What the first of them has for its users.
+    time: Duration,
+    /// Cycles that were done.
+    cycle: u32,
+    /// Every page was read behind the last of them.
+    audit: Option<Duration>,
+}
+
+/// What the cycles of a run leave.
+pub(crate) struct Cycled {
+    logs: Vec<Option<Log>>,
+    pub work_time: Duration,
+    pub audit: Option<Duration>,
+    /// How many were done.
+    pub number: u32,
+}
+
+/// Users work, and every page is read behind that; as often as the plan says, or until somebody ends it.
+fn cycles(
+    shared: &Shared<'_>,
+    start: Start,
+    logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+    total: &mut Total,
+) -> Result<Cycled, RunError> {
+    let plan = shared.plan;
+    let (number, audit_before) = (start.cycle, start.audit);
+    let mut done = Cycled { logs, work_time: Duration::ZERO, audit: audit_before, number };
+    let (mut audits, mut time) = (Duration::ZERO, start.time);
+    let is_last = |number| plan.cycles != 0 && number >= plan.cycles;
+    while !is_last(done.number) && !total.is_over(shared) {
+        // No two cycles draw the same, nor does one that is gone on with.
+        let round = u64::from(done.number) | shared.resumes() << 24;
+        let cycle = done.number.saturating_add(1);
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(kept) = shared.kept {
+            kept.set_left(nanoseconds);
+        }
+        shared.begins(Phase::Work, cycle, nanoseconds);
+        let began = Instant::now();
+        let users = |thread| User::of_thread(plan, thread);
+        let logs = std::mem::take(&mut done.logs);
+        done.logs = total.add(phase(shared, (time, round), logs, open, &users)?);
+        done.work_time += began.elapsed();
+        done.audit = None;
+        // Whoever wants an end does not wait until everything was read.
+        if total.is_over(shared) {
+            break;
+        }
+        if let Some(kept) = shared.kept {
+            kept.enters(Phase::Audit);
+        }
+        let took = audit(shared, (done.number, done.number), open, total)?;
+        if total.is_over(shared) {
+            break;
+        }
+        audits += took;
+        done.audit = Some(audits);
+        done.number = done.number.saturating_add(1);
+        if let Some(kept) = shared.kept {
+            kept.enters(Phase::Log);
+            kept.set_cycles(done.number);
+        }
+        time = shared.time;
+    }
+    Ok(done)
+}
+
+/// For phases that log nothing.
+fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
+    (0..plan.threads).map(|_| None).collect()
+}
+
+/// What was counted in all phases.
+pub(crate) struct Total {
+    pub targets: Vec<FileFigures>,
+    pub work: Work,
+    /// Why a thread could not go on.
+    pub ended: Option<String>,
+}
+
+impl Total {
+    fn new(targets: usize) -> Self {
+        let (targets, work) = (vec![FileFigures::default(); targets], Work::default());
+        Self { targets, work, ended: None }
+    }
+
+    /// Whether the run has to end now.
+    fn is_over(&self, shared: &Shared<'_>) -> bool {
+        shared.is_broken() || shared.stop.load(Ordering::Relaxed) || self.ended.is_some()
+    }
+
+    /// Adds a phase; gives the logs of its threads.
+    fn add(&mut self, left: Vec<Left>) -> Vec<Option<Log>> {
+        let mut logs = Vec::new();
+        for one in left {
+            for (sum, figures) in self.targets.iter_mut().zip(&one.figures) {
+                sum.merge(figures);
+            }
+            self.work.merge(&one.work);
+            self.ended = self.ended.take().or(one.failed.map(|error| error.to_string()));
+            logs.push(one.log);
+        }
+        logs
+    }
+}
+
+/// All threads, each on a queue of its own, until their users have left or the time is over. What is drawn follows from the round.
+fn phase(
+    shared: &Shared<'_>,
+    (time, round): (Duration, u64),
+    logs: Vec<Option<Log>>,
+    open: &OpenQueue<'_>,
+    users: &(dyn Fn(u32) -> Vec<User> + Sync),
+) -> Result<Vec<Left>, RunError> {
+    let one = |thread: u32, log: Option<Log>| {
+        let mut queue = open().map_err(RunError::Open)?;
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let end_ns = queue.now().saturating_add(nanoseconds);
+        let lane = u64::from(thread).wrapping_add(round << 32);
+        let lane = shared.plan.seed.wrapping_add(lane).wrapping_mul(0x9E37_79B9);
+        let chance = Chance(Xoshiro256PlusPlus::seed_from_u64(lane));
+        let site = Site::new(shared, thread, users(thread), chance, log, &mut *queue);
+        Ok(site.work(end_ns))
+    };
+    std::thread::scope(|scope| {
+        let numbered = (0u32..).zip(logs);
+        let threads: Vec<_> = numbered
+            .map(|(thread, log)| {
+                let body = move || one(thread, log).inspect_err(|_| shared.end());
+                let name = format!("validate-{thread}");
+                std::thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, body)
+                    .inspect_err(|_| shared.end())
+            })
+            .collect();
+        let lost = || RunError::Io(io::Error::other("a thread was lost"));
+        let join = |thread: io::Result<ScopedJoinHandle<'_, Result<Left, RunError>>>| {
+            thread?.join().unwrap_or_else(|_| Err(lost()))
+        };
+        // Every thread is waited for, whatever became of those before it.
+        let all: Vec<Result<Left, RunError>> = threads.into_iter().map(join).collect();
+        all.into_iter().collect()
+    })
+}
+
+/// Reads every acknowledged block of the logs.
+fn check_logs(
+    shared: &Shared<'_>,
+    logs: &[Option<Log>],
+    open: &OpenQueue<'_>,
+) -> Result<(u64, Vec<LogFault>), RunError> {
+    let (mut blocks, mut faults) = (0, Vec::new());
+    if logs.iter().flatten().next().is_none() {
+        return Ok((blocks, faults));
+    }
+    let mut queue = open().map_err(RunError::Open)?;
+    for (thread, log) in (0..).zip(logs) {
+        for block in log.iter().flat_map(Log::acknowledged) {
+            if shared.stop.load(Ordering::Relaxed) {
+                return Ok((blocks, faults));
+            }
+            let request = Request {
+                slot: 0,
+                op: Op::Read,
+                target: log.as_ref().map_or(0, Log::target),
+                offset: block.offset,
+                bytes: block.bytes,
+                buffer_offset: 0,
+            };
+            let found = match read_whole(&mut *queue, request) {
+                Ok(found) => found,
+                Err(error) => {
+                    // What cannot be read is no wrong data, and the blocks behind it may be readable.
+                    let errno = error.raw_os_error().unwrap_or(0);
+                    shared.failed_io(&request, errno.wrapping_neg());
+                    continue;
+                }
+            };
+            blocks += 1;
+            shared.teller.log_blocks.store(blocks, Ordering::Relaxed);
+            let damage = log.as_ref().and_then(|log| log.examine(block, found));
+            let (number, offset_bytes) = (block.number, block.offset);
+            faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));
+        }
+    }
+    Ok((blocks, faults))
+}
+
+fn read_whole(queue: &mut dyn Queue, mut request: Request) -> io::Result<&[u8]> {
+    let whole = request.bytes as usize;
+    let mut finished = Vec::new();
+    queue.issue(&[request])?;
+    loop {
+        queue.start()?;
+        queue.wait(queue.now() + 100_000_000)?;
+        queue.reap(&mut finished);
+        let Some(one) = finished.pop() else { continue };
+        let moved = u32::try_from(one.result)
+            .map_err(|_| io::Error::from_raw_os_error(one.result.wrapping_neg()))?;
+        if moved == 0 && request.bytes > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        request.offset += u64::from(moved);
+        request.buffer_offset += moved;
+        request.bytes = request.bytes.saturating_sub(moved);
+        if request.bytes == 0 {
+            return Ok(queue.read_buffer(0).get(..whole).unwrap_or_default());
+        }
+        queue.issue(&[request])?;
+    }
+}

@@ -1,0 +1,121 @@
+//! What each thread did last, for whoever looks into a page that is wrong.
+//!
+//! A thread writes its own ring and nobody else does, so that noting an I/O costs three stores and no lock. Others look at it rarely; what
+//! is overwritten while they look is left out.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::checks::Touched;
+
+/// What a thread remembers.
+const REMEMBERED: usize = 1 << 16;
+/// Set in what is remembered of a write.
+const WROTE: u64 = 1 << 63;
+/// Above the version are milliseconds since the start of the run, from 1 on: 24 days.
+const TIME_SHIFT: u32 = 32;
+const TIME_MAX: u64 = (1 << 31) - 1;
+const FILE_SHIFT: u32 = 48;
+
+/// What one thread did last.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    entries: Box<[Entry]>,
+    next: AtomicUsize,
+}
+
+/// One I/O; nothing where `what` is 0.
+#[derive(Debug, Default)]
+struct Entry {
+    place: AtomicU64,
+    what: AtomicU64,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        let entries = (0..REMEMBERED).map(|_| Entry::default()).collect();
+        Self { entries, next: AtomicUsize::new(0) }
+    }
+}
+
+impl Ring {
+    /// Notes what was done; for the thread that the ring belongs to.
+    #[inline]
+    pub(crate) fn remember(&self, touched: Touched) {
+        let next = self.next.load(Ordering::Relaxed);
+        let Some(entry) = self.entries.get(next % REMEMBERED) else { return };
+        let milliseconds = u64::try_from(touched.after.as_millis()).unwrap_or(TIME_MAX);
+        let time = milliseconds.saturating_add(1).min(TIME_MAX);
+        let wrote = if touched.wrote { WROTE } else { 0 };
+        let place = u64::from(touched.file) << FILE_SHIFT | touched.page;
+        // Whoever sees the same twice has seen what belongs together.
+        entry.what.store(0, Ordering::Release);
+        entry.place.store(place, Ordering::Release);
+        let what = wrote | time << TIME_SHIFT | u64::from(touched.version);
+        entry.what.store(what, Ordering::Release);
+        self.next.store(next.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// What was done to a page, the first of it first.
+    pub(crate) fn of_page(&self, file: u16, page: u64) -> Vec<Touched> {
+        let next = self.next.load(Ordering::Relaxed) % REMEMBERED;
+        let (newer, older) = self.entries.split_at(next);
+        let mine = u64::from(file) << FILE_SHIFT | page;
+        let read = |entry: &Entry| {
+            let what = entry.what.load(Ordering::Acquire);
+            let place = entry.place.load(Ordering::Acquire);
+            let whole = what != 0 && entry.what.load(Ordering::Acquire) == what;
+            (whole && place == mine).then(|| Touched {
+                after: Duration::from_millis((what >> TIME_SHIFT & TIME_MAX).saturating_sub(1)),
+                file,
+                page,
+                version: u32::try_from(what & u64::from(u32::MAX)).unwrap_or(0),
+                wrote: what & WROTE != 0,
+            })
+        };
+        older.iter().chain(newer).filter_map(read).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touched(page: u64, version: u32) -> Touched {
+        let after = Duration::from_millis(u64::from(version));
+        Touched { after, file: 65_535, page, version, wrote: version.is_multiple_of(2) }
+    }
+
+    #[test]
+    fn the_last_are_remembered_in_their_order() {
+        let ring = Ring::default();
+        assert_eq!(ring.of_page(0, 0), []);
+        for version in 1..=100_000u32 {
+            ring.remember(touched(u64::from(version % 10) | 1 << 47, version));
+        }
+        let found = ring.of_page(65_535, 3 | 1 << 47);
+        let versions = (100_000 - 65_536 + 1..=100_000u32).filter(|v| v % 10 == 3);
+        let expected: Vec<Touched> = versions.map(|v| touched(3 | 1 << 47, v)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(ring.of_page(65_534, 3 | 1 << 47), []);
+    }
+
+    /// What is seen while it is written is what was done and nothing else.
+    #[test]
+    fn whoever_looks_meanwhile_sees_what_was_done() {
+        let ring = Ring::default();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for n in 0..2_000_000u32 {
+                    ring.remember(touched(u64::from(n % 7), n));
+                }
+                over.store(true, Ordering::Relaxed);
+            });
+            while !over.load(Ordering::Relaxed) {
+                let found = ring.of_page(65_535, 4);
+                assert!(found.iter().all(|t| t.version % 7 == 4 && *t == touched(4, t.version)));
+            }
+        });
+    }
+}

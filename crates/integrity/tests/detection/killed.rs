@@ -1,0 +1,176 @@
+//! A run that is killed at any moment goes on: no alarm for what was under way, and all that was damaged meanwhile is found.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use integrity::{
+    KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept, slot_bytes,
+};
+use proptest::prelude::*;
+
+use super::storage::{Memory, PAGE, Shared};
+use super::{DATA_PAGES, empty, places, plan};
+
+const TIME: Duration = Duration::from_secs(3);
+
+/// Places whose files exist: a ledger knows a file by more than its name.
+fn real_places(directory: &Path) -> Vec<Place> {
+    let mut places = places();
+    for place in &mut places {
+        place.path = directory.join(place.path.file_name().unwrap());
+        std::fs::write(&place.path, "").unwrap();
+    }
+    places
+}
+
+fn one(
+    plan: &Plan,
+    places: &[Place],
+    storage: &Shared,
+    kept: &KeptLedger,
+) -> Result<Report, RunError> {
+    let bytes = slot_bytes(plan);
+    let open = || -> Result<Box<dyn engine::Queue>, String> {
+        Ok(Box::new(Memory::new(storage, plan.depth, bytes)))
+    };
+    run_kept(plan, places, TIME, &open, &AtomicBool::new(false), &|_| (), Some(kept))
+}
+
+/// Runs the plan, killed after each of these numbers of I/Os, and then to its end. `meanwhile` happens between the last kill and the rest.
+fn killed(
+    plan: &Plan,
+    kills: &[(u64, usize)],
+    meanwhile: &dyn Fn(&Shared, Option<Phase>),
+) -> Vec<Report> {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, storage) = (real_places(directory.path()), empty());
+    let file = directory.path().join("run.ledger");
+    let mut reports = Vec::new();
+    for (n, kill) in kills.iter().enumerate() {
+        storage.lock().unwrap().revive(Some(*kill));
+        let kept = match n {
+            0 => KeptLedger::create(&file, plan, &places, "of a test").unwrap(),
+            _ => KeptLedger::open(&file).unwrap(),
+        };
+        reports.push(one(plan, &places, &storage, &kept).unwrap());
+    }
+    storage.lock().unwrap().revive(None);
+    let kept = KeptLedger::open(&file).unwrap();
+    assert_eq!(kept.about(), "of a test");
+    meanwhile(&storage, kept.phase());
+    reports.push(one(plan, &places, &storage, &kept).unwrap());
+    if reports.last().unwrap().is_right() {
+        assert_eq!(kept.phase(), None, "it has come to its end");
+    }
+    reports
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_goes_on_wherever_it_was_killed(
+        kills in prop::collection::vec((1u64..6000, 0usize..40), 1..5), threads in 1u32..3, seed: u64
+    ) {
+        let plan = Plan { threads, seed, ..plan() };
+        let reports = killed(&plan, &kills, &|_, _| ());
+        for report in &reports {
+            prop_assert!(report.is_right(), "{kills:?}: {} {:?}", report.faults[0], report.log_faults);
+        }
+        let last = reports.last().unwrap();
+        prop_assert!(last.audit.is_some() && last.ended.is_none(), "{last:?}");
+        prop_assert_eq!(last.resumed.unwrap().times, kills.len() as u64);
+    }
+}
+
+/// What was spoiled while nobody was there is found when the run goes on, all of it and nothing else; only of a page that was being
+/// written both versions are right.
+#[test]
+fn damage_between_a_kill_and_the_rest_is_found() {
+    for (after, least) in [(40, 100), (400, 500), (3000, 500)] {
+        let spoilt = |storage: &Shared, _| {
+            for page in (0..DATA_PAGES).step_by(5) {
+                storage.lock().unwrap().stored[0][page * PAGE + 600] ^= 4;
+            }
+        };
+        let reports = killed(&plan(), &[(after, 3)], &spoilt);
+        let last = reports.last().unwrap();
+        let resumed = last.resumed.unwrap();
+        let found: BTreeSet<u64> = last.faults.iter().map(|f| f.fault.id.page).collect();
+        assert!(found.iter().all(|page| page.is_multiple_of(5)), "{found:?}");
+        assert!(resumed.recovered.written > least && resumed.recovered.unsure < 300, "{resumed:?}");
+        // Of those that were written, every fifth of the first file.
+        let all = DATA_PAGES.div_ceil(5);
+        assert!(found.len() > 15 && found.len() <= all, "{}", found.len());
+        if after == 3000 {
+            assert!(found.len() + 12 >= all, "{} of {all}", found.len());
+        }
+    }
+}
+
+/// A run that has come to its end is read again by whoever comes later.
+#[test]
+fn a_run_that_has_ended_can_be_read_again() {
+    let spoilt = |storage: &Shared, phase: Option<Phase>| {
+        assert_eq!(phase, None);
+        storage.lock().unwrap().stored[0][7 * PAGE..8 * PAGE].fill(0);
+    };
+    let reports = killed(&plan(), &[(u64::MAX, 0)], &spoilt);
+    let [first, second] = reports.as_slice() else { panic!("two") };
+    assert!(first.is_right() && first.audit.is_some());
+    let found: Vec<u64> = second.faults.iter().map(|f| f.fault.id.page).collect();
+    assert_eq!((found, second.work.changes), (vec![7], 0));
+    assert!(second.log_blocks > 10 && second.resumed.unwrap().recovered.unsure == 0);
+    assert_eq!(second.work.pages_checked, (DATA_PAGES + DATA_PAGES / 2) as u64);
+}
+
+#[test]
+fn a_ledger_is_of_one_run_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, storage) = (real_places(directory.path()), empty());
+    let file = directory.path().join("run.ledger");
+    assert!(matches!(KeptLedger::open(&file), Err(KeptError::Io { .. })));
+    let kept = KeptLedger::create(&file, &plan(), &places, "").unwrap();
+    assert!(matches!(KeptLedger::open(&file), Err(KeptError::InUse { .. })));
+    drop(kept);
+    let again = KeptLedger::create(&file, &plan(), &places, "");
+    assert!(matches!(again, Err(KeptError::Exists { .. })));
+    let differs = |plan: &Plan, places: &[Place]| {
+        let kept = KeptLedger::open(&file).unwrap();
+        match one(plan, places, &storage, &kept) {
+            Err(RunError::Kept(KeptError::Differs { difference, .. })) => difference,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(differs(&Plan { seed: 9, ..plan() }, &places).contains("plan"));
+    let mut smaller = places.clone();
+    smaller[1].size_bytes -= PAGE as u64;
+    assert!(differs(&plan(), &smaller).contains("b.mdx"));
+    assert!(differs(&plan(), &places[..2]).contains("3 files"));
+    let before = std::fs::read(&file).unwrap();
+    std::fs::rename(&places[0].path, directory.path().join("moved")).unwrap();
+    std::fs::write(&places[0].path, "").unwrap();
+    assert!(differs(&plan(), &places).contains("a.mdx"));
+    for bytes in [&b""[..], b"short", &before[..5000], &[0; 8192][..]] {
+        std::fs::write(&file, bytes).unwrap();
+        assert!(matches!(KeptLedger::open(&file), Err(KeptError::NotOurs { .. })));
+    }
+}
+
+proptest! {
+    #[test]
+    fn foreign_bytes_are_no_ledger(at in 0usize..64, value: u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let (places, file) = (real_places(directory.path()), directory.path().join("l"));
+        let plan = Plan { threads: 1, ..plan() };
+        drop(KeptLedger::create(&file, &plan, &places[..1], "about").unwrap());
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes[at * 8..at * 8 + 8].copy_from_slice(&value.to_le_bytes());
+        std::fs::write(&file, &bytes).unwrap();
+        if let Ok(kept) = KeptLedger::look(&file) {
+            let _ = (kept.about().len(), kept.phase());
+        }
+    }
+}
