@@ -256,5 +256,6 @@ fn host(hostname: String) -> inspect::Host {
         memory_available_bytes: 0,
         virtualization: None,
         clocksource: None,
+        ..inspect::Host::default()
     }
 }

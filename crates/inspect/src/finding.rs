@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 /// One observation about the set-up of the storage, for a DBA.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
@@ -28,4 +28,75 @@ pub struct Finding {
     pub message: String,
     /// What to do about it, where something can be done.
     pub remedy: Option<String>,
+    /// What it was concluded from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// The command that would mend it, to be looked at before it is typed; iosonde never runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Why it matters for a database. Measurements leave it out; [`crate::rule`] knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Where that is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+impl Finding {
+    /// The finding of the rule with this name; what else it says is added by the other functions.
+    #[must_use]
+    pub fn new(severity: Severity, code: &str, message: String) -> Self {
+        let (evidence, code) = (Vec::new(), code.to_owned());
+        let nothing = None::<String>;
+        Self {
+            severity,
+            code,
+            message,
+            remedy: None,
+            evidence,
+            command: None,
+            why: nothing.clone(),
+            source: nothing,
+        }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: &str) -> Self {
+        self.remedy = Some(remedy.to_owned());
+        self
+    }
+
+    /// With the command that would mend it.
+    #[must_use]
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
+    }
+
+    /// With something it was concluded from.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are written alike")]
+    #[must_use]
+    pub fn evidence(mut self, place: impl Into<String>, value: impl ToString) -> Self {
+        self.evidence.push(Evidence { place: place.into(), value: value.to_string() });
+        self
+    }
+
+    /// With the reason and the source of its rule.
+    #[must_use]
+    pub(crate) fn explained(mut self) -> Self {
+        let rule = crate::rule(&self.code);
+        self.why = rule.map(|rule| rule.why.to_owned());
+        self.source = rule.map(|rule| rule.source.to_owned());
+        self
+    }
+}
+
+/// Something that was read, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// A file of the system, or a mount option, a system call.
+    pub place: String,
+    /// What it said.
+    pub value: String,
 }

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Finding;
+
 /// The machine and its operating system. A text the system does not give is `unknown`, a number 0.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// The machine's name.
     pub hostname: String,
@@ -24,6 +26,48 @@ pub struct Host {
     pub virtualization: Option<String>,
     /// Where the kernel takes the time from, such as `tsc` or `kvm-clock`.
     pub clocksource: Option<String>,
+    /// The machine's maker and model, as its firmware has them; clouds write the type of the instance here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub product: Option<String>,
+    /// Settings of the kernel that storage depends on; None in documents of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+    /// What is worth knowing about the machine, the most serious first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// Settings of the kernel that storage depends on. What the system does not tell is None.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Settings {
+    /// How readily the kernel takes memory of programs for its page cache, 0 to 200 (`vm.swappiness`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swappiness: Option<u64>,
+    /// Percent of memory that may be dirty before writers have to wait (`vm.dirty_ratio`); 0 where bytes are set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_ratio_percent: Option<u64>,
+    /// Percent of memory that may be dirty before it is written back (`vm.dirty_background_ratio`); 0 where bytes are set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_background_percent: Option<u64>,
+    /// Bytes that may be dirty before writers have to wait (`vm.dirty_bytes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_bytes: Option<u64>,
+    /// Bytes that may be dirty before they are written back (`vm.dirty_background_bytes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_background_bytes: Option<u64>,
+    /// Transparent huge pages: `always`, `madvise` or `never`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transparent_huge_pages: Option<String>,
+    /// What chooses the processors' frequency, such as `performance`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// NUMA nodes online.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numa_nodes: Option<u32>,
+    /// Devices and files that memory is swapped to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub swap: Vec<String>,
 }
 
 /// What stands for a text the system does not give.

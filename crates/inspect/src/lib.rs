@@ -10,8 +10,12 @@ use std::path::{Path, PathBuf};
 
 mod finding;
 mod host;
+mod inspection;
+mod layer;
+mod link;
 mod lossy_path;
 mod processors;
+mod rules;
 mod storage;
 
 #[cfg(target_os = "linux")]
@@ -21,9 +25,15 @@ mod platform;
 #[path = "other.rs"]
 mod platform;
 
-pub use finding::{Finding, Severity};
-pub use host::Host;
+pub use finding::{Evidence, Finding, Severity};
+pub use host::{Host, Settings};
+pub use inspection::{
+    Asked, Disk, Extents, Health, INSPECTION_SCHEMA, Inspected, Inspection, Request,
+};
+pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
+pub use link::{Link, giga_per_s};
 pub use processors::{Processor, Processors};
+pub use rules::{Rule, rule, rules};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};
 
 /// Why a target could not be examined.
@@ -93,6 +103,14 @@ impl Inspector {
     /// directory that exists.
     pub fn storage(&self, target: &Path) -> Result<Storage, InspectError> {
         platform::storage(&self.root, target)
+    }
+
+    /// Everything that can be found out about targets without changing anything: their storage, where a file lies, how
+    /// the disks say they are. All mounted file systems on block devices, and all other disks, where none is named.
+    ///
+    /// Findings carry their reasons. A target that cannot be examined is an error.
+    pub fn inspection(&self, request: &Request) -> Result<Inspection, InspectError> {
+        platform::inspection(&self.root, request)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use crate::host::UNKNOWN;
-use crate::{Host, InspectError, Processors, Storage};
+use crate::{Host, InspectError, Inspection, Processors, Request, Storage};
 
 pub(crate) fn host(_root: &Path) -> Host {
     let cpus = thread::available_parallelism().map_or(0, std::num::NonZero::get);
@@ -19,6 +19,7 @@ pub(crate) fn host(_root: &Path) -> Host {
         memory_available_bytes: 0,
         virtualization: None,
         clocksource: None,
+        ..Host::default()
     }
 }
 
@@ -28,4 +29,8 @@ pub(crate) fn storage(_root: &Path, _target: &Path) -> Result<Storage, InspectEr
 
 pub(crate) fn processors(_root: &Path) -> Processors {
     Processors::default()
+}
+
+pub(crate) fn inspection(_root: &Path, _request: &Request) -> Result<Inspection, InspectError> {
+    Err(InspectError::Unavailable { system: env::consts::OS })
 }

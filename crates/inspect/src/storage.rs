@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, lossy_path};
+use crate::{Finding, Layer, Link, lossy_path};
 
 /// What a target is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// A directory.
+    #[default]
     Directory,
     /// A regular file.
     File,
@@ -24,7 +25,7 @@ pub enum TargetKind {
 }
 
 /// How the storage of one target is set up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
     /// The target as given.
     #[serde(with = "lossy_path")]
@@ -52,10 +53,13 @@ pub struct Storage {
     pub counted_device: Option<String>,
     /// What is worth knowing, the most serious first.
     pub findings: Vec<Finding>,
+    /// Each of `layers` in detail, in the same order. Empty in documents of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<Layer>,
 }
 
 /// A mounted file system.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
     /// Its type, such as `ext4` or `nfs4`.
     pub kind: String,
@@ -77,10 +81,23 @@ pub struct FileSystem {
     pub used_percent: f64,
     /// Whether it cannot be written to.
     pub read_only: bool,
+    /// What its journal holds, where the mount options or its kind tell: `ordered`, `writeback`, `journal`,
+    /// `metadata`, `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<String>,
+    /// How it compresses, where it does: `zstd:3`; `by property` for ZFS, whose properties are not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<String>,
+    /// Free space that only the administrator may fill, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_bytes: Option<u64>,
+    /// Errors that it has noted about itself since it was last checked (ext4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
 }
 
 /// A partition of a disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     /// Its device name, such as `sda1`.
     pub name: String,
@@ -93,7 +110,7 @@ pub struct Partition {
 }
 
 /// A whole disk, as the operating system sees it. What the system does not tell is None.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// Its name, such as `vda` or `nvme0n1`.
     pub name: String,
@@ -136,4 +153,53 @@ pub struct Device {
     pub fua: Option<bool>,
     /// The kernel driver.
     pub driver: Option<String>,
+    /// The way to it, and how fast that was agreed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// Its name that is unique in the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wwn: Option<String>,
+    /// What the kernel says of it: `running`, `offline`, `live`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The cloud's kind of disk, as far as the machine's firmware and the disk's model tell, such as `Amazon EBS`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<String>,
+    /// Queues that the driver has for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<u64>,
+    /// Where a request is completed: 0 wherever the interrupt is, 1 on the processors near the one that issued it, 2 on
+    /// that very one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rq_affinity: Option<u64>,
+    /// Whether its completions can be polled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_poll: Option<bool>,
+    /// Whether the kernel merges neighbouring requests: 0 yes, 1 only the simplest, 2 not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nomerges: Option<u64>,
+    /// The NUMA node it is attached to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa_node: Option<u32>,
+    /// What the kernel reads ahead, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_bytes: Option<u64>,
+    /// The largest I/O that the device takes, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_hardware_io_bytes: Option<u64>,
+    /// How far the beginning is off the natural alignment of the medium below, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alignment_offset_bytes: Option<u64>,
+    /// Whether it cannot be written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// Whether it says that its space is given out on demand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thin: Option<bool>,
+    /// What the disk itself says of its write cache (SCSI and SATA): `write back`, `write through`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_type: Option<String>,
+    /// How zones have to be written, where it has any: `host-managed`, `host-aware`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<String>,
 }

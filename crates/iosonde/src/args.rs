@@ -12,6 +12,7 @@ use workload::{
 
 use crate::dialect::Tokens;
 use crate::history::HistoryArgs;
+use crate::inspect::InspectArgs;
 use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
 use crate::loads::{SpecsArgs, WorkloadArgs};
@@ -40,6 +41,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure the patterns that matter for a database, judge them, write a report
     Assess(Box<AssessArgs>),
+    /// Show how the storage is set up, and what about that matters for a database
+    Inspect(InspectArgs),
     /// Find where one load saturates, and what limits it there
     Knee(Box<KneeArgs>),
     /// Run one workload
@@ -105,6 +108,8 @@ pub(crate) enum Document {
     Trend,
     /// The result of `iosonde history drift --json`
     Drift,
+    /// The result of `iosonde inspect --json`
+    Inspection,
     /// A profile of `iosonde diskspd -X`, as an XML schema
     DiskspdProfile,
 }

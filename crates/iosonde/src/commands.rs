@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
 use crate::{
-    assess, diskspd, history, iometer, knee, loads, report, run, scale, serve, sizes, sqlio,
-    sqliosim, sweep, validate,
+    assess, diskspd, history, inspect, iometer, knee, loads, report, run, scale, serve, sizes,
+    sqlio, sqliosim, sweep, validate,
 };
 
 /// Does it.
@@ -15,6 +15,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
     match command {
         Command::Run(run) => run::run(run, stop),
         Command::Assess(assess) => assess::assess(assess, stop),
+        Command::Inspect(args) => inspect::inspect(args),
         Command::Knee(knee) => knee::knee(knee, stop),
         Command::Sweep(sweep) => sweep::sweep(sweep, stop),
         Command::Sizes(args) => sizes::sizes(args, stop),

@@ -10,6 +10,7 @@ mod exit;
 mod experiment;
 mod files;
 mod history;
+mod inspect;
 mod iometer;
 mod knee;
 mod live;

@@ -184,6 +184,7 @@ pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
         Named::Comparison => results::schema_of::<results::Comparison>(),
         Named::Trend => results::schema_of::<results::Trend>(),
         Named::Drift => results::schema_of::<results::Drift>(),
+        Named::Inspection => results::schema_of::<inspect::Inspection>(),
         Named::DiskspdProfile => {
             print(&dialects::diskspd::profile::schema())?;
             return Ok(Outcome::Done);

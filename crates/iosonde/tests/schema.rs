@@ -44,6 +44,7 @@ fn the_published_schemas_are_those_of_the_code() {
         "comparison",
         "trend",
         "drift",
+        "inspection",
     ] {
         let printed = iosonde(&["schema", document]);
         assert!(printed.status.success());

@@ -124,6 +124,24 @@ pub fn redact(documents: &mut Vec<Document>) -> Result<(), ReportError> {
     Ok(())
 }
 
+/// Replaces the same names in the document of an inspection.
+pub fn redact_inspection(
+    inspection: &inspect::Inspection,
+) -> Result<inspect::Inspection, ReportError> {
+    let mut secrets = Secrets::default();
+    secrets.host(&inspection.host.hostname);
+    for target in &inspection.targets {
+        secrets.storage(&target.storage);
+    }
+    for swap in inspection.host.settings.iter().flat_map(|settings| &settings.swap) {
+        secrets.path("swap", swap);
+    }
+    secrets.finish();
+    let mut value = serde_json::to_value(inspection)?;
+    secrets.replace(&mut value, "");
+    Ok(serde_json::from_value(value)?)
+}
+
 /// Takes away the command lines of other tools and the files they were imported from: names in them cannot be told from words.
 fn without_origin(value: &mut Value) {
     match value {
@@ -182,8 +200,25 @@ impl Secrets {
         self.path("target", &s.target.to_string_lossy());
         self.path("target", &s.path.to_string_lossy());
         for device in &s.devices {
-            if let Some(serial) = &device.serial {
-                self.add("serial", serial.trim());
+            self.device(device);
+        }
+        for layer in &s.chain {
+            if let Some(label) = &layer.label {
+                self.add("volume", label);
+            }
+            if let Some(file) = &layer.backing_file {
+                self.path("file", file);
+            }
+            for path in &layer.paths {
+                // The controller's address on a network; those of PCI and SCSI say nothing.
+                let addresses = path
+                    .address
+                    .iter()
+                    .flat_map(|a| a.split(','))
+                    .filter_map(|a| a.split_once('='));
+                for (_, address) in addresses.filter(|(name, _)| name.ends_with("addr")) {
+                    self.add("address", address);
+                }
             }
         }
         let Some(fs) = &s.file_system else { return };
@@ -195,6 +230,23 @@ impl Secrets {
             } else {
                 value.split(':').filter(|v| v.contains('/')).for_each(|v| self.path("option", v));
             }
+        }
+    }
+
+    /// The names of a disk that are its own in the world.
+    fn device(&mut self, device: &inspect::Device) {
+        if let Some(serial) = &device.serial {
+            self.add("serial", serial.trim());
+        }
+        if let Some(wwn) = &device.wwn {
+            self.add("wwn", wwn.trim());
+        }
+        let Some(link) = &device.link else { return };
+        for port in [&link.local_port, &link.remote_port].into_iter().flatten() {
+            self.add("port", port.trim());
+        }
+        if let Some(address) = &link.address {
+            self.add("address", address.trim());
         }
     }
 

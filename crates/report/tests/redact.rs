@@ -53,12 +53,13 @@ fn named(host: &str, serial: &str, target: &str, export: &str) -> Document {
     storage.path = target.into();
     storage.devices[0].serial = Some(serial.to_owned());
     export.clone_into(&mut storage.file_system.as_mut().unwrap().source);
-    storage.findings.push(Finding {
-        severity: Severity::Warning,
-        code: "made-up".to_owned(),
-        message: format!("{export} is mounted on {target}/below by {host}, disk {serial}."),
-        remedy: Some(format!("Ask {host}.")),
-    });
+    let message = format!("{export} is mounted on {target}/below by {host}, disk {serial}.");
+    storage.findings.push(
+        Finding::new(Severity::Warning, "made-up", message)
+            .remedy(&format!("Ask {host}."))
+            .command(format!("mount {target}"))
+            .evidence(format!("statvfs of {target}"), serial),
+    );
     a.warnings.push(format!("While {host} read `{target}/iosonde.test`, another wrote there."));
     a.method.push(format!("The file is {target}/iosonde.test."));
     for pattern in &mut a.patterns {

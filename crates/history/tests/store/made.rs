@@ -139,6 +139,7 @@ pub(crate) fn environment() -> Environment {
             memory_available_bytes: 17 << 30,
             virtualization: None,
             clocksource: some("tsc"),
+            ..Host::default()
         }),
         storage: vec![Storage {
             target: "/data".into(),
@@ -154,6 +155,7 @@ pub(crate) fn environment() -> Environment {
                 available_bytes: 1 << 39,
                 used_percent: 50.1,
                 read_only: false,
+                ..FileSystem::default()
             }),
             partition: Some(Partition {
                 name: text("nvme0n1p1"),
@@ -164,12 +166,8 @@ pub(crate) fn environment() -> Environment {
             layers: vec![text("nvme0n1p1"), text("nvme0n1")],
             devices: vec![device()],
             counted_device: some("nvme0n1"),
-            findings: vec![Finding {
-                severity: Severity::Info,
-                code: text("half-full"),
-                message: text("It is half full."),
-                remedy: None,
-            }],
+            findings: vec![Finding::new(Severity::Info, "half-full", text("It is half full."))],
+            ..Storage::default()
         }],
     }
 }
@@ -197,6 +195,7 @@ fn device() -> Device {
         write_cache: some("write back"),
         fua: Some(true),
         driver: some("nvme"),
+        ..Device::default()
     }
 }
 

@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::device;
+use super::layers;
 use super::mountinfo::{self, Mount};
 use super::tree::Tree;
-use crate::Partition;
+use crate::{Layer, Partition};
 
 /// Far more than anyone stacks.
 const MAX_DEPTH: usize = 32;
@@ -21,6 +22,8 @@ pub(crate) struct Chain {
     /// The directories of whole disks and loop devices, in the same order.
     pub(crate) disks: Vec<PathBuf>,
     pub(crate) partitions: Vec<PlacedPartition>,
+    /// In the order of `layers`.
+    pub(crate) details: Vec<Layer>,
 }
 
 /// A partition and what its disk can write at once.
@@ -28,6 +31,25 @@ pub(crate) struct Chain {
 pub(crate) struct PlacedPartition {
     pub(crate) partition: Partition,
     pub(crate) physical_block_bytes: Option<u64>,
+    /// What the disk prefers for long transfers: often the stripe of an array.
+    pub(crate) optimal_io_bytes: Option<u64>,
+    /// How far the partition is off the alignment of what is below.
+    pub(crate) alignment_offset_bytes: Option<u64>,
+    /// Its directory.
+    pub(crate) dir: PathBuf,
+}
+
+impl PlacedPartition {
+    /// The partition in `dir`, of the disk in `disk`.
+    pub(crate) fn of(tree: &Tree, dir: &Path, disk: &Path) -> Self {
+        Self {
+            partition: device::partition(tree, dir),
+            physical_block_bytes: device::physical_block_bytes(tree, disk),
+            optimal_io_bytes: device::nonzero(tree.number(disk.join("queue/optimal_io_size"))),
+            alignment_offset_bytes: device::nonzero(tree.number(dir.join("alignment_offset"))),
+            dir: dir.to_owned(),
+        }
+    }
 }
 
 /// The directory of the block device with this number.
@@ -121,7 +143,10 @@ impl Walk<'_> {
             return;
         }
         self.chain.layers.push(device::name(dir));
+        let place = self.chain.details.len();
         let below = self.below(dir);
+        let level = u32::try_from(depth).unwrap_or(u32::MAX);
+        self.chain.details.insert(place, layers::layer(self.tree, dir, level, &below));
         for dir in below {
             self.visit(&dir, depth + 1);
         }
@@ -133,10 +158,7 @@ impl Walk<'_> {
             let Some(disk) = dir.parent() else {
                 return Vec::new();
             };
-            self.chain.partitions.push(PlacedPartition {
-                partition: device::partition(self.tree, dir),
-                physical_block_bytes: device::physical_block_bytes(self.tree, disk),
-            });
+            self.chain.partitions.push(PlacedPartition::of(self.tree, dir, disk));
             return vec![disk.to_owned()];
         }
         if let Some(file) = self.backing_file(dir) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::tree::{Tree, clean};
+use super::{layers, link, settings};
 use crate::{Device, Partition};
 
 /// /sys counts in sectors of this size, whatever the device's own.
@@ -39,25 +40,55 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
     let text = |file: &str| tree.text(dir.join(file));
     let first_text = |files: &[&str]| files.iter().find_map(|file| text(file));
     let number = |file: &str| tree.number(dir.join(file));
+    let controllers = layers::nvme_controllers(tree, dir);
+    let kib = |file: &str| nonzero(number(file)).map(|kib| kib.saturating_mul(1024));
+    let transport = transport(tree, dir);
+    let model = first_text(&["device/model", "device/name"]);
+    // On virtio this is the number of the bus's maker, not a name.
+    let vendor = text("device/vendor").filter(|vendor| !vendor.starts_with("0x"));
+    let scsi_disk = tree.entries(dir.join("device/scsi_disk")).into_iter().next();
+    let of_scsi = |file: &str| tree.text(scsi_disk.as_ref()?.join(file));
     Device {
         name: name(dir),
         major_minor: text("dev").unwrap_or_default(),
         size_bytes: sectors_to_bytes(number("size")),
-        model: first_text(&["device/model", "device/name"]),
-        // On virtio this is the number of the bus's maker, not a name.
-        vendor: text("device/vendor").filter(|vendor| !vendor.starts_with("0x")),
+        link: transport.as_deref().and_then(|transport| link::link(tree, dir, transport)),
+        wwn: first_text(&["wwid", "device/wwid", "nguid", "eui"]),
+        state: text("device/state").or_else(|| tree.text(controllers.first()?.join("state"))),
+        cloud: settings::cloud(tree, model.as_deref(), vendor.as_deref()),
+        queues: nonzero(Some(tree.entries(dir.join("mq")).len() as u64)),
+        rq_affinity: number("queue/rq_affinity"),
+        io_poll: tree.flag(dir.join("queue/io_poll")),
+        nomerges: number("queue/nomerges"),
+        numa_node: numa_node(tree, dir),
+        read_ahead_bytes: kib("queue/read_ahead_kb"),
+        // Drivers without a limit show the largest number there is.
+        max_hardware_io_bytes: kib("queue/max_hw_sectors_kb").filter(|bytes| *bytes < 1 << 40),
+        alignment_offset_bytes: nonzero(number("alignment_offset")),
+        read_only: tree.flag(dir.join("ro")),
+        thin: of_scsi("thin_provisioning").and_then(|text| match text.as_str() {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        }),
+        cache_type: of_scsi("cache_type"),
+        zoned: text("queue/zoned").filter(|zoned| zoned != "none"),
+        model,
+        vendor,
         serial: first_text(&["device/serial", "serial"]).or_else(|| scsi_serial(tree, dir)),
         firmware: first_text(&["device/firmware_rev", "device/rev", "device/fwrev"]),
-        transport: transport(tree, dir),
+        transport,
         rotational: tree.flag(dir.join("queue/rotational")),
         scheduler: text("queue/scheduler").and_then(|list| selected(&list)),
         nr_requests: number("queue/nr_requests"),
-        queue_depth: number("device/queue_depth").or_else(|| number("device/sqsize")),
+        queue_depth: number("device/queue_depth")
+            .or_else(|| number("device/sqsize"))
+            .or_else(|| tree.number(controllers.first()?.join("sqsize"))),
         logical_block_bytes: nonzero(number("queue/logical_block_size")),
         physical_block_bytes: physical_block_bytes(tree, dir),
         optimal_io_bytes: nonzero(number("queue/optimal_io_size")),
         minimum_io_bytes: nonzero(number("queue/minimum_io_size")),
-        max_io_bytes: nonzero(number("queue/max_sectors_kb")).map(|kib| kib.saturating_mul(1024)),
+        max_io_bytes: kib("queue/max_sectors_kb"),
         write_cache: text("queue/write_cache")
             .filter(|cache| cache == "write back" || cache == "write through"),
         fua: tree.flag(dir.join("queue/fua")),
@@ -68,13 +99,21 @@ pub(crate) fn device(tree: &Tree, dir: &Path) -> Device {
     }
 }
 
-fn sectors_to_bytes(sectors: Option<u64>) -> u64 {
+pub(super) fn sectors_to_bytes(sectors: Option<u64>) -> u64 {
     sectors.unwrap_or(0).saturating_mul(SECTOR_BYTES)
 }
 
 /// Devices say 0 where they have nothing to say.
-fn nonzero(number: Option<u64>) -> Option<u64> {
+pub(super) fn nonzero(number: Option<u64>) -> Option<u64> {
     number.filter(|number| *number > 0)
+}
+
+/// The NUMA node of the nearest device on the way that has one; None where there is but one.
+fn numa_node(tree: &Tree, dir: &Path) -> Option<u32> {
+    let known = |path: &Path| tree.number(path.join("numa_node"));
+    known(&dir.join("device/device"))
+        .or_else(|| dir.ancestors().find_map(known))
+        .and_then(|node| u32::try_from(node).ok())
 }
 
 /// The unit serial number page: four bytes of header, then text.
@@ -84,7 +123,7 @@ fn scsi_serial(tree: &Tree, dir: &Path) -> Option<String> {
 }
 
 /// The one in brackets, in `mq-deadline kyber [none]`; a list of one may have none.
-fn selected(list: &str) -> Option<String> {
+pub(super) fn selected(list: &str) -> Option<String> {
     let words: Vec<&str> = list.split_whitespace().collect();
     let bracketed = words.iter().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
     match (bracketed, words.as_slice()) {
@@ -115,8 +154,10 @@ fn transport(tree: &Tree, dir: &Path) -> Option<String> {
         return Some(word.to_owned());
     }
     if name.starts_with("nvme") {
+        let controllers = layers::nvme_controllers(tree, dir);
+        let controller = controllers.first().cloned().unwrap_or_else(|| dir.join("device"));
         let fabric =
-            tree.text(dir.join("device/transport")).filter(|transport| transport != "pcie");
+            tree.text(controller.join("transport")).filter(|transport| transport != "pcie");
         return Some(fabric.map_or_else(|| "nvme".to_owned(), |fabric| format!("nvme-{fabric}")));
     }
     let driver = |word: &str| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::tree::Tree;
+use super::{findings, settings};
 use crate::Host;
 use crate::host::UNKNOWN;
 
@@ -12,7 +13,7 @@ pub(crate) fn host(root: &Path) -> Host {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let cpuinfo = text("proc/cpuinfo").unwrap_or_default();
     let meminfo = text("proc/meminfo").unwrap_or_default();
-    Host {
+    let mut host = Host {
         hostname: or_unknown(text("proc/sys/kernel/hostname")),
         os: or_unknown(
             ["etc/os-release", "usr/lib/os-release"]
@@ -28,7 +29,12 @@ pub(crate) fn host(root: &Path) -> Host {
         memory_available_bytes: memory_bytes(&meminfo, "MemAvailable"),
         virtualization: virtualization(&tree, &cpuinfo),
         clocksource: text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-    }
+        product: settings::product(&tree),
+        settings: settings::settings(&tree),
+        findings: Vec::new(),
+    };
+    host.findings = findings::of_host(&host);
+    host
 }
 
 fn pretty_name(os_release: &str) -> Option<String> {

@@ -1,16 +1,26 @@
 //! Linux: everything is told by /proc, /sys and three system calls (stat, statx, statvfs).
 
 mod chain;
+mod clock;
 mod device;
+mod extents;
 mod findings;
+mod health;
 mod host;
+mod inspection;
+mod interrupts;
+mod layers;
+mod link;
 mod mountinfo;
+mod partitions;
 mod processors;
+mod settings;
 mod storage;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub(crate) use host::host;
+pub(crate) use inspection::inspection;
 pub(crate) use processors::processors;
 pub(crate) use storage::storage;

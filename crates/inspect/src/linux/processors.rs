@@ -30,16 +30,18 @@ pub(crate) fn processors(root: &std::path::Path) -> Processors {
         let (core, socket) = (of("topology/core_id"), of("topology/physical_package_id"));
         Processor { cpu, core, socket, node, capacity: of("cpu_capacity") }
     };
-    let first = online.first().copied().unwrap_or(0);
-    let governor = format!("sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor");
-    Processors {
-        online: online.into_iter().map(processor).collect(),
-        governor: tree.text(governor),
-    }
+    Processors { online: online.into_iter().map(processor).collect(), governor: governor(&tree) }
+}
+
+/// What chooses the frequency of the first processor.
+pub(super) fn governor(tree: &Tree) -> Option<String> {
+    let online = tree.text("sys/devices/system/cpu/online").map(|text| numbers(&text));
+    let first = online.and_then(|online| online.first().copied()).unwrap_or(0);
+    tree.text(format!("sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor"))
 }
 
 /// A list such as `0-3,8`, as rising numbers. What is no list gives none of it.
-fn numbers(text: &str) -> Vec<u32> {
+pub(super) fn numbers(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -44,7 +44,7 @@ pub(crate) fn storage(root: &Path, target: &Path) -> Result<Storage, InspectErro
     Ok(storage_at(&tree, &mountinfo, located))
 }
 
-fn locate(target: &Path) -> Result<Located, InspectError> {
+pub(super) fn locate(target: &Path) -> Result<Located, InspectError> {
     let unreadable = |source| InspectError::Unreadable { path: target.to_owned(), source };
     match fs::metadata(target) {
         Ok(metadata) => {
@@ -152,18 +152,23 @@ pub(crate) fn storage_at(tree: &Tree, mountinfo: &[u8], located: Located) -> Sto
         target: located.target,
         path: located.path,
         kind: located.kind,
-        file_system: mount.map(|(mount, space)| file_system(mount, space)),
+        file_system: mount.map(|(mount, space)| file_system(tree, mount, space, &volumes)),
         partition,
         layers: chain.layers,
         devices: chain.disks.iter().map(|dir| device::device(tree, dir)).collect(),
         counted_device: chain::counted_device(tree, &volumes),
         findings: Vec::new(),
+        chain: chain.details,
     };
-    storage.findings = findings::findings(&storage, &chain.partitions);
+    storage.findings = findings::of_storage(&storage, &chain.partitions);
     storage
 }
 
-fn file_system(mount: &Mount, space: Space) -> FileSystem {
+fn file_system(tree: &Tree, mount: &Mount, space: Space, volumes: &[PathBuf]) -> FileSystem {
+    let of_ext4 = |file: &str| {
+        let volume = volumes.first().filter(|_| mount.kind.starts_with("ext"))?;
+        tree.text(format!("sys/fs/ext4/{}/{file}", device::name(volume)))
+    };
     let bytes = |blocks: u64| blocks.saturating_mul(space.block_bytes);
     let used = space.blocks.saturating_sub(space.free_blocks);
     let usable = used.saturating_add(space.available_blocks);
@@ -177,5 +182,36 @@ fn file_system(mount: &Mount, space: Space) -> FileSystem {
         available_bytes: bytes(space.available_blocks),
         used_percent: if usable == 0 { 0.0 } else { 100.0 * used as f64 / usable as f64 },
         read_only: space.read_only || mount.options.iter().any(|option| option == "ro"),
+        journal: journal(mount, of_ext4("journal_task").as_deref()),
+        compression: compression(mount),
+        reserved_bytes: Some(bytes(space.free_blocks.saturating_sub(space.available_blocks)))
+            .filter(|bytes| *bytes > 0),
+        errors: of_ext4("errors_count").and_then(|text| text.parse().ok()),
     }
+}
+
+/// What the journal holds, by the mount options; the kernel leaves out what is usual.
+fn journal(mount: &Mount, task: Option<&str>) -> Option<String> {
+    let asked = mount.options.iter().find_map(|option| option.strip_prefix("data="));
+    let mode = match mount.kind.as_str() {
+        _ if task == Some("<none>") => "none",
+        "ext3" | "ext4" => asked.unwrap_or("ordered"),
+        "xfs" | "jfs" | "reiserfs" => asked.unwrap_or("metadata"),
+        "ext2" | "vfat" | "exfat" => "none",
+        _ => return None,
+    };
+    Some(mode.to_owned())
+}
+
+/// How files are compressed: the mount's option, or that the pool's properties decide.
+fn compression(mount: &Mount) -> Option<String> {
+    if mount.kind == "zfs" {
+        return Some("by property".to_owned());
+    }
+    mount.options.iter().find_map(|option| {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let named = ["compress", "compress-force", "compress_algorithm", "compression"];
+        let used = named.contains(&name) && value != "no" && value != "none";
+        used.then(|| if value.is_empty() { "default".to_owned() } else { value.to_owned() })
+    })
 }

@@ -17,6 +17,7 @@ pub(crate) fn environment() -> Environment {
             memory_available_bytes: 201 << 30,
             virtualization: None,
             clocksource: Some("tsc".to_owned()),
+            ..Host::default()
         }),
         storage: vec![storage()],
     }
@@ -24,10 +25,8 @@ pub(crate) fn environment() -> Environment {
 
 fn storage() -> Storage {
     let finding = |severity, code: &str, message: &str, remedy: Option<&str>| Finding {
-        severity,
-        code: code.to_owned(),
-        message: message.to_owned(),
         remedy: remedy.map(str::to_owned),
+        ..Finding::new(severity, code, message.to_owned())
     };
     Storage {
         target: PathBuf::from("/data/pg"),
@@ -43,6 +42,7 @@ fn storage() -> Storage {
             available_bytes: 2_900_000_000_000,
             used_percent: 22.7,
             read_only: false,
+            ..FileSystem::default()
         }),
         partition: Some(Partition {
             name: "nvme0n1p1".to_owned(),
@@ -72,6 +72,7 @@ fn storage() -> Storage {
             write_cache: Some("write back".to_owned()),
             fua: Some(true),
             driver: Some("nvme".to_owned()),
+            ..Device::default()
         }],
         counted_device: Some("nvme0n1".to_owned()),
         findings: vec![
@@ -88,5 +89,6 @@ fn storage() -> Storage {
                 None,
             ),
         ],
+        ..Storage::default()
     }
 }

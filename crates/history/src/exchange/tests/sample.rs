@@ -69,6 +69,7 @@ pub(crate) fn host(hostname: &str, memory_available_bytes: u64) -> inspect::Host
         memory_available_bytes,
         virtualization: None,
         clocksource: None,
+        ..inspect::Host::default()
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::super::inspection::Target;
 use super::super::storage::{Located, Space, storage_at};
 use super::super::tree::Tree;
-use crate::{Storage, TargetKind};
+use crate::{Asked, Inspected, Storage, TargetKind};
 
 pub(super) struct Fixture {
     root: TempDir,
@@ -100,6 +101,21 @@ impl Fixture {
             space,
         };
         storage_at(&Tree::new(self.root()), &self.mountinfo, located)
+    }
+
+    /// What an inspection finds out about a directory on the device with this number.
+    pub(super) fn inspected(&self, device: (u32, u32), asked: &Asked) -> Inspected {
+        let tree = Tree::new(self.root());
+        let target = Target { tree: &tree, mountinfo: &self.mountinfo, asked };
+        let space = Some(Space { block_bytes: 4096, ..Space::default() });
+        target.inspect(Located {
+            target: PathBuf::from("/x/dir"),
+            path: PathBuf::from("/x/dir"),
+            kind: TargetKind::Directory,
+            device,
+            mount_id: None,
+            space,
+        })
     }
 }
 

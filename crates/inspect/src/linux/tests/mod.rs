@@ -1,7 +1,11 @@
 //! Systems of all kinds, made up in files.
 
+mod every;
 mod fixture;
+mod hostile;
+mod machines;
 mod rules;
+mod setups;
 mod system;
 
 use std::path::Path;
@@ -69,6 +73,7 @@ fn nvme_with_partition() {
         write_cache: Some("write back".into()),
         fua: Some(true),
         driver: Some("nvme".into()),
+        ..Device::default()
     };
     assert_eq!(storage.devices, [expected]);
     assert_eq!(storage.layers, ["nvme0n1p2", "nvme0n1"]);
@@ -188,7 +193,7 @@ fn loop_device_in_a_file_on_ext4() {
     assert_eq!(names(&storage), ["loop0", "nvme0n1"]);
     assert_eq!(storage.counted_device.as_deref(), Some("loop0"));
     assert_eq!(codes(&storage), ["loop-device"]);
-    assert!(storage.findings[0].message.contains("1.0 GiB"));
+    assert!(storage.findings[0].message.contains("loop0 is a loop device of 1 GiB"));
     // A loop device without a file is just an empty device.
     fixture.block("virtual/block/loop1", "7:1", &[("size", "0")]);
     let storage = fixture.storage("/dev/loop1", TargetKind::BlockDevice, (7, 1));
@@ -219,7 +224,7 @@ fn btrfs_is_found_by_its_source() {
     let storage = fixture.storage("/db/file", TargetKind::File, (0, 41));
     assert_eq!(storage.layers, ["nvme0n1p2", "nvme0n1"]);
     assert_eq!(storage.counted_device.as_deref(), Some("nvme0n1"));
-    assert_eq!(codes(&storage), ["compression"]);
+    assert_eq!(codes(&storage), ["compression", "copy-on-write"]);
 
     // A second device: no single one counts all.
     fixture.block("virtual/block/dm-1", "253:1", &[("dm/name", "vg-lv")]);

@@ -41,7 +41,7 @@ fn storage_elsewhere() {
         assert!(storage.findings[0].message.contains("server:/export"));
     }
     let storage = mounted("0:50 / /x rw - zfs tank/db rw");
-    assert_eq!(codes(&storage), ["compression", "no-block-device"]);
+    assert_eq!(codes(&storage), ["compression", "no-block-device", "copy-on-write"]);
     // No mount table at all.
     let storage = mounted("");
     assert_eq!(codes(&storage), ["no-block-device"]);
@@ -82,7 +82,7 @@ fn full_file_systems() {
     assert_eq!(codes(&storage(15_001)), [""; 0]);
     // What is reserved for the administrator is not room.
     let message = &storage(10_240).findings[0].message;
-    assert!(message.contains("89.2 % full with 10.0 GiB of 97.7 GiB"), "{message}");
+    assert!(message.contains("89.2 % full with 10 GiB of 97.7 GiB"), "{message}");
     let empty = fixture.storage_with("/x", TargetKind::Directory, (8, 0), Some(Space::default()));
     assert_eq!(codes(&empty), [""; 0]);
 }

@@ -31,6 +31,9 @@ fn a_host() {
         memory_available_bytes: 8_192,
         virtualization: Some("QEMU".into()),
         clocksource: Some("kvm-clock".into()),
+        product: Some("QEMU".into()),
+        settings: None,
+        findings: Vec::new(),
     };
     assert_eq!(Inspector::with_root(fixture.root()).host(), expected);
 }

@@ -1,0 +1,144 @@
+//! The document of an inspection: the machine, and everything under each target.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Host, Partition, Severity, Storage};
+
+/// The schema of an [`Inspection`].
+pub const INSPECTION_SCHEMA: &str = "iosonde.inspection/1";
+
+/// How the storage is set up: `iosonde inspect --json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Inspection {
+    /// Always `iosonde.inspection/1`.
+    pub schema: String,
+    /// The version of iosonde.
+    pub tool_version: String,
+    /// When it was made, in UTC (RFC 3339).
+    pub made: String,
+    /// Whether the inspecting user was the administrator.
+    pub privileged: bool,
+    /// The machine, its settings, and what was found about them.
+    pub host: Host,
+    /// Whether the machine's clock is kept by others'; None where that is not known.
+    pub clock_synchronised: Option<bool>,
+    /// What was inspected.
+    pub targets: Vec<Inspected>,
+    /// What is worth knowing about several targets together, the most serious first.
+    pub findings: Vec<Finding>,
+    /// What could not be seen, and what would show it.
+    pub hidden: Vec<String>,
+}
+
+impl Inspection {
+    /// All findings with the target they are about, the most serious first; None for the machine or several targets.
+    #[must_use]
+    pub fn all_findings(&self) -> Vec<(Option<&Inspected>, &Finding)> {
+        let of_targets =
+            self.targets.iter().flat_map(|t| t.storage.findings.iter().map(move |f| (Some(t), f)));
+        let of_machine = self.host.findings.iter().chain(&self.findings).map(|f| (None, f));
+        let mut all: Vec<_> = of_targets.chain(of_machine).collect();
+        all.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
+        all
+    }
+
+    /// The highest severity of all findings.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.all_findings().first().map(|(_, finding)| finding.severity)
+    }
+}
+
+/// One target and what can be found out about it beside its set-up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Inspected {
+    /// How its storage is set up.
+    pub storage: Storage,
+    /// Where a file lies; None for what is no file.
+    pub extents: Option<Extents>,
+    /// The whole disks under it, in the order of `storage.devices`.
+    pub disks: Vec<Disk>,
+}
+
+/// What can be found out about a whole disk beside its set-up.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disk {
+    /// Its name, such as `nvme0n1`.
+    pub name: String,
+    /// All its partitions, in the order of the disk.
+    pub partitions: Vec<Partition>,
+    /// What it says about its own state; None where it is not told or must not be asked.
+    pub health: Option<Health>,
+    /// Interrupts since the machine was started, by processor; empty where they cannot be told apart.
+    pub interrupts: Vec<u64>,
+}
+
+/// Where a file lies on its file system.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Extents {
+    /// Its length in bytes.
+    pub file_bytes: u64,
+    /// Pieces that do not follow one another on the device.
+    pub pieces: u64,
+    /// The kernel's extents, of which several may be one piece.
+    pub extents: u64,
+    /// Bytes that are given out and written.
+    pub written_bytes: u64,
+    /// Bytes that are given out but were never written.
+    pub unwritten_bytes: u64,
+    /// Bytes that nothing is given out for.
+    pub hole_bytes: u64,
+    /// Bytes that other files have, too.
+    pub shared_bytes: u64,
+    /// Bytes that are compressed or encrypted, or whose place is not told.
+    pub encoded_bytes: u64,
+    /// Whether the map was cut short because the file has too many pieces.
+    pub cut_short: bool,
+}
+
+/// What a disk says about its own state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Health {
+    /// How it was asked.
+    pub source: String,
+    /// Critical warnings in words; empty when there is none.
+    pub critical: Vec<String>,
+    /// Percent of its rated life that is used; may exceed 100.
+    pub used_percent: Option<u64>,
+    /// Percent of its spare blocks that are left.
+    pub spare_percent: Option<u64>,
+    /// Its temperature, in degrees Celsius.
+    pub temperature_c: Option<i64>,
+    /// Times that it could not read or write its medium.
+    pub media_errors: Option<u64>,
+    /// Times that power failed without warning.
+    pub unsafe_shutdowns: Option<u64>,
+    /// Hours it was powered.
+    pub power_on_hours: Option<u64>,
+    /// Bytes written by hosts.
+    pub written_bytes: Option<u64>,
+}
+
+/// What somebody wants to do with the storage, where that matters for a finding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// I/Os in flight on each target.
+    pub depth: Option<u64>,
+}
+
+/// What an inspection is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is inspected; all mounted file systems and disks when empty.
+    pub targets: Vec<PathBuf>,
+    /// What the storage is wanted for.
+    pub asked: Asked,
+    /// The version of iosonde.
+    pub tool_version: String,
+    /// The moment, in UTC (RFC 3339).
+    pub made: String,
+}

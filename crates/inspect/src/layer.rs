@@ -1,0 +1,158 @@
+//! The layers between a file system and the disks under it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Partition;
+
+/// What a layer does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayerKind {
+    /// A whole disk.
+    #[default]
+    Disk,
+    /// A partition of the layer under it.
+    Partition,
+    /// A loop device over a file.
+    Loop,
+    /// A RAID of the kernel (md, or through device mapper).
+    Raid,
+    /// A logical volume in one piece or several, one after the other.
+    Linear,
+    /// A logical volume in stripes over several devices.
+    Striped,
+    /// A logical volume that takes its space from a pool when it is first written to.
+    Thin,
+    /// The pool that thin volumes take their space from.
+    ThinPool,
+    /// A volume with a cache on a faster device.
+    Cache,
+    /// A snapshot, or a volume that has one: what changes is copied first.
+    Snapshot,
+    /// A volume that is written to several devices.
+    Mirror,
+    /// Encryption.
+    Crypt,
+    /// Several ways to one disk.
+    Multipath,
+    /// A volume that compresses and finds duplicates.
+    Vdo,
+    /// A cache of the kernel's bcache.
+    Bcache,
+    /// Another layer of the device mapper.
+    Mapped,
+}
+
+/// One layer of the chain from a volume to its disks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Layer {
+    /// Its name in the kernel, such as `dm-0`.
+    pub name: String,
+    /// How far it is below the volume, which is 0.
+    pub level: u32,
+    /// What it does.
+    pub kind: LayerKind,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The name that people gave it: that of a logical volume, of a multipath device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Where it begins, for a partition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
+    /// Its geometry and state, for a RAID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid: Option<Raid>,
+    /// The file it reads and writes, for a loop device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing_file: Option<String>,
+    /// Whether a loop device goes past the cache of the file system its file is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct: Option<bool>,
+    /// How paths are chosen, where the system shows it: `numa`, `round-robin`, `queue-depth`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The ways to the disk, for multipath.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<StoragePath>,
+    /// How the cache works, for bcache: `writethrough`, `writeback`, `writearound`, `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_mode: Option<String>,
+    /// The smallest size it prefers, in bytes; for a volume in stripes, one device's share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum_io_bytes: Option<u64>,
+    /// The size it prefers for long transfers, in bytes; for a volume in stripes, the whole stripe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimal_io_bytes: Option<u64>,
+    /// How far its beginning is off the natural alignment of what is below, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alignment_offset_bytes: Option<u64>,
+}
+
+/// A RAID of the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Raid {
+    /// Its level, such as `raid5`.
+    pub level: String,
+    /// The devices it is made of when it is whole.
+    pub devices: u32,
+    /// How many of them it lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<u32>,
+    /// What goes to one device before the next has its turn, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
+    /// Data in one stripe over all devices, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe_bytes: Option<u64>,
+    /// How it is made consistent after a crash: `resync`, `bitmap`, `journal`, `ppl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<String>,
+    /// Where its bitmap of what is being written is: `none`, `file`, `internal`, or an offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bitmap: Option<String>,
+    /// What the kernel says of it: `clean`, `active`, `inactive`, `readonly`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// What is being done to all of it: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Sectors in which copies or parity were found to disagree at the last check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatches: Option<u64>,
+    /// Its members.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<RaidMember>,
+}
+
+/// A device of a RAID.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RaidMember {
+    /// Its name in the kernel.
+    pub name: String,
+    /// `in_sync`, `faulty`, `spare`, `write_mostly`, `journal`, several of them with commas.
+    pub state: String,
+    /// Read errors that were mended from the other devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
+}
+
+/// One way to a disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct StoragePath {
+    /// The disk or the controller at its end, such as `sdc` or `nvme1`.
+    pub name: String,
+    /// `running` or `live` when it works.
+    pub state: String,
+    /// Where it goes: the controller's address, or the adapter, bus, target and unit (`1:0:0:3`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Whether it is the best way for I/O, where that is told: `optimized`, `active/optimized`, `standby`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
+}

@@ -1,0 +1,268 @@
+//! Whole disks: queues, caches, links, state.
+
+use super::{INFO, SERIOUS, WARNING, in_block, size};
+use crate::{Device, Finding, LayerKind, Storage, giga_per_s};
+
+/// What a host bus adapter comes with at best; SATA cannot do more than 32, one of which is kept.
+const DEPTH_LEAST: u64 = 31;
+/// Read-ahead of databases is 512 KiB at once.
+const IO_BYTES_LEAST: u64 = 512 << 10;
+/// Ways to a device on which the device itself says whether it turns.
+const OWN_WORD: [&str; 3] = ["sata", "sas", "usb"];
+
+pub(super) fn of(storage: &Storage, device: &Device) -> Vec<Finding> {
+    let is = |transport: &str| device.transport.as_deref() == Some(transport);
+    let mut findings = vec![loop_device(device), scheduler(device), rotating(device)];
+    findings.extend([write_cache(device), flush_disabled(device), depth(device)]);
+    findings.extend([link(device), lowered(device), state(storage, device)]);
+    findings.extend([read_only(storage, device), thin(device), zoned(device)]);
+    findings.extend([split(device), sectors(device)]);
+    findings.push(is("usb").then(|| usb(device)));
+    findings.push(is("zram").then(|| zram(device)));
+    findings.into_iter().flatten().collect()
+}
+
+fn queue(device: &Device, file: &str) -> String {
+    in_block(&device.name, &format!("queue/{file}"))
+}
+
+fn loop_device(device: &Device) -> Option<Finding> {
+    (device.transport.as_deref() == Some("loop")).then(|| {
+        let message = format!(
+            "{} is a loop device of {}: the figures are those of the file under it, and \
+            of that file's file system and cache.",
+            device.name,
+            size(device.size_bytes)
+        );
+        Finding::new(WARNING, "loop-device", message)
+            .evidence(in_block(&device.name, "loop"), "there")
+            .remedy("Give the storage itself.")
+    })
+}
+
+fn scheduler(device: &Device) -> Option<Finding> {
+    let scheduler = device.scheduler.as_deref()?;
+    let light = ["none", "mq-deadline", "noop", "deadline"].contains(&scheduler);
+    (device.rotational == Some(false) && !light).then(|| {
+        let message = format!(
+            "{} has no rotating disks but the I/O scheduler {scheduler}, which costs time \
+            for each I/O and may hold some back.",
+            device.name
+        );
+        Finding::new(INFO, "scheduler", message)
+            .evidence(queue(device, "scheduler"), scheduler)
+            .evidence(queue(device, "rotational"), 0)
+            .remedy("Set the scheduler to none or mq-deadline.")
+            .command(format!("echo none > /sys/block/{}/queue/scheduler", device.name))
+    })
+}
+
+fn rotating(device: &Device) -> Option<Finding> {
+    let own_word = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));
+    let none = device.scheduler.as_deref() == Some("none");
+    (own_word && none && device.rotational == Some(true)).then(|| {
+        let message = format!(
+            "{} has rotating disks and no I/O scheduler: reads wait behind writes.",
+            device.name
+        );
+        Finding::new(INFO, "scheduler-rotating", message)
+            .evidence(queue(device, "scheduler"), "none")
+            .evidence(queue(device, "rotational"), 1)
+            .remedy("Set the scheduler to mq-deadline.")
+            .command(format!("echo mq-deadline > /sys/block/{}/queue/scheduler", device.name))
+    })
+}
+
+fn write_cache(device: &Device) -> Option<Finding> {
+    let volatile = device.write_cache.as_deref() == Some("write back") && device.fua == Some(false);
+    volatile.then(|| {
+        let message = format!(
+            "{} has a volatile write cache and no forced unit access: each durable write \
+            costs a flush of the whole cache.",
+            device.name
+        );
+        Finding::new(INFO, "volatile-write-cache", message)
+            .evidence(queue(device, "write_cache"), "write back")
+            .evidence(queue(device, "fua"), 0)
+    })
+}
+
+fn flush_disabled(device: &Device) -> Option<Finding> {
+    let own = device.cache_type.as_deref().filter(|cache| cache.starts_with("write back"))?;
+    (device.write_cache.as_deref() == Some("write through")).then(|| {
+        let message = format!(
+            "{} says that it has a volatile write cache, but the kernel was told that it has none and never flushes it: \
+             a power failure loses what was acknowledged.",
+            device.name
+        );
+        Finding::new(SERIOUS, "flush-disabled", message)
+            .evidence(in_block(&device.name, "device/scsi_disk/*/cache_type"), own)
+            .evidence(queue(device, "write_cache"), "write through")
+            .remedy("Let the kernel flush, unless a battery protects the cache.")
+            .command(format!("echo 'write back' > /sys/block/{}/queue/write_cache", device.name))
+    })
+}
+
+fn depth(device: &Device) -> Option<Finding> {
+    let depth = device.queue_depth.filter(|depth| (1..DEPTH_LEAST).contains(depth))?;
+    // Bridges to USB and cards have no queue to speak of.
+    if device.transport.as_deref().is_none_or(|t| t == "usb" || t == "mmc") {
+        return None;
+    }
+    let message = format!(
+        "The queue of {} takes {depth} commands at once: a database that has more in flight waits in the kernel.",
+        device.name
+    );
+    let finding = Finding::new(INFO, "queue-depth-small", message)
+        .evidence(in_block(&device.name, "device/queue_depth"), depth)
+        .remedy(
+            "Raise it to 64 or more where the array and the adapter allow it, then measure again.",
+        );
+    Some(finding.command(format!("echo 64 > /sys/block/{}/device/queue_depth", device.name)))
+}
+
+fn link(device: &Device) -> Option<Finding> {
+    let link = device.link.as_ref()?;
+    let number = |speed: &Option<String>| speed.as_deref().and_then(giga_per_s);
+    let slow = number(&link.speed).zip(number(&link.speed_max)).is_some_and(|(is, can)| is < can);
+    let narrow = link.lanes.zip(link.lanes_max).is_some_and(|(is, can)| is < can);
+    if !slow && !narrow {
+        return None;
+    }
+    let words = |speed: &Option<String>, lanes: Option<u32>| {
+        let lanes = lanes.filter(|_| link.bus == "pcie").map(|n| format!("{n} lanes"));
+        let parts: Vec<String> = [lanes, speed.clone()].into_iter().flatten().collect();
+        parts.join(" at ")
+    };
+    let (is, can) = (words(&link.speed, link.lanes), words(&link.speed_max, link.lanes_max));
+    // There the other end may not be able to do more, and nothing is wrong with it.
+    let (severity, whose) = match link.bus.as_str() {
+        "pcie" | "usb" => (WARNING, "the device"),
+        _ => (INFO, "this end"),
+    };
+    let message = format!(
+        "{} is linked by {} with {is}, while {whose} can do {can}.",
+        device.name,
+        link.bus.to_uppercase()
+    );
+    let finding = Finding::new(severity, "link-below-capability", message)
+        .evidence(format!("link of {}", device.name), is)
+        .remedy("Look at the slot, the cable, the switch's port and the firmware's settings.");
+    Some(if link.bus == "pcie" {
+        finding.command("lspci -vv | grep -E 'LnkCap|LnkSta'")
+    } else {
+        finding
+    })
+}
+
+fn lowered(device: &Device) -> Option<Finding> {
+    let times = device.link.as_ref()?.lowered.filter(|times| *times > 0)?;
+    let message =
+        format!("The speed of the link to {} was lowered {times} times after errors.", device.name);
+    let finding = Finding::new(WARNING, "link-lowered", message)
+        .evidence("/sys/class/ata_device/*/spdn_cnt", times)
+        .remedy("Replace the cable or the slot of the backplane.");
+    Some(finding.command("dmesg | grep -i ata"))
+}
+
+fn state(storage: &Storage, device: &Device) -> Option<Finding> {
+    let state = device.state.as_deref()?;
+    let is_path =
+        storage.chain.iter().filter(|layer| layer.kind == LayerKind::Multipath).any(|layer| {
+            layer.name == device.name || layer.paths.iter().any(|p| p.name == device.name)
+        });
+    if is_path || ["running", "live", "created"].contains(&state) {
+        return None;
+    }
+    let message = format!("{} is {state}: I/O to it fails or waits.", device.name);
+    let finding = Finding::new(SERIOUS, "device-not-running", message)
+        .evidence(in_block(&device.name, "device/state"), state)
+        .remedy("Find out why in the kernel's log.");
+    Some(finding.command(format!("dmesg | grep {}", device.name)))
+}
+
+fn read_only(storage: &Storage, device: &Device) -> Option<Finding> {
+    // A file system that is read-only says so itself.
+    let told = storage.file_system.as_ref().is_some_and(|fs| fs.read_only);
+    (device.read_only == Some(true) && !told).then(|| {
+        let message = format!("{} cannot be written to.", device.name);
+        Finding::new(SERIOUS, "device-read-only", message)
+            .evidence(in_block(&device.name, "ro"), 1)
+            .remedy("Find out who made it so: a switch, the array, the kernel after errors, or an administrator.")
+            .command(format!("blockdev --setrw /dev/{}", device.name))
+    })
+}
+
+fn thin(device: &Device) -> Option<Finding> {
+    (device.thin == Some(true)).then(|| {
+        let message = format!(
+            "{} says that its space is given out when it is first written to (thin provisioning).",
+            device.name
+        );
+        Finding::new(INFO, "thin-storage", message)
+            .evidence(in_block(&device.name, "device/scsi_disk/*/thin_provisioning"), 1)
+            .remedy("Watch how full the array's pool is; measure on files that are wholly written.")
+    })
+}
+
+fn zoned(device: &Device) -> Option<Finding> {
+    let zoned = device.zoned.as_deref()?;
+    let message =
+        format!("{} has zones ({zoned}), which have to be written in order.", device.name);
+    let finding = Finding::new(WARNING, "zoned-device", message)
+        .evidence(queue(device, "zoned"), zoned)
+        .remedy("Put a database on a disk that is recorded conventionally.");
+    Some(finding)
+}
+
+fn split(device: &Device) -> Option<Finding> {
+    let most = device.max_io_bytes.filter(|bytes| *bytes < IO_BYTES_LEAST)?;
+    let message = format!(
+        "The kernel issues at most {} at once to {}; larger I/Os are split.",
+        size(most),
+        device.name
+    );
+    let finding = Finding::new(INFO, "io-split", message)
+        .evidence(queue(device, "max_sectors_kb"), most >> 10);
+    let can = device.max_hardware_io_bytes.filter(|can| *can > most);
+    Some(match can {
+        None => finding.remedy("The device takes no more at once."),
+        Some(can) => {
+            let kib = can.min(1 << 20) >> 10;
+            let file = format!("/sys/block/{}/queue/max_sectors_kb", device.name);
+            finding
+                .evidence(queue(device, "max_hw_sectors_kb"), can >> 10)
+                .remedy("Raise the limit.")
+                .command(format!("echo {kib} > {file}"))
+        }
+    })
+}
+
+fn sectors(device: &Device) -> Option<Finding> {
+    let (logical, physical) = (device.logical_block_bytes?, device.physical_block_bytes?);
+    let own_word = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));
+    (logical < physical && own_word && device.rotational == Some(true)).then(|| {
+        let message = format!(
+            "{} takes writes of {logical} bytes but has blocks of {physical}: a smaller write waits for a read.",
+            device.name
+        );
+        Finding::new(INFO, "emulated-sectors", message)
+            .evidence(queue(device, "logical_block_size"), logical)
+            .evidence(queue(device, "physical_block_size"), physical)
+            .remedy("Let the database write its log in blocks of 4 KiB.")
+    })
+}
+
+fn usb(device: &Device) -> Finding {
+    let message = format!("{} is attached by USB.", device.name);
+    Finding::new(WARNING, "usb-attached", message)
+        .evidence(in_block(&device.name, ""), "below a USB controller")
+        .remedy("Do not keep a database on it.")
+}
+
+fn zram(device: &Device) -> Finding {
+    let message = format!("{} is memory that is compressed.", device.name);
+    Finding::new(WARNING, "compressing-device", message)
+        .evidence(in_block(&device.name, "comp_algorithm"), "there")
+        .remedy("Give the storage that the database will live on.")
+}

@@ -1,0 +1,339 @@
+//! File systems: what they are on, how they are mounted, how much room they have.
+
+use std::path::Path;
+
+use super::{INFO, SERIOUS, WARNING, quoted, size};
+use crate::{FileSystem, Finding, Storage};
+
+/// Beyond this, file systems scatter new files over what room is left.
+const FULL_PERCENT: f64 = 85.0;
+
+/// The page of most file systems, and half of a database's.
+const BLOCK_BYTES: u64 = 4096;
+
+/// What is recommended for NTFS under SQL Server.
+const NTFS_BYTES: u64 = 64 << 10;
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+
+const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
+
+const NETWORK: [&str; 14] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "afs",
+    "9p",
+    "virtiofs",
+    "vboxsf",
+];
+
+pub(super) fn of(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    findings.extend(medium(storage, file_system));
+    findings.extend(room(file_system));
+    findings.extend(compression(file_system));
+    findings.extend(copy_on_write(file_system));
+    findings.extend(mount_options(storage, file_system));
+    findings.extend(discard(file_system));
+    findings.extend(errors(storage, file_system));
+    findings.extend(unit(file_system));
+    findings.extend(stripe(storage, file_system));
+    findings
+}
+
+/// A file system that is not on a device of this machine.
+fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
+    let place = file_system.mount_point.display();
+    let (kind, source) = (file_system.kind.as_str(), &file_system.source);
+    let seen = |finding: Finding| finding.evidence(MOUNTS, format!("{kind} from {source}"));
+    if MEMORY.contains(&kind) {
+        let message = format!(
+            "{place} is {kind}, a file system in memory: the figures will be those of memory, \
+                not of a storage device."
+        );
+        let finding = Finding::new(SERIOUS, "memory-file-system", message)
+            .remedy("Give a directory on the storage the database will live on.");
+        return Some(seen(finding));
+    }
+    if !storage.devices.is_empty() {
+        return None;
+    }
+    if NETWORK.contains(&kind) {
+        let message = format!(
+            "{place} is {kind} from {source}: the storage belongs to another system, whose \
+                caches and the way to it are part of every figure."
+        );
+        let finding = Finding::new(WARNING, "network-file-system", message)
+            .remedy("Inspect and measure on the system that has the storage as well.");
+        return Some(seen(finding));
+    }
+    if kind == "fuse" || kind.starts_with("fuse.") {
+        let message = format!(
+            "{place} is {kind} from {source}: a program serves it, and that program is part \
+                of every figure."
+        );
+        return Some(seen(Finding::new(WARNING, "user-space-file-system", message)));
+    }
+    let what = format!("({kind}, source {source})");
+    Some(no_block_device(&place.to_string(), &what))
+}
+
+pub(super) fn no_block_device(place: &str, what: &str) -> Finding {
+    let message = format!(
+        "No block device was found under {place} {what}, so no device could be examined and \
+            the kernel's counters cannot confirm the figures."
+    );
+    Finding::new(INFO, "no-block-device", message)
+        .evidence(MOUNTS, "no device of this machine")
+        .evidence("/sys/dev/block", "not there")
+}
+
+fn room(file_system: &FileSystem) -> Option<Finding> {
+    let place = file_system.mount_point.display();
+    if file_system.read_only {
+        let message = format!("{place} cannot be written to: it is mounted read-only.");
+        return Some(
+            Finding::new(SERIOUS, "read-only", message)
+                .evidence(MOUNTS, "ro")
+                .remedy(
+                    "Mount it for writing; if it was so once, look in the kernel's log for the error that \
+                        made it read-only.",
+                )
+                .command(remount(file_system, "rw")),
+        );
+    }
+    if file_system.used_percent < FULL_PERCENT {
+        return None;
+    }
+    let message = format!(
+        "{place} is {:.1} % full with {} of {} left: new files become fragmented, and \
+            solid-state disks slower.",
+        file_system.used_percent,
+        size(file_system.available_bytes),
+        size(file_system.total_bytes),
+    );
+    let finding = Finding::new(WARNING, "file-system-full", message)
+        .evidence(format!("statvfs of {place}"), format!("{:.1} %", file_system.used_percent));
+    Some(finding.remedy("Make room, or judge the figures as those of a full file system."))
+}
+
+fn remount(file_system: &FileSystem, option: &str) -> String {
+    format!("mount -o remount,{option} {}", quoted(&file_system.mount_point))
+}
+
+/// What is mounted, as a word of a shell's command.
+fn source(file_system: &FileSystem) -> String {
+    quoted(Path::new(&file_system.source))
+}
+
+fn compression(file_system: &FileSystem) -> Option<Finding> {
+    let place = file_system.mount_point.display();
+    let how = file_system.compression.as_ref()?;
+    if file_system.kind == "zfs" {
+        let message = format!(
+            "{place} is ZFS ({}), which compresses unless told not to and keeps what was read \
+                in memory, direct I/O or not.",
+            file_system.source
+        );
+        return Some(
+            Finding::new(WARNING, "compression", message)
+                .evidence(MOUNTS, "zfs")
+                .remedy("Look at the properties compression, recordsize and primarycache of the dataset.")
+                .command(format!("zfs get compression,recordsize,primarycache {}", source(file_system))),
+        );
+    }
+    let names = ["compress", "compress-force", "compress_algorithm", "compression"];
+    let is_it = |option: &&String| names.contains(&option.split('=').next().unwrap_or_default());
+    let option = file_system.options.iter().find(is_it).map_or(how.as_str(), String::as_str);
+    let message = format!(
+        "{place} ({}) is mounted with {option}: the test data does not compress, a database's \
+            pages do, so its figures will differ.",
+        file_system.kind
+    );
+    let finding = Finding::new(WARNING, "compression", message)
+        .evidence(MOUNTS, option)
+        .remedy("Put the database's files where nothing is compressed, or measure there.");
+    let is_btrfs = file_system.kind == "btrfs";
+    Some(if is_btrfs { finding.command(remount(file_system, "compress=no")) } else { finding })
+}
+
+fn copy_on_write(file_system: &FileSystem) -> Option<Finding> {
+    let kind = file_system.kind.as_str();
+    let severity = match kind {
+        "btrfs" | "bcachefs" => WARNING,
+        // Made for it, and used under databases with the right record size.
+        "zfs" => INFO,
+        _ => return None,
+    };
+    let place = file_system.mount_point.display();
+    let message = format!(
+        "{place} is {kind}: a page that changes is written to a new place, not over the old one."
+    );
+    let finding = Finding::new(severity, "copy-on-write", message)
+        .evidence(MOUNTS, kind)
+        .remedy("Turn it off for the directory of the database before its files are made, or use ext4 or XFS.");
+    let finding = if kind == "btrfs" {
+        finding.command(format!("chattr +C {}", quoted(&file_system.mount_point)))
+    } else {
+        finding
+    };
+    (!file_system.options.iter().any(|option| option == "nodatacow")).then_some(finding)
+}
+
+fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
+    let has = |option: &str| file_system.options.iter().any(|known| known == option);
+    let place = file_system.mount_point.display();
+    let mut findings = Vec::new();
+    // The kernel shows how access times are kept only where they are kept less strictly.
+    if !storage.devices.is_empty() && !file_system.read_only && !has("noatime") && !has("relatime")
+    {
+        let message = format!(
+            "{place} is mounted with strictatime: reading a file also writes its time of \
+            access."
+        );
+        findings.push(
+            Finding::new(INFO, "strict-access-times", message)
+                .evidence(MOUNTS, "neither noatime nor relatime")
+                .remedy("Mount it with noatime, or relatime.")
+                .command(remount(file_system, "noatime")),
+        );
+    }
+    if has("data=journal") {
+        let message = format!(
+            "{place} ({}) is mounted with data=journal: everything is written twice, and \
+            direct I/O is not direct.",
+            file_system.kind
+        );
+        findings.push(
+            Finding::new(WARNING, "data-journal", message)
+                .evidence(MOUNTS, "data=journal")
+                .remedy("Mount it with data=ordered; a database has a journal of its own.")
+                .command(format!("tune2fs -o ^journal_data {}", source(file_system))),
+        );
+    }
+    if let Some(option) = ["nobarrier", "barrier=0"].into_iter().find(|option| has(option)) {
+        let volatile = storage
+            .devices
+            .iter()
+            .any(|device| device.write_cache.as_deref() == Some("write back"));
+        let message = format!(
+            "{place} is mounted without write barriers: a flush does not reach the disk's \
+            cache, so durable writes look fast and a power failure can lose them."
+        );
+        findings.push(
+            Finding::new(if volatile { SERIOUS } else { WARNING }, "no-write-barrier", message)
+                .evidence(MOUNTS, option)
+                .remedy(
+                    "Mount it with barriers unless every cache under it is protected by a battery.",
+                )
+                .command(remount(file_system, "barrier")),
+        );
+    }
+    findings
+}
+
+fn discard(file_system: &FileSystem) -> Option<Finding> {
+    // The asynchronous kind of btrfs waits until there is time for it.
+    let on =
+        file_system.options.iter().any(|option| option == "discard" || option == "discard=sync");
+    on.then(|| {
+        let message = format!(
+            "{} is mounted with discard: what is deleted is given back to the device at once.",
+            file_system.mount_point.display()
+        );
+        Finding::new(INFO, "online-discard", message)
+            .evidence(MOUNTS, "discard")
+            .remedy("Mount it with nodiscard and run fstrim once a week.")
+            .command(remount(file_system, "nodiscard"))
+    })
+}
+
+fn errors(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
+    let errors = file_system.errors.filter(|errors| *errors > 0)?;
+    let message = format!(
+        "{} ({}) has noted {errors} errors in itself since it was last checked.",
+        file_system.mount_point.display(),
+        file_system.kind
+    );
+    let volume = storage.layers.first().map_or("", String::as_str);
+    Some(
+        Finding::new(SERIOUS, "file-system-errors", message)
+            .evidence(format!("/sys/fs/ext4/{volume}/errors_count"), errors)
+            .remedy("Take a copy of what is on it, unmount it and check it.")
+            .command(format!("fsck -f {}", source(file_system))),
+    )
+}
+
+/// The unit in which space is given out.
+fn unit(file_system: &FileSystem) -> Option<Finding> {
+    let (kind, bytes) = (file_system.kind.as_str(), file_system.block_bytes);
+    let place = file_system.mount_point.display();
+    let seen = |finding: Finding| finding.evidence(format!("statvfs of {place}"), bytes);
+    if ["ntfs", "ntfs3", "fuseblk"].contains(&kind) {
+        let message = format!(
+            "{place} ({kind}) gives out space in units of {}; for SQL Server 64 KiB are recommended.",
+            size(bytes)
+        );
+        let finding = Finding::new(INFO, "allocation-unit", message)
+            .remedy("Format it anew with units of 64 KiB; what is on it is lost by that.")
+            .command(format!("mkfs.ntfs --cluster-size 65536 {}", source(file_system)));
+        return (bytes != NTFS_BYTES).then(|| seen(finding));
+    }
+    let known = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs"].contains(&kind);
+    if !known || bytes == 0 || bytes >= BLOCK_BYTES {
+        return None;
+    }
+    let message = format!(
+        "{place} ({kind}) has blocks of {bytes} bytes, smaller than a page of memory and of any database."
+    );
+    let finding = Finding::new(WARNING, "allocation-unit", message)
+        .remedy("Format it anew with blocks of 4 KiB; what is on it is lost by that.");
+    Some(seen(match kind {
+        "xfs" => finding.command(format!("mkfs.xfs -b size=4096 {}", source(file_system))),
+        _ => finding.command(format!("mkfs.{kind} -b 4096 {}", source(file_system))),
+    }))
+}
+
+/// A file system on a RAID in stripes that was not told so.
+fn stripe(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
+    let (layer, raid) =
+        storage.chain.iter().find_map(|layer| Some((layer, layer.raid.as_ref()?)))?;
+    let (chunk, stripe) = (raid.chunk_bytes?, raid.stripe_bytes?);
+    let told = |names: &[&str]| {
+        let name = |option: &String| option.split('=').next().unwrap_or_default().to_owned();
+        file_system.options.iter().any(|option| names.contains(&name(option).as_str()))
+    };
+    let source = source(file_system);
+    let (names, command): (&[&str], String) = match file_system.kind.as_str() {
+        "ext4" => {
+            let (one, all) = (chunk / BLOCK_BYTES, stripe / BLOCK_BYTES);
+            (&["stripe"], format!("tune2fs -E stride={one},stripe_width={all} {source}"))
+        }
+        "xfs" => {
+            (&["sunit", "swidth"], format!("mkfs.xfs -d su={chunk},sw={} {source}", stripe / chunk))
+        }
+        _ => return None,
+    };
+    let message = format!(
+        "{} lies on {} with stripes of {} ({} on each disk), but was not told of them.",
+        file_system.mount_point.display(),
+        layer.name,
+        size(stripe),
+        size(chunk)
+    );
+    (!told(names)).then(|| {
+        Finding::new(INFO, "file-system-stripe", message)
+            .evidence(MOUNTS, format!("no {}", names.join(" or ")))
+            .evidence(super::in_block(&layer.name, "md/chunk_size"), chunk)
+            .remedy("Tell it: ext4 can be told later, XFS when it is made (what is on it is lost by that).")
+            .command(command)
+    })
+}

@@ -1,0 +1,101 @@
+//! When the rules apply by which a set-up is judged; [`crate::rules`] has why they matter.
+
+mod alignment;
+mod devices;
+mod file_system;
+mod layers;
+mod machine;
+mod probed;
+
+use std::path::Path;
+
+use super::chain::PlacedPartition;
+use crate::{Finding, Host, Severity, Storage, TargetKind};
+
+pub(super) use alignment::of_partitions;
+pub(super) use machine::{shared, unsynchronised};
+pub(super) use probed::{of_asked, of_disks, of_extents, of_paths, of_swap};
+
+const INFO: Severity = Severity::Info;
+const WARNING: Severity = Severity::Warning;
+const SERIOUS: Severity = Severity::Serious;
+
+/// All findings about how the storage of a target is set up, the most serious first.
+pub(super) fn of_storage(storage: &Storage, partitions: &[PlacedPartition]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(file_system) = &storage.file_system {
+        findings.extend(file_system::of(storage, file_system));
+    } else if storage.kind != TargetKind::CharDevice && storage.devices.is_empty() {
+        let place = storage.path.to_string_lossy();
+        findings.push(file_system::no_block_device(&place, "whose mount is not known"));
+    }
+    findings.extend(of_partitions(partitions));
+    for layer in &storage.chain {
+        findings.extend(layers::of(layer));
+    }
+    for device in &storage.devices {
+        findings.extend(devices::of(storage, device));
+    }
+    sort(&mut findings);
+    findings
+}
+
+/// All findings about the machine, the most serious first.
+pub(super) fn of_host(host: &Host) -> Vec<Finding> {
+    let mut findings = machine::of(host);
+    sort(&mut findings);
+    findings
+}
+
+/// The most serious first; what is alike stays in its order.
+pub(super) fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// The place of a file in the directory of a block device.
+fn in_block(name: &str, file: &str) -> String {
+    format!("/sys/class/block/{}/{file}", name.replace('/', "!"))
+}
+
+/// A path as one word of a shell's command.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.into_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    for (unit, bits) in UNITS {
+        if bytes >= 1 << bits {
+            let value = bytes as f64 / (1_u64 << bits) as f64;
+            let whole = bytes.is_multiple_of(1 << bits) || value >= 100.0;
+            return if whole { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") };
+        }
+    }
+    format!("{bytes} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_shell() {
+        assert_eq!(quoted(Path::new("/srv/db-1")), "/srv/db-1");
+        assert_eq!(quoted(Path::new("/a b;rm")), "'/a b;rm'");
+        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
+        assert_eq!(quoted(Path::new("")), "''");
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size(512), "512 B");
+        assert_eq!(size(64 << 10), "64 KiB");
+        assert_eq!(size(3 << 29), "1.5 GiB");
+    }
+}

@@ -1,0 +1,206 @@
+//! What only an inspection asks for: the health of disks, where a file lies, interrupts, paths in use, swap.
+
+use super::{INFO, SERIOUS, WARNING, in_block, quoted, size};
+use crate::{Asked, Device, Disk, Extents, Finding, Inspected, Storage};
+
+/// Used life from which a disk is said to be worn.
+const WORN_PERCENT: u64 = 90;
+/// Fewer pieces than this, or larger ones, do not show in figures.
+const PIECES_LEAST: u64 = 64;
+const PIECE_BYTES: u64 = 4 << 20;
+/// Interrupts from which their spread says something.
+const INTERRUPTS_LEAST: u64 = 100_000;
+/// I/Os from which the use of paths says something, and how many times as many one has to have.
+const PATH_IOS_LEAST: u64 = 10_000;
+const PATHS_UNEQUAL: u64 = 4;
+
+/// What the disks say of themselves.
+pub(in super::super) fn of_disks(storage: &Storage, disks: &[Disk]) -> Vec<Finding> {
+    let device = |disk: &Disk| storage.devices.iter().find(|device| device.name == disk.name);
+    disks
+        .iter()
+        .flat_map(|disk| {
+            [
+                critical(disk),
+                media(disk),
+                worn(disk),
+                device(disk).and_then(|d| interrupts(d, disk)),
+            ]
+        })
+        .flatten()
+        .collect()
+}
+
+fn critical(disk: &Disk) -> Option<Finding> {
+    let health = disk.health.as_ref().filter(|health| !health.critical.is_empty())?;
+    let words = health.critical.join("; ");
+    let message = format!("{} warns of itself: {words}.", disk.name);
+    let finding = Finding::new(SERIOUS, "health-critical", message)
+        .evidence(format!("{} of {}", health.source, disk.name), words)
+        .remedy("Save what is on it and replace it.");
+    Some(finding.command(format!("smartctl -a /dev/{}", disk.name)))
+}
+
+fn media(disk: &Disk) -> Option<Finding> {
+    let health = disk.health.as_ref()?;
+    let errors = health.media_errors.filter(|errors| *errors > 0)?;
+    let message = format!("{} has counted {errors} errors of its medium.", disk.name);
+    let finding = Finding::new(WARNING, "media-errors", message)
+        .evidence(format!("{} of {}", health.source, disk.name), errors)
+        .remedy("Watch whether they grow; replace it if they do.");
+    Some(finding.command(format!("smartctl -a /dev/{}", disk.name)))
+}
+
+fn worn(disk: &Disk) -> Option<Finding> {
+    let health = disk.health.as_ref()?;
+    let used = health.used_percent.filter(|used| *used >= WORN_PERCENT)?;
+    let message = format!("{} has used {used} % of its rated life.", disk.name);
+    let finding = Finding::new(WARNING, "worn", message)
+        .evidence(format!("{} of {}", health.source, disk.name), format!("{used} %"));
+    Some(finding.remedy("Plan to replace it."))
+}
+
+fn interrupts(device: &Device, disk: &Disk) -> Option<Finding> {
+    let total: u64 = disk.interrupts.iter().fold(0, |sum, count| sum.saturating_add(*count));
+    let (cpu, most) = disk.interrupts.iter().enumerate().max_by_key(|(_, count)| **count)?;
+    let several = disk.interrupts.len() > 1 && device.queues.is_some_and(|queues| queues > 1);
+    let share = 100.0 * *most as f64 / total.max(1) as f64;
+    (several && total >= INTERRUPTS_LEAST && share >= 95.0).then(|| {
+        let message = format!(
+            "{share:.0} % of the interrupts of {} went to processor {cpu}, though it has {} queues.",
+            disk.name,
+            device.queues.unwrap_or(0)
+        );
+        Finding::new(INFO, "interrupts-on-one-cpu", message)
+            .evidence("/proc/interrupts", format!("{most} of {total} on CPU{cpu}"))
+            .remedy("Spread them: irqbalance, or smp_affinity of each interrupt.")
+            .command("systemctl start irqbalance")
+    })
+}
+
+/// How a file lies on its file system.
+pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<Finding> {
+    let path = quoted(&storage.path);
+    let shown = storage.path.to_string_lossy();
+    let mut findings = Vec::new();
+    let average = extents.file_bytes / extents.pieces.max(1);
+    if extents.pieces >= PIECES_LEAST && average < PIECE_BYTES {
+        let message =
+            format!("{shown} lies in {} pieces of {} on average.", extents.pieces, size(average));
+        let mend = match storage.file_system.as_ref().map(|fs| fs.kind.as_str()) {
+            Some("xfs") => format!("xfs_fsr {path}"),
+            Some("btrfs") => format!("btrfs filesystem defragment {path}"),
+            _ => format!("e4defrag {path}"),
+        };
+        findings.push(
+            Finding::new(INFO, "file-fragmented", message)
+                .evidence(format!("FIEMAP of {shown}"), format!("{} extents", extents.extents))
+                .remedy("Copy it to a place with room, or let the file system put it together.")
+                .command(mend),
+        );
+    }
+    let missing = extents.unwritten_bytes.saturating_add(extents.hole_bytes);
+    if missing > extents.file_bytes / 20 {
+        let message = format!(
+            "{} of the {} of {shown} were never written: reading them touches no medium.",
+            size(missing),
+            size(extents.file_bytes)
+        );
+        findings.push(
+            Finding::new(WARNING, "file-unwritten", message)
+                .evidence(
+                    format!("FIEMAP of {shown}"),
+                    format!("{} unwritten, {} holes", extents.unwritten_bytes, extents.hole_bytes),
+                )
+                .remedy("Measure on a file that is wholly written."),
+        );
+    }
+    if extents.shared_bytes > 0 {
+        let message = format!(
+            "{} of {shown} are shared with a copy or a snapshot.",
+            size(extents.shared_bytes)
+        );
+        findings.push(
+            Finding::new(INFO, "file-shared", message)
+                .evidence(format!("FIEMAP of {shown}"), format!("{} shared", extents.shared_bytes))
+                .remedy("Measure on a file of its own."),
+        );
+    }
+    findings
+}
+
+/// What was asked for, set beside the queues.
+pub(in super::super) fn of_asked(storage: &Storage, asked: &Asked) -> Option<Finding> {
+    let depth = asked.depth?;
+    let limits: Vec<(&Device, u64)> = storage
+        .devices
+        .iter()
+        .filter_map(|device| {
+            // NVMe has the depth in each of its queues; the kernel holds as many requests for each queue.
+            let queues = device.queues.unwrap_or(1).max(1);
+            let one = [device.queue_depth, device.nr_requests].into_iter().flatten().min()?;
+            let is_shared = device.queue_depth.is_some() && !device.name.starts_with("nvme");
+            Some((device, if is_shared { one } else { one.saturating_mul(queues) }))
+        })
+        .collect();
+    let total = limits.iter().fold(0_u64, |sum, (_, limit)| sum.saturating_add(*limit));
+    if limits.is_empty() || limits.len() != storage.devices.len() || depth <= total {
+        return None;
+    }
+    let names: Vec<&str> = limits.iter().map(|(device, _)| device.name.as_str()).collect();
+    let message = format!(
+        "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait in the kernel.",
+        names.join(" + ")
+    );
+    let finding = Finding::new(WARNING, "queue-depth-below-asked", message)
+        .remedy("Raise the queue depth, or ask for less in flight.");
+    Some(limits.iter().fold(finding, |finding, (device, _)| {
+        let number =
+            |value: Option<u64>| value.map_or_else(|| "not told".to_owned(), |v| v.to_string());
+        finding
+            .evidence(in_block(&device.name, "device/queue_depth"), number(device.queue_depth))
+            .evidence(in_block(&device.name, "queue/nr_requests"), number(device.nr_requests))
+    }))
+}
+
+/// How the paths of a disk are used: I/Os of each, in the order of the layer's paths.
+pub(in super::super) fn of_paths(layer: &crate::Layer, ios: &[u64]) -> Option<Finding> {
+    let first = layer.paths.first()?;
+    // Paths of unlike worth are meant to be used unequally.
+    let alike = layer.paths.iter().all(|path| path.access == first.access);
+    let (least, most) = (ios.iter().min()?, ios.iter().max()?);
+    let unequal = *most >= PATH_IOS_LEAST && *most >= least.saturating_mul(PATHS_UNEQUAL);
+    (alike && ios.len() > 1 && unequal).then(|| {
+        let each: Vec<String> =
+            layer.paths.iter().zip(ios).map(|(path, ios)| format!("{} {ios}", path.name)).collect();
+        let message = format!(
+            "The paths of {} are used unequally, by I/Os since the machine was started: {}.",
+            layer.label.as_ref().unwrap_or(&layer.name),
+            each.join(", ")
+        );
+        let finding = Finding::new(INFO, "paths-unequal", message)
+            .remedy("Look at the policy by which paths are chosen.")
+            .command("multipath -ll");
+        layer.paths.iter().zip(ios).fold(finding, |finding, (path, ios)| {
+            finding.evidence(in_block(&path.name, "stat"), ios)
+        })
+    })
+}
+
+/// Swap on the same disks as a target.
+pub(in super::super) fn of_swap(
+    target: &Inspected,
+    swap: &str,
+    disks: &[String],
+) -> Option<Finding> {
+    let on = |name: &String| target.storage.devices.iter().any(|device| device.name == *name);
+    let disk = disks.iter().find(|name| on(name))?;
+    let message = format!(
+        "Swap space ({swap}) is on {disk}, as is {}.",
+        target.storage.path.to_string_lossy()
+    );
+    let finding = Finding::new(INFO, "swap-on-device", message)
+        .evidence("/proc/swaps", swap)
+        .remedy("Move the swap space to another disk, or do without.");
+    Some(finding.command(format!("swapoff {}", quoted(std::path::Path::new(swap)))))
+}
