@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
+use servers::{ConnectError, UrlError};
 use thiserror::Error;
 
 use crate::place::Place;
@@ -16,21 +17,26 @@ pub enum DatabaseError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL, or the way to it.
-    #[error("{}", whole(.0))]
+    #[error("{}", servers::whole(.0))]
     Postgres(#[from] postgres::Error),
     /// The certificates of this system, or the way TLS is set up.
     #[error("no encrypted connection can be made: {0}")]
     Tls(String),
 }
 
-/// PostgreSQL's errors name their kind; the reason is in what caused them.
-fn whole(error: &postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        return format!("{}{detail}", said.message());
+impl From<ConnectError> for DatabaseError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Postgres(error) => Self::Postgres(error),
+            ConnectError::Tls(what) => Self::Tls(what),
+        }
     }
-    let cause = std::error::Error::source(error);
-    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+impl From<UrlError> for HistoryError {
+    fn from(UrlError(what): UrlError) -> Self {
+        Self::BadUrl { what }
+    }
 }
 
 /// A history that cannot be used.
@@ -278,7 +284,6 @@ impl HistoryError {
         let Self::NoConnection { source: DatabaseError::Postgres(error), .. } = self else {
             return false;
         };
-        // 57P01 to 57P03: the server shuts down, or somebody ended the session.
-        error.is_closed() || error.code().is_some_and(|state| state.code().starts_with("57P"))
+        servers::is_lost(error)
     }
 }

@@ -26,7 +26,6 @@ mod schema;
 mod skeleton;
 pub mod trend;
 mod upkeep;
-mod url;
 mod value;
 
 #[cfg(unix)]
@@ -55,7 +54,7 @@ pub use live::{LiveEvent, LiveRun};
 pub use load::Load;
 pub use marks::{Deleted, Note, check_tag};
 pub use place::{Place, place};
-pub use url::ServerUrl;
+pub use servers::ServerUrl;
 
 /// The store, open.
 #[derive(Debug)]

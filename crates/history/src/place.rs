@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use servers::ServerUrl;
+
 use crate::error::HistoryError;
-use crate::url::ServerUrl;
 
 /// Where a history is. It shows no password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl fmt::Display for Place {
 pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
     if let Some(chosen) = chosen {
         return match chosen.to_str().filter(|text| ServerUrl::is_one(text)) {
-            Some(url) => ServerUrl::parse(url).map(Place::Postgres),
+            Some(url) => Ok(Place::Postgres(ServerUrl::parse(url)?)),
             None => Ok(Place::File(chosen.into())),
         };
     }

@@ -2,7 +2,6 @@
 
 mod postgres;
 mod sqlite;
-mod tls;
 
 use std::cell::Cell;
 use std::path::Path;

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::error::Error;
 use std::fmt;
 
+use postgres::Client;
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, NoTls};
+use servers::ServerUrl;
 
-use super::{Use, tls};
-use crate::error::{DatabaseError, HistoryError};
+use super::Use;
+use crate::error::HistoryError;
 use crate::place::Place;
-use crate::url::{ServerUrl, Tls};
 use crate::value::Value;
 
 /// The schema of the database that holds our tables.
@@ -117,16 +117,6 @@ fn connect(url: &ServerUrl, used: Use) -> Result<Client, HistoryError> {
         "{options} -c search_path={SCHEMA} -c synchronous_commit={commit} -c lock_timeout={wait} \
          -c client_min_messages=warning"
     ));
-    let connected = if url.tls() == Tls::Never {
-        config.connect(NoTls)
-    } else {
-        let tls = tls::connector(url.tls() == Tls::Verified).map_err(|what| {
-            HistoryError::NoConnection { place: place(), source: DatabaseError::Tls(what) }
-        })?;
-        config.connect(tls)
-    };
-    connected.map_err(|source| HistoryError::NoConnection {
-        place: place(),
-        source: DatabaseError::Postgres(source),
-    })
+    servers::connect(url, config)
+        .map_err(|source| HistoryError::NoConnection { place: place(), source: source.into() })
 }

@@ -4,10 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::error::HistoryError;
-
 /// How a URL of a database begins.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// What is wrong with a URL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UrlError(pub String);
 
 /// The URL of a PostgreSQL database, as libpq takes it. It shows no password.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,7 +25,7 @@ struct Parts {
 
 /// What `sslmode` in the URL asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tls {
+pub enum Tls {
     /// `disable`: no encryption.
     Never,
     /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate is not looked at,
@@ -35,32 +38,32 @@ pub(crate) enum Tls {
 
 impl ServerUrl {
     /// Whether a text is meant as one.
-    pub(crate) fn is_one(text: &str) -> bool {
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
         SCHEMES.iter().any(|scheme| text.starts_with(scheme))
     }
 
     /// Reads a URL.
-    pub fn parse(text: &str) -> Result<Self, HistoryError> {
-        let bad = |what: String| HistoryError::BadUrl { what };
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
         if !Self::is_one(text) {
-            return Err(bad("it does not begin with `postgres://`".to_owned()));
+            return Err(UrlError("it does not begin with `postgres://`".to_owned()));
         }
-        let (whole, tls) = take_ssl_mode(text).map_err(bad)?;
-        let url = Self(Arc::new(Parts { shown: without_password(text), whole, tls }));
+        let (whole, tls) = take_ssl_mode(text).map_err(UrlError)?;
+        let url = Self(Arc::new(Parts { shown: self::shown(text), whole, tls }));
         url.config()?;
         Ok(url)
     }
 
     /// What the client connects with.
-    pub(crate) fn config(&self) -> Result<postgres::Config, HistoryError> {
+    pub fn config(&self) -> Result<postgres::Config, UrlError> {
         let config = postgres::Config::from_str(&self.0.whole);
         let mut config = config.map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             // The cause may repeat a part of the URL, but never its password: that is read without any rule.
-            HistoryError::BadUrl { what: cause.unwrap_or_else(|| error.to_string()) }
+            UrlError(cause.unwrap_or_else(|| error.to_string()))
         })?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return Err(HistoryError::BadUrl { what: "it names no host".to_owned() });
+            return Err(UrlError("it names no host".to_owned()));
         }
         config.ssl_mode(match self.0.tls {
             Tls::Never => postgres::config::SslMode::Disable,
@@ -77,7 +80,8 @@ impl ServerUrl {
     }
 
     /// How the connection is to be encrypted.
-    pub(crate) fn tls(&self) -> Tls {
+    #[must_use]
+    pub fn tls(&self) -> Tls {
         self.0.tls
     }
 }
@@ -106,8 +110,9 @@ fn take_ssl_mode(text: &str) -> Result<(String, Tls), String> {
     Ok((format!("{address}{query}"), tls))
 }
 
-/// The URL for eyes: passwords are left out, wherever they are.
-fn without_password(text: &str) -> String {
+/// A URL for eyes: passwords are left out, wherever they are.
+#[must_use]
+pub fn shown(text: &str) -> String {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
     let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
     // A password may hold unescaped @ and /; the host follows the last @.

@@ -9,7 +9,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What makes encrypted connections; with `verified`, only to servers whose certificate this system trusts.
-pub(super) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
+pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -22,8 +22,8 @@ pub(super) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
 }
 
-/// The certificates that this system trusts.
-fn roots() -> Result<RootCertStore, String> {
+/// The certificates that this system trusts; `SSL_CERT_FILE` names a file of others.
+pub fn roots() -> Result<RootCertStore, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);

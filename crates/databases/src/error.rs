@@ -1,0 +1,54 @@
+//! Why a database cannot be watched.
+
+use crate::sample::Kind;
+
+/// What is wrong, where, and what to do about it. It shows no password.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The URL is of no database that we know.
+    #[error(
+        "the URL of the database is not understood: it has to begin with postgres://, mysql://, mariadb://, sqlserver:// or \
+         mssql://"
+    )]
+    UnknownScheme,
+    /// The URL says something that is not understood.
+    #[error("the URL of the database is not understood ({what}); it should be like `{like}`")]
+    BadUrl {
+        /// What is wrong with it.
+        what: String,
+        /// One that is right.
+        like: &'static str,
+    },
+    /// The server cannot be reached, or does not let us in.
+    #[error(
+        "cannot reach the {kind} at {place}: {what}; see to the server, the URL and the password"
+    )]
+    NoConnection {
+        /// What it should be.
+        kind: Kind,
+        /// The URL without its password.
+        place: String,
+        /// What was said.
+        what: String,
+    },
+    /// The server does not tell us what it counts.
+    #[error("the {kind} at {place} does not tell its counters: {what}; {remedy}")]
+    Refused {
+        /// What it is.
+        kind: Kind,
+        /// The URL without its password.
+        place: String,
+        /// What was said.
+        what: String,
+        /// What gives the right to it.
+        remedy: &'static str,
+    },
+}
+
+impl DatabaseError {
+    /// Whether the server may answer again later, so that it is worth to ask once more.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::NoConnection { .. } | Self::Refused { .. })
+    }
+}
