@@ -33,6 +33,7 @@ mod prepared;
 mod queue;
 mod random;
 mod recorder;
+mod resizer;
 mod run;
 mod shared;
 mod silent;
@@ -68,6 +69,7 @@ pub use prepared::{
 };
 pub use queue::{Finished, Op, Queue, Request};
 pub use random::unrepeated_seed;
+pub use resizer::Resizer;
 pub use run::{Backend, run};
 
 /// The CPUs that this process may run on, by number; empty where the system does not tell.

@@ -68,6 +68,8 @@ pub enum Filling {
     Engine,
     /// The caller writes all of it. Until it says so ([`PreparedTarget::finish`]), a test file counts as not wholly written.
     Caller,
+    /// The caller writes what it wants, and all the rest is a hole, which is zeros. Only a test file can be that.
+    Sparse,
     /// It is a target of an earlier run and is not touched. It stays when this is dropped, until [`Prepared::remove`] says otherwise.
     AsItIs,
 }

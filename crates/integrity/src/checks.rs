@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::classify::{Kept, classify, examine};
+use crate::classify::{Kept, classify, examine, expected};
 use crate::dump::dump;
 use crate::ledger::Claim;
 use crate::page::PageId;
@@ -63,9 +63,10 @@ impl Checks<'_, '_> {
             .map(|bytes| examine(&shared.format, file, claim, &bytes).is_none());
         let kept = if right { Kept::Transient } else { Kept::Persistent };
         let place = shared.file(file);
-        let expected = shared.format.page(id, claim.version);
+        let expected = expected(&shared.format, file, claim);
+        let version = if claim.zero { 0 } else { claim.version };
         shared.fault(FaultReport {
-            fault: classify(id, claim.version, examined, kept),
+            fault: classify(id, version, examined, kept),
             path: place.path.clone(),
             offset_bytes: place.offset(claim.page),
             found_after: shared.since_start(),

@@ -110,7 +110,7 @@ pub enum Kept {
 pub struct Fault {
     /// The page.
     pub id: PageId,
-    /// The version that it should have.
+    /// The version that it should have; 0 where it should be zeros, because nobody has written it since it came to be.
     pub expected_version: u32,
     /// What happened.
     pub damage: Damage,
@@ -124,15 +124,31 @@ pub struct Fault {
     pub examined: Examined,
 }
 
+/// What a page should hold.
+pub(crate) fn expected(format: &PageFormat, file: u16, claim: &Claim) -> Vec<u8> {
+    if claim.zero {
+        return vec![0; format.page_bytes()];
+    }
+    format.page(PageId { file, page: claim.page }, claim.version)
+}
+
+/// Whether a page holds what it should.
+pub(crate) fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> bool {
+    if claim.zero {
+        return bytes.len() == format.page_bytes() && bytes.iter().all(|byte| *byte == 0);
+    }
+    format.is(PageId { file, page: claim.page }, claim.version, bytes)
+}
+
 /// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
 /// sector may be of that write, which is made again with the same bytes.
 #[must_use]
 pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
     let id = PageId { file, page: claim.page };
-    if format.is(id, claim.version, bytes) {
+    if holds(format, file, claim, bytes) {
         return None;
     }
-    let expected = format.page(id, claim.version);
+    let expected = expected(format, file, claim);
     let may_be = claim.unsure.then(|| format.page(id, claim.version.wrapping_add(1).max(1)));
     let sectors: Vec<_> = (0..format.sectors())
         .map(|index| {
@@ -148,7 +164,7 @@ pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> O
     wrong.then(|| Examined {
         sectors,
         first_byte,
-        checksum_only: (0..expected.len()).all(|i| is_of_checksum(i) || !differs(i)),
+        checksum_only: !claim.zero && (0..expected.len()).all(|i| is_of_checksum(i) || !differs(i)),
     })
 }
 

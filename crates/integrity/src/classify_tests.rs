@@ -14,7 +14,7 @@ fn format() -> PageFormat {
 }
 
 fn claim(version: u32, unsure: bool) -> Claim {
-    Claim { page: ID.page, version, unsure, bad: false, written_after: Duration::ZERO }
+    Claim { page: ID.page, version, unsure, bad: false, zero: false, written_after: Duration::ZERO }
 }
 
 /// What `bytes` are called where version 9 should be.

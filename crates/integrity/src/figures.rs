@@ -77,6 +77,10 @@ pub struct Work {
     pub commits: u64,
     /// Checkpoints.
     pub checkpoints: u64,
+    /// How often a file became shorter.
+    pub shortened: u64,
+    /// How often a file became longer.
+    pub lengthened: u64,
 }
 
 impl Work {
@@ -87,5 +91,7 @@ impl Work {
         self.no_room += other.no_room;
         self.commits += other.commits;
         self.checkpoints += other.checkpoints;
+        self.shortened += other.shortened;
+        self.lengthened += other.lengthened;
     }
 }

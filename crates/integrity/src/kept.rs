@@ -371,6 +371,7 @@ fn text_of(path: &Path, plan: &Plan, places: &[Place]) -> Result<String, KeptErr
     let mut text = format!("plan {plan:?}\n");
     for place in places {
         let role = match place.role {
+            Role::Data if place.shape.sparse => "data with holes",
             Role::Data => "data",
             Role::Log => "log",
         };

@@ -16,10 +16,12 @@ const UNSURE: u64 = 1 << 62;
 const BAD: u64 = 1 << 61;
 /// Set while the page is written: if that never ends, it holds the version before, the new one, or parts of both.
 const WRITING: u64 = 1 << 60;
+/// Set while nobody has written the page since it came to be, with its file or at its end: it must be zeros.
+const ZERO: u64 = 1 << 59;
 /// How long a tick is, in which the time of the last write is kept.
-const TICK_MS: u64 = 8;
+const TICK_MS: u64 = 16;
 const TIME_SHIFT: u32 = 32;
-const TIME_MASK: u64 = (1 << 28) - 1;
+const TIME_MASK: u64 = (1 << 27) - 1;
 const VERSION_MASK: u64 = (1 << 32) - 1;
 /// Bytes kept for each page.
 const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
@@ -86,7 +88,9 @@ pub struct Claim {
     pub unsure: bool,
     /// The storage is known to hold something wrong.
     pub bad: bool,
-    /// When it was last written, from the start of the run, to 8 ms.
+    /// Nobody has written it since it came to be, so it must be zeros, whatever its version was before.
+    pub zero: bool,
+    /// When it was last written, from the start of the run, to 16 ms.
     pub written_after: Duration,
 }
 
@@ -159,9 +163,7 @@ impl Ledger {
 
     /// Gives a page back that was only read, or whose write was not begun.
     pub fn release(&self, claim: &Claim) {
-        if let Some(entry) = self.entry(claim.page) {
-            entry.fetch_and(!(BUSY | WRITING), Ordering::Release);
-        }
+        self.give_back(claim.page);
     }
 
     /// Gives a page back of which this version was written, this long after the start of the run.
@@ -188,6 +190,22 @@ impl Ledger {
         }
     }
 
+    /// Gives a page back that is gone, or was never there: when it comes to be, it is zeros. Its versions go on from where they were.
+    pub(crate) fn cut(&self, page: u64) {
+        if let Some(entry) = self.entry(page) {
+            let claim = claim_of(page, entry.load(Ordering::Relaxed));
+            let version = if claim.unsure { claim.next_version() } else { claim.version };
+            entry.store(u64::from(version) | ZERO, Ordering::Release);
+        }
+    }
+
+    /// Gives a page back that nothing was done with.
+    pub(crate) fn give_back(&self, page: u64) {
+        if let Some(entry) = self.entry(page) {
+            entry.fetch_and(!(BUSY | WRITING), Ordering::Release);
+        }
+    }
+
     fn entry(&self, page: u64) -> Option<&AtomicU64> {
         self.pages.get(usize::try_from(page).ok()?)
     }
@@ -200,6 +218,7 @@ fn claim_of(page: u64, entry: u64) -> Claim {
         version: u32::try_from(entry & VERSION_MASK).unwrap_or(0),
         unsure: entry & UNSURE != 0,
         bad: entry & BAD != 0,
+        zero: entry & ZERO != 0,
         written_after: Duration::from_millis(ticks * TICK_MS),
     }
 }
@@ -246,7 +265,7 @@ mod tests {
         for page in 0..4 {
             let claim = ledger.claim(page).unwrap();
             ledger.writing(&claim);
-            ledger.written(&claim, 3, Duration::from_secs(1));
+            ledger.written(&claim, 3, Duration::from_millis(1600));
         }
         // One is read, one written, one changed in memory, one known to be wrong, one was never written.
         let claims: Vec<Claim> = (0..5).map(|page| ledger.claim(page).unwrap()).collect();
@@ -261,7 +280,7 @@ mod tests {
             [false, true, false, false, true]
         );
         assert!(found.iter().all(|c| !c.bad));
-        assert_eq!(found[1].written_after, Duration::from_secs(1));
+        assert_eq!(found[1].written_after, Duration::from_millis(1600));
     }
 
     #[test]
@@ -271,6 +290,7 @@ mod tests {
             version: u32::MAX,
             unsure: false,
             bad: false,
+            zero: false,
             written_after: Duration::ZERO,
         };
         assert_eq!(claim.next_version(), 1);

@@ -60,9 +60,12 @@ pub(crate) fn phases(
             start.audit = Some(audit);
         }
     }
+    for resize in shared.files.iter().filter_map(|file| file.shape.resize.as_ref()) {
+        resize.change.to(resize.begin_bytes)?;
+    }
     let mut load = Duration::ZERO;
     if loads && !total.is_over(shared) {
-        shared.begins(Phase::Load, 1, shared.sizes.iter().sum());
+        shared.begins(Phase::Load, 1, shared.sizes(true).sum());
         let began = Instant::now();
         let all = |thread| User::over_all(plan, thread, true);
         total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
@@ -99,7 +102,7 @@ fn audit(
     total: &mut Total,
 ) -> Result<Duration, RunError> {
     let plan = shared.plan;
-    shared.tells(Phase::Audit, cycle + 1, shared.sizes.iter().sum());
+    shared.tells(Phase::Audit, cycle + 1, shared.sizes(false).sum());
     let began = Instant::now();
     let all = |thread| User::over_all(plan, thread, false);
     total.add(phase(shared, (Duration::MAX, round.into()), no_logs(plan), open, &all)?);

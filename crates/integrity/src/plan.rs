@@ -38,6 +38,8 @@ pub struct Plan {
     pub bulk: ScanUsers,
     /// Read and write pages, one I/O behind the other.
     pub pages: PageUsers,
+    /// Makes files shorter and longer, where their place says that they can; none does not.
+    pub resizing: Option<Resizing>,
     /// How often a page that is wrong is read again.
     pub rereads: u32,
     /// The run ends with the first page that is wrong.
@@ -138,6 +140,30 @@ pub enum PageOrder {
     Sequential,
 }
 
+/// A user that makes files shorter and longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resizing {
+    /// The pause before it changes the size of a file, at least.
+    #[serde(rename = "pause_min_ns", with = "nanoseconds")]
+    pub pause_min: Duration,
+    /// The same at most.
+    #[serde(rename = "pause_max_ns", with = "nanoseconds")]
+    pub pause_max: Duration,
+    /// By how many steps of the file, from and to.
+    pub steps: (u32, u32),
+    /// Zeros are written over what comes at the end of a longer file; otherwise the file system has to see to it.
+    pub stamp: bool,
+}
+
+impl Default for Resizing {
+    /// SQLIOSim's.
+    fn default() -> Self {
+        let (pause_min, pause_max) = (Duration::from_secs(120), Duration::from_secs(600));
+        Self { pause_min, pause_max, steps: (1, 20), stamp: false }
+    }
+}
+
 impl Default for Plan {
     /// SQLIOSim's default users on two threads, with SQL Server's page and write-through.
     fn default() -> Self {
@@ -174,6 +200,7 @@ impl Default for Plan {
                 pages: (1, 1),
                 order: PageOrder::Random,
             },
+            resizing: None,
             rereads: 15,
             stop_on_fault: true,
             cycles: 1,

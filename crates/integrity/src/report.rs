@@ -38,9 +38,13 @@ impl fmt::Display for FaultReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Fault { id, expected_version, damage, kept, belongs_to, found_version, examined } =
             &self.fault;
+        let expected = match expected_version {
+            0 => "zeros are".to_owned(),
+            version => format!("version {version} is"),
+        };
         write!(
             f,
-            "{} in `{}`, page {} at {} bytes, first in byte {} of it: version {expected_version} is expected",
+            "{} in `{}`, page {} at {} bytes, first in byte {} of it: {expected} expected",
             damage.words(),
             self.path.display(),
             id.page,

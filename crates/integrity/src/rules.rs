@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::page::SECTOR_BYTES;
-use crate::plan::Plan;
+use crate::plan::{Plan, Resizing};
 
 /// The most pages of one I/O.
 const IO_PAGES_MAX: u32 = 4096;
@@ -50,6 +50,7 @@ impl Plan {
         self.check_users(&mut found);
         self.check_pages(&mut found);
         self.check_shares(&mut found);
+        self.check_resizing(&mut found);
         found.0
     }
 
@@ -104,6 +105,18 @@ impl Plan {
             let value = format!("{from} to {to}");
             found.check(ok, field, &value, "it must be 1 to 4096, the smaller first");
         }
+    }
+
+    fn check_resizing(&self, found: &mut Found) {
+        let Some(Resizing { pause_min, pause_max, steps: (from, to), .. }) = self.resizing else {
+            return;
+        };
+        let (value, rule) =
+            (format!("{pause_min:?} to {pause_max:?}"), "the smaller must be first");
+        found.check(pause_min <= pause_max, "resizing.pause", &value, rule);
+        let value = format!("{from} to {to}");
+        let rule = "it must be 1 at least, the smaller first";
+        found.check(from > 0 && from <= to, "resizing.steps", &value, rule);
     }
 
     fn check_shares(&self, found: &mut Found) {

@@ -10,6 +10,7 @@ use engine::Queue;
 use thiserror::Error;
 
 use crate::events::Hear;
+use crate::files::{DataFile, Shape};
 use crate::kept::{KeptError, KeptLedger, Needs, Parts};
 use crate::ledger::{Ledger, LedgerError, Recovered, Words};
 use crate::log::{Index, Log};
@@ -19,12 +20,14 @@ use crate::phases::{Cycled, Done, Total, phases};
 use crate::plan::Plan;
 use crate::report::{Report, Resumed};
 use crate::rules::PlanError;
-use crate::shared::{DataFile, Noted, Shared};
+use crate::shared::{Noted, Shared};
 
 /// The smallest part of the log that a thread can work with.
 const LOG_BYTES_MIN: u64 = 1 << 20;
 /// Blocks of the log begin at multiples of this where the target asks for less.
 const LOG_ALIGN_MIN: u64 = 512;
+/// Sizes of files that change are multiples of this.
+const SIZE_UNIT: u64 = 4096;
 /// Room for the longest record.
 const SLOT_BYTES_MIN: u32 = 128 << 10;
 
@@ -39,6 +42,8 @@ pub struct Place {
     pub role: Role,
     /// Offsets and lengths of I/Os must be multiples of this.
     pub align_bytes: u64,
+    /// How a file with pages begins, and whether its size changes.
+    pub shape: Shape,
 }
 
 /// What a target holds.
@@ -132,8 +137,12 @@ pub fn run_kept(
     let Parts { data, logs } =
         kept.map(|kept| kept.begin(plan, places)).transpose()?.unwrap_or_default();
     let mut data = data.into_iter().map(Ledger::kept);
-    let (files, log_places) = files(plan, places, &mut data)?;
     let is_resumed = kept.is_some_and(KeptLedger::is_resumed);
+    if kept.is_some() && places.iter().any(|place| place.shape.resize.is_some()) {
+        let text = "files that become shorter and longer cannot be gone on with: how long they were is not kept; leave out one of both";
+        return Err(RunError::Places(text.to_owned()));
+    }
+    let (files, log_places) = files(plan, places, (&mut data, is_resumed))?;
     let recovered = is_resumed.then(|| recover(&files));
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
     let paths = places.iter().map(|place| place.path.clone()).collect();
@@ -217,7 +226,7 @@ type LogPlaces<'a> = Vec<(u16, &'a Place)>;
 fn files<'a>(
     plan: &Plan,
     places: &'a [Place],
-    kept: &mut dyn Iterator<Item = Ledger>,
+    (kept, is_resumed): (&mut dyn Iterator<Item = Ledger>, bool),
 ) -> Result<(Vec<DataFile>, LogPlaces<'a>), RunError> {
     let (mut files, mut logs) = (Vec::new(), LogPlaces::new());
     let page_bytes = u64::from(plan.page_bytes);
@@ -238,8 +247,9 @@ fn files<'a>(
                 if ledger.pages() == 0 {
                     return Err(RunError::Places(format!("`{path}` has no room for a page")));
                 }
-                let path = place.path.clone();
-                files.push(DataFile { target, path, page_bytes, ledger });
+                check_shape(plan, place)?;
+                let (path, shape) = (place.path.clone(), place.shape.clone());
+                files.push(DataFile::new(target, path, page_bytes, ledger, shape, is_resumed));
             }
             Role::Log => logs.push((target, place)),
         }
@@ -249,6 +259,23 @@ fn files<'a>(
     }
     check_log_places(plan, &logs)?;
     Ok((files, logs))
+}
+
+/// Sizes fit to pages, and to what direct I/O and the end of a test file need.
+fn check_shape(plan: &Plan, place: &Place) -> Result<(), RunError> {
+    let Some(resize) = &place.shape.resize else { return Ok(()) };
+    let unit = u64::from(plan.page_bytes).max(SIZE_UNIT);
+    let fits = |bytes: u64| bytes > 0 && bytes.is_multiple_of(unit) && bytes <= place.size_bytes;
+    if fits(resize.begin_bytes) && fits(resize.step_bytes) {
+        return Ok(());
+    }
+    Err(RunError::Places(format!(
+        "`{}` cannot begin with {} bytes and change by {}: both must be multiples of {unit}, and no more than {}",
+        place.path.display(),
+        resize.begin_bytes,
+        resize.step_bytes,
+        place.size_bytes
+    )))
 }
 
 /// Each log has a thread at least, and room for all of its threads.

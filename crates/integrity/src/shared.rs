@@ -9,8 +9,8 @@ use engine::{Op, Request};
 
 use crate::checks::Touched;
 use crate::events::{Hear, NoticeKind, Teller};
+use crate::files::DataFile;
 use crate::kept::KeptLedger;
-use crate::ledger::Ledger;
 use crate::pace::Pace;
 use crate::page::PageFormat;
 use crate::plan::Plan;
@@ -23,30 +23,11 @@ const FAULTS_MAX: usize = 200;
 /// So many different failed I/Os are kept.
 const FAILURES_MAX: usize = 64;
 
-/// A file of pages.
-#[derive(Debug)]
-pub(crate) struct DataFile {
-    /// Which of the targets it is.
-    pub target: u16,
-    pub path: PathBuf,
-    pub page_bytes: u64,
-    pub ledger: Ledger,
-}
-
-impl DataFile {
-    /// Where a page begins.
-    pub(crate) fn offset(&self, page: u64) -> u64 {
-        page.saturating_mul(self.page_bytes)
-    }
-}
-
 /// What the threads of a run have in common.
 pub(crate) struct Shared<'a> {
     pub plan: &'a Plan,
     pub format: PageFormat,
     pub files: Vec<DataFile>,
-    /// Pages of each file.
-    pub sizes: Vec<u64>,
     /// The targets.
     pub paths: Vec<PathBuf>,
     /// What is known of the I/Os on each target, where they are throttled.
@@ -80,7 +61,6 @@ impl<'a> Shared<'a> {
         stop: &'a AtomicBool,
         hear: &'a Hear<'a>,
     ) -> Self {
-        let sizes = files.iter().map(|f| f.ledger.pages()).collect();
         let most = u64::from(plan.threads) * u64::from(plan.depth);
         let targets = paths.len();
         let pace = |throttle| (0..targets).map(move |_| Pace::new(throttle, most));
@@ -90,7 +70,6 @@ impl<'a> Shared<'a> {
             plan,
             format,
             files,
-            sizes,
             paths,
             paces,
             stop,
@@ -138,6 +117,11 @@ impl<'a> Shared<'a> {
     /// A data file by its number, which the ledger gave out.
     pub(crate) fn file(&self, number: u16) -> &DataFile {
         &self.files[usize::from(number)]
+    }
+
+    /// Pages of each file that there are now; while all are written for the first time, none of those that are not.
+    pub(crate) fn sizes(&self, loads: bool) -> impl Iterator<Item = u64> {
+        self.files.iter().map(move |f| if loads && f.shape.sparse { 0 } else { f.pages() })
     }
 
     /// Bytes of this many pages.
@@ -197,31 +181,32 @@ impl<'a> Shared<'a> {
 
     /// Notes an I/O that the system failed.
     pub(crate) fn failed_io(&self, request: &Request, result: i32) {
-        let op = request.op.name();
         let errno = result.wrapping_neg().max(0);
+        self.failed(request.op.name(), request.target, request.offset, errno);
+    }
+
+    /// Notes what the system failed to do to a target.
+    pub(crate) fn failed(&self, op: &'static str, target: u16, offset: u64, errno: i32) {
         self.failure_count.fetch_add(1, Ordering::Relaxed);
         let mut failures = held(&self.failures);
-        let same = |f: &&mut IoFailure| {
-            (f.op, f.target, f.errno) == (op, usize::from(request.target), errno)
-        };
+        let target = usize::from(target);
+        let same = |f: &&mut IoFailure| (f.op, f.target, f.errno) == (op, target, errno);
         if let Some(known) = failures.iter_mut().find(same) {
             known.count += 1;
         } else if failures.len() < FAILURES_MAX {
-            let first_offset_bytes = request.offset;
-            let target = usize::from(request.target);
+            let first_offset_bytes = offset;
             failures.push(IoFailure { op, target, errno, count: 1, first_offset_bytes });
             drop(failures);
-            self.tell_of_failure(request, errno);
+            self.tell_of_failure(op, target, offset, errno);
         }
     }
 
     /// Tells of an I/O that failed, as none had before.
-    fn tell_of_failure(&self, request: &Request, errno: i32) {
-        let (what, offset) = (words(request.op), request.offset);
-        let path = self.paths.get(usize::from(request.target)).map(|path| path.display());
+    fn tell_of_failure(&self, op: &str, target: usize, offset: u64, errno: i32) {
+        let path = self.paths.get(target).map(|path| path.display());
         let path = path.map_or_else(String::new, |path| format!(" of `{path}`"));
         let why = failure_words(errno);
-        let text = format!("{what}{path} at {offset} bytes failed: {why}");
+        let text = format!("a {op}{path} at {offset} bytes failed: {why}");
         self.teller.notice(NoticeKind::IoFailed, text);
     }
 

@@ -36,6 +36,10 @@ fn write_all(text: &mut String, report: &Report, places: &[Place]) -> std::fmt::
         whole(work.checkpoints),
         whole(work.cache_hits)
     )?;
+    if work.shortened + work.lengthened > 0 {
+        let (shorter, longer) = (whole(work.shortened), whole(work.lengthened));
+        writeln!(text, "files became shorter {shorter} times and longer {longer} times")?;
+    }
     let seconds = |time: std::time::Duration| show_duration(time.as_secs_f64().ceil());
     write!(
         text,

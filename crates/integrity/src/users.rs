@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
 use crate::page::PageId;
-use crate::plan::{PageOrder, PageUsers, Plan, RandomUsers, ScanUsers};
+use crate::plan::{PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers};
 
 /// What a user wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) enum Wish {
     Change { id: PageId, log_bytes: u32 },
     /// Write this many pages from here without reading them.
     Write { from: PageId, pages: u32 },
+    /// Make a file shorter or longer by so many steps, and go on when that is done.
+    Resize { steps: u32 },
     /// Go on when everything that it changed is in the log.
     Commit,
     /// Go on after this time.
@@ -39,6 +41,11 @@ impl Chance {
     fn between(&mut self, (from, to): (u32, u32)) -> u32 {
         let more = self.below(u64::from(to.saturating_sub(from)) + 1);
         from.saturating_add(u32::try_from(more).unwrap_or(0))
+    }
+
+    fn time_between(&mut self, from: Duration, to: Duration) -> Duration {
+        let more = u64::try_from(to.saturating_sub(from).as_nanos()).unwrap_or(u64::MAX);
+        from.saturating_add(Duration::from_nanos(self.below(more.saturating_add(1))))
     }
 
     pub(crate) fn percent(&mut self, percent: f64) -> bool {
@@ -68,9 +75,20 @@ fn nth(sizes: &Sizes, mut place: u64) -> PageId {
 /// A user.
 #[derive(Debug)]
 pub(crate) enum User {
-    Random { how: RandomUsers, at: PageId, left: u32, changes: bool, stage: Stage },
+    Random {
+        how: RandomUsers,
+        at: PageId,
+        left: u32,
+        changes: bool,
+        stage: Stage,
+    },
     Scan(Scan),
     Pages(Pages),
+    Resizes {
+        how: Resizing,
+        /// It has made its pause.
+        rested: bool,
+    },
     Whole(Walk),
 }
 
@@ -148,7 +166,10 @@ impl User {
         let row = Rc::new(Row { next: Cell::new(None), thread, threads: plan.threads });
         let how = plan.pages;
         let pages = (0..mine(how.users)).map(move |_| Self::Pages(Pages { how, row: row.clone() }));
-        random.chain(scans).chain(pages).collect()
+        // One of the first thread is enough for all files.
+        let resizes = plan.resizing.filter(|_| thread == 0);
+        let resizes = resizes.map(|how| Self::Resizes { how, rested: false });
+        random.chain(scans).chain(pages).chain(resizes).collect()
     }
 
     /// Users that together go over every page once.
@@ -170,6 +191,14 @@ impl User {
             }
             Self::Scan(scan) => scan.next(sizes, chance),
             Self::Pages(pages) => pages.next(sizes, chance),
+            Self::Resizes { how, rested } => {
+                *rested = !*rested;
+                if *rested {
+                    Wish::Sleep(chance.time_between(how.pause_min, how.pause_max))
+                } else {
+                    Wish::Resize { steps: chance.between(how.steps) }
+                }
+            }
             Self::Whole(walk) => walk.next(sizes),
         }
     }
@@ -179,13 +208,18 @@ impl User {
         match self {
             Self::Random { .. } => plan.cache_hit_percent,
             Self::Scan(scan) => scan.hit_percent,
-            Self::Pages(_) | Self::Whole(_) => 0.0,
+            Self::Pages(_) | Self::Resizes { .. } | Self::Whole(_) => 0.0,
         }
     }
 
     /// Whether it changes pages in memory, which are logged first and written later.
     pub(crate) fn changes_pages(&self) -> bool {
         matches!(self, Self::Random { .. })
+    }
+
+    /// Whether it writes every page for the first time.
+    pub(crate) fn loads(&self) -> bool {
+        matches!(self, Self::Whole(walk) if walk.writes)
     }
 
     /// Whether it only tries again where all pages are somebody else's.

@@ -12,6 +12,7 @@ mod inline;
 mod memory;
 mod mmap;
 mod ready;
+mod resize;
 mod sync;
 mod targets;
 mod thread;
@@ -38,6 +39,7 @@ use choose::Kind;
 pub(crate) use choose::{Choice, choose};
 pub(crate) use memory::{available_memory, has_large_pages};
 pub(crate) use ready::{clean, finish, prepare_target};
+pub(crate) use resize::resize;
 pub(crate) use targets::{is_named, plan_target};
 pub(crate) use thread::{allowed_cpus, process_cpu, thread_cpu_ns};
 

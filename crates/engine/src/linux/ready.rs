@@ -44,7 +44,14 @@ pub(crate) fn prepare_target(
         let as_it_is = filling == Filling::AsItIs;
         let target = match plan.action {
             Action::Make | Action::Refill | Action::Reuse if as_it_is => left_behind(&plan)?,
-            Action::Make | Action::Refill | Action::Reuse => test_file(&plan, permissions)?,
+            Action::Make | Action::Refill | Action::Reuse => {
+                test_file(&plan, filling, permissions)?
+            }
+            _ if filling == Filling::Sparse => {
+                let (path, what) =
+                    (plan.path, "no test file of iosonde, and only those can have holes");
+                return Err(PrepareError::Refused(vec![Refusal::Unfit { path, what }]));
+            }
             _ => Some(foreign(workload, index, &plan, permissions)?),
         };
         if let Some(target) = target {
@@ -114,6 +121,7 @@ fn writes_other_than_random(workload: &Workload, index: usize) -> bool {
 /// Opens and locks a test file. None if somebody else was faster: then what is there must be looked at again.
 fn test_file(
     plan: &TargetPlan,
+    filling: Filling,
     permissions: &Permissions,
 ) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
@@ -136,9 +144,11 @@ fn test_file(
         |m: &Mark| plan.action != Action::Reuse || (m.filled && m.size_bytes >= plan.size_bytes);
     let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
     let mut target = of_test_file(plan, file);
-    target.remove = plan.action != Action::Reuse;
+    // What is to be a hole is not used as it is.
+    let reuses = plan.action == Action::Reuse && filling != Filling::Sparse;
+    target.remove = !reuses;
     let keep = permissions.keep || (!made && found.keep);
-    if plan.action == Action::Reuse {
+    if reuses {
         let mark = Mark { keep, ..found };
         if mark != found {
             write_mark(&target, mark)?;
@@ -152,7 +162,12 @@ fn test_file(
         file.set_len(0).map_err(|e| fill_error(path, e))?;
     }
     write_mark(&target, mark)?;
-    reserve(&target)?;
+    if filling == Filling::Sparse {
+        "a test file of iosonde, with holes where nothing was written"
+            .clone_into(&mut target.content);
+    } else {
+        reserve(&target)?;
+    }
     target.mark = Some(mark);
     Ok(Some(target))
 }

@@ -110,6 +110,16 @@ pub(crate) fn finish(
     Ok(())
 }
 
+/// There are no test files, so none changes its size.
+pub(crate) fn resize(
+    _file: &File,
+    _before: Mark,
+    _after: Mark,
+    _reserve: bool,
+) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 /// There are no test files, so none is removed.
 pub(crate) fn clean(_path: &Path, _kept: bool) -> std::io::Result<Cleaned> {
     Ok(Cleaned::NotOurs)

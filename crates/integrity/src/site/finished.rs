@@ -6,10 +6,9 @@ use engine::{Finished, Op, Request};
 
 use super::{Busy, LOOK_UP_NS, Site, State, Task};
 use crate::checks::{Checks, Touched};
-use crate::classify::Kept;
+use crate::classify::{Kept, holds};
 use crate::ledger::Claim;
 use crate::log::Log;
-use crate::page::PageId;
 use crate::plan::Hardening;
 
 impl Site<'_> {
@@ -78,6 +77,7 @@ impl Site<'_> {
                 cell.pages_written.add(claims.len() as u64);
                 claims.len()
             }
+            Task::Stamp { pages, .. } => *pages,
             _ => 1,
         };
         if complete {
@@ -136,6 +136,12 @@ impl Site<'_> {
                     self.fail(io::Error::other(what));
                 }
             }
+            Task::Stamp { file, .. } => {
+                self.wrote(file, &[], complete);
+                if let Some(resizing) = &mut self.resizing {
+                    resizing.stamps -= 1;
+                }
+            }
             Task::Again | Task::Abandoned => {}
         }
     }
@@ -170,9 +176,9 @@ impl Site<'_> {
     /// Compares one page of what was read with what it should hold, and gives it back.
     fn check(&mut self, file: u16, claim: &Claim, slot: u32, index: usize) {
         let format = &self.shared.format;
-        let (id, page_bytes) = (PageId { file, page: claim.page }, format.page_bytes());
+        let page_bytes = format.page_bytes();
         let ledger = &self.shared.file(file).ledger;
-        if claim.version == 0 || claim.bad {
+        if (claim.version == 0 && !claim.zero) || claim.bad {
             // Nobody knows what is there, or everybody knows that it is wrong.
             ledger.release(claim);
             return;
@@ -181,7 +187,7 @@ impl Site<'_> {
         self.cell().pages_checked.add(1);
         let part = index * page_bytes..(index + 1) * page_bytes;
         let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
-        if format.is(id, claim.version, found) {
+        if holds(format, file, claim, found) {
             ledger.release(claim);
             let after = self.shared.since_start();
             let version = claim.version;

@@ -2,6 +2,7 @@
 //! that it reads.
 
 mod finished;
+mod resizing;
 mod writing;
 
 use std::io;
@@ -17,6 +18,8 @@ use crate::log::{Block, Log};
 use crate::pace::Pace;
 use crate::page::PageId;
 use crate::shared::Shared;
+use resizing::Resizing;
+
 use crate::users::{Chance, User, Wish};
 
 /// A thread looks up this often even if nothing finishes.
@@ -42,6 +45,11 @@ enum Task {
     Log(Block),
     HardenLog(Block),
     HardenData,
+    /// Zeros over what is new at the end of a file.
+    Stamp {
+        file: u16,
+        pages: usize,
+    },
     Again,
     /// Nobody waits for it any more.
     Abandoned,
@@ -131,6 +139,9 @@ pub(crate) struct Site<'a> {
     failed: Option<io::Error>,
     /// A page was looked into.
     distracted: bool,
+    /// Pages of each file when they were last looked at.
+    sizes: Vec<u64>,
+    resizing: Option<Resizing>,
 }
 
 impl<'a> Site<'a> {
@@ -176,6 +187,8 @@ impl<'a> Site<'a> {
             work: Work::default(),
             failed: None,
             distracted: false,
+            sizes: Vec::with_capacity(shared.files.len()),
+            resizing: None,
         }
     }
 
@@ -198,6 +211,7 @@ impl<'a> Site<'a> {
                 self.ask_users(now);
             }
             let gone = leaving || self.seats.iter().all(|s| s.state == State::Gone);
+            self.go_on_resizing();
             self.write_log(gone);
             self.write_back(now, gone);
             self.tell_of_long_ios(now);
@@ -230,6 +244,7 @@ impl<'a> Site<'a> {
             let now = self.queue.now();
             self.tell_of_long_ios(now);
         }
+        self.leave_resizing();
         for dirty in self.dirty.iter().chain(&self.batch) {
             self.shared.file(dirty.file).ledger.release(&dirty.claim);
         }
@@ -265,6 +280,11 @@ impl<'a> Site<'a> {
         self.seats.iter().map(wake).min().unwrap_or(u64::MAX).min(now + LOOK_UP_NS)
     }
 
+    /// Whether its users, all of them alike, write every page for the first time.
+    fn loads(&self) -> bool {
+        self.seats.first().is_some_and(|seat| seat.user.loads())
+    }
+
     fn has_room(&self) -> bool {
         self.free.len() > self.reserved.max(usize::from(self.in_checkpoint))
     }
@@ -277,6 +297,8 @@ impl<'a> Site<'a> {
             // Where one may go on and others wait, it is not always the same one.
             self.turn = (self.turn + 1) % seats.max(1);
         }
+        self.sizes.clear();
+        self.sizes.extend(self.shared.sizes(self.loads()));
         for number in 0..seats {
             let seat = (self.turn + number) % seats;
             for _ in 0..WISHES_AT_ONCE {
@@ -291,9 +313,8 @@ impl<'a> Site<'a> {
                 }
                 let held = self.seats[seat].held.take();
                 let was_held = held.is_some();
-                let wish = held.unwrap_or_else(|| {
-                    self.seats[seat].user.next(&self.shared.sizes, &mut self.chance)
-                });
+                let wish = held
+                    .unwrap_or_else(|| self.seats[seat].user.next(&self.sizes, &mut self.chance));
                 if self.holds(seat, wish, was_held) {
                     self.seats[seat].state = State::Until(now.saturating_add(HELD_NS));
                     break;
@@ -307,9 +328,8 @@ impl<'a> Site<'a> {
     fn holds(&mut self, seat: usize, wish: Wish, was_held: bool) -> bool {
         let Some(throttle) = self.shared.plan.throttle else { return false };
         let (Wish::Read { from, .. } | Wish::Write { from, .. }) = wish else { return false };
-        let loads = matches!(&self.seats[seat].user, User::Whole(walk) if walk.writes);
         let target = self.shared.file(from.file).target;
-        if (loads && throttle.bursts) || !self.must_wait(target) {
+        if (self.loads() && throttle.bursts) || !self.must_wait(target) {
             return false;
         }
         self.seats[seat].held = Some(wish);
@@ -336,6 +356,7 @@ impl<'a> Site<'a> {
     fn fulfil(&mut self, seat: usize, wish: Wish, now: u64) -> State {
         match wish {
             Wish::Leave => State::Gone,
+            Wish::Resize { steps } => self.begin_resizing(seat, steps),
             Wish::Sleep(time) => State::Until(now.saturating_add(nanoseconds(time))),
             Wish::Commit => match self.seats[seat].record.take() {
                 Some(record) => {
@@ -395,9 +416,9 @@ impl<'a> Site<'a> {
     /// Claims pages in a row, up to the first that somebody else has.
     fn claim(&mut self, from: PageId, pages: u32) -> Vec<Claim> {
         let mut claims = self.spare.pop().unwrap_or_default();
-        let ledger = &self.shared.file(from.file).ledger;
+        let file = self.shared.file(from.file);
         let wanted = from.page..from.page.saturating_add(u64::from(pages));
-        claims.extend(wanted.map_while(|page| ledger.claim(page)));
+        claims.extend(wanted.map_while(|page| file.claim(page)));
         claims
     }
 
@@ -406,7 +427,7 @@ impl<'a> Site<'a> {
             self.work.no_room += 1;
             return;
         }
-        let Some(claim) = self.shared.file(id.file).ledger.claim(id.page) else { return };
+        let Some(claim) = self.shared.file(id.file).claim(id.page) else { return };
         let record = self.log.as_mut().map_or(0, |log| log.append(log_bytes));
         self.seats[seat].record = Some(record);
         self.work.changes += 1;

@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod killed;
 mod pages;
+mod sizes;
 mod sqliosim;
 mod storage;
 
@@ -46,6 +47,7 @@ fn places() -> Vec<Place> {
         size_bytes: size as u64,
         role,
         align_bytes: 512,
+        shape: integrity::Shape::default(),
     };
     vec![
         place("/nowhere/a.mdx", DATA_PAGES * PAGE, Role::Data),

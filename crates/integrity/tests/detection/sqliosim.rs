@@ -151,6 +151,7 @@ fn threads_take_several_logs_in_turn() {
         size_bytes: size as u64,
         role,
         align_bytes: 512,
+        shape: integrity::Shape::default(),
     };
     let places = [
         place("/nowhere/a.ldx", LOG_BYTES, Role::Log),

@@ -51,6 +51,16 @@ pub(crate) struct Storage {
     pub from: u64,
     /// Only I/Os on targets below this fail.
     pub failing_targets: std::ops::Range<u16>,
+    /// Where targets end by now; those that are not named have their whole size.
+    pub ends: BTreeMap<u16, usize>,
+    /// What comes back at the end of a target that becomes longer holds what it held.
+    pub keeps_ends: bool,
+    /// A target cannot become longer.
+    pub full: bool,
+    /// How often targets became shorter, and longer.
+    pub resized: (u32, u32),
+    /// I/Os behind the end of a target.
+    pub beyond: u32,
     /// I/Os move only a part at a time.
     pub short: bool,
     /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
@@ -64,6 +74,12 @@ pub(crate) struct Storage {
 }
 
 pub(crate) type Shared = Arc<Mutex<Storage>>;
+
+/// All of it is zeros, as if it were holes.
+pub(crate) fn holes(sizes: &[usize]) -> Shared {
+    let empty: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; *size]).collect();
+    Arc::new(Mutex::new(Storage { stored: empty.clone(), right: empty, ..Storage::default() }))
+}
 
 pub(crate) fn storage(sizes: &[usize]) -> Shared {
     let empty: Vec<Vec<u8>> = sizes.iter().map(|size| vec![EMPTY; *size]).collect();
@@ -84,6 +100,35 @@ impl Storage {
     /// Nobody is there any more.
     fn is_dead(&self) -> bool {
         self.dies.is_some_and(|(after, _)| self.made >= after)
+    }
+
+    /// Makes a target shorter or longer.
+    pub(crate) fn resize(&mut self, target: u16, bytes: usize) -> io::Result<()> {
+        let number = usize::from(target);
+        let end = self.ends.get(&target).copied().unwrap_or(self.stored[number].len());
+        if bytes > end {
+            if self.full {
+                return Err(io::Error::from_raw_os_error(28));
+            }
+            self.right[number][end..bytes].fill(0);
+            if !self.keeps_ends {
+                self.stored[number][end..bytes].fill(0);
+            }
+            self.before.retain(|(of, at), _| *of != target || *at < end as u64);
+            self.resized.1 += 1;
+        } else {
+            self.resized.0 += 1;
+        }
+        self.ends.insert(target, bytes);
+        Ok(())
+    }
+
+    /// Whether an I/O is behind the end of its target.
+    fn is_beyond(&mut self, request: &Request) -> bool {
+        let end = self.ends.get(&request.target);
+        let beyond = end.is_some_and(|end| Self::part(request).end > *end);
+        self.beyond += u32::from(beyond);
+        beyond
     }
 
     fn fails(&mut self, request: &Request) -> Option<Failure> {
@@ -201,6 +246,9 @@ impl Memory {
         let from = request.buffer_offset as usize;
         let part = from..from + request.bytes as usize;
         let slot = request.slot as usize;
+        if !matches!(request.op, Op::Fsync | Op::Fdatasync) && storage.is_beyond(&request) {
+            return 0;
+        }
         match request.op {
             Op::Read => storage.read(&request, &mut self.read[slot][part]),
             Op::Write => storage.write(&request, &self.write[slot][part]),

@@ -86,6 +86,7 @@ impl Lab {
                     size_bytes: target.size_bytes(),
                     role,
                     align_bytes: facts.direct_align_bytes,
+                    shape: integrity::Shape::default(),
                 }
             };
         targets.map(place).collect()

@@ -109,6 +109,7 @@ fn places(workload: &Workload, prepared: &Prepared, roles: &[Role]) -> Vec<Place
             size_bytes: target.size_bytes(),
             role: *role,
             align_bytes: if workload.mode == Mode::Direct { fact.direct_align_bytes } else { 1 },
+            shape: integrity::Shape::default(),
         }
     };
     targets.map(place).collect()

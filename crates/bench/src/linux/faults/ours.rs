@@ -107,6 +107,7 @@ impl Database<'_> {
             size_bytes: target.size_bytes(),
             role,
             align_bytes: facts.direct_align_bytes,
+            shape: ::integrity::Shape::default(),
         });
         places.collect()
     }

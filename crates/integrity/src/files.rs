@@ -1,0 +1,124 @@
+//! The files with pages: how many there are, and whether they are there from the start.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::ledger::{Claim, Ledger};
+
+/// How a file begins, and whether it becomes shorter and longer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shape {
+    /// No page is written before somebody uses it: until then it must be zeros. The file must be one great hole.
+    pub sparse: bool,
+    /// How its size changes; none if it does not.
+    pub resize: Option<Resize>,
+}
+
+/// How the size of a file changes. It is never longer than its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resize {
+    /// The size that it begins with.
+    pub begin_bytes: u64,
+    /// It becomes shorter or longer by whole steps, and is one step long at least.
+    pub step_bytes: u64,
+    /// What does it.
+    pub change: Change,
+}
+
+/// Makes a file so many bytes long. What comes back when it becomes longer must be zeros.
+#[derive(Clone)]
+pub struct Change(Arc<ChangeFn>);
+
+type ChangeFn = dyn Fn(u64) -> io::Result<()> + Send + Sync;
+
+impl Change {
+    /// What changes the size of one file.
+    pub fn new(change: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(change))
+    }
+
+    pub(crate) fn to(&self, bytes: u64) -> io::Result<()> {
+        (self.0)(bytes)
+    }
+}
+
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Change")
+    }
+}
+
+impl PartialEq for Change {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Change {}
+
+/// A file of pages.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    /// Which of the targets it is.
+    pub target: u16,
+    pub path: PathBuf,
+    pub page_bytes: u64,
+    /// Of as many pages as there may ever be.
+    pub ledger: Ledger,
+    pub shape: Shape,
+    /// Pages that there are now.
+    pages: AtomicU64,
+}
+
+impl DataFile {
+    /// A file as it is before the first phase, or as one that was killed left it.
+    pub(crate) fn new(
+        target: u16,
+        path: PathBuf,
+        page_bytes: u64,
+        ledger: Ledger,
+        shape: Shape,
+        is_resumed: bool,
+    ) -> Self {
+        let all = ledger.pages();
+        let begin = shape.resize.as_ref().map_or(all, |r| (r.begin_bytes / page_bytes).min(all));
+        let zeros = if shape.sparse { 0 } else { begin };
+        let new = if is_resumed { all } else { zeros };
+        (new..all).for_each(|page| ledger.cut(page));
+        Self { target, path, page_bytes, ledger, shape, pages: AtomicU64::new(begin) }
+    }
+
+    /// Where a page begins.
+    pub(crate) fn offset(&self, page: u64) -> u64 {
+        page.saturating_mul(self.page_bytes)
+    }
+
+    /// Pages that there are now. Who is going to make the file shorter says so before it claims what is to go, and who claims a page looks
+    /// here behind that: one of the two sees the other.
+    pub(crate) fn pages(&self) -> u64 {
+        self.pages.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_pages(&self, pages: u64) {
+        self.pages.store(pages, Ordering::SeqCst);
+    }
+
+    /// Claims a page, if nobody else has it and the file reaches to it.
+    pub(crate) fn claim(&self, page: u64) -> Option<Claim> {
+        let claim = self.ledger.claim(page)?;
+        if page < self.pages() {
+            return Some(claim);
+        }
+        self.ledger.release(&claim);
+        None
+    }
+
+    /// Pages of a step, where its size changes.
+    pub(crate) fn step(&self) -> Option<u64> {
+        let resize = self.shape.resize.as_ref()?;
+        Some((resize.step_bytes / self.page_bytes).max(1))
+    }
+}
