@@ -4,25 +4,38 @@
 //! always weighted over exactly that window (sum of times divided by the number of I/Os), never an
 //! average of per-second averages, which would over-weight the idle seconds.
 //!
+//! A [`SystemSampler`] reads every device and what the host tells besides, for those who watch rather than measure; a
+//! [`SystemWindow`] is what happened between two of its samples, as amounts that add up ([`DiskTally`]). [`DISK_FIELDS`] and
+//! [`SYSTEM_FIELDS`] are the figures made of them.
+//!
 //! What it does not do: keep a history, run a thread, or tell this process's I/O from that of
 //! others. The counters of a device include everybody's.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod device;
+mod field;
 mod sample;
+mod system;
+mod tally;
 mod window;
 mod write_back;
 
 #[cfg(target_os = "linux")]
-#[path = "linux.rs"]
+#[path = "linux/mod.rs"]
 mod platform;
 #[cfg(not(target_os = "linux"))]
 #[path = "other.rs"]
 mod platform;
 
+pub use device::{BlockDevice, BlockKind, block_devices};
+pub use field::{DISK_FIELDS, Field, SYSTEM_FIELDS, Span, Unit, disk_field, system_field};
 pub use sample::{CoreTicks, CpuCounters, CpuTicks, DiskCounters, Sample};
+pub use system::{MemoryCounters, PressureCounters, SystemSample, SystemSampler, SystemWindow};
+pub use tally::{CacheTally, CoreTally, CpuTally, DiskTally, PressureTally, SystemTally};
 pub use window::{CpuWindow, DiskWindow, Window};
+use window::{WRAP_32_BIT, WRAP_SECTORS};
 pub use write_back::WriteBack;
 
 /// Why the counters could not be read.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{CountersError, Sample};
+use crate::{BlockDevice, CountersError, Sample, SystemSample};
 
 /// Stands where the counter files of a supported system would be.
 #[derive(Debug)]
@@ -19,4 +19,24 @@ impl Source {
     pub(crate) fn sample(&mut self, _devices: &[String]) -> Result<Sample, CountersError> {
         Err(UNAVAILABLE)
     }
+}
+
+/// The same for all counters of the system.
+#[derive(Debug)]
+pub(crate) struct SystemSource;
+
+impl SystemSource {
+    pub(crate) fn open(_root: &Path) -> Result<Self, CountersError> {
+        Err(UNAVAILABLE)
+    }
+
+    #[expect(clippy::unused_self, reason = "the signature is that of every system")]
+    pub(crate) fn sample(&mut self) -> Result<SystemSample, CountersError> {
+        Err(UNAVAILABLE)
+    }
+}
+
+/// None that are known.
+pub(crate) fn devices(_root: &Path) -> Vec<BlockDevice> {
+    Vec::new()
 }

@@ -6,13 +6,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuCounters, CpuTicks, DiskCounters, Sample};
+use crate::{CpuCounters, CpuTicks, DiskCounters, DiskTally, Sample};
 
 /// Where a counter of 32 bits starts again.
-const WRAP_32_BIT: u64 = 1 << 32;
+pub(crate) const WRAP_32_BIT: u64 = 1 << 32;
 
 /// Where a counter of 32 bits that counts sectors of 512 bytes starts again, in bytes.
-const WRAP_SECTORS: u64 = WRAP_32_BIT * 512;
+pub(crate) const WRAP_SECTORS: u64 = WRAP_32_BIT * 512;
 
 /// The activity between two samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -133,41 +133,26 @@ impl Window {
 impl DiskWindow {
     /// None when the counters began anew.
     fn between(before: &DiskCounters, after: &DiskCounters, seconds: f64) -> Option<Self> {
-        let reads = advance(before.reads, after.reads, WRAP_32_BIT)?;
-        let writes = advance(before.writes, after.writes, WRAP_32_BIT)?;
-        let read_bytes = advance(before.read_bytes, after.read_bytes, WRAP_SECTORS)?;
-        let write_bytes = advance(before.write_bytes, after.write_bytes, WRAP_SECTORS)?;
-        let read_ms = advance_ms(before.read_time_ms, after.read_time_ms);
-        let write_ms = advance_ms(before.write_time_ms, after.write_time_ms);
-        let weighted_ms = advance_ms(before.weighted_ms, after.weighted_ms);
-        let busy_ms = advance_ms(before.busy_ms, after.busy_ms);
-        let flushes = match (before.flushes, after.flushes) {
-            (Some(before), Some(after)) => Some(advance(before, after, WRAP_32_BIT)?),
-            _ => None,
-        };
-        let flush_ms = match (before.flush_ms, after.flush_ms) {
-            (Some(before), Some(after)) => advance_ms(before, after),
-            _ => 0,
-        };
+        let did = DiskTally::between(before, after)?;
         Some(Self {
             device: after.device.clone(),
-            reads,
-            writes,
-            read_merges: advance(before.read_merges, after.read_merges, WRAP_32_BIT)?,
-            write_merges: advance(before.write_merges, after.write_merges, WRAP_32_BIT)?,
-            read_iops: per_second(reads, seconds),
-            write_iops: per_second(writes, seconds),
-            read_bytes_per_s: per_second(read_bytes, seconds),
-            write_bytes_per_s: per_second(write_bytes, seconds),
-            read_latency_ns: latency_ns(read_ms, reads),
-            write_latency_ns: latency_ns(write_ms, writes),
-            read_bytes_per_io: per_io(read_bytes, reads),
-            write_bytes_per_io: per_io(write_bytes, writes),
-            average_queue: per_second(weighted_ms, seconds) / 1e3,
+            reads: did.reads,
+            writes: did.writes,
+            read_merges: did.read_merges,
+            write_merges: did.write_merges,
+            read_iops: per_second(did.reads, seconds),
+            write_iops: per_second(did.writes, seconds),
+            read_bytes_per_s: per_second(did.read_bytes, seconds),
+            write_bytes_per_s: per_second(did.written_bytes, seconds),
+            read_latency_ns: latency_ns(did.read_ms, did.reads),
+            write_latency_ns: latency_ns(did.write_ms, did.writes),
+            read_bytes_per_io: per_io(did.read_bytes, did.reads),
+            write_bytes_per_io: per_io(did.written_bytes, did.writes),
+            average_queue: per_second(did.queue_ms, seconds) / 1e3,
             // The counter and the clock are not read in the same instant; 100.2 would only confuse.
-            utilisation_percent: (per_second(busy_ms, seconds) / 10.0).min(100.0),
-            flushes,
-            flush_latency_ns: flushes.and_then(|flushes| latency_ns(flush_ms, flushes)),
+            utilisation_percent: (per_second(did.busy_ms, seconds) / 10.0).min(100.0),
+            flushes: did.flushes,
+            flush_latency_ns: did.flushes.and_then(|flushes| latency_ns(did.flush_ms, flushes)),
         })
     }
 }
@@ -197,7 +182,7 @@ impl CpuWindow {
 
 impl CpuTicks {
     /// The ticks from here to `later`. The kernel lets iowait and steal step back a little.
-    fn until(&self, later: &Self) -> Self {
+    pub(crate) fn until(&self, later: &Self) -> Self {
         Self {
             user: later.user.saturating_sub(self.user),
             nice: later.nice.saturating_sub(self.nice),
@@ -218,7 +203,7 @@ impl CpuTicks {
 
 /// How far a counter of events advanced. One that went back has either passed `wrap`, and then is
 /// a little behind it, or has begun anew: None.
-fn advance(earlier: u64, later: u64, wrap: u64) -> Option<u64> {
+pub(crate) fn advance(earlier: u64, later: u64, wrap: u64) -> Option<u64> {
     if later >= earlier {
         return Some(later - earlier);
     }
@@ -228,7 +213,7 @@ fn advance(earlier: u64, later: u64, wrap: u64) -> Option<u64> {
 
 /// How far a counter of milliseconds advanced. At a deep queue these may advance by more than half
 /// their range within a day; stepping back by less than a second is the kernel's own rounding.
-fn advance_ms(earlier: u64, later: u64) -> u64 {
+pub(crate) fn advance_ms(earlier: u64, later: u64) -> u64 {
     match later.checked_sub(earlier) {
         Some(advanced) => advanced,
         None if earlier - later < 1000 => 0,

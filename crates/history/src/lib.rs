@@ -22,6 +22,7 @@ mod parts;
 mod place;
 mod read;
 mod record;
+mod recordings;
 mod schema;
 mod skeleton;
 pub mod trend;
@@ -38,7 +39,7 @@ mod platform;
 use std::cell::OnceCell;
 use std::path::Path;
 
-use results::{Document, Measurement, Status};
+use results::{Document, Measurement, RecordedPoint, Status};
 
 use crate::connection::{Connection, Use};
 use crate::read::Extent;
@@ -186,7 +187,27 @@ impl History {
 
     /// Keeps the whole result of an experiment that was begun, with those of its measurements that are not kept yet.
     pub fn finish(&self, document: &Document) -> Result<(), HistoryError> {
-        self.connection.within(|| record::finish(&self.connection, document))
+        self.connection.within(|| {
+            record::finish(&self.connection, document)?;
+            recordings::forget(&self.connection, document.id())
+        })
+    }
+
+    /// Keeps a point of a recording while it is recorded, in the place of the one with its number. Waits for no disk: a crash of the
+    /// program loses nothing, one of the system the last moments.
+    pub fn keep_point(
+        &self,
+        id: &str,
+        number: u64,
+        point: &RecordedPoint,
+    ) -> Result<(), HistoryError> {
+        recordings::keep(self.live()?, id, number, point)
+    }
+
+    /// Keeps these points of a recording in the place of all that were kept.
+    pub fn replace_points(&self, id: &str, points: &[RecordedPoint]) -> Result<(), HistoryError> {
+        let connection = self.live()?;
+        connection.within(|| recordings::replace(connection, id, points))
     }
 
     /// Notes how an experiment ended of which there is no result.
@@ -275,6 +296,9 @@ impl History {
         connection.snapshot(|| {
             if let Some(document) = read::document(connection, id, extent)? {
                 return Ok(vec![document]);
+            }
+            if let Some(recording) = recordings::unfinished(connection, id)? {
+                return Ok(vec![recording]);
             }
             let Some(number) = read::number_of(connection, id)? else { return Ok(Vec::new()) };
             let kept = read::measurements(connection, number, extent)?.into_iter();

@@ -18,13 +18,15 @@ const APPLICATION_AT: usize = 68;
 const HEADER_BYTES: usize = 100;
 
 /// The version that this program writes.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
-/// The tables as they are now.
+/// The tables of version 2.
 const TABLES: &str = include_str!("schema/v2.sql");
+/// What version 3 has besides.
+const MORE_TABLES: &str = include_str!("schema/v3.sql");
 
 /// Every table, those that others refer to first; what is live is not kept.
-pub(crate) const TABLES_IN_ORDER: [&str; 10] = [
+pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
     "experiments",
     "documents",
     "environments",
@@ -35,6 +37,7 @@ pub(crate) const TABLES_IN_ORDER: [&str; 10] = [
     "histograms",
     "tags",
     "notes",
+    "recording_points",
 ];
 
 /// Makes way for other programs in a server that make the same tables at the same moment.
@@ -56,6 +59,7 @@ const STEPS: [Step; VERSION as usize] = [
         connection.batch(&spell(TABLES, connection))?;
         if old { first_version::take_over(connection) } else { Ok(()) }
     },
+    |connection| connection.batch(&spell(MORE_TABLES, connection)),
 ];
 
 /// The words that the databases spell differently.

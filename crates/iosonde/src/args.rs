@@ -16,6 +16,7 @@ use crate::inspect::InspectArgs;
 use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
 use crate::loads::{SpecsArgs, WorkloadArgs};
+use crate::monitor::MonitorArgs;
 use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
 use crate::report::ReportArgs;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Scale(Box<ScaleArgs>),
     /// Let a simulated database work on the storage, and check that every page it reads is what it wrote
     Validate(Box<ValidateArgs>),
+    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of devices, CPU, pressure
+    Monitor(Box<MonitorArgs>),
     /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
     Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
@@ -102,6 +105,8 @@ pub(crate) enum Document {
     Scale,
     /// The result of `iosonde iometer --json`
     Cycle,
+    /// The result of `iosonde monitor --json`
+    Recording,
     /// The result of `iosonde history compare --json`
     Comparison,
     /// The result of `iosonde history trend --json`

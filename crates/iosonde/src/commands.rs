@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
 use crate::{
-    assess, diskspd, history, inspect, iometer, knee, loads, report, run, scale, serve, sizes,
-    sqlio, sqliosim, sweep, validate,
+    assess, diskspd, history, inspect, iometer, knee, loads, monitor, report, run, scale, serve,
+    sizes, sqlio, sqliosim, sweep, validate,
 };
 
 /// Does it.
@@ -21,6 +21,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Sizes(args) => sizes::sizes(args, stop),
         Command::Scale(args) => scale::scale(args, stop),
         Command::Validate(args) => validate::validate(args, stop),
+        Command::Monitor(args) => monitor::monitor(args, stop),
         Command::Workload(args) => loads::workload(args),
         Command::Specs(args) => loads::specs(args),
         Command::Report(args) => report::report(args),

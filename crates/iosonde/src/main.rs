@@ -15,6 +15,7 @@ mod iometer;
 mod knee;
 mod live;
 mod loads;
+mod monitor;
 mod name;
 mod recording;
 mod repeat;

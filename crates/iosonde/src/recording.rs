@@ -269,6 +269,18 @@ impl Recorder {
         Ok(())
     }
 
+    /// A recording begins, with all that is known before its first point: it is in the history at once.
+    pub(crate) fn begin_recording(
+        &mut self,
+        id: &str,
+        started: &str,
+        plan: String,
+    ) -> Result<(), HistoryError> {
+        self.subject.plan = plan;
+        self.began(id, started)?;
+        self.begin()
+    }
+
     /// Nothing is recorded of an experiment that measured nothing: it begins with its first measurement.
     fn begin(&mut self) -> Result<(), HistoryError> {
         let Some(history) = self.history.as_ref().filter(|_| !self.begun) else { return Ok(()) };
@@ -289,7 +301,8 @@ impl Recorder {
     /// The whole result. What could not be kept before is kept now, if that has become possible.
     pub(crate) fn finish(&mut self, document: &Document) -> Result<(), Failure> {
         self.end_live();
-        let measured = document.measurements().iter().any(|m| m.seconds > 0.0);
+        let measured = document.measurements().iter().any(|m| m.seconds > 0.0)
+            || matches!(document, Document::Recording(_));
         let Some(history) = self.history.as_ref().filter(|_| measured) else { return Ok(()) };
         let history_of = history.place().to_string();
         if !self.begun {

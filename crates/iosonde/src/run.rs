@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Permissions, TargetPlan};
 use jiff::Timestamp;
 use results::{
-    Assessment, Cycle, Document, Experiment, MEASUREMENT_SCHEMA, Measurement, Runs, Saturation,
-    Scale, Sizes, Status, Sweep,
+    Assessment, Cycle, Document, Experiment, MEASUREMENT_SCHEMA, Measurement, Recording, Runs,
+    Saturation, Scale, Sizes, Status, Sweep,
 };
 use survey::{Progress, Site};
 use workload::specs::Spec;
@@ -181,6 +181,7 @@ pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
         Named::Sizes => results::schema_of::<Experiment<Sizes>>(),
         Named::Scale => results::schema_of::<Experiment<Scale>>(),
         Named::Cycle => results::schema_of::<Experiment<Cycle>>(),
+        Named::Recording => results::schema_of::<Experiment<Recording>>(),
         Named::Comparison => results::schema_of::<results::Comparison>(),
         Named::Trend => results::schema_of::<results::Trend>(),
         Named::Drift => results::schema_of::<results::Drift>(),

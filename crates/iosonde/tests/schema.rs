@@ -41,6 +41,7 @@ fn the_published_schemas_are_those_of_the_code() {
         "sizes",
         "scale",
         "cycle",
+        "recording",
         "comparison",
         "trend",
         "drift",

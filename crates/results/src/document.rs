@@ -11,6 +11,7 @@ use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
 use crate::cycle::Cycle;
 use crate::experiment::{Conclusion, Experiment};
 use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
+use crate::recording::Recording;
 use crate::runs::Runs;
 use crate::saturation::Saturation;
 use crate::scale::Scale;
@@ -36,6 +37,8 @@ pub enum Document {
     Scale(Box<Experiment<Scale>>),
     /// Of `iosonde iometer`.
     Cycle(Box<Experiment<Cycle>>),
+    /// Of `iosonde monitor`.
+    Recording(Box<Experiment<Recording>>),
 }
 
 /// Why a text is no result document.
@@ -77,6 +80,7 @@ macro_rules! each {
             Document::Sizes($d) => $of,
             Document::Scale($d) => $of,
             Document::Cycle($d) => $of,
+            Document::Recording($d) => $of,
         }
     };
 }
@@ -103,6 +107,7 @@ impl Document {
             Sizes::SCHEMA => Self::Sizes(read(schema, value)?),
             Scale::SCHEMA => Self::Scale(read(schema, value)?),
             Cycle::SCHEMA => Self::Cycle(read(schema, value)?),
+            Recording::SCHEMA => Self::Recording(read(schema, value)?),
             _ => return Err(DocumentError::Unknown { schema }),
         })
     }
@@ -118,6 +123,7 @@ impl Document {
             Self::Sizes(_) => "sizes",
             Self::Scale(_) => "scale",
             Self::Cycle(_) => "iometer",
+            Self::Recording(_) => "monitor",
         }
     }
 
@@ -157,6 +163,7 @@ impl Document {
             Self::Sizes(d) => Some(&d.finished),
             Self::Scale(d) => Some(&d.finished),
             Self::Cycle(d) => Some(&d.finished),
+            Self::Recording(d) => Some(&d.finished),
         }
     }
 
@@ -190,6 +197,7 @@ impl Document {
             Self::Sizes(d) => d.targets.clone(),
             Self::Scale(d) => d.targets.clone(),
             Self::Cycle(d) => d.targets.clone(),
+            Self::Recording(d) => d.targets.clone(),
         }
     }
 
@@ -208,6 +216,7 @@ impl Document {
             Self::Sizes(d) => first(&d.measurements),
             Self::Scale(d) => first(&d.measurements),
             Self::Cycle(d) => d.conclusion.title(),
+            Self::Recording(d) => d.conclusion.title(),
         }
     }
 
@@ -228,6 +237,7 @@ impl Document {
             Self::Sizes(d) => d.measurements.iter().collect(),
             Self::Scale(d) => d.measurements.iter().collect(),
             Self::Cycle(d) => d.measurements.iter().collect(),
+            Self::Recording(d) => d.measurements.iter().collect(),
         }
     }
 
@@ -243,6 +253,7 @@ impl Document {
             Self::Sizes(d) => &d.method,
             Self::Scale(d) => &d.method,
             Self::Cycle(d) => &d.method,
+            Self::Recording(d) => &d.method,
         }
     }
 
@@ -258,6 +269,7 @@ impl Document {
             Self::Sizes(d) => &d.warnings,
             Self::Scale(d) => &d.warnings,
             Self::Cycle(d) => &d.warnings,
+            Self::Recording(d) => &d.warnings,
         }
     }
 }

@@ -12,6 +12,7 @@ mod document;
 mod experiment;
 mod histogram;
 mod measurement;
+mod recording;
 mod runs;
 mod saturation;
 mod scale;
@@ -34,6 +35,10 @@ pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult, TargetResult,
     ThreadResult,
+};
+pub use recording::{
+    AlertTime, AttachedSeries, DiskTotal, Figures, FoundBy, RecordedAlert, RecordedCommand,
+    RecordedPoint, RecordedRow, RecordedRun, RecordedTotals, Recording, figures_of, show_figure,
 };
 pub use runs::Runs;
 pub use saturation::{CurveLoad, Decides, Purpose, Saturation, Split, WithinLatency};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use history::{History, HistoryError, Place};
+use history::{History, HistoryError, NewExperiment, Place};
 use results::{Measurement, Status};
 
 use crate::made::{full, measurement, runs};
@@ -10,7 +10,8 @@ use crate::made::{full, measurement, runs};
 /// Fills the tables of an older version.
 type Fill = fn(&rusqlite::Connection);
 /// The tables of each older version, and what filled them then.
-const OLDER: [(u32, &str, Fill); 1] = [(1, include_str!("v1.sql"), fill_1)];
+const OLDER: [(u32, &str, Fill); 2] =
+    [(1, include_str!("v1.sql"), fill_1), (2, include_str!("v2.sql"), fill_2)];
 
 const APPLICATION_ID: u32 = 0x696F_7364;
 
@@ -39,6 +40,36 @@ fn fill_1(sqlite: &rusqlite::Connection) {
             sqlite.execute(sql, values).unwrap();
         }
     }
+}
+
+/// Rows of version 2 are those of today, in the tables that it had.
+fn fill_2(sqlite: &rusqlite::Connection) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("today.db");
+    let history = History::open(&Place::File(path.clone())).unwrap();
+    for (id, status, cells) in expected() {
+        let (schema, kind, title) = ("iosonde.sweep/1", "sweep", "a title");
+        let started = "2026-11-21";
+        let new = NewExperiment { id, schema, kind, title, started, plan_id: "plan", plan: "{}" };
+        history.begin(&new).unwrap();
+        cells.iter().for_each(|(cell, m)| history.keep(id, *cell, m).unwrap());
+        if let Some(status) = status {
+            history.end(id, status, "2026-11-21T13:00:00Z").unwrap();
+        }
+    }
+    drop(history);
+    sqlite.execute("ATTACH ?1 AS today", [path.to_str().unwrap()]).unwrap();
+    let tables = "SELECT name FROM main.sqlite_schema WHERE type = 'table'";
+    let tables: Vec<String> = {
+        let mut statement = sqlite.prepare(tables).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    sqlite.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    for table in tables {
+        let sql = format!("INSERT INTO main.{table} SELECT * FROM today.{table}");
+        sqlite.execute(&sql, []).unwrap();
+    }
+    sqlite.execute_batch("DETACH today").unwrap();
 }
 
 fn make(path: &Path, version: u32, tables: &str, fill: Fill) {

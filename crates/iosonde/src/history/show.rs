@@ -34,6 +34,14 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     match history.document(&entry.id).map_err(failure)? {
         Some(document) if args.json => json(&document),
         Some(document) => Ok(format!("{}{}", head(history, entry)?, shown(&document))),
+        None if entry.kind == "monitor" => {
+            let documents = history.documents(&entry.id).map_err(failure)?;
+            let Some(document) = documents.first() else { return head(history, entry) };
+            if args.json {
+                return json(document);
+            }
+            Ok(format!("{}{}", head(history, entry)?, shown(document)))
+        }
         None => {
             let kept = history.measurements(&entry.id).map_err(failure)?;
             let kept: Vec<Measurement> = kept.into_iter().map(|kept| kept.measurement).collect();
@@ -56,6 +64,7 @@ fn shown(document: &Document) -> String {
         Document::Sizes(d) => text::sizes(d),
         Document::Scale(d) => text::scale(d),
         Document::Cycle(d) => text::cycle(d, text::CycleDetail::Total),
+        Document::Recording(d) => text::recording(d),
     }
 }
 
@@ -83,11 +92,13 @@ fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
             } else {
                 "it did not come to its end"
             };
-            let text = format!(
-                "{}, {}: {why}; {count} finished measurements are kept",
-                clean(&entry.targets),
-                clean(&entry.title)
-            );
+            let kept = match entry.kind.as_str() {
+                "monitor" => "what was recorded until then is kept".to_owned(),
+                _ => format!("{count} finished measurements are kept"),
+            };
+            let what = [clean(&entry.targets), clean(&entry.title)];
+            let what = what.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            let text = format!("{}: {why}; {kept}", what.join(", "));
             out.push_str(&wrap("", &text, text::WIDTH));
         }
     }

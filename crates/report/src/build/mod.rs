@@ -18,6 +18,7 @@ mod make;
 mod measurement;
 mod method;
 mod point;
+mod recording;
 mod runs;
 mod saturation;
 mod scale;
@@ -58,6 +59,7 @@ pub fn part(document: &Document) -> ResultPart {
         Document::Sizes(d) => sizes::sections(d),
         Document::Scale(d) => scale::sections(d),
         Document::Cycle(d) => cycle::sections(d),
+        Document::Recording(d) => recording::sections(d),
     };
     sections.extend(environment::section(document.environment()));
     sections.extend(method::sections(document));
@@ -91,6 +93,7 @@ fn kind(document: &Document) -> &'static str {
         Document::Sizes(_) => "File sizes",
         Document::Scale(_) => "Scaling",
         Document::Cycle(_) => "IOMeter configuration",
+        Document::Recording(_) => "Recording",
     }
 }
 

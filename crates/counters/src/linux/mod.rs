@@ -1,5 +1,8 @@
 //! /proc/diskstats and /proc/stat.
 
+mod devices;
+mod system;
+
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -9,8 +12,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{CoreTicks, CountersError, CpuCounters, CpuTicks, DiskCounters, Sample};
 
+pub(crate) use devices::devices;
+pub(crate) use system::SystemSource;
+
 /// More than any system's counters take; whatever lies beyond is not read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Columns of a line of /proc/diskstats after the name, of the newest kernel.
+const COLUMNS: usize = 17;
 
 /// The counter files, held open.
 #[derive(Debug)]
@@ -116,8 +125,20 @@ fn parse_diskstats(text: &[u8], devices: &[String]) -> Vec<DiskCounters> {
     found.into_iter().flatten().collect()
 }
 
+/// The counters of every device with a whole line.
+fn parse_all(text: &[u8]) -> Vec<DiskCounters> {
+    let line = |line: &[u8]| {
+        let name = std::str::from_utf8(fields(line).nth(2)?).ok()?;
+        parse_disk(name, line)
+    };
+    text.split(|byte| *byte == b'\n').filter_map(line).collect()
+}
+
 fn parse_disk(device: &str, line: &[u8]) -> Option<DiskCounters> {
-    let columns: Vec<&[u8]> = fields(line).skip(3).collect();
+    let mut columns: [&[u8]; COLUMNS] = [b""; COLUMNS];
+    for (place, field) in columns.iter_mut().zip(fields(line).skip(3)) {
+        *place = field;
+    }
     let column = |index: usize| number::<u64>(columns.get(index)?);
     let bytes = |index: usize| Some(column(index)?.saturating_mul(512));
     Some(DiskCounters {

@@ -1,0 +1,85 @@
+//! What can be typed after `iosonde monitor`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use monitor::Alert;
+use workload::Nanoseconds;
+
+use crate::recording::RecordingArgs;
+
+/// `iosonde monitor`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+#[command(
+    after_help = "Exit codes: 0 done; 1 could not watch; 2 wrong usage; 4 a condition of --alert came true; 130 \
+                        interrupted before the end that --seconds or --count asked for; with a COMMAND, its own exit code \
+                        where that is not 0."
+)]
+pub(crate) struct MonitorArgs {
+    /// What is watched, with every layer under it: a file, a directory, a device or its name (vda) [default: all real devices]
+    #[arg(value_name = "TARGET", conflicts_with = "all")]
+    pub targets: Vec<PathBuf>,
+
+    /// Watch every block device, partitions too
+    #[arg(long)]
+    pub all: bool,
+
+    /// Distance of two samples, 100ms to 60s [default: 1s; with a COMMAND 100ms, so that the edges of its run are found]
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Nanoseconds>,
+
+    /// End after this time
+    #[arg(long, value_name = "N", conflicts_with = "command")]
+    pub seconds: Option<f64>,
+
+    /// End after so many samples
+    #[arg(long, value_name = "N", conflicts_with = "command")]
+    pub count: Option<u64>,
+
+    /// Say when FIGURE > LIMIT holds for a TIME, such as 'write_latency > 20ms for 60s' or 'vda.average_queue > 2', and exit with 4
+    /// then; ready: log, oltp-data, dss-data, queue, io-pressure. May be given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub alert: Vec<Alert>,
+
+    /// Print rows of CSV on stdout, one for each device and sample
+    #[arg(long, conflicts_with_all = ["json", "json_lines"])]
+    pub csv: bool,
+
+    /// Print the whole recording as JSON on stdout when it ends
+    #[arg(long, conflicts_with = "json_lines")]
+    pub json: bool,
+
+    /// Print what happens as JSON lines on stdout, as it happens
+    #[arg(long)]
+    pub json_lines: bool,
+
+    /// No tables and no messages but errors and alerts
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// The name of the recording, by which it is also found as @NAME
+    #[arg(long, value_name = "NAME", value_parser = crate::recording::tag, conflicts_with = "no_history")]
+    pub name: Option<String>,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+
+    /// Watch exactly while this runs: another benchmark, or a real job. What it prints passes through, and goes to stderr where
+    /// stdout is for --csv, --json or --json-lines. Results of SQLIO, DiskSpd, fio and iosonde in it are set beside the counters
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+impl MonitorArgs {
+    /// Distance of two samples.
+    pub(crate) fn interval(&self) -> Duration {
+        match self.interval {
+            Some(interval) => Duration::from_nanos(interval.0),
+            None if self.command.is_empty() => Duration::from_secs(1),
+            None => Duration::from_millis(100),
+        }
+    }
+}

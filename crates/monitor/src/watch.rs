@@ -1,0 +1,420 @@
+//! The loop: a sample at each interval, what happened in between, and who hears of it.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use counters::{
+    BlockDevice, BlockKind, CountersError, SystemSample, SystemSampler, SystemTally, SystemWindow,
+    block_devices,
+};
+use results::{AlertTime, RecordedAlert, RecordedPoint, RecordedRow};
+use thiserror::Error;
+
+use crate::alert::{Alert, Turn, Watcher};
+use crate::{Clock, Watched};
+
+/// Where samples come from.
+pub trait Source {
+    /// All counters now.
+    fn sample(&mut self) -> Result<SystemSample, CountersError>;
+
+    /// The block devices that there are now.
+    fn devices(&mut self) -> Vec<BlockDevice>;
+}
+
+/// The running system.
+impl Source for SystemSampler {
+    fn sample(&mut self) -> Result<SystemSample, CountersError> {
+        Self::sample(self)
+    }
+
+    fn devices(&mut self) -> Vec<BlockDevice> {
+        block_devices(std::path::Path::new("/"))
+    }
+}
+
+/// Somebody else who counts, such as a database.
+pub trait Extra {
+    /// Called when watching begins: counts from now on.
+    fn begin(&mut self);
+
+    /// What it counted since it was last asked, and what its user should know. It may give nothing yet and more the next time, and
+    /// must not take long.
+    fn window(&mut self) -> (Vec<RecordedRow>, Vec<String>);
+}
+
+/// When watching ends by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct End {
+    /// After this time.
+    pub after: Option<Duration>,
+    /// After so many windows.
+    pub windows: Option<u64>,
+}
+
+/// Why watching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It came to its end.
+    End,
+    /// It was stopped.
+    Stopped,
+}
+
+/// Why watching is not possible.
+#[derive(Debug, Error)]
+pub enum MonitorError {
+    /// The counters cannot be read.
+    #[error(transparent)]
+    Counters(#[from] CountersError),
+    /// There is no device of a name.
+    #[error("there is no block device `{name}`; there are: {known}")]
+    UnknownDevice {
+        /// The name.
+        name: String,
+        /// Those that there are, separated by blanks.
+        known: String,
+    },
+    /// An interval out of range.
+    #[error("the interval is {seconds} s; it must be between 0.1 s and 60 s")]
+    Interval {
+        /// As it was asked.
+        seconds: f64,
+    },
+}
+
+/// What happens while watching.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// It began.
+    Began(Began),
+    /// A window ended.
+    Window(Box<Observation>),
+    /// A condition came true, or is over.
+    Alert(AlertEvent),
+    /// What the user should know.
+    Notice(String),
+}
+
+/// How watching began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Began {
+    /// Time of the day, since 1970, UTC.
+    pub unix: Duration,
+    /// Distance of the samples.
+    pub interval: Duration,
+    /// What is watched, in the order in which it is shown.
+    pub devices: Vec<BlockDevice>,
+}
+
+/// What happened in one window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its end as time of the day, since 1970, UTC.
+    pub unix: Duration,
+    /// Its end, in seconds from the start of watching.
+    pub t: f64,
+    /// What happened, of the devices that are watched.
+    pub window: SystemWindow,
+    /// What others counted.
+    pub rows: Vec<RecordedRow>,
+}
+
+/// A condition came true, or is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlertEvent {
+    /// The condition as it was written.
+    pub condition: String,
+    /// The device; none where the figure is of the host.
+    pub device: Option<String>,
+    /// Whether it came true now.
+    pub begins: bool,
+    /// The figure now, or the worst where it is over, in words.
+    pub figure: String,
+    /// Since when it holds, in seconds from the start.
+    pub from_s: f64,
+    /// Now, in seconds from the start.
+    pub t: f64,
+}
+
+/// Watches.
+pub struct Monitor<'a> {
+    source: Box<dyn Source + 'a>,
+    clock: &'a dyn Clock,
+    interval: Duration,
+    end: End,
+    watched: Watched,
+    alerts: Vec<Watcher>,
+    extras: Vec<Box<dyn Extra + 'a>>,
+    devices: Vec<BlockDevice>,
+    names: HashSet<String>,
+    /// Names in the samples, watched or not: when they change, the system is looked at again.
+    seen: Vec<String>,
+    began: Duration,
+    last: SystemSample,
+    windows: u64,
+    /// Number of the interval whose end comes next.
+    due: u32,
+}
+
+/// The shortest and the longest interval.
+const INTERVALS: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(60);
+
+impl<'a> Monitor<'a> {
+    /// A monitor of these devices.
+    pub fn new(
+        source: impl Source + 'a,
+        clock: &'a dyn Clock,
+        interval: Duration,
+        watched: Watched,
+    ) -> Result<Self, MonitorError> {
+        if !INTERVALS.contains(&interval) {
+            return Err(MonitorError::Interval { seconds: interval.as_secs_f64() });
+        }
+        let mut monitor = Self {
+            source: Box::new(source),
+            clock,
+            interval,
+            end: End::default(),
+            watched,
+            alerts: Vec::new(),
+            extras: Vec::new(),
+            devices: Vec::new(),
+            names: HashSet::new(),
+            seen: Vec::new(),
+            began: Duration::ZERO,
+            last: SystemSample::default(),
+            windows: 0,
+            due: 1,
+        };
+        monitor.last = monitor.source.sample()?;
+        monitor.look()?;
+        Ok(monitor)
+    }
+
+    /// Ends by itself.
+    #[must_use]
+    pub fn until(mut self, end: End) -> Self {
+        self.end = end;
+        self
+    }
+
+    /// Watches these limits, too.
+    #[must_use]
+    pub fn with_alerts(mut self, alerts: Vec<Alert>) -> Self {
+        self.alerts = alerts.into_iter().map(Watcher::new).collect();
+        self
+    }
+
+    /// Asks these, too.
+    #[must_use]
+    pub fn with_extras(mut self, extras: Vec<Box<dyn Extra + 'a>>) -> Self {
+        self.extras = extras;
+        self
+    }
+
+    /// What is watched now.
+    #[must_use]
+    pub fn devices(&self) -> &[BlockDevice] {
+        &self.devices
+    }
+
+    /// Looks which devices there are.
+    fn look(&mut self) -> Result<(), MonitorError> {
+        self.seen = self.last.disks.iter().map(|disk| disk.device.clone()).collect();
+        let all = self.source.devices();
+        if let Watched::Named(names) = &self.watched {
+            let there = |name: &&String| all.iter().any(|device| device.name == **name);
+            if self.devices.is_empty()
+                && let Some(name) = names.iter().find(|name| !there(name))
+            {
+                let known: Vec<&str> = all.iter().map(|device| device.name.as_str()).collect();
+                return Err(MonitorError::UnknownDevice {
+                    name: name.clone(),
+                    known: known.join(" "),
+                });
+            }
+        }
+        for device in all.into_iter().filter(|device| self.watched.includes(device)) {
+            // One that is gone stays: it has figures of before, and may come back.
+            if self.names.insert(device.name.clone()) {
+                self.devices.push(device);
+            }
+        }
+        if let Watched::Named(names) = &self.watched {
+            let place = |device: &BlockDevice| names.iter().position(|name| *name == device.name);
+            self.devices.sort_by_key(place);
+        }
+        Ok(())
+    }
+
+    /// The first sample: what happens from now on counts.
+    pub fn begin(&mut self, hear: &mut dyn FnMut(&Event)) -> Result<(), MonitorError> {
+        for extra in &mut self.extras {
+            extra.begin();
+        }
+        self.last = self.source.sample()?;
+        self.began = self.clock.now();
+        hear(&Event::Began(Began {
+            unix: self.clock.unix(),
+            interval: self.interval,
+            devices: self.devices.clone(),
+        }));
+        Ok(())
+    }
+
+    /// Watches until the end, or until `stop` says so. What happened since the last whole interval then makes a last, shorter window.
+    pub fn run(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        hear: &mut dyn FnMut(&Event),
+    ) -> Result<Why, MonitorError> {
+        loop {
+            let (at, is_last) = self.next();
+            self.clock.wait_until(self.began + at, stop);
+            let stopped = stop();
+            self.window(hear)?;
+            let enough = self.end.windows.is_some_and(|windows| self.windows >= windows);
+            let over = is_last && self.clock.now() >= self.began + at;
+            if enough || over {
+                self.finish(hear);
+                return Ok(Why::End);
+            }
+            if stopped {
+                self.finish(hear);
+                return Ok(Why::Stopped);
+            }
+            // The next interval that is not over: after a pause of the whole machine, none is made up for.
+            let passed = self.clock.now().saturating_sub(self.began).as_nanos();
+            let whole = passed / self.interval.as_nanos().max(1);
+            self.due = u32::try_from(whole).unwrap_or(u32::MAX).saturating_add(1).max(self.due + 1);
+        }
+    }
+
+    /// When the next sample is due, since the beginning, and whether it is the last.
+    fn next(&self) -> (Duration, bool) {
+        let at = self.interval.saturating_mul(self.due);
+        match self.end.after {
+            Some(end) if at >= end => (end, true),
+            _ => (at, false),
+        }
+    }
+
+    /// The window since the last sample.
+    fn window(&mut self, hear: &mut dyn FnMut(&Event)) -> Result<(), MonitorError> {
+        let now = self.source.sample()?;
+        let t = self.clock.now().saturating_sub(self.began).as_secs_f64();
+        let mut window = SystemWindow::between(&self.last, &now);
+        if window.seconds <= 0.0 {
+            return Ok(());
+        }
+        self.last = now;
+        let names = self.last.disks.iter().map(|disk| &disk.device);
+        if !names.eq(self.seen.iter()) {
+            self.look()?;
+        }
+        self.add_splits(&mut window);
+        window.disks.retain(|(name, _)| self.names.contains(name));
+        window.missing.retain(|name| self.names.contains(name));
+        self.in_order(&mut window);
+        let mut rows = Vec::new();
+        for extra in &mut self.extras {
+            let (more, notices) = extra.window();
+            rows.extend(more);
+            notices.into_iter().for_each(|text| hear(&Event::Notice(text)));
+        }
+        self.windows += 1;
+        let observation =
+            Observation { number: self.windows, unix: self.clock.unix(), t, window, rows };
+        for watcher in &mut self.alerts {
+            watcher.hear(&observation, &mut |turn| hear(&Event::Alert(turn.into())));
+        }
+        hear(&Event::Window(Box::new(observation)));
+        Ok(())
+    }
+
+    /// In the order in which the devices are shown.
+    fn in_order(&self, window: &mut SystemWindow) {
+        let places: HashMap<&str, usize> =
+            self.devices.iter().enumerate().map(|(n, d)| (d.name.as_str(), n)).collect();
+        window.disks.sort_by_key(|(name, _)| places.get(name.as_str()).copied());
+    }
+
+    /// What volumes of the device mapper gave to the devices below in more pieces than they were given.
+    fn add_splits(&self, window: &mut SystemWindow) {
+        let is_mapped = |device: &&BlockDevice| {
+            let mapped = matches!(
+                device.kind,
+                BlockKind::DeviceMapper | BlockKind::LogicalVolume | BlockKind::Encrypted
+            );
+            mapped && !device.below.is_empty()
+        };
+        for device in self.devices.iter().filter(is_mapped) {
+            let below = device.below.iter().map(|name| {
+                let disk = window.disk(name)?;
+                Some([disk.reads, disk.writes, disk.read_merges, disk.write_merges])
+            });
+            let below: Option<Vec<[u64; 4]>> = below.collect();
+            let Some(below) = below else { continue };
+            let pieces = below.iter().flatten().fold(0_u64, |sum, ios| sum.saturating_add(*ios));
+            let place = window.disks.iter_mut().find(|(name, _)| *name == device.name);
+            if let Some((_, tally)) = place {
+                tally.splits =
+                    Some(pieces.saturating_sub(tally.reads.saturating_add(tally.writes)));
+            }
+        }
+    }
+
+    fn finish(&mut self, hear: &mut dyn FnMut(&Event)) {
+        let t = self.clock.now().saturating_sub(self.began).as_secs_f64();
+        for watcher in &mut self.alerts {
+            watcher.end(t, &mut |turn| hear(&Event::Alert(turn.into())));
+        }
+    }
+
+    /// Every limit that was watched, and when it was passed.
+    #[must_use]
+    pub fn alerts(&self) -> Vec<RecordedAlert> {
+        self.alerts.iter().map(Watcher::recorded).collect()
+    }
+}
+
+impl From<Turn<'_>> for AlertEvent {
+    fn from(turn: Turn<'_>) -> Self {
+        let AlertTime { device, from_s, worst, .. } = turn.time.clone();
+        Self {
+            condition: turn.alert.text().to_owned(),
+            device,
+            begins: turn.begins,
+            figure: turn.alert.show(if turn.begins { turn.now } else { worst }),
+            from_s,
+            t: turn.t,
+        }
+    }
+}
+
+impl Observation {
+    /// What a recording keeps of it: what did nothing is left out.
+    #[must_use]
+    pub fn point(&self) -> RecordedPoint {
+        let disks = self.window.disks.iter().filter(|(_, tally)| !tally.is_idle());
+        RecordedPoint {
+            t: self.t,
+            seconds: self.window.seconds,
+            windows: 1,
+            disks: disks.cloned().collect(),
+            missing: self.window.missing.clone(),
+            system: self.window.system,
+            rows: self.rows.clone(),
+        }
+    }
+
+    /// What the host did.
+    #[must_use]
+    pub fn system(&self) -> &SystemTally {
+        &self.window.system
+    }
+}

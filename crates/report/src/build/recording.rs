@@ -1,0 +1,405 @@
+//! What the operating system counted over time.
+
+use counters::{BlockKind, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally};
+use results::{Experiment, Measurement, RecordedPoint, Recording, show_figure};
+use workload::{show_duration, show_number};
+
+use super::agreement;
+use super::make::{
+    Drawn, Named, beside, chart, column, fact, first_large, linear, mark, number, points, section,
+    series, table, text,
+};
+use crate::model::{Block, Cell, Chart, Column, Mark, Section, Series, Shape, Side, Table, Unit};
+use crate::words;
+
+/// Points of a line; more are joined.
+const POINTS: usize = 400;
+/// Devices with a chart of their own.
+const CHARTS: usize = 6;
+/// Lines in a chart of attached figures.
+const LINES: usize = 6;
+const MIB: f64 = 1_048_576.0;
+
+/// The answer, charts, tables.
+pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
+    let r = &e.conclusion;
+    let shown = joined(&r.points);
+    let busiest = busiest(r);
+    let charts = busiest.iter().take(CHARTS).filter_map(|name| device_chart(e, &shown, name));
+    let mut counted = first_large(charts.collect());
+    counted.extend(devices(r).map(Block::Table));
+    counted.extend(rows(r).map(Block::Table));
+    let named: Vec<(String, &Measurement)> =
+        r.runs.iter().filter_map(|run| run_of(e, run)).collect();
+    let mut all = vec![section("tested", "What was watched", vec![Block::Facts(facts(e))])];
+    if !named.is_empty() {
+        all.push(agreement::of(&named));
+    }
+    all.push(section("counters", "Devices", counted));
+    all.push(section("alerts", "Alerts", alerts(r)));
+    all.push(section("host", "Host", host(r, &shown)));
+    all.push(section("attached", "Figures from elsewhere", attached(e)));
+    all.into_iter().flatten().collect()
+}
+
+fn run_of<'a>(
+    e: &'a Experiment<Recording>,
+    run: &results::RecordedRun,
+) -> Option<(String, &'a Measurement)> {
+    let m = e.measurements.get(run.measurement)?;
+    let tool = words::tool(m).unwrap_or_else(|| "iosonde".to_owned());
+    Some((format!("{tool}, {}", words::clean(&m.workload.title())), m))
+}
+
+fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
+    let r = &e.conclusion;
+    let mut facts = Vec::new();
+    if !r.name.is_empty() {
+        facts.push(fact("Name", words::clean(&r.name)));
+    }
+    if !e.targets.is_empty() {
+        let names: Vec<String> = e.targets.iter().map(|t| words::path(t)).collect();
+        facts.push(fact("Targets", names.join(", ")));
+    }
+    let layers: Vec<String> =
+        r.devices.iter().map(|d| crate::text::layer(&d.name, &r.devices)).collect();
+    let few = layers.len() <= 12;
+    let devices = if few { layers.join("; ") } else { format!("{} devices", layers.len()) };
+    facts.push(fact("Devices", devices));
+    if let Some(command) = &r.command {
+        let line: Vec<String> = command.line.iter().map(|word| words::clean(word)).collect();
+        facts.push(fact("During", line.join(" ")));
+    }
+    facts.push(fact(
+        "Recorded",
+        format!(
+            "{} in {}, {} to {}",
+            show_duration(r.seconds),
+            words::plural(r.windows, "window", "windows"),
+            words::moment(&e.started),
+            words::moment(&e.finished)
+        ),
+    ));
+    for run in &r.runs {
+        if let Some((name, _)) = run_of(e, run) {
+            let place = format!("{:.1} s to {:.1} s of the recording", run.from_s, run.to_s);
+            facts.push(fact(name, place));
+        }
+    }
+    facts
+}
+
+/// Points joined until they are few enough to draw.
+fn joined(points: &[RecordedPoint]) -> Vec<RecordedPoint> {
+    let size = points.len().div_ceil(POINTS).max(1);
+    let join = |chunk: &[RecordedPoint]| {
+        let mut all = RecordedPoint::default();
+        for point in chunk {
+            all.join(point.clone());
+        }
+        all
+    };
+    points.chunks(size).map(join).collect()
+}
+
+/// The devices that did something, the busiest first; partitions only where their disk is not watched.
+fn busiest(r: &Recording) -> Vec<&str> {
+    let watched = |name: &String| r.devices.iter().any(|device| device.name == *name);
+    let mut found: Vec<(u64, &str)> = Vec::new();
+    for device in &r.devices {
+        if device.kind == BlockKind::Partition && device.below.iter().any(watched) {
+            continue;
+        }
+        let Some(total) = r.totals.disks.get(&device.name) else { continue };
+        let ios = total.tally.reads.saturating_add(total.tally.writes);
+        if ios > 0 {
+            found.push((ios, &device.name));
+        }
+    }
+    found.sort_by_key(|(ios, _)| std::cmp::Reverse(*ios));
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// What a device did at each point.
+fn of_device<'a>(
+    shown: &'a [RecordedPoint],
+    name: &'a str,
+) -> impl Iterator<Item = (f64, DiskTally, Span)> + 'a {
+    shown.iter().filter(move |point| !point.missing.iter().any(|missing| missing == name)).map(
+        move |point| {
+            let tally = point.disks.get(name).copied().unwrap_or_default();
+            (point.t - point.seconds / 2.0, tally, point.span())
+        },
+    )
+}
+
+fn field(name: &str) -> Option<&'static Field<DiskTally>> {
+    DISK_FIELDS.iter().find(|field| field.name == name)
+}
+
+/// I/Os, latency and queue, as Performance Monitor draws them: the queue at a scale of its own.
+fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) -> Option<Chart> {
+    let total = e.conclusion.totals.disks.get(name)?;
+    let figure = |field_name: &str| -> Vec<(f64, Option<f64>)> {
+        let Some(field) = field(field_name) else { return Vec::new() };
+        of_device(shown, name).map(|(t, tally, span)| (t, field.of(&tally, span))).collect()
+    };
+    let highest = |figures: &[(f64, Option<f64>)]| {
+        figures.iter().filter_map(|(_, figure)| *figure).fold(0.0, f64::max)
+    };
+    let mut lines: Vec<Series> = Vec::new();
+    let mut highest_rate: f64 = 0.0;
+    for (count, rate, latency, what) in [
+        (total.tally.reads, "reads_per_s", "read_latency_ns", "read"),
+        (total.tally.writes, "writes_per_s", "write_latency_ns", "write"),
+    ] {
+        if count == 0 {
+            continue;
+        }
+        let (rates, latencies) = (figure(rate), figure(latency));
+        highest_rate = highest_rate.max(highest(&rates));
+        let (rate, latency) = (format!("{what}s/s"), format!("{what} latency"));
+        lines.push(series(&rate, Shape::Line, Side::Left, points(rates)));
+        lines.push(series(&latency, Shape::Line, Side::Right, points(latencies)));
+    }
+    let queue = figure("average_queue");
+    let scale = scale(highest(&queue), highest_rate);
+    let scaled = queue.into_iter().map(|(t, figure)| (t, figure.map(|figure| figure * scale)));
+    let times = if (scale - 1.0).abs() < 1e-9 {
+        String::new()
+    } else {
+        format!(" × {}", show_number(scale))
+    };
+    let queue_name = format!("average queue{times}");
+    lines.push(series(&queue_name, Shape::Dashed, Side::Left, points(scaled)));
+    let caption = crate::text::layer(name, &e.conclusion.devices);
+    chart(
+        &Named {
+            key: &format!("counters-{name}"),
+            title: &format!("{name}: I/Os, latency and queue"),
+            caption: &caption,
+        },
+        Drawn {
+            x: linear("Time", Unit::Seconds),
+            left: linear("I/Os", Unit::Iops),
+            right: Some(linear("Latency", Unit::Nanoseconds)),
+            series: lines,
+            marks: marks(e),
+        },
+    )
+}
+
+/// The power of ten that brings one highest figure near to the other, without going beyond it.
+fn scale(of: f64, to: f64) -> f64 {
+    let power = (to / of).log10().floor();
+    if power.is_finite() { 10_f64.powf(power.clamp(-9.0, 9.0)) } else { 1.0 }
+}
+
+/// Where runs begin and end, and where alerts begin.
+fn marks(e: &Experiment<Recording>) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for run in &e.conclusion.runs {
+        marks.extend([mark(run.from_s, "run begins"), mark(run.to_s, "run ends")]);
+    }
+    let times = e.conclusion.alerts.iter().flat_map(|alert| &alert.times).take(5);
+    marks.extend(times.map(|time| mark(time.from_s, "alert")));
+    marks
+}
+
+/// A column, the field it shows, and what that is divided by.
+const COLUMNS: [(&str, &str, Unit, f64); 15] = [
+    ("reads_per_s", "reads_per_s", Unit::Iops, 1.0),
+    ("writes_per_s", "writes_per_s", Unit::Iops, 1.0),
+    ("read_latency_ns", "read_latency_ns", Unit::Nanoseconds, 1.0),
+    ("write_latency_ns", "write_latency_ns", Unit::Nanoseconds, 1.0),
+    ("read_size_bytes", "read_size_bytes", Unit::Bytes, 1.0),
+    ("write_size_bytes", "write_size_bytes", Unit::Bytes, 1.0),
+    ("read_mib_per_s", "read_bytes_per_s", Unit::MibPerS, MIB),
+    ("write_mib_per_s", "write_bytes_per_s", Unit::MibPerS, MIB),
+    ("average_queue", "average_queue", Unit::Number, 1.0),
+    ("current_queue", "current_queue", Unit::Number, 1.0),
+    ("idle_percent", "idle_percent", Unit::Percent, 1.0),
+    ("splits_per_s", "splits_per_s", Unit::Number, 1.0),
+    ("flushes_per_s", "flushes_per_s", Unit::Number, 1.0),
+    ("flush_latency_ns", "flush_latency_ns", Unit::Nanoseconds, 1.0),
+    ("discards_per_s", "discards_per_s", Unit::Number, 1.0),
+];
+
+/// Each device over the whole time.
+fn devices(r: &Recording) -> Option<Table> {
+    let mut columns =
+        vec![column("device", "Device", Unit::Text), column("what", "What", Unit::Text)];
+    for (key, name, unit, _) in COLUMNS {
+        let title = field(name).map_or(name, |field| field.perfmon.unwrap_or(field.title));
+        columns.push(column(key, title, unit));
+    }
+    let line = |device: &counters::BlockDevice| {
+        let total = r.totals.disks.get(&device.name)?;
+        let label = device.label.clone().unwrap_or_default();
+        let what = format!("{} {label}", device.kind.title());
+        let mut cells = vec![text(&device.name), text(what.trim())];
+        cells.extend(COLUMNS.iter().map(|(_, name, _, unit)| {
+            number(total.figures.get(*name).copied().flatten().map(|figure| figure / unit))
+        }));
+        Some(cells)
+    };
+    let lines: Vec<Vec<Cell>> = r.devices.iter().filter_map(line).collect();
+    let caption = "over the whole time; latency and size weigh each I/O alike";
+    table("devices", "Devices", caption, columns, lines)
+}
+
+/// What others counted.
+fn rows(r: &Recording) -> Option<Table> {
+    let names: [(&'static str, &'static str, &str, Unit, f64); 8] = [
+        ("reads_per_s", "reads_per_s", "Reads", Unit::Iops, 1.0),
+        ("writes_per_s", "writes_per_s", "Writes", Unit::Iops, 1.0),
+        ("read_mib_per_s", "read_bytes_per_s", "Read", Unit::MibPerS, MIB),
+        ("write_mib_per_s", "write_bytes_per_s", "Written", Unit::MibPerS, MIB),
+        ("read_latency_ns", "read_latency_ns", "Read latency", Unit::Nanoseconds, 1.0),
+        ("write_latency_ns", "write_latency_ns", "Write latency", Unit::Nanoseconds, 1.0),
+        ("syncs_per_s", "syncs_per_s", "Syncs", Unit::Number, 1.0),
+        ("sync_latency_ns", "sync_latency_ns", "Sync latency", Unit::Nanoseconds, 1.0),
+    ];
+    let mut columns: Vec<Column> =
+        vec![column("source", "Source", Unit::Text), column("object", "Object", Unit::Text)];
+    columns.extend(names.iter().map(|(key, _, title, unit, _)| column(key, title, *unit)));
+    let line = |row: &results::RecordedRow| {
+        let figures = row.figures();
+        let mut cells = vec![text(&row.source), text(&row.object)];
+        cells.extend(names.iter().map(|(_, name, _, _, unit)| {
+            let figure = figures.iter().find(|(known, _)| known == name);
+            number(figure.and_then(|(_, figure)| *figure).map(|figure| figure / unit))
+        }));
+        cells
+    };
+    let lines = r.totals.rows.iter().map(line).collect();
+    table("rows", "Counted by others", "over the whole time", columns, lines)
+}
+
+fn alerts(r: &Recording) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut quiet = Vec::new();
+    for alert in &r.alerts {
+        let condition = words::clean(&alert.condition);
+        if alert.times.is_empty() {
+            quiet.push(format!("{condition}: never"));
+            continue;
+        }
+        let times = alert.times.iter().take(20).map(|time| {
+            format!("{condition}: {}", crate::text::alert_time(&alert.condition, time))
+        });
+        blocks.push(Block::Warnings(times.collect()));
+        if alert.times.len() > 20 {
+            blocks.push(Block::Paragraph(format!(
+                "{condition}: {} times in all.",
+                alert.times.len()
+            )));
+        }
+    }
+    if !quiet.is_empty() {
+        blocks.push(Block::List(quiet));
+    }
+    blocks
+}
+
+/// Processors, pressure and the page cache.
+fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
+    let lines = |names: &[&str], unit: f64| -> Vec<Series> {
+        let line = |name: &&str| {
+            let field = SYSTEM_FIELDS.iter().find(|field| field.name == *name)?;
+            let figure = |p: &RecordedPoint| field.of(&p.system, p.span()).map(|f| f / unit);
+            let all = points(shown.iter().map(|p| (p.t - p.seconds / 2.0, figure(p))));
+            Some(series(field.title, Shape::Line, Side::Left, all))
+        };
+        names.iter().filter_map(line).collect()
+    };
+    let percent = [
+        "cpu_percent",
+        "iowait_percent",
+        "steal_percent",
+        "io_some_percent",
+        "memory_some_percent",
+        "cpu_some_percent",
+    ];
+    let drawn = |left, series| Drawn {
+        x: linear("Time", Unit::Seconds),
+        left,
+        right: None,
+        series,
+        marks: Vec::new(),
+    };
+    let named = |key, title| Named { key, title, caption: "" };
+    let charts = [
+        chart(
+            &named("host-percent", "Processors and pressure"),
+            drawn(linear("Share of the time", Unit::Percent), lines(&percent, 1.0)),
+        ),
+        chart(
+            &named("host-cache", "Page cache"),
+            drawn(linear("Bytes", Unit::Bytes), lines(&["dirty_bytes", "write_back_bytes"], 1.0)),
+        ),
+    ];
+    let mut blocks: Vec<Block> =
+        beside(charts.into_iter().flatten().collect()).into_iter().collect();
+    let fact_of = |field: &Field<SystemTally>| {
+        let figure = r.totals.figures.get(field.name).copied().flatten()?;
+        Some(fact(field.title, show_figure(field.unit, figure)))
+    };
+    let facts: Vec<_> = SYSTEM_FIELDS.iter().filter_map(fact_of).collect();
+    if !facts.is_empty() {
+        blocks.insert(0, Block::Facts(facts));
+    }
+    blocks.extend(cores(r).map(Block::Table));
+    blocks
+}
+
+fn cores(r: &Recording) -> Option<Table> {
+    let columns = vec![
+        column("core", "Processor", Unit::Count),
+        column("busy_percent", "Busy", Unit::Percent),
+        column("iowait_percent", "Waiting for I/O", Unit::Percent),
+        column("steal_percent", "Given to others", Unit::Percent),
+    ];
+    let line = |core: &counters::CoreTally| {
+        let share = |part| number(core.cpu.percent(part));
+        let cpu = &core.cpu;
+        let number_of = Cell::Number(f64::from(core.core));
+        vec![number_of, share(cpu.busy_ticks), share(cpu.iowait_ticks), share(cpu.steal_ticks)]
+    };
+    let lines = r.totals.cores.iter().map(line).collect();
+    table("cores", "Processors", "over the whole time", columns, lines)
+}
+
+/// What was attached, a chart for each file.
+fn attached(e: &Experiment<Recording>) -> Vec<Block> {
+    let mut files: Vec<&str> = Vec::new();
+    for series in &e.conclusion.attached {
+        if !files.contains(&series.file.as_str()) {
+            files.push(&series.file);
+        }
+    }
+    let chart_of = |file: &&str| {
+        let all = e.conclusion.attached.iter().filter(|series| series.file == **file);
+        let line = |s: &results::AttachedSeries| {
+            let size = s.points.len().div_ceil(POINTS).max(1);
+            let figures = s.points.iter().step_by(size).map(|(t, figure)| (*t, Some(*figure)));
+            series(&s.name, Shape::Line, Side::Left, points(figures))
+        };
+        let file = words::clean(file);
+        chart(
+            &Named {
+                key: &format!("attached-{file}"),
+                title: &file,
+                caption: "on the time axis of the recording",
+            },
+            Drawn {
+                x: linear("Time", Unit::Seconds),
+                left: linear("Figure", Unit::Number),
+                right: None,
+                series: all.take(LINES).map(line).collect(),
+                marks: marks(e),
+            },
+        )
+    };
+    first_large(files.iter().filter_map(chart_of).collect())
+}

@@ -1,0 +1,380 @@
+//! The document of what the operating system's counters showed while `iosonde monitor` watched, `iosonde.recording/1`.
+
+use std::collections::BTreeMap;
+
+use counters::{
+    BlockDevice, CoreTally, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally, Unit,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{show_ns, show_number};
+
+use crate::experiment::Conclusion;
+
+/// Figures by their names, as `counters::DISK_FIELDS` has them; none where there is nothing to say.
+pub type Figures = BTreeMap<String, Option<f64>>;
+
+/// Counters over time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recording {
+    /// What it was named; empty where it was not.
+    pub name: String,
+    /// Distance of two samples in nanoseconds, as asked.
+    pub interval_ns: u64,
+    /// Length of all windows together in seconds.
+    pub seconds: f64,
+    /// Windows that were watched; a point of a long recording holds several of them.
+    pub windows: u64,
+    /// The devices that were watched, upper layers before what they lie on.
+    pub devices: Vec<BlockDevice>,
+    /// What happened, in rising order of time.
+    pub points: Vec<RecordedPoint>,
+    /// All of it together: sums, and figures that weigh by I/Os.
+    pub totals: RecordedTotals,
+    /// The command during which it was recorded; none where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<RecordedCommand>,
+    /// Where in the recording the measurements of the document were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RecordedRun>,
+    /// Limits that were watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<RecordedAlert>,
+    /// Figures from elsewhere on the same time axis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<AttachedSeries>,
+}
+
+/// What happened in one or several windows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedPoint {
+    /// End of its last window, in seconds from the start of the recording.
+    pub t: f64,
+    /// Length of its windows in seconds.
+    pub seconds: f64,
+    /// Windows in it.
+    pub windows: u32,
+    /// What each device did. One that did nothing is left out.
+    pub disks: BTreeMap<String, DiskTally>,
+    /// Devices without figures: they came, went, or their counters began anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// What the host did.
+    pub system: SystemTally,
+    /// What others counted, such as databases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<RecordedRow>,
+}
+
+/// What somebody else than the kernel counted in a window: a file or an object of a database.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedRow {
+    /// Who counted, such as `postgres://db1/app`.
+    pub source: String,
+    /// Of what.
+    pub object: String,
+    /// Length of its own window in seconds.
+    pub seconds: f64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Sum of the times of all reads in nanoseconds; none where times are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<f64>,
+    /// Sum of the times of all writes in nanoseconds; none where times are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_ns: Option<f64>,
+    /// Flushes to stable media; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<u64>,
+    /// Sum of their times in nanoseconds; none where times are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_ns: Option<f64>,
+    /// What else it counted, by name: amounts in the window, the unit last in the name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, f64>,
+}
+
+/// Everything that was recorded, summed up.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedTotals {
+    /// Each device that had figures.
+    pub disks: BTreeMap<String, DiskTotal>,
+    /// The host.
+    pub system: SystemTally,
+    /// The host's figures.
+    pub figures: Figures,
+    /// Each processor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<CoreTally>,
+    /// What others counted, each object once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<RecordedRow>,
+}
+
+/// All that a device did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiskTotal {
+    /// Length of the windows in which it had figures.
+    pub seconds: f64,
+    /// What it did.
+    pub tally: DiskTally,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// A command during which was recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedCommand {
+    /// The program and its arguments.
+    pub line: Vec<String>,
+    /// Its exit code; none where a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+}
+
+/// Where in a recording a measurement was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedRun {
+    /// Its place among the measurements of the document.
+    pub measurement: usize,
+    /// Beginning of the windows that are compared with it, in seconds from the start of the recording.
+    pub from_s: f64,
+    /// Their end.
+    pub to_s: f64,
+    /// How they were found.
+    pub found: FoundBy,
+}
+
+/// How the place of a measurement in a recording was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundBy {
+    /// By the time at which it began.
+    Time,
+    /// As the stretch of its length in which the device did the most.
+    Activity,
+}
+
+/// A limit that was watched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedAlert {
+    /// The condition as it was written.
+    pub condition: String,
+    /// Every time that it came true.
+    pub times: Vec<AlertTime>,
+}
+
+/// A time during which a condition held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AlertTime {
+    /// The device; none where the figure is of the host.
+    pub device: Option<String>,
+    /// Since when, in seconds from the start of the recording; the time that the condition asks for is in it.
+    pub from_s: f64,
+    /// Until when; none where it held to the end.
+    pub to_s: Option<f64>,
+    /// The worst figure meanwhile.
+    pub worst: f64,
+}
+
+/// A column of a table from elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AttachedSeries {
+    /// Name of the file, without its directory.
+    pub file: String,
+    /// Heading of the column.
+    pub name: String,
+    /// Seconds from the start of the recording, and the figure.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl RecordedPoint {
+    /// What its amounts are of.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span { seconds: self.seconds, readings: self.windows }
+    }
+
+    /// Puts the next point to this one.
+    pub fn join(&mut self, next: Self) {
+        self.t = next.t;
+        self.seconds += next.seconds;
+        self.windows = self.windows.saturating_add(next.windows);
+        for (device, tally) in next.disks {
+            self.disks.entry(device).or_default().add(&tally);
+        }
+        for device in next.missing {
+            if !self.missing.contains(&device) {
+                self.missing.push(device);
+            }
+        }
+        self.system.add(&next.system);
+        for row in next.rows {
+            row.put_into(&mut self.rows);
+        }
+    }
+}
+
+impl RecordedRow {
+    /// Adds it to the row of its object, or as a new one.
+    pub fn put_into(self, rows: &mut Vec<Self>) {
+        let same = |row: &&mut Self| row.source == self.source && row.object == self.object;
+        let Some(row) = rows.iter_mut().find(same) else {
+            rows.push(self);
+            return;
+        };
+        let sum = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        row.seconds += self.seconds;
+        row.reads = row.reads.saturating_add(self.reads);
+        row.writes = row.writes.saturating_add(self.writes);
+        row.read_bytes = row.read_bytes.saturating_add(self.read_bytes);
+        row.written_bytes = row.written_bytes.saturating_add(self.written_bytes);
+        row.read_ns = sum(row.read_ns, self.read_ns);
+        row.write_ns = sum(row.write_ns, self.write_ns);
+        row.syncs = match (row.syncs, self.syncs) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        row.sync_ns = sum(row.sync_ns, self.sync_ns);
+        for (name, amount) in self.counters {
+            *row.counters.entry(name).or_default() += amount;
+        }
+    }
+
+    /// Mean time of a read; none where nothing was read or times are not kept.
+    #[must_use]
+    pub fn read_latency_ns(&self) -> Option<f64> {
+        mean(self.read_ns, self.reads)
+    }
+
+    /// Mean time of a write; none where nothing was written or times are not kept.
+    #[must_use]
+    pub fn write_latency_ns(&self) -> Option<f64> {
+        mean(self.write_ns, self.writes)
+    }
+
+    /// Mean time of a flush; none where there was none or times are not kept.
+    #[must_use]
+    pub fn sync_latency_ns(&self) -> Option<f64> {
+        mean(self.sync_ns, self.syncs?)
+    }
+
+    /// Its figures by their names, those that devices have first.
+    #[must_use]
+    pub fn figures(&self) -> [(&'static str, Option<f64>); 8] {
+        let rate = |amount| self.per_second(amount);
+        [
+            ("reads_per_s", rate(self.reads)),
+            ("writes_per_s", rate(self.writes)),
+            ("read_latency_ns", self.read_latency_ns()),
+            ("write_latency_ns", self.write_latency_ns()),
+            ("read_bytes_per_s", rate(self.read_bytes)),
+            ("write_bytes_per_s", rate(self.written_bytes)),
+            ("syncs_per_s", self.syncs.and_then(rate)),
+            ("sync_latency_ns", self.sync_latency_ns()),
+        ]
+    }
+
+    /// An amount for each second of its window.
+    #[must_use]
+    pub fn per_second(&self, amount: u64) -> Option<f64> {
+        (self.seconds > 0.0).then(|| amount as f64 / self.seconds)
+    }
+}
+
+fn mean(ns: Option<f64>, events: u64) -> Option<f64> {
+    ns.filter(|ns| events > 0 && *ns > 0.0).map(|ns| ns / events as f64)
+}
+
+/// The figures of amounts, by their names.
+#[must_use]
+pub fn figures_of<T>(fields: &[Field<T>], amounts: &T, span: Span) -> Figures {
+    fields.iter().map(|field| (field.name.to_owned(), field.of(amounts, span))).collect()
+}
+
+impl Recording {
+    /// Sums up what the points hold. The processors one by one are not in them and stay as they are.
+    pub fn sum_up(&mut self) {
+        let mut all = RecordedPoint::default();
+        let mut absent: BTreeMap<&str, f64> = BTreeMap::new();
+        for point in &self.points {
+            for device in &point.missing {
+                *absent.entry(device).or_default() += point.seconds;
+            }
+            all.join(point.clone());
+        }
+        (self.seconds, self.windows) = (all.seconds, u64::from(all.windows));
+        let mut totals = RecordedTotals {
+            system: all.system,
+            figures: figures_of(&SYSTEM_FIELDS, &all.system, all.span()),
+            cores: std::mem::take(&mut self.totals.cores),
+            rows: std::mem::take(&mut all.rows),
+            disks: BTreeMap::new(),
+        };
+        for device in &self.devices {
+            let away = absent.get(device.name.as_str()).copied().unwrap_or(0.0);
+            let seconds = (all.seconds - away).max(0.0);
+            if seconds > 0.0 {
+                let tally = all.disks.get(&device.name).copied().unwrap_or_default();
+                let span = Span { seconds, ..all.span() };
+                let figures = figures_of(&DISK_FIELDS, &tally, span);
+                totals.disks.insert(device.name.clone(), DiskTotal { seconds, tally, figures });
+            }
+        }
+        self.totals = totals;
+    }
+
+    /// What it is, in a phrase.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match (&self.command, self.name.as_str()) {
+            (_, name) if !name.is_empty() => name.to_owned(),
+            (Some(command), _) => format!("counters during {}", command.title()),
+            (None, _) => "counters".to_owned(),
+        }
+    }
+}
+
+impl RecordedCommand {
+    /// The name of the program, and its first words.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let program = self.line.first().map_or("", |p| p.rsplit('/').next().unwrap_or(p));
+        let first = self.line.get(1).filter(|word| !word.starts_with('-') && !word.contains('/'));
+        first.map_or_else(|| program.to_owned(), |word| format!("{program} {word}"))
+    }
+}
+
+impl Conclusion for Recording {
+    const SCHEMA: &'static str = "iosonde.recording/1";
+}
+
+/// A figure in words: three significant digits and the fitting unit.
+#[must_use]
+pub fn show_figure(unit: Unit, figure: f64) -> String {
+    let bytes = |figure: f64| match figure {
+        f if f >= 1_073_741_824.0 => format!("{} GiB", show_number(f / 1_073_741_824.0)),
+        f if f >= 1_048_576.0 => format!("{} MiB", show_number(f / 1_048_576.0)),
+        f if f >= 1024.0 => format!("{} KiB", show_number(f / 1024.0)),
+        f => format!("{} B", show_number(f)),
+    };
+    match unit {
+        Unit::Nanoseconds => show_ns(figure),
+        Unit::Bytes => bytes(figure),
+        Unit::BytesPerSecond => format!("{}/s", bytes(figure)),
+        Unit::Percent => format!("{} %", show_number(figure)),
+        Unit::PerSecond => format!("{}/s", show_number(figure)),
+        Unit::Number => show_number(figure),
+    }
+}
