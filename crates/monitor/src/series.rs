@@ -44,16 +44,13 @@ impl Series {
 
     /// Adds a window.
     pub fn push(&mut self, window: RecordedPoint) -> Change {
-        match self.points.last_mut().filter(|last| last.windows < self.each) {
-            Some(last) => {
-                let before = cells(last);
-                last.join(window);
-                self.cells += cells(last) - before;
-            }
-            None => {
-                self.cells += cells(&window);
-                self.points.push(window);
-            }
+        if let Some(last) = self.points.last_mut().filter(|last| last.windows < self.each) {
+            let before = cells(last);
+            last.join(window);
+            self.cells += cells(last) - before;
+        } else {
+            self.cells += cells(&window);
+            self.points.push(window);
         }
         let many = self.cells > self.cells_max && self.points.len() > POINTS_MIN;
         if self.points.len() <= self.points_max && !many {

@@ -324,7 +324,9 @@ impl<'a> Monitor<'a> {
         for extra in &mut self.extras {
             let (more, notices) = extra.window();
             rows.extend(more);
-            notices.into_iter().for_each(|text| hear(&Event::Notice(text)));
+            for text in notices {
+                hear(&Event::Notice(text));
+            }
         }
         self.windows += 1;
         let observation =

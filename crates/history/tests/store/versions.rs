@@ -52,7 +52,9 @@ fn fill_2(sqlite: &rusqlite::Connection) {
         let started = "2026-11-21";
         let new = NewExperiment { id, schema, kind, title, started, plan_id: "plan", plan: "{}" };
         history.begin(&new).unwrap();
-        cells.iter().for_each(|(cell, m)| history.keep(id, *cell, m).unwrap());
+        for (cell, m) in cells {
+            history.keep(id, cell, &m).unwrap();
+        }
         if let Some(status) = status {
             history.end(id, status, "2026-11-21T13:00:00Z").unwrap();
         }
