@@ -150,9 +150,10 @@ pub enum Cleaned {
     Kept,
 }
 
-/// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept` says so.
-pub fn clean(path: &Path, kept: bool) -> io::Result<Cleaned> {
-    platform::clean(path, kept)
+/// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept` says so. With `dry_run`, it is only said
+/// what would become of it.
+pub fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleaned> {
+    platform::clean(path, kept, dry_run)
 }
 
 /// All targets of a workload, ready. Test files that are not kept are removed when this is dropped.

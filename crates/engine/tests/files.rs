@@ -354,7 +354,7 @@ fn what_a_killed_run_left_is_taken_as_it_is_or_removed() {
     assert!(prepared_as(&workload, Filling::AsItIs).is_err(), "there is none");
     let mut prepared = prepared_as(&workload, Filling::Caller).unwrap();
     let path = prepared.targets()[0].path().to_owned();
-    assert_eq!(engine::clean(&path, true).unwrap(), Cleaned::InUse);
+    assert_eq!(engine::clean(&path, true, false).unwrap(), Cleaned::InUse);
     prepared.remove(false);
     drop(prepared);
     let left = std::fs::read(&path).unwrap();
@@ -367,11 +367,13 @@ fn what_a_killed_run_left_is_taken_as_it_is_or_removed() {
     assert!(says(&path, "state filled"), "it stays until somebody wants it removed");
     let foreign = directory.path().join("foreign.test");
     std::fs::write(&foreign, vec![7; 8192]).unwrap();
-    assert_eq!(engine::clean(&foreign, true).unwrap(), Cleaned::NotOurs);
+    assert_eq!(engine::clean(&foreign, true, false).unwrap(), Cleaned::NotOurs);
     let link = directory.path().join("link.test");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    assert_eq!(engine::clean(&link, true).unwrap(), Cleaned::NotOurs);
-    assert_eq!(engine::clean(&path, false).unwrap(), Cleaned::Removed(260 << 10));
+    assert_eq!(engine::clean(&link, true, false).unwrap(), Cleaned::NotOurs);
+    assert_eq!(engine::clean(&path, false, true).unwrap(), Cleaned::Removed(260 << 10));
+    assert!(path.exists(), "that was dry");
+    assert_eq!(engine::clean(&path, false, false).unwrap(), Cleaned::Removed(260 << 10));
     assert!(foreign.exists() && link.is_symlink() && !path.exists());
 }
 
@@ -383,6 +385,6 @@ fn a_kept_file_is_removed_only_by_its_name() {
     let stop = AtomicBool::new(false);
     drop(engine::prepare(&workload, &permissions, &stop, &mut |_| ()).unwrap());
     let path = directory.path().join("a.test");
-    assert_eq!(engine::clean(&path, false).unwrap(), Cleaned::Kept);
-    assert_eq!(engine::clean(&path, true).unwrap(), Cleaned::Removed(68 << 10));
+    assert_eq!(engine::clean(&path, false, false).unwrap(), Cleaned::Kept);
+    assert_eq!(engine::clean(&path, true, false).unwrap(), Cleaned::Removed(68 << 10));
 }

@@ -57,7 +57,7 @@ proptest! {
             prop_assert_eq!(mark(&path), expected);
         }
         drop((resizer, prepared));
-        prop_assert!(matches!(engine::clean(&path, true), Ok(Cleaned::Removed(_))));
+        prop_assert!(matches!(engine::clean(&path, true, false), Ok(Cleaned::Removed(_))));
     }
 }
 

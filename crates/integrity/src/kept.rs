@@ -9,7 +9,8 @@
 //! each place where a block may begin.
 
 use std::fmt::Write as _;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -217,6 +218,14 @@ impl KeptLedger {
         let text = String::from_utf8(text).map_err(|_| not_ours())?;
         let mapped = Arc::new(mapped);
         Ok(Self { path: path.to_owned(), mapped, text, first: first / WORD, resumed: false })
+    }
+
+    /// Whether a file is one, as its first bytes say; it is only read.
+    #[must_use]
+    pub fn is_one(path: &Path) -> bool {
+        let mut magic = [0; WORD];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+        read.is_ok() && u64::from_ne_bytes(magic) == MAGIC
     }
 
     /// What whoever made it wants to know.

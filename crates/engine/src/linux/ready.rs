@@ -248,7 +248,7 @@ pub(crate) fn finish(
 }
 
 /// Removes a test file that nobody uses.
-pub(crate) fn clean(path: &Path, kept: bool) -> io::Result<Cleaned> {
+pub(crate) fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleaned> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_file() {
         return Ok(Cleaned::NotOurs);
@@ -261,7 +261,9 @@ pub(crate) fn clean(path: &Path, kept: bool) -> io::Result<Cleaned> {
     if !lock(&file) || !is_named(&file, path) {
         return Ok(Cleaned::InUse);
     }
-    fs::remove_file(path)?;
+    if !dry_run {
+        fs::remove_file(path)?;
+    }
     Ok(Cleaned::Removed(metadata.len()))
 }
 

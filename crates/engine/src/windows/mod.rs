@@ -121,7 +121,7 @@ pub(crate) fn resize(
 }
 
 /// There are no test files, so none is removed.
-pub(crate) fn clean(_path: &Path, _kept: bool) -> std::io::Result<Cleaned> {
+pub(crate) fn clean(_path: &Path, _kept: bool, _dry_run: bool) -> std::io::Result<Cleaned> {
     Ok(Cleaned::NotOurs)
 }
 

@@ -21,7 +21,7 @@ use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
 use crate::validate::{
-    Given, check_engine, hold, memory_for, outcome_of, run_plan, shown_text, stream_of,
+    Given, Keeping, check_engine, hold, memory_for, outcome_of, run_plan, shown_text, stream_of,
 };
 use effective::{effective, save};
 use flags::SqliosimFlags;
@@ -110,6 +110,7 @@ fn test(
         permissions: &permissions,
         roles: mapped.roles.clone(),
         time: mapped.time,
+        keeping: Keeping::InMemory,
     };
     let (report, places) =
         run_plan(&given, &display, &hear, stop).inspect_err(|_| remove_begun(&begun))?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use workload::Bytes;
 
+use super::keep::KeepArgs;
 use super::load::LoadArgs;
 use crate::targets::TargetArgs;
 
@@ -16,6 +17,9 @@ pub(crate) struct ValidateArgs {
 
     #[command(flatten)]
     pub load: LoadArgs,
+
+    #[command(flatten)]
+    pub keep: KeepArgs,
 
     /// Where the log is: a directory, a file or a block device [default: beside the first TARGET that is a directory]
     #[arg(long, value_name = "TARGET")]

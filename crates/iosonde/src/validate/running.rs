@@ -5,10 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::report::text::clean;
-use engine::{Filling, Permissions, Prepared, Queue};
+use engine::{Permissions, Prepared, Queue};
 use integrity::{Event, Phase, Place, Plan, Report, Role};
 use workload::{Mode, Workload};
 
+use super::Keeping;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome};
 
@@ -20,6 +21,8 @@ pub(crate) struct Given<'a> {
     /// What each target holds.
     pub roles: Vec<Role>,
     pub time: Duration,
+    /// Where the run keeps what it knows.
+    pub keeping: Keeping,
 }
 
 /// Makes the targets ready and runs the plan on them. `hear` is told what is shown meanwhile, and whether it is an error.
@@ -29,13 +32,8 @@ pub(crate) fn run_plan(
     hear: &(dyn Fn(bool, &str) + Sync),
     stop: &AtomicBool,
 ) -> Result<(Report, Vec<Place>), Failure> {
-    let Given { plan, workload, permissions, roles, time } = given;
-    // The first writing of all pages fills their files; the log is overwritten here and there and is filled before.
-    let filling = |role: &Role| match role {
-        Role::Data => Filling::Caller,
-        Role::Log => Filling::Engine,
-    };
-    let fillings: Vec<Filling> = roles.iter().map(filling).collect();
+    let Given { plan, workload, permissions, roles, time, keeping } = given;
+    let fillings = keeping.fillings(roles);
     let mut show = |event: &engine::Event| hold(display).show(event);
     let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
     let places = places(workload, &prepared, roles);
@@ -54,7 +52,9 @@ pub(crate) fn run_plan(
             hear(true, &notice.text);
         }
     };
-    let report = integrity::run(plan, &places, *time, &open, stop, &happens)
+    let kept = keeping.begin(plan, &places)?;
+    let report = integrity::run_kept(plan, &places, *time, &open, stop, &happens, kept.as_deref())
+        .inspect_err(|_| keeping.give_up())
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     hold(display).finish();
     if report.audit.is_some() && report.failures.is_empty() {
@@ -62,6 +62,9 @@ pub(crate) fn run_plan(
             let page_bytes = u64::from(plan.page_bytes);
             target.finish(place.size_bytes / page_bytes * page_bytes)?;
         }
+    }
+    if let Some(text) = keeping.end(kept.as_deref(), &mut prepared, permissions.keep)? {
+        hold(display).message(&text);
     }
     Ok((report, places))
 }

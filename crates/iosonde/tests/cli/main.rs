@@ -16,6 +16,7 @@ mod history;
 mod history_failures;
 mod interruption;
 mod iometer;
+mod killed;
 mod knee;
 mod live;
 mod output;
