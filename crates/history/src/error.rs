@@ -42,6 +42,15 @@ impl From<UrlError> for HistoryError {
 /// A history that cannot be used.
 #[derive(Debug, Error)]
 pub enum HistoryError {
+    /// What has no figures is to be compared.
+    #[error(
+        "`{id}` is a validation: it says whether the storage returns what was written, not how fast it is, so there is nothing to compare; \
+         `iosonde history show {id}` shows it"
+    )]
+    NotCompared {
+        /// The result.
+        id: String,
+    },
     /// There is no data directory.
     #[error(
         "no place for the history is known: neither XDG_DATA_HOME nor HOME is set; name a file with `--history FILE`"

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::classify::Damage;
 use crate::run::Phase;
 use crate::shared::Shared;
 
@@ -53,8 +54,8 @@ pub struct Notice {
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// A page was wrong.
-    WrongData,
+    /// A page was wrong in this way.
+    WrongData(Damage),
     /// The system failed an I/O, as it had failed none before.
     IoFailed,
     /// An I/O takes very long and is still under way.

@@ -8,6 +8,7 @@
 
 mod checks;
 mod classify;
+mod document;
 mod dump;
 mod events;
 mod figures;
@@ -26,7 +27,6 @@ mod rules;
 mod run;
 mod shared;
 mod site;
-mod text;
 mod units;
 mod users;
 
@@ -40,6 +40,7 @@ mod platform;
 
 pub use checks::Touched;
 pub use classify::{Damage, Examined, Fault, Kept, SectorState, classify, examine};
+pub use document::{Asked, validation};
 pub use dump::dump;
 pub use events::{Event, Glance, Hear, Lately, Notice, NoticeKind};
 pub use figures::{FileFigures, KindFigures, Work};
@@ -54,4 +55,3 @@ pub use plan_file::{PlanFile, PlanFileError, plan_text, read_plan};
 pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, Resumed, failure_words};
 pub use rules::PlanError;
 pub use run::{OpenQueue, Phase, Place, Role, RunError, run, run_kept, slot_bytes};
-pub use text::text;

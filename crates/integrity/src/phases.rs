@@ -25,6 +25,7 @@ pub(crate) struct Done {
     pub cycled: Cycled,
     pub total: Total,
     pub log_blocks: u64,
+    pub log_time: Duration,
     pub log_faults: Vec<LogFault>,
 }
 
@@ -74,6 +75,7 @@ pub(crate) fn phases(
     let cycled = cycles(shared, start, std::mem::take(&mut logs), open, &mut total)?;
     let is_over = total.is_over(shared);
     let (mut log_blocks, mut log_faults) = (0, Vec::new());
+    let began = Instant::now();
     if cycled.work_time > Duration::ZERO || checked.is_none() {
         let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
         let begins = if is_over { Shared::tells } else { Shared::begins };
@@ -91,7 +93,8 @@ pub(crate) fn phases(
     if let Some(kept) = shared.kept.filter(|_| !total.is_over(shared)) {
         kept.ends();
     }
-    Ok(Done { load, cycled, total, log_blocks, log_faults })
+    let log_time = began.elapsed();
+    Ok(Done { load, cycled, total, log_blocks, log_time, log_faults })
 }
 
 /// Reads every page; gives how long that took.

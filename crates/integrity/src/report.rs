@@ -60,7 +60,8 @@ impl fmt::Display for FaultReport {
         let wrong = examined.sectors.iter().enumerate().filter(|(_, s)| **s != SectorState::Right);
         let wrong: Vec<String> = wrong.map(|(index, _)| index.to_string()).collect();
         if wrong.len() < examined.sectors.len() {
-            write!(f, ", wrong are its sectors {}", wrong.join(", "))?;
+            let sectors = if wrong.len() == 1 { "sector" } else { "sectors" };
+            write!(f, ", wrong in {sectors} {}", wrong.join(", "))?;
         }
         match kept {
             Kept::Transient => write!(f, "; right when read again ({} times)", self.rereads),
@@ -126,6 +127,8 @@ pub struct Report {
     pub work_time: Duration,
     /// How long it took to read every page, in all cycles; none if that was not done at the end.
     pub audit: Option<Duration>,
+    /// How long it took to read the log at the end.
+    pub log_time: Duration,
     /// How often users worked and every page was read behind that.
     pub cycles: u32,
     /// What was done to each target, in their order.

@@ -176,13 +176,14 @@ pub fn run_kept(
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
     let paced = shared.paces.iter().map(Pace::paced).collect();
     let Noted { faults, kinds: fault_kinds, failures } = shared.noted();
-    let Done { load, cycled, total, log_blocks, log_faults } = done;
+    let Done { load, cycled, total, log_blocks, log_time, log_faults } = done;
     let Total { targets, work, ended } = total;
     let Cycled { work_time, audit, number: cycles, .. } = cycled;
     Ok(Report {
         load,
         work_time,
         audit,
+        log_time,
         cycles,
         targets,
         paced,

@@ -162,7 +162,8 @@ impl<'a> Shared<'a> {
     /// Notes a page that was wrong, and ends the run where that is wanted.
     pub(crate) fn fault(&self, report: FaultReport) {
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        self.teller.notice(NoticeKind::WrongData, format!("WRONG DATA: {report}"));
+        let kind = NoticeKind::WrongData(report.fault.damage);
+        self.teller.notice(kind, format!("WRONG DATA: {report}"));
         let mut noted = held(&self.faults);
         let (faults, kinds) = &mut *noted;
         let (damage, kept) = (report.fault.damage, report.fault.kept);

@@ -107,6 +107,8 @@ pub(crate) enum Document {
     Cycle,
     /// The result of `iosonde monitor --json`
     Recording,
+    /// The result of `iosonde validate --json` and `iosonde sqliosim --json`
+    Validation,
     /// The result of `iosonde history compare --json`
     Comparison,
     /// The result of `iosonde history trend --json`

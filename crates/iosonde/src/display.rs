@@ -11,6 +11,7 @@ use workload::{Bytes, show_ns, show_number};
 
 use crate::recording::Subject;
 use crate::screen::{About, Heard, Screen};
+use crate::validate::progress;
 
 /// Without a terminal, a line comes at most this often.
 const PLAIN_PERIOD: Duration = Duration::from_secs(10);
@@ -163,6 +164,24 @@ impl Display {
             | Event::WindowBegan { .. }
             | Event::Workers { .. }
             | Event::WindowEnded => {}
+        }
+    }
+
+    /// Shows what happens in a validation.
+    pub(crate) fn validation(&mut self, event: &integrity::Event) {
+        use integrity::Event;
+        if let Some(screen) = self.screen() {
+            screen.hear(Heard::Validation(event.clone()));
+            // What a notice says is also said when the screen is left.
+            if let Event::Notice(notice) = event {
+                self.shown.push(format!("error: {}", notice.text));
+            }
+            return;
+        }
+        match event {
+            Event::Began { phase, .. } => self.message(progress::phase_words(*phase)),
+            Event::Glance(glance) => self.line(&progress::line(glance, self.terminal), false),
+            Event::Notice(notice) => self.error(&notice.text),
         }
     }
 

@@ -301,8 +301,9 @@ impl Recorder {
     /// The whole result. What could not be kept before is kept now, if that has become possible.
     pub(crate) fn finish(&mut self, document: &Document) -> Result<(), Failure> {
         self.end_live();
-        let measured = document.measurements().iter().any(|m| m.seconds > 0.0)
-            || matches!(document, Document::Recording(_));
+        // A recording and a validation say something without a measurement.
+        let measured = matches!(document, Document::Recording(_) | Document::Validation(_))
+            || document.measurements().iter().any(|m| m.seconds > 0.0);
         let Some(history) = self.history.as_ref().filter(|_| measured) else { return Ok(()) };
         let history_of = history.place().to_string();
         if !self.begun {

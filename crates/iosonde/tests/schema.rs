@@ -42,6 +42,7 @@ fn the_published_schemas_are_those_of_the_code() {
         "scale",
         "cycle",
         "recording",
+        "validation",
         "comparison",
         "trend",
         "drift",
@@ -112,6 +113,18 @@ fn knees_keep_their_schema() {
     let output = iosonde(&[&["knee", "--engine", "sim", "--json"], &sim[..], &short[..]].concat());
     assert_eq!(output.status.code(), Some(0));
     assert_keeps("knee", &serde_json::from_slice(&output.stdout).unwrap());
+}
+
+#[test]
+fn validations_keep_their_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap();
+    let small = ["--size", "8M", "--log-size", "8M", "--seconds", "0.5", "--json", "--quiet"];
+    let output = iosonde(&[&["validate", place, "--no-history"], &small[..]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_keeps("validation", &document);
+    assert_eq!(document["conclusion"]["verdict"], "right");
 }
 
 #[test]

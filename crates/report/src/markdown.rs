@@ -2,7 +2,7 @@
 
 use workload::{show_ns, show_number};
 
-use crate::model::{Block, Card, Cell, Chart, Judgement, Report, ResultPart, Table, Unit};
+use crate::model::{Block, Card, Cell, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
 use crate::words;
 
 /// What only a report of ours begins with; no reader sees it.
@@ -63,7 +63,15 @@ fn block(block: &Block, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
         Block::Chart(one) => chart(one, picture),
         Block::Charts(charts) => charts.iter().map(|c| chart(c, picture)).collect(),
         Block::Table(one) => table(one),
+        Block::Listing(one) => listing(one),
     }
+}
+
+/// Indented by four, so that nothing in it is markup.
+fn listing(listing: &Listing) -> String {
+    let line = |line: &String| format!("    {}\n", line.replace(['\n', '\r'], " "));
+    let lines: String = listing.lines.iter().map(line).collect();
+    format!("\n{}\n\n{lines}", strong(&listing.title))
 }
 
 fn list(texts: &[String], lead: &str) -> String {

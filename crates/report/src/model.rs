@@ -62,6 +62,17 @@ pub enum Block {
     Charts(Vec<Chart>),
     /// Figures in rows.
     Table(Table),
+    /// Lines that are read where somebody wants to know more.
+    Listing(Listing),
+}
+
+/// Lines under a title, such as bytes of a page; a format may hide them until they are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// What they are.
+    pub title: String,
+    /// The lines, whose columns are aligned.
+    pub lines: Vec<String>,
 }
 
 /// A name and what it stands for.

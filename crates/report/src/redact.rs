@@ -13,7 +13,7 @@ use crate::ReportError;
 use crate::build::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
-const CLOSED: [&str; 40] = [
+const CLOSED: [&str; 45] = [
     "access",
     "arrival",
     "assignment",
@@ -22,6 +22,7 @@ const CLOSED: [&str; 40] = [
     "cause",
     "certainty",
     "completion",
+    "damage",
     "database",
     "decides",
     "distribution",
@@ -34,10 +35,13 @@ const CLOSED: [&str; 40] = [
     "kind",
     "mode",
     "on_error",
+    "op",
     "outcome",
     "pace",
     "pattern",
     "patterns",
+    "persistence",
+    "phase",
     "plan_id",
     "priority",
     "purpose",
@@ -54,6 +58,7 @@ const CLOSED: [&str; 40] = [
     "suspicion",
     "tool_version",
     "unit",
+    "verdict",
 ];
 /// Words of ours under keys that hold free text elsewhere.
 const OURS: [(&str, &[&str]); 4] = [
@@ -187,6 +192,12 @@ impl Secrets {
         if let Document::Sweep(sweep) = document {
             for target in &sweep.conclusion.plan.targets {
                 self.path("target", &target.path.to_string_lossy());
+            }
+        }
+        if let Document::Validation(validation) = document {
+            let mut conclusion = validation.conclusion.clone();
+            for path in conclusion.paths_mut() {
+                self.path("target", &path.to_string_lossy());
             }
         }
         if let Document::Scale(scale) = document {

@@ -17,6 +17,7 @@ use crate::saturation::Saturation;
 use crate::scale::Scale;
 use crate::sizes::Sizes;
 use crate::sweep::Sweep;
+use crate::validation::Validation;
 
 /// One result, whatever command made it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,8 @@ pub enum Document {
     Cycle(Box<Experiment<Cycle>>),
     /// Of `iosonde monitor`.
     Recording(Box<Experiment<Recording>>),
+    /// Of `iosonde validate` and `iosonde sqliosim`.
+    Validation(Box<Experiment<Validation>>),
 }
 
 /// Why a text is no result document.
@@ -81,6 +84,7 @@ macro_rules! each {
             Document::Scale($d) => $of,
             Document::Cycle($d) => $of,
             Document::Recording($d) => $of,
+            Document::Validation($d) => $of,
         }
     };
 }
@@ -108,6 +112,7 @@ impl Document {
             Scale::SCHEMA => Self::Scale(read(schema, value)?),
             Cycle::SCHEMA => Self::Cycle(read(schema, value)?),
             Recording::SCHEMA => Self::Recording(read(schema, value)?),
+            Validation::SCHEMA => Self::Validation(read(schema, value)?),
             _ => return Err(DocumentError::Unknown { schema }),
         })
     }
@@ -124,6 +129,7 @@ impl Document {
             Self::Scale(_) => "scale",
             Self::Cycle(_) => "iometer",
             Self::Recording(_) => "monitor",
+            Self::Validation(_) => "validate",
         }
     }
 
@@ -164,6 +170,7 @@ impl Document {
             Self::Scale(d) => Some(&d.finished),
             Self::Cycle(d) => Some(&d.finished),
             Self::Recording(d) => Some(&d.finished),
+            Self::Validation(d) => Some(&d.finished),
         }
     }
 
@@ -198,6 +205,7 @@ impl Document {
             Self::Scale(d) => d.targets.clone(),
             Self::Cycle(d) => d.targets.clone(),
             Self::Recording(d) => d.targets.clone(),
+            Self::Validation(d) => d.targets.clone(),
         }
     }
 
@@ -217,6 +225,7 @@ impl Document {
             Self::Scale(d) => first(&d.measurements),
             Self::Cycle(d) => d.conclusion.title(),
             Self::Recording(d) => d.conclusion.title(),
+            Self::Validation(d) => d.conclusion.title(),
         }
     }
 
@@ -238,6 +247,7 @@ impl Document {
             Self::Scale(d) => d.measurements.iter().collect(),
             Self::Cycle(d) => d.measurements.iter().collect(),
             Self::Recording(d) => d.measurements.iter().collect(),
+            Self::Validation(d) => d.measurements.iter().collect(),
         }
     }
 
@@ -254,6 +264,7 @@ impl Document {
             Self::Scale(d) => &d.method,
             Self::Cycle(d) => &d.method,
             Self::Recording(d) => &d.method,
+            Self::Validation(d) => &d.method,
         }
     }
 
@@ -270,6 +281,7 @@ impl Document {
             Self::Scale(d) => &d.warnings,
             Self::Cycle(d) => &d.warnings,
             Self::Recording(d) => &d.warnings,
+            Self::Validation(d) => &d.warnings,
         }
     }
 }

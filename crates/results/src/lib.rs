@@ -19,6 +19,7 @@ mod scale;
 mod sizes;
 mod sweep;
 mod trend;
+mod validation;
 
 pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
 pub use comparison::{
@@ -47,6 +48,12 @@ pub use sizes::{SizeResult, Sizes, Warmed};
 pub use sweep::{Source, Sweep, SweptCell, SweptCurve};
 pub use trend::{
     Capacity, DRIFT_SCHEMA, Drift, DriftLoad, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,
+};
+
+pub use validation::{
+    DatabaseWork, FailedIos, FaultCount, FileIos, FileThrottling, LogBlockFault, PageDamage,
+    PageFault, PagePlace, PageTouch, Persistence, ResumedRun, ValidatedFile, Validation,
+    ValidationPhase, ValidationVerdict, WrongSector,
 };
 
 /// The JSON Schema of one of the documents.

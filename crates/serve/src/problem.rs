@@ -41,7 +41,9 @@ impl From<HistoryError> for Problem {
     fn from(error: HistoryError) -> Self {
         match error {
             HistoryError::NotFound { .. } => Self::NotFound(error.to_string()),
-            HistoryError::Ambiguous { .. } => Self::Bad(error.to_string()),
+            HistoryError::Ambiguous { .. } | HistoryError::NotCompared { .. } => {
+                Self::Bad(error.to_string())
+            }
             other => Self::History(Box::new(other)),
         }
     }

@@ -68,7 +68,8 @@ impl Site {
     }
 
     /// A target's whole path, as far as it is known: `.` says nothing to the reader of a report.
-    pub(crate) fn resolved(&self, target: &Path) -> PathBuf {
+    #[must_use]
+    pub fn resolved(&self, target: &Path) -> PathBuf {
         let found = self.environment.storage.iter().find(|s| s.target == target);
         found.map_or(target, |s| s.path.as_path()).to_owned()
     }

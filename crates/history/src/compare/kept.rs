@@ -1,6 +1,6 @@
 //! Results of a history compared: what is read for it, the same for the command line and the browser.
 
-use results::{Comparison, Conclusion as _, Document, Runs, SideResult};
+use results::{Comparison, Conclusion as _, Document, Runs, SideResult, Validation};
 
 use super::{Input, Noise, Rules, compare, has_single_runs};
 use crate::{Entry, Filter, History, HistoryError, Order, Page};
@@ -37,6 +37,14 @@ pub fn compare_kept(
     b: Side<'_>,
     how: How<'_>,
 ) -> Result<Comparison, HistoryError> {
+    for side in [&a, &b] {
+        let is_validation = |entry: &&Entry| entry.schema == Validation::SCHEMA;
+        if let Some(first) =
+            side.entries.first().filter(|_| side.entries.iter().all(|e| is_validation(&e)))
+        {
+            return Err(HistoryError::NotCompared { id: first.id.clone() });
+        }
+    }
     let (documents_a, documents_b) =
         (documents(history, a.entries)?, documents(history, b.entries)?);
     let asked = has_single_runs(&documents_a, &documents_b);

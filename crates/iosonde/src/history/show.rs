@@ -63,6 +63,7 @@ fn shown(document: &Document) -> String {
         Document::Sweep(d) => text::sweep(d),
         Document::Sizes(d) => text::sizes(d),
         Document::Scale(d) => text::scale(d),
+        Document::Validation(d) => text::validation(d),
         Document::Cycle(d) => text::cycle(d, text::CycleDetail::Total),
         Document::Recording(d) => text::recording(d),
     }

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use workload::{Bytes, show_duration, show_number};
 
+use super::draw_validation;
 use super::figure::Side;
 use super::model::{Model, Phase, Weight};
 use super::tables;
@@ -43,7 +44,7 @@ impl Look {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    fn weight(self, weight: Weight) -> Style {
+    pub(super) fn weight(self, weight: Weight) -> Style {
         match weight {
             Weight::Plain => Style::new(),
             Weight::Warning => self.of(Color::Yellow),
@@ -120,6 +121,9 @@ pub(super) fn paint(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, 
         line(area, buffer, &text, Style::new());
         return;
     }
+    if let Some(validated) = &model.validated {
+        return draw_validation::paint(area, buffer, (model, validated), look, now);
+    }
     let mut rest = area;
     keys(bottom(&mut rest, 1), buffer, model);
     let head = 3 + u16::from(model.step.is_some());
@@ -154,7 +158,7 @@ pub(super) fn paint(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, 
 }
 
 /// Takes rows off the top.
-fn top(rest: &mut Rect, rows: u16) -> Rect {
+pub(super) fn top(rest: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(rest.height);
     let taken = Rect { height: rows, ..*rest };
     rest.y += rows;
@@ -163,7 +167,7 @@ fn top(rest: &mut Rect, rows: u16) -> Rect {
 }
 
 /// Takes rows off the bottom.
-fn bottom(rest: &mut Rect, rows: u16) -> Rect {
+pub(super) fn bottom(rest: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(rest.height);
     rest.height -= rows;
     Rect { y: rest.y + rest.height, height: rows, ..*rest }
@@ -214,8 +218,8 @@ pub(super) fn rule(area: Rect, buffer: &mut Buffer, heading: &str, right: &str) 
     line_right(room, buffer, &right, Style::new());
 }
 
-/// What is done, to what, which step of it, and how far it is.
-fn paint_head(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
+/// What is done, to what, and for how long.
+pub(super) fn paint_title(area: Rect, buffer: &mut Buffer, model: &Model, now: Duration) {
     let elapsed = clock(now);
     let about = &model.about;
     let mut at = row(area, 0);
@@ -225,6 +229,11 @@ fn paint_head(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: D
     cut_line(right_of(at, name + 2), buffer, &about.title);
     let targets = report::text::shorten_path(&about.targets, usize::from(area.width));
     line(row(area, 1), buffer, &targets, Look::faint());
+}
+
+/// What is done, to what, which step of it, and how far it is.
+fn paint_head(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, now: Duration) {
+    paint_title(area, buffer, model, now);
     if let Some((number, of, title)) = &model.step {
         let number = line(row(area, 2), buffer, &format!("step {number} of {of}"), Look::strong());
         cut_line(right_of(row(area, 2), number + 2), buffer, title);
@@ -303,7 +312,7 @@ fn paint_low(area: Rect, buffer: &mut Buffer, model: &Model, look: Look, (scale,
     side_by_side(area, buffer, &tiles, look, (scale, gap));
 }
 
-fn side_by_side(
+pub(super) fn side_by_side(
     area: Rect,
     buffer: &mut Buffer,
     tiles: &[Tile<'_>],
@@ -347,7 +356,7 @@ fn sides(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
 }
 
 /// The latest messages.
-fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
+pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let of = |weight| model.messages.iter().filter(|(w, _)| *w == weight).count();
     let plural = |count: usize, what: &str| match count {
         0 => String::new(),
@@ -366,12 +375,12 @@ fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
 }
 
 /// What can be typed.
-fn keys(area: Rect, buffer: &mut Buffer, model: &Model) {
+pub(super) fn keys(area: Rect, buffer: &mut Buffer, model: &Model) {
     let workers = if model.view.workers { "hide workers" } else { "workers" };
     let mut rest = area;
-    for (key, does) in
-        [("q", "leave the screen"), ("w", workers), ("?", "help"), ("Ctrl-C", "end the run")]
-    {
+    let all = [("q", "leave the screen"), ("w", workers), ("?", "help"), ("Ctrl-C", "end the run")];
+    // A validation has no workers to show.
+    for (key, does) in all.into_iter().filter(|(key, _)| *key != "w" || model.validated.is_none()) {
         let taken = line(rest, buffer, key, Look::strong());
         let after = line(right_of(rest, taken), buffer, &format!(" {does}   "), Look::faint());
         rest = right_of(rest, taken + after);

@@ -5,6 +5,7 @@
 
 mod digits;
 mod draw;
+mod draw_validation;
 mod figure;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -13,6 +14,7 @@ mod signals;
 mod tables;
 mod terminal;
 mod tile;
+mod validation;
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +75,8 @@ pub(crate) enum Heard {
     Engine(Event),
     /// A measurement is finished.
     Measured { title: String, iops: f64, mib_per_s: f64 },
+    /// What happens in a validation.
+    Validation(integrity::Event),
     /// What the user should know.
     Message(String),
 }

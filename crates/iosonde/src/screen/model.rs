@@ -9,6 +9,7 @@ use report::text::clean;
 use workload::show_number;
 
 use super::figure::{Figure, Span};
+use super::validation::Validated;
 use super::{About, Heard};
 
 /// Messages that are remembered.
@@ -84,6 +85,8 @@ pub(super) struct Model {
     /// The most there were, so that nothing moves between two measurements.
     pub workers_most: usize,
     pub view: View,
+    /// There where it is a validation.
+    pub validated: Option<Validated>,
 }
 
 impl Model {
@@ -110,6 +113,7 @@ impl Model {
             workers: None,
             workers_most: 1,
             view: View::default(),
+            validated: None,
         }
     }
 
@@ -126,6 +130,12 @@ impl Model {
                 let (iops, mib) = (show_number(*iops), show_number(*mib_per_s));
                 self.say(Weight::Plain, &format!("{iops} IOPS, {mib} MiB/s: {title}"));
                 self.enter(Phase::GettingReady, at);
+            }
+            Heard::Validation(event) => {
+                if let integrity::Event::Notice(notice) = event {
+                    self.say(Weight::Error, &notice.text);
+                }
+                self.validated.get_or_insert_default().hear(event, at);
             }
             Heard::Message(text) => {
                 let weight = match text.split_once(':') {

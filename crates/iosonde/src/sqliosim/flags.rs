@@ -3,6 +3,7 @@
 use clap::Parser;
 
 use crate::dialect::PlaceFlags;
+use crate::recording::RecordingArgs;
 
 /// SQLIOSim's command line as it is; `-?` shows its options. These flags may stand anywhere in it
 #[derive(Debug, Parser)]
@@ -13,4 +14,11 @@ pub(super) struct SqliosimFlags {
     /// Show what would be done and touch nothing but what `-save` names
     #[arg(long)]
     pub dry_run: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }

@@ -6,7 +6,6 @@ mod log;
 mod mapping;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use dialects::drives::Drives;
@@ -20,9 +19,7 @@ use crate::dialect::{Tokens, begin_files, remove_begun, split};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
-use crate::validate::{
-    Given, Keeping, check_engine, hold, memory_for, outcome_of, run_plan, shown_text, stream_of,
-};
+use crate::validate::{Given, Keeping, Output, check_engine, conduct, memory_for, stream_of};
 use effective::{effective, save};
 use flags::SqliosimFlags;
 use log::Log;
@@ -39,9 +36,6 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
         }
         Asked::Test(command) => command,
     };
-    if flags.place.live {
-        return Err(wrong("there is no screen for this; leave `--live` out".to_owned()));
-    }
     check_engine(flags.place.engine)?;
     let drives = flags.place.drives();
     let reading = effective(&command, &drives)?;
@@ -100,10 +94,8 @@ fn test(
     let log = log.map(|name| Log::open(&path_of(&drives, name)?)).transpose()?;
     let hear = |error: bool, text: &str| log.iter().for_each(|log| log.say(error, text));
     let begun = begin_files(&workload)?;
-    display.message(&about);
     hear(false, &about);
     mapped.notes.iter().for_each(|note| hear(false, note));
-    let display = Mutex::new(display);
     let given = Given {
         plan: &mapped.plan,
         workload: &workload,
@@ -111,21 +103,35 @@ fn test(
         roles: mapped.roles.clone(),
         time: mapped.time,
         keeping: Keeping::InMemory,
+        configuration: Some(named(command)),
+        about: vec![about],
     };
-    let (report, places) =
-        run_plan(&given, &display, &hear, stop).inspect_err(|_| remove_begun(&begun))?;
-    let mut text = shown_text(&report, &places, workload.mode);
-    for (index, place) in places.iter().enumerate() {
-        let summary = summary(config, &report, index, place);
-        hear(false, &summary);
-        text.push('\n');
-        text.extend(summary.lines().map(|line| clean(line) + "\n"));
-    }
+    let behind = |report: &Report, places: &[Place]| -> String {
+        let one = |(index, place): (usize, &Place)| {
+            let summary = summary(config, report, index, place);
+            hear(false, &summary);
+            let lines: String = summary.lines().map(|line| clean(line) + "\n").collect();
+            format!("\n{lines}")
+        };
+        places.iter().enumerate().map(one).collect()
+    };
+    let output = Output {
+        manner: flags.place.manner(),
+        json: flags.json,
+        recording: &flags.recording,
+        behind: &behind,
+    };
+    let outcome = conduct(&given, &output, &hear, stop).inspect_err(|_| remove_begun(&begun));
     if let Some(error) = log.and_then(Log::failed) {
-        hold(&display).error(&format!("the log is not whole: {error}"));
+        display.error(&format!("the log is not whole: {error}"));
     }
-    print(&text)?;
-    Ok(outcome_of(&report))
+    outcome
+}
+
+/// What the configuration is called: its name, or that of its file without the directory.
+fn named(command: &Command) -> String {
+    let name = command.config.as_deref().unwrap_or("default");
+    name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned()
 }
 
 /// What is going to happen, in a line.

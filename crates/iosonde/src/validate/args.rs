@@ -7,6 +7,7 @@ use workload::Bytes;
 
 use super::keep::KeepArgs;
 use super::load::LoadArgs;
+use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 
 /// `iosonde validate`
@@ -29,9 +30,13 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "SIZE")]
     pub log_size: Option<Bytes>,
 
-    /// How long the users work, between the first writing of all pages and the last reading of them
-    #[arg(long, value_name = "N", default_value_t = 300.0)]
-    pub seconds: f64,
+    /// A plan as TOML: every field of it by its name; other flags win over it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// How long the users work, between the first writing of all pages and the last reading of them [default: 300]
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
 
     /// Size of a page, a multiple of 512 bytes up to 64K [default: 8K]
     #[arg(long, value_name = "SIZE")]
@@ -41,9 +46,9 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
 
-    /// I/Os of each thread in flight
-    #[arg(long, value_name = "N", default_value_t = 32)]
-    pub depth: u32,
+    /// I/Os of each thread in flight [default: 32]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
 
     /// Users that read and change a page here and there [default: 8]
     #[arg(long, value_name = "N")]
@@ -66,13 +71,20 @@ pub(crate) struct ValidateArgs {
     #[arg(long = "continue")]
     pub go_on: bool,
 
-    /// How often a page that is wrong is read again
-    #[arg(long, value_name = "N", default_value_t = 15)]
-    pub rereads: u32,
+    /// How often a page that is wrong is read again [default: 15]
+    #[arg(long, value_name = "N")]
+    pub rereads: Option<u32>,
 
     /// Go through the operating system's cache
     #[arg(long)]
     pub buffered: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
 }
 
 /// What makes writes last.

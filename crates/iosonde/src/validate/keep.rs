@@ -145,7 +145,7 @@ fn read(arguments: &[String]) -> Result<Box<ValidateArgs>, Failure> {
 /// The same wherever it is typed, and with the same choices.
 fn absolute(mut args: Box<ValidateArgs>, directory: &Path, seed: u64) -> Box<ValidateArgs> {
     let named = args.target.targets.iter_mut().chain(&mut args.target.destroy);
-    for path in named.chain(&mut args.log) {
+    for path in named.chain(&mut args.log).chain(&mut args.config) {
         *path = directory.join(&*path);
     }
     args.target.seed = Some(seed);

@@ -3,23 +3,22 @@
 mod args;
 mod keep;
 mod load;
+mod method;
+pub(crate) mod progress;
 mod running;
 mod setup;
 
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use integrity::Role;
 use workload::{Bytes, show_duration};
 
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
 pub(crate) use args::ValidateArgs;
 pub(crate) use keep::Keeping;
 use keep::Way;
-pub(crate) use running::{Given, hold, outcome_of, run_plan, shown_text};
+pub(crate) use running::{Given, Output, conduct};
 pub(crate) use setup::{check_engine, memory_for, stream_of};
 use setup::{plan_of, roles_of, workload_of};
 
@@ -32,14 +31,14 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     }
 }
 
-/// Does what the arguments say, and shows it as `typed` says.
+/// Does what the arguments say, and shows and records it as `typed` says.
 fn test(
     args: &ValidateArgs,
     typed: &ValidateArgs,
     keeping: Keeping,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let plan = plan_of(args)?;
+    let (plan, time) = plan_of(args)?;
     let workload = workload_of(args, &plan)?;
     let permissions = args.target.permissions();
     let plans = engine::plan(&workload, &permissions)?;
@@ -52,23 +51,28 @@ fn test(
         Bytes(plan.page_bytes.into()),
         memory,
         load::words(&plan),
-        show_duration(args.seconds)
+        show_duration(time.as_secs_f64())
     );
     if args.target.dry_run {
-        print(&format!("{}{about}", describe(&plans)))?;
+        let effective = integrity::plan_text(&plan, time);
+        print(&format!("{}{about}\n{effective}", describe(&plans)))?;
         return Ok(Outcome::Done);
     }
-    let display = Mutex::new(Display::new(typed.target.quiet));
-    hold(&display).message(about.trim_end());
     let given = Given {
         plan: &plan,
         workload: &workload,
         permissions: &permissions,
         roles,
-        time: Duration::from_secs_f64(args.seconds),
+        time,
         keeping,
+        configuration: None,
+        about: vec![about.trim_end().to_owned()],
     };
-    let (report, places) = run_plan(&given, &display, &|_, _| (), stop)?;
-    print(&shown_text(&report, &places, workload.mode))?;
-    Ok(outcome_of(&report))
+    let output = Output {
+        manner: typed.target.manner(),
+        json: typed.json,
+        recording: &typed.recording,
+        behind: &|_, _| String::new(),
+    };
+    conduct(&given, &output, &|_, _| (), stop)
 }

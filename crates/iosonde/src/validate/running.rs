@@ -1,17 +1,24 @@
-//! A plan is run on its files, and its report becomes text and an exit code.
+//! A plan is run on its files; the document of it is shown and recorded, and becomes an exit code.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ::report::text::clean;
+use ::report::text;
 use engine::{Permissions, Prepared, Queue};
-use integrity::{Event, Phase, Place, Plan, Report, Role};
+use integrity::{Asked, Event, Place, Plan, Report, Role};
+use jiff::Timestamp;
+use results::{Conclusion, Document, Experiment, Validation, ValidationVerdict};
+use survey::Site;
 use workload::{Mode, Workload};
 
 use super::Keeping;
-use crate::display::Display;
-use crate::exit::{Failure, Outcome};
+use super::method::{method, warnings};
+use super::progress::{live_events, phase_words};
+use crate::display::{Display, Manner};
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::{Recorder, RecordingArgs, Subject};
+use crate::run::json;
 
 /// What is run, and on what.
 pub(crate) struct Given<'a> {
@@ -23,16 +30,78 @@ pub(crate) struct Given<'a> {
     pub time: Duration,
     /// Where the run keeps what it knows.
     pub keeping: Keeping,
+    /// The configuration of SQLIOSim that the plan was made from.
+    pub configuration: Option<String>,
+    /// What is said before it begins.
+    pub about: Vec<String>,
 }
 
-/// Makes the targets ready and runs the plan on them. `hear` is told what is shown meanwhile, and whether it is an error.
-pub(crate) fn run_plan(
+/// What becomes of the result.
+pub(crate) struct Output<'a> {
+    pub manner: Manner,
+    pub json: bool,
+    pub recording: &'a RecordingArgs,
+    /// What is shown behind the text of the result.
+    pub behind: &'a dyn Fn(&Report, &[Place]) -> String,
+}
+
+/// Makes the targets ready, runs the plan on them, and shows and records what it found. `hear` is told what is shown meanwhile, and whether
+/// it is an error.
+pub(crate) fn conduct(
     given: &Given<'_>,
-    display: &Mutex<Display>,
+    output: &Output<'_>,
+    hear: &(dyn Fn(bool, &str) + Sync),
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let recorder = Recorder::open(output.recording, subject_of(given)?)?;
+    let display = Mutex::new(Display::of(output.manner, recorder.subject()));
+    let recorder = Mutex::new(recorder);
+    given.about.iter().for_each(|text| hold(&display).message(text));
+    let started = Timestamp::now();
+    let id = engine::new_id(started);
+    let began = hold(&recorder).began(&id, &started.to_string());
+    if let Err(error) = began {
+        hold(&display).message(&format!("warning: {error}; it goes on without it"));
+    }
+    let site = Site::of(given.workload);
+    let ran = run_plan(given, (&display, &recorder), hear, stop);
+    hold(&display).finish();
+    let (report, places) = ran.inspect_err(|_| hold(&recorder).give_up())?;
+    let experiment = experiment(given, &site, (&report, &places), (id, started));
+    // Before anything that may take long: a history that hangs shall not keep the result.
+    let behind = (output.behind)(&report, &places);
+    let shown =
+        if output.json { json(&experiment)? } else { text::validation(&experiment) + &behind };
+    let printed = print(&shown);
+    let outcome = outcome_of(experiment.conclusion.verdict);
+    let noted = hold(&recorder).finish(&Document::Validation(Box::new(experiment)));
+    match noted.and(printed) {
+        Ok(()) => hold(&recorder).say(output.manner.quiet),
+        // Nothing is worse than wrong data.
+        Err(Failure::CannotRun(text)) if outcome == Outcome::WrongData => {
+            hold(&display).error(&text);
+        }
+        Err(failure) => return Err(failure),
+    }
+    Ok(outcome)
+}
+
+fn subject_of(given: &Given<'_>) -> Result<Subject, Failure> {
+    let on = (given.workload.targets.as_slice(), given.workload.engine);
+    let title = match &given.configuration {
+        Some(name) => format!("simulated database, {name} of SQLIOSim"),
+        None => "simulated database".to_owned(),
+    };
+    Subject::new("validate", Validation::SCHEMA, title, on, given.plan)
+}
+
+fn run_plan(
+    given: &Given<'_>,
+    (display, recorder): (&Mutex<Display>, &Mutex<Recorder>),
     hear: &(dyn Fn(bool, &str) + Sync),
     stop: &AtomicBool,
 ) -> Result<(Report, Vec<Place>), Failure> {
-    let Given { plan, workload, permissions, roles, time, keeping } = given;
+    let Given { plan, workload, permissions, roles, time, keeping, .. } = given;
     let fillings = keeping.fillings(roles);
     let mut show = |event: &engine::Event| hold(display).show(event);
     let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
@@ -41,22 +110,19 @@ pub(crate) fn run_plan(
         let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
         Ok(opened.0)
     };
-    let happens = |event: &Event| match event {
-        Event::Began { phase, .. } => {
-            hold(display).message(words(*phase));
-            hear(false, words(*phase));
-        }
-        Event::Glance(_) => {}
-        Event::Notice(notice) => {
-            hold(display).error(&notice.text);
-            hear(true, &notice.text);
+    let happens = |event: &Event| {
+        hold(display).validation(event);
+        live_events(event, *time, &mut |progress| hold(recorder).tell(progress));
+        match event {
+            Event::Began { phase, .. } => hear(false, phase_words(*phase)),
+            Event::Glance(_) => {}
+            Event::Notice(notice) => hear(true, &notice.text),
         }
     };
     let kept = keeping.begin(plan, &places)?;
     let report = integrity::run_kept(plan, &places, *time, &open, stop, &happens, kept.as_deref())
         .inspect_err(|_| keeping.give_up())
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
-    hold(display).finish();
     if report.audit.is_some() && report.failures.is_empty() {
         for (target, place) in prepared.targets_mut().iter_mut().zip(&places) {
             let page_bytes = u64::from(plan.page_bytes);
@@ -69,38 +135,50 @@ pub(crate) fn run_plan(
     Ok((report, places))
 }
 
-/// The report as text for a terminal.
-pub(crate) fn shown_text(report: &Report, places: &[Place], mode: Mode) -> String {
-    let mut text = integrity::text(report, places);
-    if mode == Mode::Buffered {
-        text += "What was read went through the cache of the operating system: it says little of the storage behind it.\n";
+/// The whole result.
+fn experiment(
+    given: &Given<'_>,
+    site: &Site,
+    (report, places): (&Report, &[Place]),
+    (id, started): (String, Timestamp),
+) -> Experiment<Validation> {
+    let asked = Asked {
+        plan: given.plan,
+        time: given.time,
+        mode: given.workload.mode,
+        configuration: given.configuration.clone(),
+    };
+    let conclusion = integrity::validation(asked, places, report);
+    Experiment {
+        schema: Validation::SCHEMA.to_owned(),
+        id,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: started.to_string(),
+        finished: Timestamp::now().to_string(),
+        status: conclusion.status(),
+        targets: places.iter().map(|place| site.resolved(&place.path)).collect(),
+        file_bytes: places.iter().map(|place| place.size_bytes).sum(),
+        environment: site.environment().clone(),
+        warnings: warnings(&conclusion),
+        method: method(given.plan, &conclusion),
+        conclusion,
+        measurements: Vec::new(),
     }
-    text.lines().map(|line| clean(line) + "\n").collect()
 }
 
 /// How a run ended.
-pub(crate) fn outcome_of(report: &Report) -> Outcome {
-    let failed = !report.failures.is_empty() || report.ended.is_some();
-    match (report.is_right(), report.interrupted, failed) {
-        (false, ..) => Outcome::WrongData,
-        (true, true, _) => Outcome::Interrupted,
-        (true, false, true) => Outcome::IoFailed,
-        (true, false, false) => Outcome::Done,
+fn outcome_of(verdict: ValidationVerdict) -> Outcome {
+    match verdict {
+        ValidationVerdict::Right => Outcome::Done,
+        ValidationVerdict::WrongData => Outcome::WrongData,
+        ValidationVerdict::IoFailed | ValidationVerdict::EndedEarly => Outcome::IoFailed,
+        ValidationVerdict::Interrupted => Outcome::Interrupted,
     }
 }
 
-/// A display that several threads use.
-pub(crate) fn hold(display: &Mutex<Display>) -> MutexGuard<'_, Display> {
-    display.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn words(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Load => "writing every page",
-        Phase::Work => "users are at work",
-        Phase::Audit => "reading every page",
-        Phase::Log => "reading the log",
-    }
+/// What several threads use.
+pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn places(workload: &Workload, prepared: &Prepared, roles: &[Role]) -> Vec<Place> {

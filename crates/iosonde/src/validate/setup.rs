@@ -9,6 +9,7 @@ use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
 use crate::exit::Failure;
+use crate::experiment;
 use crate::run::check_destroy;
 use crate::targets::EngineArg;
 
@@ -18,13 +19,15 @@ const LOG_FILE: &str = "iosonde.ldx";
 /// SQLIOSim's rule for the log: half of the data, and no more than this.
 const LOG_BYTES_MAX: u64 = 50 << 20;
 const LOG_BYTES_MIN: u64 = 8 << 20;
+/// How long users work where nobody says it.
+const USUAL_TIME: Duration = Duration::from_secs(300);
 
 /// The plan that the arguments ask for.
-pub(super) fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
-    let usual = Plan::default();
+pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> {
+    let (usual, time) = base_of(args)?;
+    let seconds = args.seconds.unwrap_or(time.as_secs_f64());
     let checkpoint = args.checkpoint.unwrap_or(usual.checkpoint_every.as_secs_f64());
-    for (flag, seconds, least) in
-        [("--seconds", args.seconds, 0.0), ("--checkpoint", checkpoint, 0.001)]
+    for (flag, seconds, least) in [("--seconds", seconds, 0.0), ("--checkpoint", checkpoint, 0.001)]
     {
         if !(least..=31.0 * 86_400.0).contains(&seconds) {
             let text = format!("{flag} is {seconds}: it must be {least} s to 31 days");
@@ -34,10 +37,9 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
     let page = |page: Bytes| u32::try_from(page.0).unwrap_or(u32::MAX);
     let plan = Plan {
         page_bytes: args.page.map_or(usual.page_bytes, page),
-        // Pages of an earlier run must not look as if they were of this one.
-        seed: args.target.seed.unwrap_or_else(engine::unrepeated_seed),
+        seed: args.target.seed.unwrap_or(usual.seed),
         threads: args.threads.unwrap_or(usual.threads),
-        depth: args.depth,
+        depth: args.depth.unwrap_or(usual.depth),
         checkpoint_every: Duration::from_secs_f64(checkpoint),
         hardening: match args.hardening {
             None => usual.hardening,
@@ -49,14 +51,30 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<Plan, Failure> {
             update_percent: args.update.unwrap_or(usual.random.update_percent),
             ..usual.random
         },
-        rereads: args.rereads,
-        stop_on_fault: !args.go_on,
+        rereads: args.rereads.unwrap_or(usual.rereads),
+        stop_on_fault: usual.stop_on_fault && !args.go_on,
         ..usual
     };
     let plan = with_users(args, plan)?;
     let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
     let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
-    if violations.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(violations.join("\n"))) }
+    let time = Duration::from_secs_f64(seconds);
+    if violations.is_empty() {
+        Ok((plan, time))
+    } else {
+        Err(Failure::WrongUsage(violations.join("\n")))
+    }
+}
+
+/// What counts where no flag says otherwise: the usual plan, and over it what a file says.
+fn base_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> {
+    // Pages of an earlier run must not look as if they were of this one.
+    let usual = Plan { seed: engine::unrepeated_seed(), ..Plan::default() };
+    let Some(path) = &args.config else { return Ok((usual, USUAL_TIME)) };
+    let text = experiment::read(path)?;
+    let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
+    let file = integrity::read_plan(&text, &usual).map_err(wrong)?;
+    Ok((file.plan, file.time.unwrap_or(USUAL_TIME)))
 }
 
 /// What was typed for a field of the plan.
@@ -82,9 +100,6 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
         return Err(wrong("name a directory on the storage, a file or a block device"));
     }
     check_engine(args.target.engine)?;
-    if args.target.live {
-        return Err(wrong("`validate` has no screen yet; leave out `--live`"));
-    }
     let nowhere = Target { path: "nowhere".into(), size_bytes: None };
     let mut workload = Workload::single(nowhere, stream);
     let file =

@@ -37,3 +37,4 @@ mod sweep;
 mod test_files;
 mod usage;
 mod validate;
+mod validation;

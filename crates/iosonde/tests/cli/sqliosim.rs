@@ -101,7 +101,6 @@ fn what_is_wrong_is_told_with_its_place_before_anything_is_made() {
     fails(&run(&["-x"]), 2, "no option `-x`");
     fails(&run(&[]), 2, "-dir");
     fails(&run(&["-dir", place, "--engine", "null"]), 2, "keep no data");
-    fails(&run(&["-dir", place, "--live"]), 2, "no screen");
     assert_eq!(names(dir.path()), ["bad.ini"]);
 
     // Somebody's file of that name stays what it is.

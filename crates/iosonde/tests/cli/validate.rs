@@ -85,7 +85,6 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
     refused(&["--engine", "null"], 2, "keep no data");
     refused(&["--engine", "sync"], 2, "one I/O at a time");
     refused(&["--rereads", "0"], 2, "at least 1");
-    refused(&["--live"], 2, "no screen");
     refused(&["--destroy", "/nowhere"], 2, "names no target");
     let log = ["validate", "--log", dir.path().to_str().unwrap()];
     fails(&command(&log).output().unwrap(), 2, "name a directory");

@@ -17,7 +17,10 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         blocks.push(Block::Paragraph(words::SHAPE.to_owned()));
     }
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
-    blocks.push(Block::Facts(terms(tool.as_deref())));
+    blocks.push(Block::Facts(match document {
+        Document::Validation(_) => vec![latency(None)],
+        _ => terms(tool.as_deref()),
+    }));
     let warnings = match cleaned(document.warnings()) {
         none if none.is_empty() => {
             Block::Paragraph("There is no reason to doubt a figure.".to_owned())

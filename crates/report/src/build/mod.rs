@@ -27,6 +27,7 @@ mod sweep;
 mod tested;
 mod time;
 mod utf8;
+mod validation;
 
 pub(crate) use utf8::in_utf8;
 
@@ -60,6 +61,7 @@ pub fn part(document: &Document) -> ResultPart {
         Document::Scale(d) => scale::sections(d),
         Document::Cycle(d) => cycle::sections(d),
         Document::Recording(d) => recording::sections(d),
+        Document::Validation(d) => validation::sections(d),
     };
     sections.extend(environment::section(document.environment()));
     sections.extend(method::sections(document));
@@ -94,6 +96,7 @@ fn kind(document: &Document) -> &'static str {
         Document::Scale(_) => "Scaling",
         Document::Cycle(_) => "IOMeter configuration",
         Document::Recording(_) => "Recording",
+        Document::Validation(_) => "Validation",
     }
 }
 

@@ -25,6 +25,10 @@ pub(crate) fn in_utf8(mut document: Document) -> Document {
         Document::Sizes(d) => experiment(&mut d.targets, &mut d.measurements),
         Document::Cycle(d) => experiment(&mut d.targets, &mut d.measurements),
         Document::Recording(d) => experiment(&mut d.targets, &mut d.measurements),
+        Document::Validation(d) => {
+            experiment(&mut d.targets, &mut d.measurements);
+            d.conclusion.paths_mut().for_each(path);
+        }
         Document::Scale(d) => {
             experiment(&mut d.targets, &mut d.measurements);
             d.conclusion.alone.iter_mut().for_each(|t| path(&mut t.target));

@@ -15,6 +15,7 @@ mod scale;
 mod sizes;
 mod sweep;
 mod trend;
+mod validation;
 
 pub use assessment::assessment;
 pub use comparison::comparison;
@@ -33,3 +34,5 @@ pub use sweep::{CSV_HEAD, sweep, sweep_csv};
 
 pub use crate::words::{clean, moment};
 pub use trend::{drift, trend};
+pub use validation::validation;
+pub(crate) use validation::{fault_details, fault_sentence, resumed_sentence};

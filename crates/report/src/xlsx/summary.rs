@@ -167,6 +167,12 @@ impl Page<'_> {
                     self.card(card)?;
                 }
             }
+            Block::Listing(listing) => {
+                self.line(None, Some((&listing.title, &formats.label)))?;
+                for line in &listing.lines {
+                    self.line(None, Some((line, &formats.code)))?;
+                }
+            }
             Block::Chart(_) | Block::Charts(_) | Block::Table(_) => {}
         }
         Ok(())

@@ -13,7 +13,8 @@ use crate::parameters::Parameters;
 use crate::problem::Problem;
 
 /// The commands whose results there are.
-pub(super) const KINDS: [&str; 7] = ["run", "assess", "knee", "sweep", "sizes", "scale", "iometer"];
+pub(super) const KINDS: [&str; 9] =
+    ["run", "assess", "knee", "sweep", "sizes", "scale", "iometer", "validate", "monitor"];
 /// How a result ended.
 pub(super) const STATUSES: [&str; 4] = ["complete", "interrupted", "failed", "unfinished"];
 /// Where I/O went.

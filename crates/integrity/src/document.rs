@@ -1,0 +1,284 @@
+//! What a run found, as the document that histories keep and reports show.
+
+use std::time::Duration;
+
+use results::{
+    DatabaseWork, FailedIos, FaultCount, FileIos, FileThrottling, Latency, LogBlockFault,
+    PageDamage, PageFault, PagePlace, PageTouch, Persistence, ResumedRun, ValidatedFile,
+    Validation, ValidationPhase, ValidationVerdict, WrongSector,
+};
+use serde_json::{Map, Value};
+use workload::Mode;
+
+use crate::classify::{Damage, Kept, SectorState};
+use crate::figures::{KindFigures, Work};
+use crate::page::PageId;
+use crate::plan::Plan;
+use crate::report::{FaultKind, FaultReport, Report, failure_words};
+use crate::run::{Place, Role};
+
+/// What was asked for, beside the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// How long users were to work in each cycle.
+    pub time: Duration,
+    /// Whether I/O went past the cache of the operating system.
+    pub mode: Mode,
+    /// The configuration of SQLIOSim that the plan was made from.
+    pub configuration: Option<String>,
+}
+
+/// What a run found, on these places.
+#[must_use]
+pub fn validation(asked: Asked<'_>, places: &[Place], report: &Report) -> Validation {
+    let verdict = verdict(report);
+    let page_bytes = u64::from(asked.plan.page_bytes).max(1);
+    let data = places.iter().filter(|place| place.role == Role::Data);
+    let plan = match serde_json::to_value(asked.plan) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    Validation {
+        verdict,
+        sentence: sentence(verdict, report),
+        plan,
+        configuration: asked.configuration,
+        asked_seconds: asked.time.as_secs_f64(),
+        mode: asked.mode,
+        phases: phases(report),
+        cycles: report.cycles,
+        audited: report.audit.is_some(),
+        pages: data.map(|place| place.size_bytes / page_bytes).sum(),
+        work: work(report.work),
+        files: files(places, report),
+        log_blocks_checked: report.log_blocks,
+        fault_count: report.fault_count,
+        fault_kinds: report.fault_kinds.iter().map(fault_count).collect(),
+        faults: report.faults.iter().map(|fault| page_fault(fault, places)).collect(),
+        log_faults: log_faults(report),
+        failures: failures(places, report),
+        long_ios: report.long_ios,
+        ended: report.ended.clone(),
+        resumed: report.resumed.map(|resumed| ResumedRun {
+            times: resumed.times,
+            pages_written: resumed.recovered.written,
+            pages_unsure: resumed.recovered.unsure,
+        }),
+    }
+}
+
+fn verdict(report: &Report) -> ValidationVerdict {
+    if !report.is_right() {
+        ValidationVerdict::WrongData
+    } else if report.ended.is_some() {
+        ValidationVerdict::EndedEarly
+    } else if report.interrupted {
+        ValidationVerdict::Interrupted
+    } else if report.failures.is_empty() {
+        ValidationVerdict::Right
+    } else {
+        ValidationVerdict::IoFailed
+    }
+}
+
+fn sentence(verdict: ValidationVerdict, report: &Report) -> String {
+    let until = "everything that was read until then was as it was written";
+    match verdict {
+        ValidationVerdict::Right => {
+            "RIGHT: everything that was read was as it was written".to_owned()
+        }
+        ValidationVerdict::IoFailed => {
+            "I/Os FAILED; everything that could be read was as it was written".to_owned()
+        }
+        ValidationVerdict::Interrupted => format!("Interrupted: {until}"),
+        ValidationVerdict::EndedEarly => {
+            let why = report.ended.as_deref().unwrap_or_default();
+            format!("ENDED EARLY: {why}; {until}")
+        }
+        ValidationVerdict::WrongData => {
+            let plural = |n: u64, what: &str| match n {
+                1 => format!("1 {what}"),
+                n => format!("{n} {what}s"),
+            };
+            let blocks = plural(report.log_faults.len() as u64, "acknowledged block");
+            let are = if report.log_faults.len() == 1 { "is" } else { "are" };
+            let log = format!("{blocks} of the log {are} not there");
+            let pages =
+                format!("{} did not hold what was written", plural(report.fault_count, "page"));
+            match (report.fault_count, report.log_faults.len()) {
+                (0, _) => format!("WRONG DATA: {log}"),
+                (_, 0) => format!("WRONG DATA: {pages}"),
+                _ => format!("WRONG DATA: {pages}, and {log}"),
+            }
+        }
+    }
+}
+
+fn phases(report: &Report) -> Vec<ValidationPhase> {
+    let times = [
+        ("load", Some(report.load)),
+        ("work", Some(report.work_time)),
+        ("audit", report.audit),
+        ("log", (report.log_blocks > 0).then_some(report.log_time)),
+    ];
+    let phase = |(phase, time): (&str, Option<Duration>)| {
+        time.map(|time| ValidationPhase { phase: phase.to_owned(), seconds: time.as_secs_f64() })
+    };
+    times.into_iter().filter_map(phase).collect()
+}
+
+fn work(work: Work) -> DatabaseWork {
+    let Work {
+        pages_checked,
+        cache_hits,
+        changes,
+        no_room,
+        commits,
+        checkpoints,
+        shortened,
+        lengthened,
+    } = work;
+    DatabaseWork {
+        pages_checked,
+        cache_hits,
+        changes,
+        no_room,
+        commits,
+        checkpoints,
+        shortened,
+        lengthened,
+    }
+}
+
+fn files(places: &[Place], report: &Report) -> Vec<ValidatedFile> {
+    let one = |(index, place): (usize, &Place)| {
+        let figures = report.targets.get(index)?;
+        let throttling = report.paced.get(index).map(|paced| FileThrottling {
+            running_average_ns: paced.running_average_ns,
+            throttled: paced.throttled,
+            in_flight_max: paced.in_flight_max,
+        });
+        let role = if place.role == Role::Data { "data" } else { "log" };
+        Some(ValidatedFile {
+            path: place.path.clone(),
+            role: role.to_owned(),
+            size_bytes: place.size_bytes,
+            read: ios(&figures.read),
+            write: ios(&figures.write),
+            sync: ios(&figures.sync),
+            throttling,
+        })
+    };
+    places.iter().enumerate().filter_map(one).collect()
+}
+
+fn ios(kind: &KindFigures) -> FileIos {
+    FileIos {
+        single: kind.single,
+        several: kind.several,
+        bytes: kind.bytes,
+        errors: kind.errors,
+        latency_ns: Latency::of(&kind.latency),
+        histogram: (!kind.latency.is_empty()).then(|| kind.latency.encode()),
+    }
+}
+
+fn fault_count(kind: &FaultKind) -> FaultCount {
+    let FaultKind { damage, kept, count } = *kind;
+    FaultCount { damage: damage_of(damage), persistence: persistence(kept), count }
+}
+
+fn damage_of(damage: Damage) -> PageDamage {
+    match damage {
+        Damage::BitError => PageDamage::BitError,
+        Damage::Torn => PageDamage::TornPage,
+        Damage::LostWrite => PageDamage::LostWrite,
+        Damage::StaleRead => PageDamage::StaleRead,
+        Damage::MisdirectedWrite => PageDamage::MisdirectedWrite,
+        Damage::MisdirectedRead => PageDamage::MisdirectedRead,
+        Damage::Zeroed => PageDamage::Zeroed,
+        Damage::Foreign => PageDamage::ForeignData,
+        Damage::ChecksumOnly => PageDamage::ChecksumOnly,
+    }
+}
+
+fn persistence(kept: Kept) -> Persistence {
+    match kept {
+        Kept::Transient => Persistence::Transient,
+        Kept::Persistent => Persistence::Persistent,
+    }
+}
+
+/// The path of a data file by its number among those.
+fn data_path(places: &[Place], file: u16) -> Option<std::path::PathBuf> {
+    let mut data = places.iter().filter(|place| place.role == Role::Data);
+    data.nth(usize::from(file)).map(|place| place.path.clone())
+}
+
+fn page_fault(report: &FaultReport, places: &[Place]) -> PageFault {
+    let fault = &report.fault;
+    let place = |id: PageId| PagePlace { path: data_path(places, id.file), page: id.page };
+    let holds = |state: &SectorState| match state {
+        SectorState::Right => None,
+        SectorState::Version(version) => Some(format!("version {version}")),
+        SectorState::Elsewhere { id, version } => {
+            Some(format!("version {version} of page {} of file {}", id.page, id.file))
+        }
+        SectorState::Zero => Some("zeros".to_owned()),
+        SectorState::Damaged { bits: 1 } => Some("1 bit differs".to_owned()),
+        SectorState::Damaged { bits } => Some(format!("{bits} bits differ")),
+        SectorState::Foreign => Some("foreign data".to_owned()),
+    };
+    let sectors = &fault.examined.sectors;
+    let wrong = (0..)
+        .zip(sectors)
+        .filter_map(|(sector, state)| holds(state).map(|holds| WrongSector { sector, holds }));
+    let touch = |touched: &crate::checks::Touched| PageTouch {
+        after_seconds: touched.after.as_secs_f64(),
+        version: touched.version,
+        wrote: touched.wrote,
+    };
+    PageFault {
+        damage: damage_of(fault.damage),
+        persistence: persistence(fault.kept),
+        path: report.path.clone(),
+        page: fault.id.page,
+        offset_bytes: report.offset_bytes,
+        sectors: sectors.len() as u64,
+        wrong_sectors: wrong.collect(),
+        first_byte: fault.examined.first_byte as u64,
+        expected_version: fault.expected_version,
+        found_version: fault.found_version,
+        belongs_to: fault.belongs_to.map(place),
+        found_after_seconds: report.found_after.as_secs_f64(),
+        written_after_seconds: report.written_after.as_secs_f64(),
+        rereads: report.rereads,
+        right_cached: report.right_cached,
+        dump: report.dump.clone(),
+        history: report.history.iter().map(touch).collect(),
+    }
+}
+
+fn log_faults(report: &Report) -> Vec<LogBlockFault> {
+    let one = |fault: &crate::report::LogFault| LogBlockFault {
+        holds: fault.damage.words().to_owned(),
+        thread: fault.thread,
+        number: fault.number,
+        offset_bytes: fault.offset_bytes,
+    };
+    report.log_faults.iter().map(one).collect()
+}
+
+fn failures(places: &[Place], report: &Report) -> Vec<FailedIos> {
+    let one = |failure: &crate::report::IoFailure| FailedIos {
+        op: failure.op.to_owned(),
+        path: places.get(failure.target).map(|place| place.path.clone()).unwrap_or_default(),
+        errno: failure.errno,
+        reason: failure_words(failure.errno),
+        count: failure.count,
+        first_offset_bytes: failure.first_offset_bytes,
+    };
+    report.failures.iter().map(one).collect()
+}

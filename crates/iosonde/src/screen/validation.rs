@@ -1,0 +1,89 @@
+//! What the screen shows of a validation, as data.
+
+use std::time::Duration;
+
+use integrity::{Damage, Event, Glance, NoticeKind, Phase};
+use workload::show_duration;
+
+use super::figure::Figure;
+use crate::validate::progress::phase_words;
+
+/// Everything that is shown of a validation.
+#[derive(Debug, Default)]
+pub(super) struct Validated {
+    /// The phase and its cycle.
+    pub phase: Option<(Phase, u32)>,
+    /// The latest second.
+    pub now: Option<Glance>,
+    pub read_iops: Figure,
+    pub write_iops: Figure,
+    pub read_ns: Figure,
+    pub write_ns: Figure,
+    /// Pages checked for each second.
+    pub checked: Figure,
+    /// How often pages were wrong in each way, as far as was heard.
+    pub wrong: Vec<(Damage, u64)>,
+    /// When the phase began.
+    began: Duration,
+}
+
+impl Validated {
+    /// Hears what happened, so long after the screen began.
+    pub(super) fn hear(&mut self, event: &Event, at: Duration) {
+        match event {
+            Event::Began { phase, cycle } => {
+                self.phase = Some((*phase, *cycle));
+                self.began = at;
+                // What is known of the phase before says nothing of this one.
+                if let Some(now) = &mut self.now {
+                    (now.share, now.phase) = (None, *phase);
+                }
+            }
+            Event::Glance(glance) => self.glance(glance),
+            Event::Notice(notice) => {
+                let NoticeKind::WrongData(damage) = notice.kind else { return };
+                match self.wrong.iter_mut().find(|(known, _)| *known == damage) {
+                    Some((_, count)) => *count += 1,
+                    None => self.wrong.push((damage, 1)),
+                }
+            }
+        }
+    }
+
+    fn glance(&mut self, glance: &Glance) {
+        let before = self.now.map_or(0, |now| now.pages_checked);
+        let checked = glance.pages_checked.saturating_sub(before) as f64;
+        let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
+        self.read_iops.push(Some(glance.read.iops));
+        self.write_iops.push(Some(glance.write.iops));
+        self.read_ns.push(ns(glance.read.p99_ns));
+        self.write_ns.push(ns(glance.write.p99_ns));
+        let rate = (glance.seconds > 0.0).then(|| checked / glance.seconds);
+        self.checked.push(rate);
+        self.now = Some(*glance);
+    }
+
+    /// What is done.
+    pub(super) fn words(&self) -> String {
+        match self.phase {
+            None => "getting ready".to_owned(),
+            Some((phase, cycle)) if cycle > 1 => format!("{}, cycle {cycle}", phase_words(phase)),
+            Some((phase, _)) => phase_words(phase).to_owned(),
+        }
+    }
+
+    /// How much of the phase is done, from 0 to 1, and in words; where that is known.
+    pub(super) fn progress(&self) -> Option<(f64, String)> {
+        let now = self.now.as_ref()?;
+        let share = now.share?;
+        let left = now.left().map(|left| show_duration(left.as_secs_f64().ceil()));
+        let left = left.map_or_else(String::new, |left| format!(", {left} left"));
+        Some((share, format!("{:.0} %{left}", (100.0 * share).floor())))
+    }
+
+    /// Wrong pages so far.
+    pub(super) fn faults(&self) -> u64 {
+        let heard = self.wrong.iter().map(|(_, count)| count).sum();
+        self.now.map_or(0, |now| now.faults).max(heard)
+    }
+}

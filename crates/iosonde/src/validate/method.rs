@@ -1,0 +1,67 @@
+//! How a validation checks what it reads, and what is to be known of its result: sentences for its document.
+
+use integrity::{Hardening, Plan};
+use results::{Validation, ValidationVerdict};
+use workload::{Mode, show_duration};
+
+/// How it was done, sentence by sentence.
+pub(super) fn method(plan: &Plan, found: &Validation) -> Vec<String> {
+    let hardening = match plan.hardening {
+        Hardening::WriteThrough => {
+            "Every write was write-through (O_DSYNC): on stable media before it was done."
+        }
+        Hardening::Flush => {
+            "Files were flushed (fdatasync): the log before a commit was done, files with pages at the end of a checkpoint."
+        }
+    };
+    let work = show_duration(found.asked_seconds);
+    vec![
+        format!(
+            "Every page was written once; users worked for {work} in each cycle; behind that every page, and at the end every \
+             acknowledged block of the log, was to be read again."
+        ),
+        "Each sector of 512 bytes names its place and its version, each page has a checksum over all of it, and its contents follow \
+         from its place, its version and the seed: every byte that was read was compared with the byte that should be there."
+            .to_owned(),
+        "The version that a page should have was kept in memory, outside of the page, so that a whole page of an older version is \
+         found: no checksum can tell it."
+            .to_owned(),
+        hardening.to_owned(),
+        "A changed page was not written before the record of its change was on stable media.".to_owned(),
+        format!(
+            "A page that was wrong was read again up to {} times, and once through the cache of the operating system.",
+            plan.rereads
+        ),
+        "It is RIGHT if every page and block that was read was as it was written, no I/O failed, and nobody ended it before its end."
+            .to_owned(),
+    ]
+}
+
+/// What makes the result say less than it seems to.
+pub(super) fn warnings(found: &Validation) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut warn = |when: bool, text: &str| {
+        if when {
+            warnings.push(text.to_owned());
+        }
+    };
+    warn(
+        found.mode == Mode::Buffered,
+        "What was read went through the cache of the operating system: it says little of the storage behind it.",
+    );
+    warn(
+        !found.audited && found.verdict != ValidationVerdict::WrongData,
+        "Not every page was read at the end: nothing is known of those that were not read before.",
+    );
+    warn(
+        found.verdict == ValidationVerdict::IoFailed,
+        "What could not be read was not checked, and after a write that failed a page may hold the old version or the new one.",
+    );
+    if let Some(why) = &found.ended {
+        warnings.push(format!("It could not go on: {why}."));
+    }
+    if found.long_ios > 0 {
+        warnings.push(format!("{} I/Os took longer than 15 s.", found.long_ios));
+    }
+    warnings
+}

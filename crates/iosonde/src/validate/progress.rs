@@ -1,0 +1,175 @@
+//! What goes on in a validation, as a line for people and as events for those who watch from elsewhere.
+
+use std::time::Duration;
+
+use integrity::{Event, Glance, Lately, Phase};
+use results::Point;
+use survey::Progress;
+use workload::{show_duration, show_ns, show_number};
+
+/// Columns of the bar.
+const BAR: usize = 12;
+
+/// What a phase does.
+pub(crate) fn phase_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Load => "writing every page",
+        Phase::Work => "users are at work",
+        Phase::Audit => "reading every page",
+        Phase::Log => "reading the log",
+    }
+}
+
+/// How it goes, in a line; with a bar where a terminal shows it.
+pub(crate) fn line(glance: &Glance, bar: bool) -> String {
+    let mut parts = vec![phase_words(glance.phase).to_owned()];
+    if let Some(share) = glance.share {
+        let bar = if bar { format!("{} ", drawn(share)) } else { String::new() };
+        let left = glance.left().map(|left| show_duration(left.as_secs_f64().ceil()));
+        let left = left.map_or_else(String::new, |left| format!(", {left} left"));
+        parts.push(format!("{bar}{:.0} %{left}", (100.0 * share).floor()));
+    }
+    if glance.faults > 0 {
+        let s = if glance.faults == 1 { "" } else { "s" };
+        parts.push(format!("{} WRONG PAGE{}", whole(glance.faults), s.to_uppercase()));
+    } else {
+        parts.push("no faults".to_owned());
+    }
+    if glance.failures > 0 {
+        parts.push(format!("{} FAILED I/Os", whole(glance.failures)));
+    }
+    parts.push(format!("{} pages checked", whole(glance.pages_checked)));
+    for (name, lately) in [("read", &glance.read), ("write", &glance.write)] {
+        if lately.iops > 0.0 {
+            parts.push(rates(name, lately));
+        }
+    }
+    if glance.oldest >= Duration::from_secs(2) {
+        parts.push(format!("an I/O under way for {:.0} s", glance.oldest.as_secs_f64()));
+    }
+    parts.join(" · ")
+}
+
+fn rates(name: &str, lately: &Lately) -> String {
+    let (iops, mib) = (show_number(lately.iops), show_number(lately.bytes_per_s / 1_048_576.0));
+    let p99 = lately.p99_ns.map(|ns| format!(", p99 {}", show_ns(ns as f64)));
+    format!("{name} {iops} IOPS, {mib} MiB/s{}", p99.unwrap_or_default())
+}
+
+fn whole(count: u64) -> String {
+    show_number(count as f64)
+}
+
+fn drawn(share: f64) -> String {
+    let done = (0..BAR).filter(|place| (*place as f64 + 0.5) / BAR as f64 <= share).count();
+    "━".repeat(done) + &"╌".repeat(BAR - done)
+}
+
+/// The same as events that the history keeps for those who watch: each phase is a step, each glance an interval of its window.
+pub(super) fn live_events(event: &Event, time: Duration, tell: &mut dyn FnMut(&Progress<'_>)) {
+    match event {
+        Event::Began { phase, .. } => {
+            let number = match phase {
+                Phase::Load => 1,
+                Phase::Work => 2,
+                Phase::Audit => 3,
+                Phase::Log => 4,
+            };
+            tell(&Progress::Step { number, of: 4, title: phase_words(*phase) });
+            let seconds = if *phase == Phase::Work { time.as_secs_f64() } else { 0.0 };
+            tell(&Progress::Engine(&engine::Event::WindowBegan { seconds }));
+        }
+        Event::Glance(glance) => {
+            let point = point(glance);
+            let seconds_left = glance.left().map_or(0.0, |left| left.as_secs_f64());
+            tell(&Progress::Engine(&engine::Event::Interval { point, seconds_left }));
+        }
+        Event::Notice(notice) => {
+            tell(&Progress::Engine(&engine::Event::Warning(notice.text.clone())));
+        }
+    }
+}
+
+fn point(glance: &Glance) -> Point {
+    let (read, write) = (&glance.read, &glance.write);
+    Point {
+        t: glance.since.as_secs_f64(),
+        seconds: glance.seconds,
+        read_iops: read.iops,
+        write_iops: write.iops,
+        read_mib_per_s: read.bytes_per_s / 1_048_576.0,
+        write_mib_per_s: write.bytes_per_s / 1_048_576.0,
+        read_mean_ns: read.mean_ns,
+        write_mean_ns: write.mean_ns,
+        read_p99_ns: read.p99_ns,
+        write_p99_ns: write.p99_ns,
+        max_ns: None,
+        // Failed I/Os are told of one by one.
+        errors: 0,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A second of users at work.
+    pub(crate) fn glance() -> Glance {
+        let lately = |iops: f64| Lately {
+            iops,
+            bytes_per_s: iops * 8192.0,
+            mean_ns: Some(300_000.0),
+            p50_ns: Some(250_000),
+            p99_ns: Some(1_200_000),
+        };
+        Glance {
+            phase: Phase::Work,
+            since: Duration::from_secs(30),
+            share: Some(0.25),
+            seconds: 1.0,
+            read: lately(5000.0),
+            write: lately(3000.0),
+            sync: Lately::default(),
+            pages_checked: 123_456,
+            changes: 2000,
+            commits: 40,
+            checkpoints: 2,
+            faults: 0,
+            failures: 0,
+            long_ios: 0,
+            in_flight: 17,
+            oldest: Duration::from_millis(3),
+        }
+    }
+
+    #[test]
+    fn a_line_says_how_far_it_is_and_what_was_found() {
+        let text = line(&glance(), true);
+        assert!(
+            text.starts_with("users are at work · ━━━╌╌╌╌╌╌╌╌╌ 25 %, 90 s left · no faults"),
+            "{text}"
+        );
+        assert!(text.contains("123 000 pages checked") || text.contains("pages checked"), "{text}");
+        assert!(text.contains("read 5 000 IOPS, 39.1 MiB/s, p99 1.2 ms"), "{text}");
+        let wrong = Glance { faults: 2, failures: 1, share: None, ..glance() };
+        let text = line(&wrong, false);
+        assert!(text.contains("2 WRONG PAGES · 1 FAILED I/Os") && !text.contains('━'), "{text}");
+    }
+
+    #[test]
+    fn those_who_watch_hear_of_every_phase_and_second() {
+        let mut told = Vec::new();
+        let mut tell = |progress: &Progress<'_>| told.push(format!("{progress:?}"));
+        let time = Duration::from_secs(60);
+        live_events(&Event::Began { phase: Phase::Audit, cycle: 1 }, time, &mut tell);
+        live_events(&Event::Glance(Box::new(glance())), time, &mut tell);
+        assert!(
+            told[0].contains("reading every page") && told[0].contains("number: 3"),
+            "{told:?}"
+        );
+        assert!(
+            told[2].contains("read_iops: 5000.0") && told[2].contains("seconds_left: 90.0"),
+            "{told:?}"
+        );
+    }
+}

@@ -1,0 +1,400 @@
+//! Whether the storage returned what was written: the verdict, every fault and what it means, what was checked and how.
+
+use results::{
+    DatabaseWork, Experiment, FileIos, PageDamage, Persistence, Validation, ValidationVerdict,
+};
+use serde_json::Value;
+use workload::{Bytes, Mode};
+
+use super::make::{cleaned, column, fact, number, section, table, text, whole};
+use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
+use crate::text::{fault_details, fault_sentence, resumed_sentence};
+use crate::words;
+
+/// Faults whose bytes are shown.
+const SHOWN: usize = 20;
+
+/// Everything that a validation says.
+pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
+    let v = &e.conclusion;
+    let faults = kinds(v).into_iter().chain(pages(v)).map(Block::Table);
+    let sections = [
+        section("verdict", "Verdict", vec![Block::Cards(cards(v))]),
+        section("tested", "What was tested", vec![Block::Facts(tested(e))]),
+        section("faults", "Pages that were wrong", faults.chain(listings(v)).collect()),
+        section("log", "Blocks of the log that were not there", tables(log(v))),
+        section("failures", "I/Os that failed", tables(failures(v))),
+        section("work", "What was done and checked", work(v)),
+        section("files", "File by file", tables(files(v))),
+        section("plan", "Settings", vec![Block::Facts(settings(v))]),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn tables(table: Option<Table>) -> Vec<Block> {
+    table.into_iter().map(Block::Table).collect()
+}
+
+fn cards(v: &Validation) -> Vec<Card> {
+    let (judgement, answer) = match v.verdict {
+        ValidationVerdict::Right => (Judgement::Good, "right"),
+        ValidationVerdict::WrongData => (Judgement::Bad, "wrong data"),
+        ValidationVerdict::IoFailed => (Judgement::Bad, "I/Os failed"),
+        ValidationVerdict::EndedEarly => (Judgement::Bad, "ended early"),
+        ValidationVerdict::Interrupted => (Judgement::Unknown, "interrupted"),
+    };
+    let mut evidence = vec![v.sentence.clone()];
+    let checked =
+        words::plural(v.work.pages_checked, "page that was read was", "pages that were read were");
+    evidence.push(format!("{checked} compared with what they should hold."));
+    evidence.push(if v.audited {
+        format!("All of its {} pages were read once more at the end.", words::count(v.pages))
+    } else {
+        "Not every page was read at the end.".to_owned()
+    });
+    if v.log_blocks_checked > 0 {
+        let blocks = words::count(v.log_blocks_checked);
+        evidence.push(format!("{blocks} acknowledged blocks of the log were read at the end."));
+    }
+    if v.long_ios > 0 {
+        evidence.push(format!("{} I/Os took longer than 15 s.", words::count(v.long_ios)));
+    }
+    if v.mode != Mode::Direct {
+        evidence.push("What was read went through the cache of the operating system.".to_owned());
+    }
+    let heading = "Does the storage return what was written?".to_owned();
+    vec![Card { heading, judgement, answer: answer.to_owned(), evidence: cleaned(&evidence) }]
+}
+
+fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
+    let v = &e.conclusion;
+    let names: Vec<String> = v
+        .files
+        .iter()
+        .map(|f| {
+            let size = Bytes(f.size_bytes);
+            format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role))
+        })
+        .collect();
+    let mode = match v.mode {
+        Mode::Direct => "direct (no OS cache)",
+        _ => "buffered (through the OS cache)",
+    };
+    let mut facts = vec![
+        fact("File size", words::size(e.file_bytes)),
+        fact("Files", names.join(", ")),
+        fact("Cache", mode),
+    ];
+    if let Some(name) = &v.configuration {
+        facts.push(fact("Configuration of SQLIOSim", words::clean(name)));
+    }
+    let word = |phase: &str| match phase {
+        "load" => "every page written once",
+        "work" => "users at work",
+        "audit" => "every page read",
+        _ => "the log read",
+    };
+    let phases: Vec<String> = v
+        .phases
+        .iter()
+        .map(|p| format!("{} {}", word(&p.phase), words::seconds(p.seconds)))
+        .collect();
+    facts.push(fact("Phases", phases.join(", ")));
+    facts.push(fact("Whole cycles", words::count(v.cycles.into())));
+    if let Some(resumed) = &v.resumed {
+        facts.push(fact("Resumed", resumed_sentence(resumed)));
+    }
+    let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
+    facts.push(fact("Done", format!("{from} to {to}")));
+    facts
+}
+
+/// What a fault means for a database.
+fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
+    let transient = persistence == Persistence::Transient;
+    match damage {
+        PageDamage::BitError | PageDamage::ChecksumOnly if transient => {
+            "A read gave wrong bits, and the next was right: memory, a cable or a controller. What is stored is right, but whoever \
+             has no checksum works with wrong values, and writes them."
+        }
+        PageDamage::BitError | PageDamage::ChecksumOnly => {
+            "Wrong bits are stored. A database with page checksums reports a corrupt page; without, it returns wrong values."
+        }
+        PageDamage::TornPage => {
+            "A write arrived in part. A database needs full page images, a doublewrite area or a storage with atomic writes of \
+             its page size to recover from that; an acknowledged write must never be torn."
+        }
+        PageDamage::LostWrite => {
+            "An acknowledged write did not arrive. The old page is whole and has a valid checksum, so a database does not notice: \
+             committed changes are gone, and indexes no longer fit their tables."
+        }
+        PageDamage::StaleRead => {
+            "A read gave an older version although the newer one is stored: a cache that was not made to forget it. A database \
+             works with values that have been changed, and may write them back."
+        }
+        PageDamage::MisdirectedWrite => {
+            "A page was written to the place of another: both are lost, the one at its own place as a lost write."
+        }
+        PageDamage::MisdirectedRead => {
+            "A read gave another page. What is stored is right; a database that checks page numbers reports it."
+        }
+        PageDamage::Zeroed => {
+            "Zeros are where data was: discarded or never written blocks. A database may take such a page for a new one."
+        }
+        PageDamage::ForeignData => {
+            "Bytes that this run has never written: another program or host writes to the same storage, or it maps two places \
+             to one."
+        }
+    }
+}
+
+fn kinds(v: &Validation) -> Option<Table> {
+    let columns = vec![
+        column("fault", "Fault", Unit::Text),
+        column("persistence", "When read again", Unit::Text),
+        column("count", "Pages", Unit::Count),
+        column("meaning", "What it means for a database", Unit::Text),
+    ];
+    let rows = v.fault_kinds.iter().map(|kind| {
+        let again = match kind.persistence {
+            Persistence::Transient => "right",
+            Persistence::Persistent => "still wrong",
+        };
+        let meaning = meaning(kind.damage, kind.persistence);
+        vec![text(kind.damage.words()), text(again), whole(kind.count), text(meaning)]
+    });
+    table("fault-kinds", "What was wrong, by kind", "", columns, rows.collect())
+}
+
+fn pages(v: &Validation) -> Option<Table> {
+    let columns = vec![
+        column("number", "", Unit::Count),
+        column("fault", "Fault", Unit::Text),
+        column("persistence", "Persistence", Unit::Text),
+        column("path", "File", Unit::Text),
+        column("page", "Page", Unit::Count),
+        column("offset_bytes", "Offset in bytes", Unit::Count),
+        column("sectors", "Wrong sectors", Unit::Text),
+        column("first_byte", "First wrong byte", Unit::Count),
+        column("expected_version", "Version expected", Unit::Count),
+        column("found_version", "Version there", Unit::Count),
+        column("belongs_to", "Belongs to", Unit::Text),
+        column("written_s", "Last written after", Unit::Seconds),
+        column("found_s", "Found after", Unit::Seconds),
+        column("rereads", "Rereads", Unit::Count),
+        column("cached", "Through the OS cache", Unit::Text),
+    ];
+    let rows = (1_u64..).zip(&v.faults).map(|(i, fault)| {
+        let belongs = fault.belongs_to.as_ref().map(|place| {
+            let file = place.path.as_ref().map_or_else(String::new, |p| words::path(p));
+            format!("page {} of {file}", place.page)
+        });
+        vec![
+            whole(i),
+            text(fault.damage.words()),
+            text(fault.persistence.words()),
+            text(&words::path(&fault.path)),
+            whole(fault.page),
+            whole(fault.offset_bytes),
+            text(&sectors(fault)),
+            whole(fault.first_byte),
+            whole(u64::from(fault.expected_version)),
+            number(fault.found_version.map(f64::from)),
+            text(belongs.as_deref().unwrap_or_default()),
+            number(fault.written_after_seconds),
+            number(fault.found_after_seconds),
+            whole(u64::from(fault.rereads)),
+            fault
+                .right_cached
+                .map_or(Cell::Empty, |right| text(if right { "right" } else { "wrong" })),
+        ]
+    });
+    let more = v.fault_count.saturating_sub(v.faults.len() as u64);
+    let caption = match more {
+        0 => String::new(),
+        more => format!("{} more were counted.", words::count(more)),
+    };
+    table("faults", "Page by page", &caption, columns, rows.collect())
+}
+
+/// The wrong sectors and what they hold, those that follow each other and hold the same together.
+fn sectors(fault: &results::PageFault) -> String {
+    let mut runs: Vec<(u64, u64, &str)> = Vec::new();
+    for wrong in &fault.wrong_sectors {
+        match runs.last_mut() {
+            Some((_, to, holds)) if *to + 1 == wrong.sector && *holds == wrong.holds => {
+                *to = wrong.sector;
+            }
+            _ => runs.push((wrong.sector, wrong.sector, &wrong.holds)),
+        }
+    }
+    let run = |(from, to, holds): &(u64, u64, &str)| {
+        let all = *from == 0 && *to + 1 == fault.sectors;
+        match (all, from == to) {
+            (true, _) => format!("all: {holds}"),
+            (false, true) => format!("{from}: {holds}"),
+            (false, false) => format!("{from} to {to}: {holds}"),
+        }
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+}
+
+/// The bytes of the first faults.
+fn listings(v: &Validation) -> impl Iterator<Item = Block> + '_ {
+    (1_u64..).zip(v.faults.iter().take(SHOWN)).map(|(i, fault)| {
+        let title = format!("{i}. {}", fault_sentence(fault));
+        Block::Listing(Listing { title, lines: fault_details(fault) })
+    })
+}
+
+fn log(v: &Validation) -> Option<Table> {
+    let columns = vec![
+        column("thread", "Log of thread", Unit::Count),
+        column("block", "Block", Unit::Count),
+        column("offset_bytes", "Offset in bytes", Unit::Count),
+        column("holds", "What is there", Unit::Text),
+    ];
+    let rows = v.log_faults.iter().map(|fault| {
+        vec![
+            whole(u64::from(fault.thread)),
+            whole(fault.number),
+            whole(fault.offset_bytes),
+            text(&fault.holds),
+        ]
+    });
+    let caption = "Each was acknowledged as durable: a database would lose committed transactions.";
+    table("log-faults", "Log", caption, columns, rows.collect())
+}
+
+fn failures(v: &Validation) -> Option<Table> {
+    let columns = vec![
+        column("op", "I/O", Unit::Text),
+        column("path", "File", Unit::Text),
+        column("reason", "Why", Unit::Text),
+        column("count", "How often", Unit::Count),
+        column("offset_bytes", "First at byte", Unit::Count),
+    ];
+    let rows = v.failures.iter().map(|failure| {
+        vec![
+            text(&failure.op),
+            text(&words::path(&failure.path)),
+            text(&failure.reason),
+            whole(failure.count),
+            whole(failure.first_offset_bytes),
+        ]
+    });
+    table("failures", "Failed I/Os", "", columns, rows.collect())
+}
+
+fn work(v: &Validation) -> Vec<Block> {
+    let DatabaseWork { pages_checked, cache_hits, changes, no_room, commits, checkpoints, .. } =
+        v.work;
+    let mut counts = vec![
+        ("Pages checked", pages_checked),
+        ("Pages changed in memory", changes),
+        ("Commits", commits),
+        ("Checkpoints", checkpoints),
+        ("Pages found in memory", cache_hits),
+        ("Changes without room in memory", no_room),
+        ("Blocks of the log checked", v.log_blocks_checked),
+        ("I/Os over 15 s", v.long_ios),
+    ];
+    if v.work.shortened + v.work.lengthened > 0 {
+        counts.push(("Files became shorter", v.work.shortened));
+        counts.push(("Files became longer", v.work.lengthened));
+    }
+    let facts = counts.into_iter().map(|(name, count)| fact(name, words::count(count)));
+    vec![Block::Facts(facts.collect())]
+}
+
+fn files(v: &Validation) -> Option<Table> {
+    let columns = vec![
+        column("path", "File", Unit::Text),
+        column("role", "Holds", Unit::Text),
+        column("size_bytes", "Size", Unit::Bytes),
+        column("op", "I/O", Unit::Text),
+        column("single", "Single", Unit::Count),
+        column("several", "Scattered or gathered", Unit::Count),
+        column("moved_bytes", "Moved", Unit::Bytes),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p50_ns", "p50", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("errors", "Errors", Unit::Count),
+        column("throttled", "Had to wait", Unit::Count),
+        column("in_flight_max", "Most in flight", Unit::Count),
+    ];
+    let mut rows = Vec::new();
+    for file in &v.files {
+        let kinds = [("reads", &file.read), ("writes", &file.write), ("flushes", &file.sync)];
+        for (name, ios) in kinds {
+            if ios.single + ios.several + ios.errors == 0 {
+                continue;
+            }
+            let mut row = vec![
+                text(&words::path(&file.path)),
+                text(&file.role),
+                whole(file.size_bytes),
+                text(name),
+            ];
+            row.extend(figures(ios));
+            row.push(whole(file.throttling.map(|t| t.throttled)));
+            row.push(whole(file.throttling.map(|t| t.in_flight_max)));
+            rows.push(row);
+        }
+    }
+    let caption =
+        "A mix with checks between its I/Os: no measure of the best that the storage can do.";
+    table("files", "I/Os of each file", caption, columns, rows)
+}
+
+fn figures(ios: &FileIos) -> [Cell; 8] {
+    let latency = ios.latency_ns;
+    let time = |ns: Option<u64>| number(ns.map(|ns| ns as f64));
+    [
+        whole(ios.single),
+        whole(ios.several),
+        whole(ios.bytes),
+        number(latency.map(|l| l.mean)),
+        time(latency.and_then(|l| l.p50)),
+        time(latency.and_then(|l| l.p99)),
+        time(latency.map(|l| l.max)),
+        whole(ios.errors),
+    ]
+}
+
+/// Every field of the plan, by the name that a file has for it.
+fn settings(v: &Validation) -> Vec<Fact> {
+    let mut facts = vec![fact("seconds", workload::show_number(v.asked_seconds))];
+    for (name, value) in &v.plan {
+        setting(name, value, &mut facts, 0);
+    }
+    facts
+}
+
+fn setting(name: &str, value: &Value, facts: &mut Vec<Fact>, depth: u32) {
+    let shown = match value {
+        Value::Object(fields) if depth < 4 => {
+            for (inner, value) in fields {
+                setting(&format!("{name}.{inner}"), value, facts, depth + 1);
+            }
+            return;
+        }
+        Value::Null => return,
+        Value::Number(count) => match (count.as_u64(), count.as_f64()) {
+            (Some(bytes), _) if name.ends_with("_bytes") => words::size(bytes),
+            (Some(ns), _) if name.ends_with("_ns") => workload::show_ns(ns as f64),
+            (_, Some(value)) if count.is_f64() => workload::show_number(value),
+            _ => count.to_string(),
+        },
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(range) => match range.as_slice() {
+            [from, to] => format!("{from} to {to}"),
+            _ => value.to_string(),
+        },
+        Value::Object(_) => value.to_string(),
+    };
+    facts.push(fact(words::clean(name), words::clean(&shown)));
+}

@@ -1,0 +1,396 @@
+//! The document of a validation, `iosonde.validation/1`: did the storage return what was written?
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use workload::Mode;
+
+use crate::experiment::Conclusion;
+use crate::measurement::{Latency, Status};
+
+/// What a simulated database did on the storage, and whether everything that it read was what it had written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Validation {
+    /// How it ended.
+    pub verdict: ValidationVerdict,
+    /// The same in a sentence, for people.
+    pub sentence: String,
+    /// What was asked for: every field of the plan by the name that a file for `--config` has for it. Sizes are in bytes, times in
+    /// nanoseconds.
+    pub plan: Map<String, Value>,
+    /// The configuration of SQLIOSim that it was made from; none where that was not so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// How long the users were to work in each cycle.
+    pub asked_seconds: f64,
+    /// Whether I/O went past the cache of the operating system.
+    pub mode: Mode,
+    /// How long each phase took, in the order in which they were first reached; the cycles of a phase together.
+    pub phases: Vec<ValidationPhase>,
+    /// How often users worked and every page was read behind that.
+    pub cycles: u32,
+    /// Every page was read once more at the end.
+    pub audited: bool,
+    /// Pages in all files.
+    pub pages: u64,
+    /// What the users did.
+    pub work: DatabaseWork,
+    /// What was done to each file, in the order of the targets.
+    pub files: Vec<ValidatedFile>,
+    /// Acknowledged blocks of the log that were read at the end.
+    pub log_blocks_checked: u64,
+    /// How often a page was wrong.
+    pub fault_count: u64,
+    /// How often pages were wrong in each way.
+    pub fault_kinds: Vec<FaultCount>,
+    /// Pages that were wrong, with all that is known of them; the first 200.
+    pub faults: Vec<PageFault>,
+    /// Acknowledged blocks of the log that were not there.
+    pub log_faults: Vec<LogBlockFault>,
+    /// I/Os that the system failed.
+    pub failures: Vec<FailedIos>,
+    /// I/Os that took longer than 15 s.
+    pub long_ios: u64,
+    /// Why it could not go on; none where it could.
+    pub ended: Option<String>,
+    /// What it began with, where it is the rest of a run that was killed. Times and figures are those of this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<ResumedRun>,
+}
+
+/// A run that was killed and gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResumedRun {
+    /// How often it was gone on with.
+    pub times: u64,
+    /// Pages that had been written, and were read first.
+    pub pages_written: u64,
+    /// Those of them that were being written when it was killed, and could be old or new.
+    pub pages_unsure: u64,
+}
+
+/// How a validation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ValidationVerdict {
+    /// Everything that was read was as it was written.
+    Right,
+    /// Pages or acknowledged blocks of the log were not.
+    WrongData,
+    /// The system failed I/Os; everything that could be read was right.
+    IoFailed,
+    /// It could not go on; everything that was read until then was right.
+    EndedEarly,
+    /// Somebody ended it; everything that was read until then was right.
+    Interrupted,
+}
+
+impl ValidationVerdict {
+    /// In a word or two.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::WrongData => "WRONG DATA",
+            Self::IoFailed => "I/Os FAILED",
+            Self::EndedEarly => "ENDED EARLY",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// How long a phase took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidationPhase {
+    /// `load`: every page is written for the first time; `work`: users work; `audit`: every page is read; `log`: the log is read.
+    pub phase: String,
+    /// How long it took in all cycles.
+    pub seconds: f64,
+}
+
+/// What the users of a simulated database did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DatabaseWork {
+    /// Pages that were read and compared with what they should hold.
+    pub pages_checked: u64,
+    /// Reads of pages that somebody had in memory.
+    pub cache_hits: u64,
+    /// Pages that were changed.
+    pub changes: u64,
+    /// Changes that found no room in memory.
+    pub no_room: u64,
+    /// Commits that were waited for.
+    pub commits: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// How often a file became shorter.
+    pub shortened: u64,
+    /// How often a file became longer.
+    pub lengthened: u64,
+}
+
+/// A file of the simulated database, and what was done to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ValidatedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// `data` or `log`.
+    pub role: String,
+    /// The bytes of it that were used.
+    pub size_bytes: u64,
+    /// Reads.
+    pub read: FileIos,
+    /// Writes.
+    pub write: FileIos,
+    /// Flushes.
+    pub sync: FileIos,
+    /// How its I/Os were held back; none where that was not wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<FileThrottling>,
+}
+
+/// I/Os of one kind on one file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileIos {
+    /// I/Os of one page, and all of the log.
+    pub single: u64,
+    /// I/Os of several pages: reads that were scattered to them, writes that were gathered from them.
+    pub several: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// From submission to completion; none where there was no I/O.
+    pub latency_ns: Option<Latency>,
+    /// The latencies in the HdrHistogram V2 compressed encoding, base64; none where there was no I/O.
+    pub histogram: Option<String>,
+}
+
+/// How the I/Os on a file were held back because they took long.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileThrottling {
+    /// The smoothed duration of its I/Os at the end. It is no mean of all of them.
+    pub running_average_ns: f64,
+    /// How often an I/O had to wait.
+    pub throttled: u64,
+    /// The most I/Os that were in flight at once.
+    pub in_flight_max: u64,
+}
+
+/// What happened to a page.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PageDamage {
+    /// Some bits differ.
+    BitError,
+    /// Some sectors are of one version and some of another.
+    TornPage,
+    /// The page is whole and of an older version: its last write did not arrive.
+    LostWrite,
+    /// The page was of an older version when it was read first, and right later.
+    StaleRead,
+    /// What belongs into another page lies here.
+    MisdirectedWrite,
+    /// What belongs into another page was read, and right later.
+    MisdirectedRead,
+    /// There are zeros where there was data.
+    Zeroed,
+    /// There is something that was not written here.
+    ForeignData,
+    /// Only the checksum is wrong.
+    ChecksumOnly,
+}
+
+impl PageDamage {
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::BitError => "bit error",
+            Self::TornPage => "torn page",
+            Self::LostWrite => "lost write",
+            Self::StaleRead => "stale read",
+            Self::MisdirectedWrite => "misdirected write",
+            Self::MisdirectedRead => "misdirected read",
+            Self::Zeroed => "zeroed",
+            Self::ForeignData => "foreign data",
+            Self::ChecksumOnly => "wrong checksum only",
+        }
+    }
+}
+
+/// Whether reading a wrong page again gave what should be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Persistence {
+    /// It did: what is stored is right, and what was read was not.
+    Transient,
+    /// It did not.
+    Persistent,
+}
+
+impl Persistence {
+    /// The word for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::Persistent => "persistent",
+        }
+    }
+}
+
+/// How often pages were wrong in one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultCount {
+    /// What happened to them.
+    pub damage: PageDamage,
+    /// Whether it stayed so.
+    pub persistence: Persistence,
+    /// How often.
+    pub count: u64,
+}
+
+/// A page that was wrong, with all that is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageFault {
+    /// What happened to it.
+    pub damage: PageDamage,
+    /// Whether it stayed so.
+    pub persistence: Persistence,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its number in the file, from 0.
+    pub page: u64,
+    /// Where it begins in the file.
+    pub offset_bytes: u64,
+    /// Its sectors of 512 bytes in all.
+    pub sectors: u64,
+    /// Those that were wrong, and what was in them.
+    pub wrong_sectors: Vec<WrongSector>,
+    /// The first byte of the page that was wrong.
+    pub first_byte: u64,
+    /// The version that it should have; 0 where it should be zeros, because nobody has written it since it came to be.
+    pub expected_version: u32,
+    /// The version that was there, where it was a whole page or a part of another.
+    pub found_version: Option<u32>,
+    /// Where what was there belongs.
+    pub belongs_to: Option<PagePlace>,
+    /// When it was found, from the start of the run.
+    pub found_after_seconds: f64,
+    /// When it was last written, from the start of the run.
+    pub written_after_seconds: f64,
+    /// How often it was read again.
+    pub rereads: u32,
+    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    pub right_cached: Option<bool>,
+    /// What it should hold and what it held, where these differ.
+    pub dump: String,
+    /// What was last done with it, in order of time.
+    pub history: Vec<PageTouch>,
+}
+
+/// A sector of a page that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WrongSector {
+    /// Its number in the page, from 0.
+    pub sector: u64,
+    /// What was in it, in words: `version 3`, `zeros`, `2 bits differ`.
+    pub holds: String,
+}
+
+/// A page of one of the files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PagePlace {
+    /// The file; none where it is none of this run.
+    pub path: Option<PathBuf>,
+    /// The page in it, from 0.
+    pub page: u64,
+}
+
+/// A page was read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageTouch {
+    /// When, from the start of the run.
+    pub after_seconds: f64,
+    /// The version that was written, or read and found right.
+    pub version: u32,
+    /// It was written.
+    pub wrote: bool,
+}
+
+/// A block of the log that was acknowledged and is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogBlockFault {
+    /// What is there, in words.
+    pub holds: String,
+    /// Whose log it is: the number of the thread.
+    pub thread: u32,
+    /// Its number.
+    pub number: u64,
+    /// Where it begins in the log file.
+    pub offset_bytes: u64,
+}
+
+/// I/Os that the system failed alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedIos {
+    /// `read`, `write` or `sync`.
+    pub op: String,
+    /// On which file.
+    pub path: PathBuf,
+    /// The system's number; 0 for an I/O that moved too little.
+    pub errno: i32,
+    /// Why, in words.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// Where the first was.
+    pub first_offset_bytes: u64,
+}
+
+impl Validation {
+    /// What it was, in a phrase that begins with the verdict.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let size = |bytes: u64| workload::Bytes(bytes).to_string();
+        let page = self.plan.get("page_bytes").and_then(Value::as_u64);
+        let pages = page.map_or_else(|| "pages".to_owned(), |page| format!("{} pages", size(page)));
+        let of = self.configuration.as_ref().map(|name| format!(", {name} of SQLIOSim"));
+        format!("{}: simulated database, {pages}{}", self.verdict.words(), of.unwrap_or_default())
+    }
+
+    /// The status that an experiment with this conclusion has.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.verdict {
+            ValidationVerdict::Right | ValidationVerdict::WrongData => Status::Complete,
+            ValidationVerdict::IoFailed | ValidationVerdict::EndedEarly => Status::Failed,
+            ValidationVerdict::Interrupted => Status::Interrupted,
+        }
+    }
+
+    /// How long a phase took, by its name; none where it was not reached.
+    #[must_use]
+    pub fn phase_seconds(&self, phase: &str) -> Option<f64> {
+        self.phases.iter().find(|p| p.phase == phase).map(|p| p.seconds)
+    }
+
+    /// Every path in it.
+    pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let files = self.files.iter_mut().map(|f| &mut f.path);
+        let faults = self.faults.iter_mut().flat_map(|f| {
+            let other = f.belongs_to.as_mut().and_then(|place| place.path.as_mut());
+            [Some(&mut f.path), other].into_iter().flatten()
+        });
+        files.chain(faults).chain(self.failures.iter_mut().map(|f| &mut f.path))
+    }
+}
+
+impl Conclusion for Validation {
+    const SCHEMA: &'static str = "iosonde.validation/1";
+}
