@@ -1,13 +1,19 @@
-//! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each measurement.
+//! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each measurement. A report of validations alone, which
+//! have none, has a line for each kind of I/O on each of their files.
 
 pub use results::csv_field as field;
-use results::{Conditions, Document};
+use results::{Conditions, Document, Experiment, FileIos, Validation};
 
 use crate::build::loads;
 use crate::model::{Cell, Report, Unit};
+use crate::words;
 
 /// Columns by which such a table is known; later versions may have more at the end.
 const SIGN: usize = 30;
+
+/// The columns of validations.
+const VALIDATION: &str = "validation_id,verdict,started,fault_count,pages_checked,path,role,size_bytes,op,single,several,bytes,\
+                          errors,latency_mean_ns,latency_p50_ns,latency_p99_ns,latency_max_ns,throttled,in_flight_max";
 
 /// The loads of all results in one table.
 ///
@@ -15,6 +21,12 @@ const SIGN: usize = 30;
 /// the end of their column's name. What is not known is empty.
 #[must_use]
 pub fn text(report: &Report) -> String {
+    let validations: Vec<&Experiment<Validation>> =
+        report.results.iter().filter_map(|part| validation(&part.document)).collect();
+    if !validations.is_empty() && validations.len() == report.results.len() {
+        let rows = validations.into_iter().flat_map(of_validation);
+        return std::iter::once(VALIDATION.to_owned()).chain(rows).map(|l| l + "\r\n").collect();
+    }
     let columns = loads::columns();
     let mut head: Vec<&str> = columns.iter().map(|c| c.key).collect();
     head.push("conditions_id");
@@ -37,7 +49,47 @@ pub fn text(report: &Report) -> String {
 pub fn is_report(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let known: Vec<&str> = loads::columns().iter().map(|c| c.key).take(SIGN).collect();
-    first.starts_with(&known.join(","))
+    first.starts_with(&known.join(",")) || first.starts_with(VALIDATION)
+}
+
+fn validation(document: &Document) -> Option<&Experiment<Validation>> {
+    if let Document::Validation(validation) = document { Some(validation) } else { None }
+}
+
+/// The lines of a validation.
+fn of_validation(e: &Experiment<Validation>) -> Vec<String> {
+    let v = &e.conclusion;
+    let verdict = serde_json::to_value(v.verdict).unwrap_or_default();
+    let of = [
+        field(&e.id),
+        field(verdict.as_str().unwrap_or_default()),
+        field(&e.started),
+        v.fault_count.to_string(),
+        v.work.pages_checked.to_string(),
+    ];
+    let mut lines = Vec::new();
+    for file in &v.files {
+        let kinds = [("read", &file.read), ("write", &file.write), ("sync", &file.sync)];
+        for (op, ios) in kinds.into_iter().filter(|(_, ios)| made(ios)) {
+            let latency = ios.latency_ns;
+            let count = |count: Option<u64>| count.map(|n| n.to_string()).unwrap_or_default();
+            let mut cells = of.to_vec();
+            cells.extend([field(&words::path(&file.path)), field(&file.role)]);
+            cells.extend([file.size_bytes.to_string(), op.to_owned()]);
+            cells.extend([ios.single, ios.several, ios.bytes, ios.errors].map(|n| n.to_string()));
+            cells.push(latency.map(|l| l.mean.to_string()).unwrap_or_default());
+            let times = latency.map(|l| [l.p50, l.p99, Some(l.max)]).unwrap_or_default();
+            cells.extend(times.map(count));
+            cells.push(count(file.throttling.map(|t| t.throttled)));
+            cells.push(count(file.throttling.map(|t| t.in_flight_max)));
+            lines.push(cells.join(","));
+        }
+    }
+    lines
+}
+
+fn made(ios: &FileIos) -> bool {
+    ios.single + ios.several + ios.errors > 0
 }
 
 /// What must be alike for two loads to be compared, by name.

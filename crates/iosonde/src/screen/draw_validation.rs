@@ -216,7 +216,7 @@ mod tests {
             "02:31",
             "/data",
             "users are at work, cycle 2 ━",
-            "25 %, 90 s left",
+            "25 %, 1 min 30 s left",
             "─ reads/s ─",
             "─ writes/s ─",
             "39.1 MiB/s",

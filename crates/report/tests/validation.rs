@@ -1,0 +1,228 @@
+//! Validations in every format: the verdict first, every fault with what it means, and nothing of anybody where that is wanted.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use results::{
+    Conclusion, Document, Environment, Experiment, FailedIos, FaultCount, FileIos, FileThrottling,
+    Histogram, Latency, LogBlockFault, PageDamage, PageFault, PagePlace, PageTouch, Persistence,
+    ValidatedFile, Validation, ValidationPhase, ValidationVerdict, WrongSector,
+};
+use serde_json::json;
+use workload::Mode;
+
+const DATA: &str = "/srv/ledgers/pages.mdx";
+
+fn ios(count: u64) -> FileIos {
+    let mut latency = Histogram::new();
+    latency.record_many(250_000, count);
+    FileIos {
+        single: count,
+        several: count / 2,
+        bytes: count * 8192,
+        errors: 0,
+        latency_ns: Latency::of(&latency),
+        histogram: (count > 0).then(|| latency.encode()),
+    }
+}
+
+fn file(path: &str, role: &str) -> ValidatedFile {
+    let throttling =
+        Some(FileThrottling { running_average_ns: 1e6, throttled: 3, in_flight_max: 9 });
+    ValidatedFile {
+        path: path.into(),
+        role: role.to_owned(),
+        size_bytes: 64 << 20,
+        read: ios(1000),
+        write: ios(500),
+        sync: ios(0),
+        throttling,
+    }
+}
+
+fn fault(damage: PageDamage, persistence: Persistence) -> PageFault {
+    PageFault {
+        damage,
+        persistence,
+        path: DATA.into(),
+        page: 7,
+        offset_bytes: 7 * 8192,
+        sectors: 16,
+        wrong_sectors: (3..6).map(|sector| WrongSector { sector, holds: "zeros".into() }).collect(),
+        first_byte: 1536,
+        expected_version: 5,
+        found_version: Some(4),
+        belongs_to: Some(PagePlace { path: Some(DATA.into()), page: 9 }),
+        found_after_seconds: 12.5,
+        written_after_seconds: 3.25,
+        rereads: 15,
+        right_cached: Some(false),
+        dump: "offset\n0x00600 exp 01\u{1b}[2J\n0x00600 rec <b>".to_owned(),
+        history: vec![PageTouch { after_seconds: 3.25, version: 5, wrote: true }],
+    }
+}
+
+const DAMAGES: [PageDamage; 9] = [
+    PageDamage::BitError,
+    PageDamage::TornPage,
+    PageDamage::LostWrite,
+    PageDamage::StaleRead,
+    PageDamage::MisdirectedWrite,
+    PageDamage::MisdirectedRead,
+    PageDamage::Zeroed,
+    PageDamage::ForeignData,
+    PageDamage::ChecksumOnly,
+];
+
+fn experiment(damages: &[PageDamage]) -> Experiment<Validation> {
+    let all = || {
+        damages.iter().flat_map(|d| [(*d, Persistence::Transient), (*d, Persistence::Persistent)])
+    };
+    let wrong = !damages.is_empty();
+    let verdict = if wrong { ValidationVerdict::WrongData } else { ValidationVerdict::Right };
+    let plan = json!({ "page_bytes": 8192, "seed": u64::MAX, "throttle": null, "stop_on_fault": true,
+                       "random": { "users": 8, "sleep_ns": 5_000_000, "update_percent": 90.5, "chain_pages": [50, 100] } });
+    let conclusion = Validation {
+        verdict,
+        sentence: if wrong { "WRONG DATA: of /srv/ledgers/pages.mdx" } else { "RIGHT: everything" }
+            .to_owned(),
+        plan: plan.as_object().unwrap().clone(),
+        configuration: Some("hwcache".to_owned()),
+        asked_seconds: 60.0,
+        mode: Mode::Direct,
+        phases: vec![ValidationPhase { phase: "load".to_owned(), seconds: 1.5 }],
+        cycles: 1,
+        audited: !wrong,
+        pages: 8192,
+        work: results::DatabaseWork { pages_checked: 100_000, ..results::DatabaseWork::default() },
+        files: vec![file(DATA, "data"), file("/srv/ledgers/log.ldx", "log")],
+        log_blocks_checked: 17,
+        fault_count: 300,
+        fault_kinds: all()
+            .map(|(damage, persistence)| FaultCount { damage, persistence, count: 2 })
+            .collect(),
+        faults: all().map(|(damage, persistence)| fault(damage, persistence)).collect(),
+        log_faults: all()
+            .take(1)
+            .map(|_| LogBlockFault {
+                holds: "zeros are there".into(),
+                thread: 1,
+                number: 4,
+                offset_bytes: 512,
+            })
+            .collect(),
+        failures: all()
+            .take(1)
+            .map(|_| FailedIos {
+                op: "read".into(),
+                path: DATA.into(),
+                errno: 5,
+                reason: "Input/output error".into(),
+                count: 2,
+                first_offset_bytes: 0,
+            })
+            .collect(),
+        long_ios: 0,
+        ended: None,
+        resumed: None,
+    };
+    Experiment {
+        schema: Validation::SCHEMA.to_owned(),
+        id: "v-1".to_owned(),
+        tool_version: "0.2.0".to_owned(),
+        started: "2026-11-22T01:00:00Z".to_owned(),
+        finished: "2026-11-22T01:02:00Z".to_owned(),
+        status: conclusion.status(),
+        targets: vec![DATA.into()],
+        file_bytes: 64 << 20,
+        environment: Environment { host: None, storage: Vec::new() },
+        conclusion,
+        measurements: Vec::new(),
+        method: vec!["Every page was written once.".to_owned()],
+        warnings: Vec::new(),
+    }
+}
+
+fn document(damages: &[PageDamage]) -> Document {
+    Document::Validation(Box::new(experiment(damages)))
+}
+
+#[test]
+fn it_is_the_same_document_when_it_is_read_again() {
+    let document = document(&DAMAGES);
+    let text = serde_json::to_string(&document).unwrap();
+    assert_eq!(Document::parse(&text).unwrap(), document);
+    assert_eq!((document.kind(), document.schema()), ("validate", "iosonde.validation/1"));
+    assert!(document.title().starts_with("WRONG DATA: ") && document.measurements().is_empty());
+}
+
+#[test]
+fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
+    let text = report::text::validation(&experiment(&DAMAGES));
+    assert!(text.starts_with("WRONG DATA: of /srv/ledgers/pages.mdx\n"), "{text}");
+    for words in [
+        "1. bit error in `/srv/ledgers/pages.mdx`, page 7 at 57344 bytes",
+        "wrong in sectors 3, 4, 5",
+        "… and 282 more",
+        "log of thread 1: block 4 at 512 bytes: zeros are there",
+        "failed: read of `/srv/ledgers/pages.mdx`, 2 times, first at 0 bytes: Input/output error",
+        "3 I/Os had to wait",
+    ] {
+        let joined = text.replace("\n   ", " ");
+        assert!(joined.contains(words), "no `{words}` in {text}");
+    }
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+}
+
+#[test]
+fn every_format_has_the_verdict_first_and_every_fault() {
+    let report = report::build(&[document(&DAMAGES)]);
+    let keys: Vec<&str> = report.results[0].sections.iter().map(|s| s.key).collect();
+    assert_eq!(
+        keys,
+        [
+            "verdict",
+            "tested",
+            "faults",
+            "log",
+            "failures",
+            "work",
+            "files",
+            "plan",
+            "environment",
+            "method",
+            "warnings"
+        ]
+    );
+    let page = report::html::page(&report).unwrap();
+    for words in
+        ["wrong data", "3 to 5: zeros", "&#60;b&#62;", "random.sleep_ns", "18446744073709551615"]
+    {
+        assert!(page.contains(words), "no `{words}`");
+    }
+    assert!(!page.contains("rec <b>") && page.contains("<details class=\"listing\">"));
+    let markdown = report::markdown::text(&report);
+    assert!(markdown.contains("\n    0x00600 rec <b>\n"), "{markdown}");
+    let meanings = DAMAGES.map(|damage| format!("| {} | still wrong | 2 |", damage.words()));
+    assert!(meanings.iter().all(|row| markdown.contains(row)), "{markdown}");
+
+    let table = report::csv::text(&report);
+    assert!(report::csv::is_report(&table), "{table}");
+    let lines: Vec<&str> = table.lines().collect();
+    let first = "v-1,wrong_data,2026-11-22T01:00:00Z,300,100000,/srv/ledgers/pages.mdx,data,67108864,read,1000,500,8192000,0,";
+    assert!(lines.len() == 5 && lines[1].starts_with(first), "{table}");
+    assert!(lines.iter().all(|line| line.split(',').count() == 19), "{table}");
+    assert!(report::xlsx::workbook(&report).is_ok());
+
+    let clean = report::build(&[document(&[])]);
+    let keys: Vec<&str> = clean.results[0].sections.iter().map(|s| s.key).collect();
+    assert!(keys[0] == "verdict" && !keys.contains(&"faults") && !keys.contains(&"log"));
+    assert_eq!(clean.results[0].banner, None);
+}
+
+#[test]
+fn names_are_taken_out_of_faults_too() {
+    let mut documents = vec![document(&DAMAGES)];
+    report::redact::redact(&mut documents).unwrap();
+    let text = serde_json::to_string(&documents).unwrap();
+    assert!(!text.contains("ledgers") && !text.contains("pages.mdx"), "{text}");
+    assert!(text.contains("target-1") && text.contains("misdirected_write"));
+}
