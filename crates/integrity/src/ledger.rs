@@ -58,7 +58,7 @@ impl Deref for Words {
 pub struct Recovered {
     /// Pages that were written once at least.
     pub written: u64,
-    /// Pages that were being written, and hold the version before, the new one, or parts of both.
+    /// Those of them that were being written again, and hold the version before, the new one, or parts of both.
     pub unsure: u64,
 }
 
@@ -134,8 +134,9 @@ impl Ledger {
             if before != after {
                 entry.store(after, Ordering::Relaxed);
             }
-            found.written += u64::from(after & VERSION_MASK != 0);
-            found.unsure += u64::from(unsure != 0);
+            let written = after & VERSION_MASK != 0;
+            found.written += u64::from(written);
+            found.unsure += u64::from(written && unsure != 0);
         }
         found
     }
@@ -272,7 +273,7 @@ mod tests {
         ledger.writing(&claims[1]);
         ledger.wrong(&claims[3]);
         ledger.writing(&claims[4]);
-        assert_eq!(ledger.recover(), Recovered { written: 4, unsure: 2 });
+        assert_eq!(ledger.recover(), Recovered { written: 4, unsure: 1 });
         let found: Vec<_> = (0..5).map(|page| ledger.claim(page).unwrap()).collect();
         assert_eq!(found.iter().map(|c| c.version).collect::<Vec<_>>(), [3, 3, 3, 3, 0]);
         assert_eq!(
