@@ -1,5 +1,7 @@
 //! The benchmarks on Linux.
 
+mod checking;
+mod clean;
 mod exact;
 mod faults;
 mod files;
@@ -53,12 +55,32 @@ enum Command {
         #[arg(value_name = "SECTION", value_parser = accuracy::names())]
         sections: Vec<String>,
     },
-    /// What is found of the wrong data of a device whose faults are known, beside fio; writes docs/integrity.md
-    Integrity,
+    /// What is found of the wrong data of a device whose faults are known, beside fio; that nothing is found where nothing is wrong; what
+    /// checking costs. Writes docs/integrity.md
+    Integrity {
+        /// Parts; all of them where none is named
+        #[arg(value_name = "PART", value_enum)]
+        parts: Vec<IntegrityPart>,
+
+        /// How long the database works on each file system where nothing is wrong
+        #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+        clean: f64,
+    },
     /// How long the report of 576 cells takes in each format, and how large it is; prints a table
     Reports,
     /// How long the import of 10,000 runs of SQLIO takes; prints a table
     Import(import::ImportArgs),
+}
+
+/// The parts of `integrity`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum IntegrityPart {
+    /// Faults that are known
+    Faults,
+    /// File systems on which nothing is wrong, with kills
+    Clean,
+    /// Verified I/O beside unverified I/O, and beside fio
+    Checking,
 }
 
 /// Flags of `peers`.
@@ -85,7 +107,7 @@ struct PeersArgs {
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let peers = &arguments.peers;
-    let iosonde = || tools::find_iosonde(arguments.iosonde);
+    let iosonde = || tools::find_iosonde(arguments.iosonde.clone());
     let rows = match arguments.command {
         Some(Command::Exact) => iosonde().and_then(|iosonde| exact::run(&iosonde)),
         Some(Command::Peers) | None => iosonde().and_then(|iosonde| peers::run(&iosonde, peers)),
@@ -99,9 +121,10 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Import(args)) => {
             iosonde().and_then(|iosonde| show_import(&iosonde, &args, peers.output.as_deref()))
         }
-        Some(Command::Integrity) => faults::run(peers.output.as_deref()).and_then(|holds| {
-            if holds { Ok(Vec::new()) } else { Err("iosonde missed or misnamed something".into()) }
-        }),
+        Some(Command::Integrity { parts, clean }) => {
+            let clean = std::time::Duration::from_secs_f64(clean.clamp(0.0, 1e6));
+            integrity(&parts, clean, peers, &iosonde)
+        }
         Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
             write!(std::io::stdout(), "{table}")?;
             if holds {
@@ -122,6 +145,38 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Does the parts, and puts each into the page.
+fn integrity(
+    parts: &[IntegrityPart],
+    time: std::time::Duration,
+    peers: &PeersArgs,
+    iosonde: &dyn Fn() -> Result<PathBuf, Error>,
+) -> Result<Vec<Row>, Error> {
+    let output = peers.output.as_deref().unwrap_or(Path::new("docs/integrity.md"));
+    let wanted = |part| parts.is_empty() || parts.contains(&part);
+    let mut failed = Vec::new();
+    if wanted(IntegrityPart::Faults) && !faults::run(Some(output))? {
+        failed.push("iosonde missed or misnamed something");
+    }
+    if wanted(IntegrityPart::Clean) {
+        let (table, holds) = clean::run(&iosonde()?, time)?;
+        write!(std::io::stdout(), "{table}")?;
+        machine::put_apart(output, clean::HEADING, &clean::page(&table, time))?;
+        if !holds {
+            failed.push("iosonde raised an alarm where nothing is wrong");
+        }
+    }
+    if wanted(IntegrityPart::Checking) {
+        let (text, holds) = checking::run(&iosonde()?, peers)?;
+        write!(std::io::stdout(), "{text}")?;
+        machine::put_apart(output, checking::HEADING, &text)?;
+        if !holds {
+            failed.push("checking costs more than it may");
+        }
+    }
+    if failed.is_empty() { Ok(Vec::new()) } else { Err(failed.join("; ").into()) }
 }
 
 /// Prints the figures of the history, and writes them to a page where one is named.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use truth::{Fault, FaultPlan, Truth, When};
+use truth::{Fault, FaultPlan, Torn, Truth, When};
 
 use super::{Error, Scenario, Score, model};
 use crate::linux::tools;
@@ -13,28 +13,75 @@ const SIZE: u64 = 4 << 20;
 /// Of the 1024 blocks, 62 or so.
 const EVERY: u64 = 16;
 
+/// What fio is asked to do.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    scenario: Scenario,
+    block_bytes: u64,
+    seed: u32,
+    /// `--do_verify=…` or `--verify_only`.
+    verify: &'static str,
+}
+
+const WRITES: &str = "--do_verify=0";
+const WRITES_AND_READS: &str = "--do_verify=1";
+const READS: &str = "--verify_only=1";
+
 /// Runs fio on a device on which this goes wrong.
 pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
+    scored(fault, Asked { scenario, block_bytes: BLOCK, seed: 1, verify: WRITES_AND_READS })
+}
+
+/// What it says of blocks of 8 KiB that are written again with the same seed and torn behind so many sectors.
+pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
+    let fault = Fault::TornWrite(Torn::Prefix(sectors));
+    let (scenario, block_bytes) = (Scenario::Same, 2 * BLOCK);
+    scored(fault, Asked { scenario, block_bytes, seed: 1, verify: WRITES_AND_READS })
+}
+
+fn scored(fault: Fault, asked: Asked) -> Result<Score, Error> {
     let truth = Truth::mount(model(), &[SIZE])?;
     let file = truth.path(0);
-    if scenario == Scenario::Same {
-        fio(&file, scenario, false)?;
-    }
-    truth.inject(vec![FaultPlan::new(fault, When::Every(EVERY))]);
-    let said = fio(&file, scenario, true)?;
-    let mut score = Score::new(&truth.injected(), BLOCK);
-    score.found = wrong_blocks(&said).collect();
+    let wrong = || truth.inject(vec![FaultPlan::new(fault, When::Every(EVERY))]);
+    let of_reads = matches!(
+        fault,
+        Fault::BitFlipRead | Fault::MisdirectedRead | Fault::StaleRead | Fault::ZeroRead
+    );
+    let said = match asked.scenario {
+        Scenario::Later => {
+            if !of_reads {
+                wrong();
+            }
+            fio(&file, Asked { verify: WRITES, ..asked })?;
+            if of_reads {
+                wrong();
+            }
+            fio(&file, Asked { verify: READS, ..asked })?
+        }
+        Scenario::Same | Scenario::Seed => {
+            let seed = if asked.scenario == Scenario::Seed { 2 } else { asked.seed };
+            fio(&file, Asked { seed, verify: WRITES, ..asked })?;
+            wrong();
+            fio(&file, asked)?
+        }
+        Scenario::Fresh | Scenario::Overlap => {
+            wrong();
+            fio(&file, asked)?
+        }
+    };
+    let mut score = Score::new(&truth.injected(), asked.block_bytes);
+    score.found = wrong_blocks(&said, asked.block_bytes).collect();
     Ok(score)
 }
 
-fn fio(file: &Path, scenario: Scenario, verify: bool) -> Result<String, Error> {
-    let fixed = "--name=verify --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=8 --verify=crc32c \
-                 --verify_fatal=0 --continue_on_error=verify --verify_state_save=0 --output-format=json --overwrite=1";
+fn fio(file: &Path, asked: Asked) -> Result<String, Error> {
+    let fixed = "--name=verify --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=0 \
+                 --continue_on_error=verify --verify_state_save=0 --output-format=json --overwrite=1";
     let mut command = Command::new("fio");
-    command.args(fixed.split_whitespace());
+    command.args(fixed.split_whitespace()).arg(asked.verify);
     command.arg(format!("--filename={}", file.display())).arg(format!("--size={SIZE}"));
-    command.arg(format!("--do_verify={}", u8::from(verify)));
-    if scenario == Scenario::Overlap {
+    command.arg(format!("--bs={}", asked.block_bytes)).arg(format!("--randseed={}", asked.seed));
+    if asked.scenario == Scenario::Overlap {
         command.args(["--norandommap", "--serialize_overlap=1"]);
     }
     let output = command.output()?;
@@ -47,12 +94,12 @@ fn fio(file: &Path, scenario: Scenario, verify: bool) -> Result<String, Error> {
 }
 
 /// The blocks that it says are wrong.
-fn wrong_blocks(said: &str) -> impl Iterator<Item = u64> {
+fn wrong_blocks(said: &str, block_bytes: u64) -> impl Iterator<Item = u64> {
     let lines = said.lines().filter(|line| line.contains("verify") && line.contains(" at file "));
-    lines.filter_map(|line| {
+    lines.filter_map(move |line| {
         let (_, behind) = line.rsplit_once("requested block: offset=")?;
         let digits = behind.split(',').next()?;
-        digits.trim().parse::<u64>().ok().map(|offset| offset / BLOCK)
+        digits.trim().parse::<u64>().ok().map(|offset| offset / block_bytes)
     })
 }
 
@@ -66,6 +113,6 @@ mod tests {
                     offset=20480, length=4096)\n\
                     crc32c: verify failed at file /f offset 0, length 0 (requested block: offset=8192, length=4096, flags=84)\n\
                     fio: something else at file /f\n";
-        assert_eq!(wrong_blocks(said).collect::<Vec<_>>(), [5, 2]);
+        assert_eq!(wrong_blocks(said, BLOCK).collect::<Vec<_>>(), [5, 2]);
     }
 }

@@ -1,12 +1,14 @@
 //! What iosonde's simulated database says of a device.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::integrity::{Damage, Event, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes};
+use ::integrity::{
+    Damage, Event, KeptLedger, Phase, Place, Plan, Report, Role, ScanUsers, run_kept, slot_bytes,
+};
 use engine::{Permissions, Prepared, Queue};
-use truth::{Fault, FaultPlan, Injected, Span, Truth, When};
+use truth::{Fault, FaultPlan, Injected, Span, Torn, Truth, When};
 use workload::{Block, Bytes, Mode, Pool, PoolShare, Stream, Target, Workload};
 
 use super::{Error, Scenario, Score, model};
@@ -44,31 +46,80 @@ fn plan(scenario: Scenario) -> Plan {
 
 /// Runs the database on a device on which this goes wrong.
 pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
-    let truth = Truth::mount(model(), &[DATA_BYTES, LOG_BYTES])?;
+    let every = if is_of_reads(fault) { 41 } else { 7 };
+    let most = if fault == Fault::MisdirectedWrite { MOST_MISDIRECTED } else { MOST };
     let plan = plan(scenario);
-    let workload = workload(&truth, &plan);
+    let (report, injected) =
+        found(&plan, scenario, FaultPlan::new(fault, When::Every(every)).at_most(most))?;
+    if report.fault_count > report.faults.len() as u64 {
+        return Err(format!("{fault:?}: {} pages are too many", report.fault_count).into());
+    }
+    Ok(scored(&report, &injected))
+}
+
+/// What is said of single pages whose writes are torn behind so many sectors.
+pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
+    let fault =
+        FaultPlan::new(Fault::TornWrite(Torn::Prefix(sectors)), When::Every(7)).at_most(MOST);
+    let mut plan = plan(Scenario::Overlap);
+    (plan.gather_pages, plan.bulk.pages) = (1, (1, 1));
+    let (report, injected) = found(&plan, Scenario::Overlap, fault)?;
+    Ok(scored(&report, &injected))
+}
+
+/// How often what the system says, or what is harmless, happened; how many I/Os were counted as failed; and the alarms.
+pub(super) fn told(fault: Fault) -> Result<(usize, u64, u64), Error> {
+    let most = if matches!(fault, Fault::Stall(_)) { 2 } else { MOST };
+    let plan = plan(Scenario::Overlap);
+    let faults = FaultPlan::new(fault, When::Every(13)).at_most(most);
+    let (report, injected) = found(&plan, Scenario::Overlap, faults)?;
+    let failed = report.failures.iter().map(|f| f.count).sum();
+    Ok((injected.len(), failed, report.fault_count))
+}
+
+fn is_of_reads(fault: Fault) -> bool {
+    matches!(
+        fault,
+        Fault::BitFlipRead | Fault::MisdirectedRead | Fault::StaleRead | Fault::ZeroRead
+    )
+}
+
+/// What the database reports, and what really happened.
+fn found(
+    plan: &Plan,
+    scenario: Scenario,
+    faults: FaultPlan,
+) -> Result<(Report, Vec<Injected>), Error> {
+    let truth = Truth::mount(model(), &[DATA_BYTES, LOG_BYTES])?;
+    let workload = workload(&truth, plan);
     let never = AtomicBool::new(false);
     let make = || engine::prepare(&workload, &Permissions::default(), &never, &mut |_| {});
     let prepared = truth.instantly(make)?;
     let pages = 0..prepared.targets()[0].size_bytes() / PAGE * PAGE;
-    let of_reads = matches!(
-        fault,
-        Fault::BitFlipRead | Fault::MisdirectedRead | Fault::StaleRead | Fault::ZeroRead
-    );
-    let every = if of_reads { 41 } else { 7 };
-    let most = if fault == Fault::MisdirectedWrite { MOST_MISDIRECTED } else { MOST };
-    let faults = FaultPlan::new(fault, When::Every(every)).in_file(DATA).at_most(most);
-    let faults = faults.in_range(pages);
+    let of_reads = is_of_reads(faults.fault);
+    let faults = faults.in_file(DATA).in_range(pages);
     let database = Database { truth: &truth, prepared: &prepared, workload: &workload };
-    if scenario == Scenario::Same {
-        database.run(&self::plan(Scenario::Overlap), None)?;
-    }
-    let from = if scenario == Scenario::Overlap { Phase::Work } else { Phase::Load };
-    let report = database.run(&plan, Some(&(from, faults)))?;
-    if report.fault_count > report.faults.len() as u64 {
-        return Err(format!("{fault:?}: {} pages are too many", report.fault_count).into());
-    }
-    Ok(scored(&report, &truth.injected()))
+    let wrong = |phase| (phase, faults.clone());
+    let report = match scenario {
+        Scenario::Fresh => database.run(plan, Some(&wrong(Phase::Load)), None)?,
+        Scenario::Overlap => database.run(plan, Some(&wrong(Phase::Work)), None)?,
+        Scenario::Same | Scenario::Seed => {
+            let seed = if scenario == Scenario::Seed { plan.seed + 1 } else { plan.seed };
+            database.run(&Plan { seed, ..self::plan(Scenario::Overlap) }, None, None)?;
+            database.run(plan, Some(&wrong(Phase::Load)), None)?
+        }
+        Scenario::Later => {
+            let directory = tempfile::tempdir()?;
+            let file = directory.path().join("ledger");
+            let kept = KeptLedger::create(&file, plan, &database.places(), "")?;
+            let wrong = wrong(if of_reads { Phase::Audit } else { Phase::Load });
+            database.run(plan, Some(&wrong).filter(|_| !of_reads), Some(&kept))?;
+            drop(kept);
+            let kept = KeptLedger::open(&file)?;
+            database.run(plan, Some(&wrong).filter(|_| of_reads), Some(&kept))?
+        }
+    };
+    Ok((report, truth.injected()))
 }
 
 fn workload(truth: &Truth, plan: &Plan) -> Workload {
@@ -112,21 +163,29 @@ impl Database<'_> {
         places.collect()
     }
 
-    /// Runs the plan; from the beginning of that phase on, something goes wrong.
-    fn run(&self, plan: &Plan, wrong: Option<&(Phase, FaultPlan)>) -> Result<Report, Error> {
+    /// Runs the plan; from the beginning of that phase on, something goes wrong. With a ledger, it ends before the users work.
+    fn run(
+        &self,
+        plan: &Plan,
+        wrong: Option<&(Phase, FaultPlan)>,
+        kept: Option<&KeptLedger>,
+    ) -> Result<Report, Error> {
         let open = || -> Result<Box<dyn Queue>, String> {
             let opened = engine::open_queue(self.workload, self.prepared, 0);
             Ok(opened.map_err(|error| error.to_string())?.0)
         };
+        let stop = AtomicBool::new(false);
         let hear = |event: &Event| {
             let Event::Began { phase, .. } = event else { return };
             if let Some((_, plan)) = wrong.filter(|(from, _)| from == phase) {
                 self.truth.inject(vec![plan.clone()]);
             }
+            if kept.is_some() && *phase == Phase::Work {
+                stop.store(true, Ordering::Relaxed);
+            }
         };
-        let stop = AtomicBool::new(false);
         let time = Duration::from_secs(1);
-        Ok(run(plan, &self.places(), time, &open, &stop, &hear)?)
+        Ok(run_kept(plan, &self.places(), time, &open, &stop, &hear, kept)?)
     }
 }
 

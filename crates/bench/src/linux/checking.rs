@@ -1,0 +1,196 @@
+//! What checking costs: verified I/O beside the same I/O that nobody looks at, and beside fio's verification.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::faults::table;
+use super::tools::{self, Run};
+use super::{Error, PeersArgs, files, machine};
+
+/// Where the page tells of it.
+pub(super) const HEADING: &str = "## What checking costs";
+/// Of the IOPS that nobody looks at, verified I/O has so much.
+const IOPS_LEAST: f64 = 0.9;
+/// Of fio's user CPU for each verified I/O, ours is at most so much.
+const CPU_MOST: f64 = 0.5;
+/// The short run that is subtracted, so that neither the start nor the first writing of all pages counts.
+const SHORT_SECONDS: f64 = 1.0;
+const SIZE: &str = "512M";
+const DEPTH: u32 = 32;
+/// Shares of writes.
+const MIXES: [u32; 3] = [0, 30, 100];
+
+/// The figures of one program: I/Os a second, and microseconds of user CPU for each.
+#[derive(Debug, Default)]
+struct Figures {
+    iops: Vec<f64>,
+    user_us: Vec<f64>,
+}
+
+impl Figures {
+    fn add(&mut self, short: Run, long: Run, seconds: f64) {
+        let ios = (long.ios - short.ios).max(1.0);
+        self.iops.push(ios / seconds);
+        self.user_us.push((long.user_s - short.user_s) * 1e6 / ios);
+    }
+}
+
+/// Compares in turns; gives what the page says, and whether the limits hold.
+pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool), Error> {
+    let directory = match &arguments.dir {
+        Some(dir) => tempfile::tempdir_in(dir)?,
+        None => tempfile::tempdir()?,
+    };
+    let disk = files::file_system(directory.path());
+    let fio = tools::version(OsStr::new("fio"));
+    let (mut rows, mut holds) = (Vec::new(), true);
+    for write in MIXES {
+        let [mut checked, mut plain, mut peer]: [Figures; 3] = Default::default();
+        for round in 1..=arguments.rounds {
+            eprintln!("{write} % writes, round {round} of {}", arguments.rounds);
+            let (long, seconds) = (SHORT_SECONDS + arguments.seconds, arguments.seconds);
+            let pair = |one: &dyn Fn(f64) -> Result<Run, Error>| {
+                Ok::<_, Error>((one(SHORT_SECONDS)?, one(long)?))
+            };
+            let mut ours = || {
+                let (short, long) = pair(&|time| verified(iosonde, directory.path(), write, time))?;
+                checked.add(short, long, seconds);
+                Ok::<_, Error>(())
+            };
+            let mut unlooked = || {
+                let (short, long) =
+                    pair(&|time| unverified(iosonde, directory.path(), write, time))?;
+                plain.add(short, long, seconds);
+                Ok::<_, Error>(())
+            };
+            if round % 2 == 0 {
+                ours()?;
+                unlooked()?;
+            } else {
+                unlooked()?;
+                ours()?;
+            }
+            if fio.is_some() {
+                let (short, long) = pair(&|time| of_fio(directory.path(), write, time))?;
+                peer.add(short, long, seconds);
+            }
+        }
+        let row = compared(write, &checked, &plain, &peer);
+        holds &= row.1;
+        rows.push(row.0);
+    }
+    let head = [
+        "writes",
+        "verified IOPS",
+        "unverified IOPS",
+        "ratio",
+        "user CPU for an I/O, verified",
+        "unverified",
+        "fio, verify=crc32c",
+        "ratio to fio",
+    ];
+    let text = format!(
+        "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} CPUs ({{CPU}}), {{DATE}}. Verified: `iosonde validate \
+         --workload random`, which makes every page that it writes and checks every page that it reads; unverified: the same with `iosonde run`; \
+         {}: the same with its verification (`--verify=crc32c`: every block has a header and a checksum when it is written; reads are checked). \
+         Programs run in turns, {} times for {} s; figures are medians, and of each run a shorter one of {SHORT_SECONDS} s is subtracted, so that \
+         neither start nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS, at most {CPU_MOST} of fio's user CPU.\n\n{}",
+        fio.as_deref().unwrap_or("fio (not installed)"),
+        arguments.rounds,
+        arguments.seconds,
+        table(&head.map(str::to_owned), &rows)
+    );
+    Ok((machine::here(&text), holds))
+}
+
+/// A row, and whether its limits hold.
+fn compared(write: u32, checked: &Figures, plain: &Figures, peer: &Figures) -> (Vec<String>, bool) {
+    let (iops, plain_iops) = (median(&checked.iops), median(&plain.iops));
+    let (user, plain_user) = (median(&checked.user_us), median(&plain.user_us));
+    let ratio = iops / plain_iops;
+    let (of_fio, to_fio) = match median(&peer.user_us) {
+        fio if peer.user_us.is_empty() => ("not installed".to_owned(), fio),
+        fio => (format!("{fio:.2} µs"), user / fio),
+    };
+    let holds = ratio >= IOPS_LEAST && (peer.user_us.is_empty() || to_fio <= CPU_MOST);
+    let cells = [
+        format!("{write} %"),
+        format!("{iops:.0}"),
+        format!("{plain_iops:.0}"),
+        format!("{ratio:.2}"),
+        format!("{user:.2} µs"),
+        format!("{plain_user:.2} µs"),
+        of_fio,
+        if peer.user_us.is_empty() { String::new() } else { format!("{to_fio:.2}") },
+    ];
+    (cells.to_vec(), holds)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn verified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Result<Run, Error> {
+    let fixed = "--workload random --page 8K --threads 1 --hardening flush --checkpoint 86400 --json --quiet --no-history";
+    let mut arguments = vec!["validate".to_owned(), directory.display().to_string()];
+    arguments.extend(fixed.split(' ').map(str::to_owned));
+    arguments.extend([format!("--size={SIZE}"), format!("--depth={DEPTH}")]);
+    arguments.extend([format!("--write={write}"), format!("--seconds={seconds}")]);
+    let (output, user_s, system_s) = tools::timed(iosonde.as_os_str(), &arguments)?;
+    let result: Value = serde_json::from_slice(&output.stdout)?;
+    let files = result.pointer("/conclusion/files").and_then(Value::as_array);
+    let number =
+        |file: &Value, field: &str| file.pointer(field).and_then(Value::as_f64).unwrap_or(0.0);
+    let of_file = |file: &Value| {
+        ["/read/single", "/read/several", "/write/single", "/write/several"]
+            .map(|field| number(file, field))
+            .iter()
+            .sum::<f64>()
+    };
+    let ios = files.into_iter().flatten().map(of_file).sum();
+    Ok(Run { ios, iops: 0.0, user_s, system_s })
+}
+
+fn unverified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Result<Run, Error> {
+    let fixed = "--pattern random --block 8K --threads 1 --warmup 0 --json --quiet --no-history";
+    let mut arguments = vec!["run".to_owned(), directory.display().to_string()];
+    arguments.extend(fixed.split(' ').map(str::to_owned));
+    arguments.extend([format!("--size={SIZE}"), format!("--depth={DEPTH}")]);
+    arguments.extend([format!("--write={write}"), format!("--seconds={seconds}")]);
+    tools::iosonde(iosonde, &arguments)
+}
+
+fn of_fio(directory: &Path, write: u32, seconds: f64) -> Result<Run, Error> {
+    let file = directory.join("fio.dat");
+    let common = format!(
+        "--name=verify --filename={} --size={SIZE} --bs=8k --direct=1 --ioengine=io_uring --iodepth={DEPTH} --verify=crc32c \
+         --verify_state_save=0 --output-format=json --norandommap --randrepeat=0",
+        file.display()
+    );
+    if !file.exists() {
+        let whole = format!("{common} --rw=write --do_verify=0");
+        tools::timed(OsStr::new("fio"), &split(&whole))?;
+    }
+    // What is written has a header and a checksum, and what is read is checked.
+    let mix = match write {
+        0 => "--rw=randread".to_owned(),
+        100 => "--rw=randwrite --do_verify=0".to_owned(),
+        write => format!("--rw=randrw --rwmixwrite={write} --do_verify=0"),
+    };
+    let timed = format!("{common} {mix} --time_based --runtime={:.0}ms", seconds * 1e3);
+    let (output, user_s, system_s) = tools::timed(OsStr::new("fio"), &split(&timed))?;
+    let start = output.stdout.iter().position(|b| *b == b'{').unwrap_or(0);
+    let result: Value = serde_json::from_slice(output.stdout.get(start..).unwrap_or_default())?;
+    let ios = ["read", "write"].map(|kind| {
+        result.pointer(&format!("/jobs/0/{kind}/total_ios")).and_then(Value::as_f64).unwrap_or(0.0)
+    });
+    Ok(Run { ios: ios.iter().sum(), iops: 0.0, user_s, system_s })
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
