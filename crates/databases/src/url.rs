@@ -91,6 +91,17 @@ impl DatabaseUrl {
         }
     }
 
+    /// Whether the server is meant to be on this host: its name is one of the loopback, or a socket.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        match &self.0 {
+            Of::PostgreSql(url) => url.is_local(),
+            Of::MySql(MySqlUrl { address, .. }) | Of::SqlServer(SqlServerUrl { address, .. }) => {
+                address.parameter("socket").is_some() || servers::is_loopback(&address.host)
+            }
+        }
+    }
+
     pub(crate) fn of(&self) -> &Of {
         &self.0
     }
@@ -211,6 +222,21 @@ mod tests {
         assert_eq!((url.encrypt, url.any_certificate), (Encrypt::Login, true));
         for text in ["mysql://db?ssl-mode=maybe", "mssql://db?encrypt=perhaps"] {
             assert!(DatabaseUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_loopback_and_sockets_are_here() {
+        for (text, here) in [
+            ("postgres://localhost/x", true),
+            ("postgres://127.0.0.1:5433", true),
+            ("postgres://%2Frun%2Fpostgresql/x", true),
+            ("postgres://db.example,localhost/x", false),
+            ("mysql://[::1]:3306", true),
+            ("mysql://db?socket=/run/mysqld/mysqld.sock", true),
+            ("mssql://192.0.2.7", false),
+        ] {
+            assert_eq!(DatabaseUrl::parse(text).unwrap().is_local(), here, "{text}");
         }
     }
 

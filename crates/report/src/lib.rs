@@ -26,6 +26,7 @@ pub mod build;
 pub mod chart;
 mod comparison;
 pub mod csv;
+mod databases;
 pub mod fio;
 pub mod html;
 pub mod markdown;

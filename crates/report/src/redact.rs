@@ -200,10 +200,31 @@ impl Secrets {
                 self.path("target", &path.to_string_lossy());
             }
         }
+        if let Document::Recording(recording) = document {
+            recording.conclusion.totals.rows.iter().for_each(|row| self.row(row));
+        }
         if let Document::Scale(scale) = document {
             for target in &scale.conclusion.alone {
                 self.path("target", &target.target.to_string_lossy());
             }
+        }
+    }
+
+    /// A database, and those of its objects that people named: files and databases.
+    fn row(&mut self, row: &results::RecordedRow) {
+        self.add("database", &row.source);
+        if let Some((_, rest)) = row.source.split_once("://") {
+            let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+            let host = place.split(['/', '?']).next().unwrap_or_default();
+            let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+            if host != "localhost" && !host.starts_with("127.") {
+                self.host(host);
+            }
+        }
+        let is_postgres = row.source.starts_with("postgres");
+        let ours = row.object == "total" || row.object.starts_with("innodb (");
+        if !ours && (!is_postgres || row.object.starts_with("database ")) {
+            self.add("object", &row.object);
         }
     }
 
@@ -417,6 +438,26 @@ mod tests {
         assert_eq!(secrets.replaced("/srv/acme/pg/x on acme"), "target-2/x on host-1");
         assert_eq!(secrets.replaced("acmeology /srv/acmeology"), "acmeology target-1ology");
         assert_eq!(of(&[("serial", "1000")]).replaced("11000 IOPS, 1000"), "11000 IOPS, serial-1");
+    }
+
+    #[test]
+    fn a_database_and_what_people_named_in_it_lose_their_names() {
+        let mut secrets = Secrets::default();
+        let row = |source: &str, object: &str| results::RecordedRow {
+            source: source.to_owned(),
+            object: object.to_owned(),
+            ..results::RecordedRow::default()
+        };
+        secrets.row(&row("mysql://anna@db7.bank.example:3306", "payments/cards.ibd"));
+        secrets.row(&row("postgres://bob@localhost/hr", "client backend/relation/normal"));
+        secrets.finish();
+        let text = "mysql://anna@db7.bank.example:3306 payments/cards.ibd on db7.bank.example; postgres://bob@localhost/hr \
+                    client backend/relation/normal";
+        let shown = secrets.replaced(text);
+        for name in ["anna", "db7", "bank", "payments", "bob", "hr"] {
+            assert!(!shown.contains(name), "{name}: {shown}");
+        }
+        assert!(shown.contains("client backend/relation/normal"), "{shown}");
     }
 
     #[test]

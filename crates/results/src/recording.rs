@@ -75,14 +75,18 @@ pub struct RecordedRow {
     pub object: String,
     /// Length of its own window in seconds.
     pub seconds: f64,
-    /// Reads.
-    pub reads: u64,
-    /// Writes.
-    pub writes: u64,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub written_bytes: u64,
+    /// Reads; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
+    /// Writes; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
+    /// Bytes read; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Bytes written; none where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
     /// Sum of the times of all reads in nanoseconds; none where times are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ns: Option<f64>,
@@ -235,17 +239,18 @@ impl RecordedRow {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
         };
-        row.seconds += self.seconds;
-        row.reads = row.reads.saturating_add(self.reads);
-        row.writes = row.writes.saturating_add(self.writes);
-        row.read_bytes = row.read_bytes.saturating_add(self.read_bytes);
-        row.written_bytes = row.written_bytes.saturating_add(self.written_bytes);
-        row.read_ns = sum(row.read_ns, self.read_ns);
-        row.write_ns = sum(row.write_ns, self.write_ns);
-        row.syncs = match (row.syncs, self.syncs) {
+        let count = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
         };
+        row.seconds += self.seconds;
+        row.reads = count(row.reads, self.reads);
+        row.writes = count(row.writes, self.writes);
+        row.read_bytes = count(row.read_bytes, self.read_bytes);
+        row.written_bytes = count(row.written_bytes, self.written_bytes);
+        row.read_ns = sum(row.read_ns, self.read_ns);
+        row.write_ns = sum(row.write_ns, self.write_ns);
+        row.syncs = count(row.syncs, self.syncs);
         row.sync_ns = sum(row.sync_ns, self.sync_ns);
         for (name, amount) in self.counters {
             *row.counters.entry(name).or_default() += amount;
@@ -255,13 +260,13 @@ impl RecordedRow {
     /// Mean time of a read; none where nothing was read or times are not kept.
     #[must_use]
     pub fn read_latency_ns(&self) -> Option<f64> {
-        mean(self.read_ns, self.reads)
+        mean(self.read_ns, self.reads?)
     }
 
     /// Mean time of a write; none where nothing was written or times are not kept.
     #[must_use]
     pub fn write_latency_ns(&self) -> Option<f64> {
-        mean(self.write_ns, self.writes)
+        mean(self.write_ns, self.writes?)
     }
 
     /// Mean time of a flush; none where there was none or times are not kept.
@@ -273,7 +278,7 @@ impl RecordedRow {
     /// Its figures by their names, those that devices have first.
     #[must_use]
     pub fn figures(&self) -> [(&'static str, Option<f64>); 8] {
-        let rate = |amount| self.per_second(amount);
+        let rate = |amount: Option<u64>| amount.and_then(|amount| self.per_second(amount));
         [
             ("reads_per_s", rate(self.reads)),
             ("writes_per_s", rate(self.writes)),
@@ -281,7 +286,7 @@ impl RecordedRow {
             ("write_latency_ns", self.write_latency_ns()),
             ("read_bytes_per_s", rate(self.read_bytes)),
             ("write_bytes_per_s", rate(self.written_bytes)),
-            ("syncs_per_s", self.syncs.and_then(rate)),
+            ("syncs_per_s", rate(self.syncs)),
             ("sync_latency_ns", self.sync_latency_ns()),
         ]
     }

@@ -10,7 +10,7 @@ mod url;
 use postgres::{Client, Config, NoTls};
 
 pub use tls::roots;
-pub use url::{ServerUrl, Tls, UrlError, shown};
+pub use url::{ServerUrl, Tls, UrlError, is_loopback, shown};
 
 /// Why no connection was made.
 #[derive(Debug, thiserror::Error)]

@@ -79,11 +79,30 @@ impl ServerUrl {
         Ok(config)
     }
 
+    /// Whether every host that it names is this one: the loopback, or a socket.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.config().is_ok_and(|config| {
+            config.get_hosts().iter().all(|host| match host {
+                postgres::config::Host::Tcp(name) => is_loopback(name),
+                #[cfg(unix)]
+                postgres::config::Host::Unix(_) => true,
+            })
+        })
+    }
+
     /// How the connection is to be encrypted.
     #[must_use]
     pub fn tls(&self) -> Tls {
         self.0.tls
     }
+}
+
+/// Whether a host's name or number is one of the loopback.
+#[must_use]
+pub fn is_loopback(host: &str) -> bool {
+    let number = host.parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || number.is_ok_and(|number| number.is_loopback())
 }
 
 /// Takes `sslmode` out of a URL: the client library does not know all of its values.

@@ -44,6 +44,12 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "CONDITION")]
     pub alert: Vec<Alert>,
 
+    /// Watch what this database counts about its I/O, too: postgres://user@host/database, mysql://user@host, sqlserver://user@host. May be
+    /// given several times. Without a TARGET, the devices are those of its data where that is on this host. Passwords are better in
+    /// PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD than here
+    #[arg(long, value_name = "URL")]
+    pub database: Vec<String>,
+
     /// Print rows of CSV on stdout, one for each device and sample
     #[arg(long, conflicts_with_all = ["json", "json_lines"])]
     pub csv: bool,

@@ -1,6 +1,7 @@
 //! `iosonde monitor`: what the operating system counts, shown and recorded.
 
 mod args;
+mod databases;
 mod keeper;
 mod plan;
 mod session;
@@ -13,6 +14,7 @@ use ::monitor::{Monitor, MonitorError, SystemClock, Why};
 use counters::SystemSampler;
 
 pub(crate) use args::MonitorArgs;
+use databases::Databases;
 use session::Session;
 
 use crate::exit::{Failure, Outcome};
@@ -27,11 +29,14 @@ fn failure(error: MonitorError) -> Failure {
 
 /// Watches until the end, a signal, or the end of the command.
 pub(crate) fn monitor(args: &MonitorArgs, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
-    let plan = plan::plan(args)?;
+    let databases = Databases::connect(&args.database, args.interval())?;
+    let mut plan = plan::plan(args, &databases)?;
+    plan.methods = databases.methods();
     let clock = SystemClock::new();
     let sampler = SystemSampler::new().map_err(|error| failure(error.into()))?;
     let monitor = Monitor::new(sampler, &clock, args.interval(), plan.watched.clone());
     let mut monitor = monitor.map_err(failure)?.until(plan.end).with_alerts(args.alert.clone());
+    monitor = monitor.with_extras(databases.into_extras());
     let mut session = Session::new(args, plan, monitor.devices())?;
     monitor.begin(&mut |event| session.hear(event)).map_err(failure)?;
     session.begin()?;

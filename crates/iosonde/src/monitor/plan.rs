@@ -9,6 +9,7 @@ use monitor::{Chain, End, Watched};
 use results::Environment;
 
 use super::args::MonitorArgs;
+use super::databases::Databases;
 use crate::exit::Failure;
 
 /// What is watched, and where.
@@ -18,10 +19,12 @@ pub(super) struct Plan {
     pub targets: Vec<PathBuf>,
     pub environment: Environment,
     pub end: End,
+    /// How else it is watched, in sentences.
+    pub methods: Vec<String>,
 }
 
 /// Looks at the targets.
-pub(super) fn plan(args: &MonitorArgs) -> Result<Plan, Failure> {
+pub(super) fn plan(args: &MonitorArgs, databases: &Databases) -> Result<Plan, Failure> {
     let inspector = Inspector::new();
     let known = block_devices(Path::new("/"));
     let (mut storage, mut chains) = (Vec::new(), Vec::new());
@@ -30,23 +33,33 @@ pub(super) fn plan(args: &MonitorArgs) -> Result<Plan, Failure> {
         storage.extend(found);
         chains.push(chain);
     }
+    if args.targets.is_empty() && !args.all {
+        for directory in databases.data_directories() {
+            // One that this user may not look into is no reason to end: then all devices are watched.
+            if let Ok((found, chain)) = look(Path::new(directory), &inspector, &known) {
+                storage.extend(found);
+                chains.push(chain);
+            }
+        }
+    }
     let mut names: Vec<String> = Vec::new();
     for name in chains.iter().flat_map(|chain| &chain.devices) {
         if !names.contains(name) {
             names.push(name.clone());
         }
     }
-    let watched = match (args.all, args.targets.is_empty()) {
+    let watched = match (args.all, chains.is_empty()) {
         (true, _) => Watched::All,
         (false, true) => Watched::Real,
         (false, false) => Watched::Named(names),
     };
     Ok(Plan {
         watched,
+        targets: chains.iter().map(|chain| whole(&chain.target)).collect(),
         chains,
-        targets: args.targets.iter().map(|target| whole(target)).collect(),
         environment: Environment { host: Some(inspector.host()), storage },
         end: end(args)?,
+        methods: Vec::new(),
     })
 }
 

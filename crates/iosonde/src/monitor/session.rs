@@ -56,7 +56,8 @@ impl Session {
             (.., true) => Stdout::Json,
             _ => Stdout::Text,
         };
-        let document = document(args, &plan, devices);
+        let mut document = document(args, &plan, devices);
+        document.method.extend(plan.methods.iter().cloned());
         let subject = subject(&document)?;
         let mut recorder = Recorder::open(&args.recording, subject)?;
         if let Some(name) = &args.name {

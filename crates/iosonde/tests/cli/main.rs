@@ -19,6 +19,7 @@ mod iometer;
 mod killed;
 mod knee;
 mod live;
+mod monitor_databases;
 mod output;
 mod program;
 mod python;
@@ -27,6 +28,8 @@ mod report_command;
 mod reports;
 mod scale;
 mod screen;
+#[path = "../../../databases/tests/live/program.rs"]
+mod server;
 mod sizes;
 mod specs;
 mod sqlio;

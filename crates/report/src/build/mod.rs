@@ -10,6 +10,7 @@ pub(crate) mod caption;
 mod cases;
 mod checks;
 mod cycle;
+mod databases;
 mod environment;
 mod knee;
 mod latency;

@@ -4,12 +4,12 @@ use counters::{BlockKind, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, Sy
 use results::{Experiment, Measurement, RecordedPoint, Recording, show_figure};
 use workload::{show_duration, show_number};
 
-use super::agreement;
 use super::make::{
     Drawn, Named, beside, chart, column, fact, first_large, linear, mark, number, points, section,
     series, table, text,
 };
-use crate::model::{Block, Cell, Chart, Column, Mark, Section, Series, Shape, Side, Table, Unit};
+use super::{agreement, databases};
+use crate::model::{Block, Cell, Chart, Mark, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
 /// Points of a line; more are joined.
@@ -28,7 +28,6 @@ pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
     let charts = busiest.iter().take(CHARTS).filter_map(|name| device_chart(e, &shown, name));
     let mut counted = first_large(charts.collect());
     counted.extend(devices(r).map(Block::Table));
-    counted.extend(rows(r).map(Block::Table));
     let named: Vec<(String, &Measurement)> =
         r.runs.iter().filter_map(|run| run_of(e, run)).collect();
     let mut all = vec![section("tested", "What was watched", vec![Block::Facts(facts(e))])];
@@ -36,6 +35,7 @@ pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
         all.push(agreement::of(&named));
     }
     all.push(section("counters", "Devices", counted));
+    all.push(databases::of(r, &shown));
     all.push(section("alerts", "Alerts", alerts(r)));
     all.push(section("host", "Host", host(r, &shown)));
     all.push(section("attached", "Figures from elsewhere", attached(e)));
@@ -246,34 +246,6 @@ fn devices(r: &Recording) -> Option<Table> {
     let lines: Vec<Vec<Cell>> = r.devices.iter().filter_map(line).collect();
     let caption = "over the whole time; latency and size weigh each I/O alike";
     table("devices", "Devices", caption, columns, lines)
-}
-
-/// What others counted.
-fn rows(r: &Recording) -> Option<Table> {
-    let names: [(&'static str, &'static str, &str, Unit, f64); 8] = [
-        ("reads_per_s", "reads_per_s", "Reads", Unit::Iops, 1.0),
-        ("writes_per_s", "writes_per_s", "Writes", Unit::Iops, 1.0),
-        ("read_mib_per_s", "read_bytes_per_s", "Read", Unit::MibPerS, MIB),
-        ("write_mib_per_s", "write_bytes_per_s", "Written", Unit::MibPerS, MIB),
-        ("read_latency_ns", "read_latency_ns", "Read latency", Unit::Nanoseconds, 1.0),
-        ("write_latency_ns", "write_latency_ns", "Write latency", Unit::Nanoseconds, 1.0),
-        ("syncs_per_s", "syncs_per_s", "Syncs", Unit::Number, 1.0),
-        ("sync_latency_ns", "sync_latency_ns", "Sync latency", Unit::Nanoseconds, 1.0),
-    ];
-    let mut columns: Vec<Column> =
-        vec![column("source", "Source", Unit::Text), column("object", "Object", Unit::Text)];
-    columns.extend(names.iter().map(|(key, _, title, unit, _)| column(key, title, *unit)));
-    let line = |row: &results::RecordedRow| {
-        let figures = row.figures();
-        let mut cells = vec![text(&row.source), text(&row.object)];
-        cells.extend(names.iter().map(|(_, name, _, _, unit)| {
-            let figure = figures.iter().find(|(known, _)| known == name);
-            number(figure.and_then(|(_, figure)| *figure).map(|figure| figure / unit))
-        }));
-        cells
-    };
-    let lines = r.totals.rows.iter().map(line).collect();
-    table("rows", "Counted by others", "over the whole time", columns, lines)
 }
 
 fn alerts(r: &Recording) -> Vec<Block> {

@@ -6,7 +6,7 @@ use workload::{Bytes, show_duration, show_number};
 
 use super::experiment::foot;
 use super::layout::{Table, WIDTH, shorten, wrap};
-use crate::{agreement, words};
+use crate::{agreement, databases, words};
 
 /// The columns of a device.
 const COLUMNS: [&str; 10] = [
@@ -21,6 +21,23 @@ const COLUMNS: [&str; 10] = [
     "average_queue",
     "busy_percent",
 ];
+/// The same where databases are beside the devices: their syncs are what flushes are to a device.
+const BESIDE: [&str; 10] = [
+    "reads_per_s",
+    "writes_per_s",
+    "read_bytes_per_s",
+    "write_bytes_per_s",
+    "read_latency_ns",
+    "write_latency_ns",
+    "flushes_per_s",
+    "flush_latency_ns",
+    "average_queue",
+    "busy_percent",
+];
+/// Objects of databases in a window, besides the sum.
+const OBJECTS: usize = 4;
+/// The same at the end.
+const OBJECTS_AT_THE_END: usize = 12;
 /// The figures of the host in a line.
 const HOST: [&str; 6] = [
     "cpu_percent",
@@ -67,12 +84,13 @@ pub fn host_line(system: &SystemTally, span: Span) -> String {
 #[must_use]
 pub fn devices(disks: &[(String, DiskTally)], span: Span, rows: &[RecordedRow]) -> String {
     let spans = disks.iter().map(|(name, tally)| (name.as_str(), tally, span));
-    device_table(&spans.collect::<Vec<_>>(), rows)
+    device_table(&spans.collect::<Vec<_>>(), rows, OBJECTS)
 }
 
-fn device_table(disks: &[(&str, &DiskTally, Span)], rows: &[RecordedRow]) -> String {
+fn device_table(disks: &[(&str, &DiskTally, Span)], rows: &[RecordedRow], most: usize) -> String {
+    let columns: &'static [&'static str] = if rows.is_empty() { &COLUMNS } else { &BESIDE };
     let mut heading = vec!["device"];
-    heading.extend(chosen(&COLUMNS, &DISK_FIELDS).map(|field| field.short));
+    heading.extend(chosen(columns, &DISK_FIELDS).map(|field| field.short));
     let mut table = Table::new(1, &heading);
     let mut idle = 0_usize;
     for (name, tally, span) in disks {
@@ -80,18 +98,52 @@ fn device_table(disks: &[(&str, &DiskTally, Span)], rows: &[RecordedRow]) -> Str
             idle += 1;
             continue;
         }
-        let cells = chosen(&COLUMNS, &DISK_FIELDS).map(|f| cell(f.unit, f.of(tally, *span)));
+        let cells = chosen(columns, &DISK_FIELDS).map(|f| cell(f.unit, f.of(tally, *span)));
         table.row(std::iter::once(words::clean(name)).chain(cells).collect());
     }
-    for row in rows {
+    let shown = databases::busiest(rows, most);
+    for row in &shown {
         let known = row.figures();
         let figure = |name: &str| known.iter().find(|(n, _)| *n == name).and_then(|(_, f)| *f);
-        let cells = chosen(&COLUMNS, &DISK_FIELDS).map(|f| cell(f.unit, figure(f.name)));
-        table.row(std::iter::once(words::clean(&row.object)).chain(cells).collect());
+        let cells = chosen(columns, &DISK_FIELDS).map(|f| cell(f.unit, figure(as_sync(f.name))));
+        table.row(std::iter::once(databases::label(row, rows)).chain(cells).collect());
     }
     let mut out = table.show();
     if idle > 0 {
         out.push_str(&format!("  {idle} idle devices are not shown\n"));
+    }
+    out
+}
+
+/// The figure of a database that stands in the column of a device's.
+fn as_sync(name: &str) -> &str {
+    match name {
+        "flushes_per_s" => "syncs_per_s",
+        "flush_latency_ns" => "sync_latency_ns",
+        name => name,
+    }
+}
+
+/// What the difference between databases and devices means, and what else the databases counted.
+fn beside(r: &Recording) -> String {
+    let mut out = String::new();
+    for text in databases::meaning(r) {
+        out.push_str(&wrap("  ", &text, WIDTH));
+    }
+    for row in databases::totals(&r.totals.rows) {
+        let counter = |(name, amount): (&String, &f64)| {
+            let shown = match name.rsplit('_').next() {
+                Some("bytes") => show_figure(Unit::Bytes, *amount),
+                Some("ns") => show_figure(Unit::Nanoseconds, *amount),
+                _ => show_number(*amount),
+            };
+            (*amount > 0.0).then(|| format!("{} {shown}", words::clean(name)))
+        };
+        let counters: Vec<String> = row.counters.iter().filter_map(counter).collect();
+        if !counters.is_empty() {
+            let text = format!("{}: {}", words::clean(&row.source), counters.join(", "));
+            out.push_str(&wrap("  ", &text, WIDTH));
+        }
     }
     out
 }
@@ -122,7 +174,8 @@ pub fn recording(e: &Experiment<Recording>) -> String {
         Some((name.as_str(), &total.tally, Span { seconds: total.seconds, ..span }))
     });
     let disks: Vec<_> = disks.collect();
-    out.push_str(&device_table(&disks, &r.totals.rows));
+    out.push_str(&device_table(&disks, &r.totals.rows, OBJECTS_AT_THE_END));
+    out.push_str(&beside(r));
     out.push_str(&runs(e));
     out.push_str(&alerts(r));
     out.push_str(&foot(e));

@@ -1,0 +1,114 @@
+//! A database beside the device: `iosonde monitor --database URL` with a real PostgreSQL under load.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::program::{code, command, stderr};
+use crate::server::{directory, done, find, free_port, skip, start, unprivileged};
+
+/// The programs of the newest PostgreSQL.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let mut found: Vec<PathBuf> = versions.flatten().map(|v| v.path().join("bin")).collect();
+    found.retain(|directory| directory.join("postgres").is_file());
+    found.sort();
+    found.pop()
+}
+
+fn lines(text: &[u8]) -> Vec<Value> {
+    let text = String::from_utf8_lossy(text);
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_postgresql_under_load_is_shown_beside_its_device() {
+    let Some(programs) = programs() else {
+        let test = "iosonde::a_postgresql_under_load_is_shown_beside_its_device";
+        return skip(test, "PostgreSQL is not installed");
+    };
+    let place = directory();
+    let data = place.path().join("data");
+    let made = ["--no-sync", "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale", "C", "-D"];
+    done(unprivileged(&programs.join("initdb")).args(made).arg(&data).current_dir(&place));
+    let port = free_port().to_string();
+    let mut server = unprivileged(&programs.join("postgres"));
+    server.arg("-D").arg(&data).arg("-k").arg(place.path()).args(["-p", &port]);
+    for setting in ["listen_addresses=127.0.0.1", "shared_buffers=1MB", "track_io_timing=on"] {
+        server.args(["-c", setting]);
+    }
+    let client = |name: &str| {
+        let mut client = Command::new(find(name, std::slice::from_ref(&programs)).unwrap());
+        client.args(["-h", "127.0.0.1", "-U", "owner", "-p", &port, "postgres"]);
+        client.stdout(Stdio::null()).stderr(Stdio::null());
+        client
+    };
+    let ready = || client("psql").args(["-c", "SELECT 1"]).status().unwrap().success();
+    let _running = start(&server, &place.path().join("log"), ready);
+    assert!(client("pgbench").args(["-i", "-q"]).status().unwrap().success());
+    let mut load = client("pgbench").args(["-n", "-T", "60"]).spawn().unwrap();
+
+    let history = place.path().join("history.db");
+    let url = format!("postgres://owner@127.0.0.1:{port}/postgres");
+    let monitor = |arguments: &[&str]| {
+        let fixed = ["monitor", data.to_str().unwrap(), "--database", &url, "--interval", "500ms"];
+        let history = ["--history", history.to_str().unwrap()];
+        let output = command(&[&fixed[..], arguments, &history].concat()).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        output
+    };
+    let json = monitor(&["--count", "6", "--json"]).stdout;
+    let text = monitor(&["--count", "2", "--no-history"]);
+    let table = monitor(&["--count", "2", "--csv", "--no-history"]);
+    let events = lines(&monitor(&["--count", "2", "--json-lines", "--no-history"]).stdout);
+    let _ = load.kill();
+    let _ = load.wait();
+
+    let document: Value = serde_json::from_slice(&json).unwrap();
+    let rows = document["conclusion"]["totals"]["rows"].as_array().unwrap();
+    let total = rows.iter().find(|row| row["object"] == "total").unwrap();
+    assert_eq!(total["source"], url.as_str());
+    assert!(total["reads"].as_u64().unwrap() > 0, "{total}");
+    assert!(total["counters"]["transactions_committed"].as_f64().unwrap() > 0.0, "{total}");
+    assert!(rows.len() > 2, "objects, too");
+    let disks = document["conclusion"]["totals"]["disks"].as_object().unwrap();
+    assert!(!disks.is_empty());
+    let notes = document["warnings"].to_string();
+    assert!(notes.contains("track_wal_io_timing is off"), "{notes}");
+
+    let shown = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(shown.contains("postgres: total"), "{shown}");
+    assert!(shown.contains("The database read"), "{shown}");
+    let rows = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(rows.lines().any(|row| row.contains(&format!("{url} total"))), "{rows}");
+    let windows = events.iter().filter(|event| event["event"] == "window");
+    let beside = |window: &Value| window["rows"].as_array().is_some_and(|rows| !rows.is_empty());
+    assert!(windows.clone().count() >= 2 && windows.clone().any(beside), "{events:?}");
+
+    // What was kept can be reported.
+    let report = place.path().join("report.html");
+    let arguments = ["report", "latest", "-o", report.to_str().unwrap(), "--history"];
+    let output =
+        command(&[&arguments[..], &[history.to_str().unwrap()]].concat()).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let html = std::fs::read_to_string(&report).unwrap();
+    assert!(html.contains("Databases beside devices") && html.contains("postgres: total"));
+}
+
+#[test]
+fn a_database_that_cannot_be_watched_is_an_error_without_its_password() {
+    let closed = free_port();
+    for (url, expected) in [
+        (format!("postgres://anna:Zq9xK@127.0.0.1:{closed}/x"), 1),
+        (format!("mysql://anna:Zq9xK@127.0.0.1:{closed}"), 1),
+        (format!("sqlserver://anna:Zq9xK@127.0.0.1:{closed}"), 1),
+        ("oracle://anna:Zq9xK@db".to_owned(), 2),
+        ("mysql://anna:Zq9xK@db:port".to_owned(), 2),
+    ] {
+        let output = command(&["monitor", "--database", &url, "--count", "1"]).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(code(&output), expected, "{url}: {said}");
+        assert!(!said.contains("Zq9xK") && output.stdout.is_empty(), "{said}");
+    }
+}

@@ -1,0 +1,151 @@
+//! What a database counted beside what its devices did: which lines there are, and what their difference means.
+
+use counters::{BlockKind, DiskTally, Unit};
+use results::{DiskTotal, RecordedRow, Recording, show_figure};
+
+use crate::words;
+
+/// The object that is the sum of a database's rows.
+pub(crate) const TOTAL: &str = "total";
+
+/// The sum of each database.
+pub(crate) fn totals(rows: &[RecordedRow]) -> impl Iterator<Item = &RecordedRow> {
+    rows.iter().filter(|row| row.object == TOTAL)
+}
+
+/// What a row is called: the kind of database and the object; all of the URL where there are several databases.
+pub(crate) fn label(row: &RecordedRow, rows: &[RecordedRow]) -> String {
+    let several = rows.iter().any(|other| other.source != row.source);
+    let short = row.source.split("://").next().unwrap_or_default();
+    let source = if several || short.is_empty() { row.source.as_str() } else { short };
+    words::clean(&format!("{source}: {}", row.object))
+}
+
+/// The sum of each database, and of the others those that did the most, at most so many.
+pub(crate) fn busiest(rows: &[RecordedRow], most: usize) -> Vec<&RecordedRow> {
+    let operations = |row: &RecordedRow| {
+        let counts = [row.reads, row.writes, row.syncs];
+        counts.into_iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(count))
+    };
+    let mut others: Vec<&RecordedRow> = rows.iter().filter(|row| row.object != TOTAL).collect();
+    others.sort_by_key(|row| std::cmp::Reverse(operations(row)));
+    others.truncate(most);
+    totals(rows).chain(others).collect()
+}
+
+/// The devices that lie on nothing else: what reaches them is I/O.
+pub(crate) fn lowest(r: &Recording) -> Vec<(&str, &DiskTotal)> {
+    let is_storage = |kind| !matches!(kind, BlockKind::Loop | BlockKind::Memory);
+    let lowest =
+        r.devices.iter().filter(|device| device.below.is_empty() && is_storage(device.kind));
+    let total = |name: &'_ str| r.totals.disks.get_key_value(name);
+    lowest
+        .filter_map(|device| total(&device.name))
+        .filter(|(_, total)| !total.tally.is_idle())
+        .map(|(name, total)| (name.as_str(), total))
+        .collect()
+}
+
+/// What the difference between databases and devices means, in sentences.
+pub(crate) fn meaning(r: &Recording) -> Vec<String> {
+    let devices = lowest(r);
+    let databases: Vec<&RecordedRow> = totals(&r.totals.rows).collect();
+    if devices.is_empty() || databases.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = devices.iter().map(|(name, _)| *name).collect();
+    let names = words::clean(&names.join(", "));
+    let of_devices = |of: fn(&DiskTally) -> u64| {
+        devices
+            .iter()
+            .map(|(_, total)| of(&total.tally))
+            .fold(0, |sum: u64, n| sum.saturating_add(n))
+    };
+    let of_databases = |of: fn(&RecordedRow) -> Option<u64>| {
+        databases.iter().filter_map(|row| of(row)).reduce(u64::saturating_add)
+    };
+    let who = if databases.len() == 1 { "The database" } else { "The databases" };
+    let read = of_databases(|row| row.read_bytes)
+        .map(|asked| reads_mean(who, asked, of_devices(|tally| tally.read_bytes), &names));
+    let written = of_databases(|row| row.written_bytes).map(|asked| {
+        format!(
+            "{who} wrote {}, {names} took {}: what others wrote is in the latter, and the file system's journal; what is still in the \
+             page cache is not.",
+            bytes(asked),
+            bytes(of_devices(|tally| tally.written_bytes))
+        )
+    });
+    read.into_iter().chain(written).collect()
+}
+
+fn bytes(amount: u64) -> String {
+    show_figure(Unit::Bytes, amount as f64)
+}
+
+fn reads_mean(who: &str, asked: u64, read: u64, names: &str) -> String {
+    let both = format!("{who} read {}, {names} read {}", bytes(asked), bytes(read));
+    if asked == 0 || read >= asked {
+        return format!("{both}: others read as well, or more was read ahead.");
+    }
+    let cached = 100.0 * (asked - read) as f64 / asked as f64;
+    format!("{both}: at least {cached:.0} % of what the database read came from the page cache.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use counters::BlockDevice;
+
+    use super::*;
+
+    fn recording(database: Option<u64>, device: u64) -> Recording {
+        let row = |object: &str, reads| RecordedRow {
+            source: "postgres://db/x".to_owned(),
+            object: object.to_owned(),
+            reads: Some(reads),
+            read_bytes: database,
+            ..RecordedRow::default()
+        };
+        let tally = DiskTally { reads: 5, read_bytes: device, ..DiskTally::default() };
+        let total = DiskTotal { tally, ..DiskTotal::default() };
+        let device = BlockDevice {
+            name: "vda".to_owned(),
+            kind: BlockKind::Disk,
+            label: None,
+            size_bytes: 1 << 40,
+            below: Vec::new(),
+        };
+        let mut r = Recording { devices: vec![device], ..Recording::default() };
+        r.totals.disks = BTreeMap::from([("vda".to_owned(), total)]);
+        r.totals.rows = vec![row("total", 30), row("a", 10), row("b", 20)];
+        r
+    }
+
+    #[test]
+    fn the_page_cache_is_what_no_device_read() {
+        let text = meaning(&recording(Some(100 << 20), 10 << 20)).join(" ");
+        assert!(
+            text.contains("at least 90 % of what the database read came from the page cache"),
+            "{text}"
+        );
+        let text = meaning(&recording(Some(1 << 20), 10 << 20)).join(" ");
+        assert!(text.contains("others read as well"), "{text}");
+        assert!(meaning(&recording(None, 0)).is_empty(), "nothing is said of what is not counted");
+        let mut without = recording(Some(1), 1);
+        without.totals.rows.clear();
+        assert!(meaning(&without).is_empty());
+    }
+
+    #[test]
+    fn the_sum_comes_first_and_then_the_busiest() {
+        let r = recording(Some(1), 1);
+        let names: Vec<&str> =
+            busiest(&r.totals.rows, 1).iter().map(|r| r.object.as_str()).collect();
+        assert_eq!(names, ["total", "b"]);
+        assert_eq!(label(&r.totals.rows[1], &r.totals.rows), "postgres: a");
+        let mut two = r.totals.rows.clone();
+        two[0].source = "postgres://other/x".to_owned();
+        assert_eq!(label(&two[1], &two), "postgres://db/x: a");
+    }
+}
