@@ -187,7 +187,10 @@ fn take_changing(environment: &mut Value) -> Value {
             let Some(storage) = storage.as_object_mut() else { return Value::Null };
             let mut taken = take_names(storage, &["findings"]);
             if let Some(system) = storage.get_mut("file_system").and_then(Value::as_object_mut) {
-                let system = take_names(system, &["available_bytes", "used_percent"]);
+                let system = take_names(
+                    system,
+                    &["available_bytes", "used_percent", "reserved_bytes", "errors"],
+                );
                 taken.insert("file_system".to_owned(), system.into());
             }
             taken.into()

@@ -4,7 +4,8 @@ mod sides;
 
 use analysis::comparison::{Basis, Change};
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare, has_single_runs};
-use results::{Comparison, Document, Figure, Kernel};
+use inspect::{Device, Host, Layer, Raid, Settings, Storage};
+use results::{Comparison, Document, Environment, Figure, Kernel};
 use sides::{FILE, five, load, reads, runs, single};
 use workload::{Block, Bytes, Pattern, Rate, RateLimit, Stream};
 
@@ -125,6 +126,52 @@ fn another_version_of_the_tool_withholds_and_another_device_is_only_named() {
     assert!(found.withheld && found.loads[0].figures.iter().all(|f| f.compared.is_none()));
     assert!(found.explanation.contains("version of iosonde 0.1.0 against 0.2.0"), "{found:?}");
     assert_eq!(with(&[a], &b, true, &Noise::default()).verdict, Change::Worse);
+}
+
+/// A side measured on a disk with this scheduler and depth, on a machine with this swappiness.
+fn on_disk(
+    id: &str,
+    scheduler: &str,
+    queue_depth: Option<u64>,
+    swappiness: Option<u64>,
+) -> Document {
+    let Document::Runs(mut side) = five(id, "2026-11-01T00:00:00Z", 50_000.0) else { panic!() };
+    let device = Device {
+        name: "sda".into(),
+        scheduler: Some(scheduler.into()),
+        queue_depth,
+        ..Device::default()
+    };
+    let raid = Raid { level: "raid5".into(), devices: 3, ..Raid::default() };
+    let chain = vec![Layer { raid: Some(raid), ..Layer::default() }];
+    let storage = Storage { devices: vec![device], chain, ..Storage::default() };
+    let settings = swappiness.map(|n| Settings { swappiness: Some(n), ..Settings::default() });
+    let host = Host { hostname: "db1".into(), settings, ..Host::default() };
+    side.environment = Environment { host: Some(host), storage: vec![storage] };
+    Document::Runs(side)
+}
+
+#[test]
+fn changes_of_the_set_up_are_told_where_both_sides_know_them() {
+    let compared = |a: Document, b: Document| {
+        let found = plain(&[a], &[b]);
+        assert!(!found.withheld, "the set-up may be the very thing that is compared");
+        let told = |d: &results::SideDifference| {
+            format!("{} {}->{}", d.difference.name, d.difference.a, d.difference.b)
+        };
+        found.differences.iter().map(told).collect::<Vec<_>>()
+    };
+    let before = || on_disk("a", "none", Some(32), Some(60));
+    assert_eq!(compared(before(), before()), [""; 0]);
+    let after = on_disk("b", "bfq", Some(64), Some(1));
+    let expected = ["I/O scheduler none->bfq", "queue depth 32->64", "swappiness 60->1"];
+    assert_eq!(compared(before(), after), expected);
+    // What an older version did not tell has not changed.
+    assert_eq!(compared(before(), on_disk("b", "none", None, None)), [""; 0]);
+    let Document::Runs(mut degraded) = before() else { panic!() };
+    degraded.environment.storage[0].chain[0].raid.as_mut().unwrap().degraded = Some(1);
+    let told = compared(before(), Document::Runs(degraded));
+    assert_eq!(told, ["RAID raid5 of 3->raid5 of 3 lacking 1"]);
 }
 
 #[test]

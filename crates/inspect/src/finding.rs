@@ -84,7 +84,7 @@ impl Finding {
 
     /// With the reason and the source of its rule.
     #[must_use]
-    pub(crate) fn explained(mut self) -> Self {
+    pub fn explained(mut self) -> Self {
         let rule = crate::rule(&self.code);
         self.why = rule.map(|rule| rule.why.to_owned());
         self.source = rule.map(|rule| rule.source.to_owned());

@@ -59,6 +59,10 @@ pub struct Layer {
     /// The name that people gave it: that of a logical volume, of a multipath device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The lines of its table, for a layer of the device mapper; only the administrator may read it, and those of
+    /// encryption are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<String>,
     /// Where it begins, for a partition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<Partition>,

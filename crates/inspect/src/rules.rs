@@ -214,7 +214,7 @@ static RULES: &[Rule] = &[
     ),
     of(
         "partition-misaligned",
-        "A page of the database may touch one disk block or stripe more than it needs; the document tells of 30 % less.",
+        "A page of the database may touch one disk block or stripe more than it needs, and each such page costs two I/Os there.",
         ALIGNMENT,
     ),
     of(
@@ -370,5 +370,19 @@ mod tests {
             assert_eq!(super::rule(rule.code), Some(rule));
         }
         assert_eq!(super::rule("no-such-rule"), None);
+    }
+
+    /// With the words of the code, so that the page cannot say something else.
+    #[test]
+    fn the_documentation_has_every_rule() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/inspect.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+        for rule in RULES {
+            let begin = format!("| `{}` |", rule.code);
+            let end = format!("| {} | {} |", rule.why, rule.source);
+            let told = lines.iter().any(|line| line.starts_with(&begin) && line.ends_with(&end));
+            assert!(told, "docs/inspect.md lacks {begin} … {end}");
+        }
     }
 }

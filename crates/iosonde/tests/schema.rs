@@ -80,6 +80,15 @@ fn measurements_keep_their_schema() {
 }
 
 #[test]
+fn inspections_keep_their_schema() {
+    for target in [&["inspect", "--json"][..], &["inspect", "--json", "."]] {
+        let output = iosonde(target);
+        assert_eq!(output.status.code(), Some(0));
+        assert_keeps("inspection", &serde_json::from_slice(&output.stdout).unwrap());
+    }
+}
+
+#[test]
 fn assessments_keep_their_schema() {
     let directory = tempfile::tempdir().unwrap();
     let report = directory.path().join("r.html");

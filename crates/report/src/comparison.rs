@@ -2,7 +2,8 @@
 
 use analysis::comparison::Change;
 use results::{
-    ComparedFigure, Comparison, Figure, FigureUnit, Side as ComparedSide, Trend, TrendLoad,
+    ComparedFigure, Comparison, Figure, FigureUnit, Side as ComparedSide, SideDifference, Trend,
+    TrendLoad,
 };
 
 use crate::model::{
@@ -32,6 +33,7 @@ pub fn comparison_blocks(c: &Comparison) -> Vec<Block> {
     if !c.warnings.is_empty() {
         blocks.push(Block::Warnings(cleaned(&c.warnings)));
     }
+    blocks.extend(setup(c));
     blocks.extend(differences(c));
     let charts: Vec<Chart> =
         [Figure::SaturatedIops, Figure::Iops, Figure::MibPerS, Figure::MeanNs, Figure::P99Ns]
@@ -93,8 +95,35 @@ fn side(side: &ComparedSide) -> String {
     parts.join("; ")
 }
 
+/// Whether a difference is one of how the machine and its storage are set up, and not of what was measured with or where.
+pub(crate) fn is_setup(difference: &SideDifference) -> bool {
+    !["version of iosonde", "tool", "host", "target"].contains(&difference.difference.name.as_str())
+}
+
+/// What changed in the set-up between the sides.
+fn setup(c: &Comparison) -> Option<Block> {
+    let changed = c.differences.iter().filter(|d| is_setup(d));
+    let rows: Vec<Vec<Cell>> = changed
+        .map(|d| [&d.difference.name, &d.difference.a, &d.difference.b].map(|t| text(t)).to_vec())
+        .collect();
+    (!rows.is_empty()).then(|| {
+        Block::Table(Table {
+            key: "setup".to_owned(),
+            title: "What changed in the set-up".to_owned(),
+            caption: String::new(),
+            columns: vec![
+                column("setting", "Setting", Unit::Text),
+                column("a", "A", Unit::Text),
+                column("b", "B", Unit::Text),
+            ],
+            rows,
+        })
+    })
+}
+
 fn differences(c: &Comparison) -> Option<Block> {
-    let of_sides = c.differences.iter().map(|d| ("", &d.difference, d.unlike));
+    let others = c.differences.iter().filter(|d| !is_setup(d));
+    let of_sides = others.map(|d| ("", &d.difference, d.unlike));
     let of_loads = c.loads.iter().flat_map(|load| {
         load.unlike.iter().map(move |difference| (load.title.as_str(), difference, true))
     });

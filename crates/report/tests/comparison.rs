@@ -212,10 +212,7 @@ fn blocks_hold_the_verdict_the_charts_and_every_figure() {
         .iter()
         .filter_map(|b| if let Block::Table(t) = b { Some(t) } else { None })
         .collect();
-    assert_eq!(
-        tables.iter().map(|t| t.key.as_str()).collect::<Vec<_>>(),
-        ["differences", "figures"]
-    );
+    assert_eq!(tables.iter().map(|t| t.key.as_str()).collect::<Vec<_>>(), ["setup", "figures"]);
     assert_eq!(tables[1].rows.len(), Figure::ALL.len());
     assert!(tables.iter().all(|t| t.rows.iter().all(|r| r.len() == t.columns.len())));
     let texts = tables.iter().flat_map(|t| t.rows.iter().flatten());

@@ -1,5 +1,6 @@
 //! In what two sides differ as a whole.
 
+use super::setup;
 use results::{Difference, Document, SideDifference};
 use workload::Bytes;
 
@@ -40,6 +41,7 @@ pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
     ]
     .into_iter()
     .flatten()
+    .chain(setup::of_sides(a, b))
     .collect()
 }
 
@@ -69,11 +71,14 @@ pub(super) fn devices(side: &[Document]) -> Vec<String> {
     of_devices(side, |d| Some(d.model.clone().unwrap_or_else(|| d.name.clone())))
 }
 
-fn of_host(side: &[Document], of: fn(&inspect::Host) -> String) -> Vec<String> {
+pub(super) fn of_host(side: &[Document], of: fn(&inspect::Host) -> String) -> Vec<String> {
     each(side, |d| d.environment().host.iter().map(of).collect())
 }
 
-fn of_devices(side: &[Document], of: fn(&inspect::Device) -> Option<String>) -> Vec<String> {
+pub(super) fn of_devices(
+    side: &[Document],
+    of: fn(&inspect::Device) -> Option<String>,
+) -> Vec<String> {
     each(side, |d| {
         let devices = d.environment().storage.iter().flat_map(|s| &s.devices);
         devices.filter_map(of).map(|text| text.trim().to_owned()).collect()
@@ -81,7 +86,7 @@ fn of_devices(side: &[Document], of: fn(&inspect::Device) -> Option<String>) -> 
 }
 
 /// The different words of all results of a side.
-fn each(side: &[Document], of: impl Fn(&Document) -> Vec<String>) -> Vec<String> {
+pub(super) fn each(side: &[Document], of: impl Fn(&Document) -> Vec<String>) -> Vec<String> {
     let mut all: Vec<String> = side.iter().flat_map(of).collect();
     all.sort();
     all.dedup();

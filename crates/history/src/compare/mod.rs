@@ -8,6 +8,7 @@ pub(crate) mod figures;
 mod kept;
 pub(crate) mod loads;
 mod noise;
+mod setup;
 mod warnings;
 
 use analysis::comparison::{Change, Deciding, overall};

@@ -95,7 +95,10 @@ fn hidden(targets: &[Inspected], privileged: bool) -> Vec<String> {
         !matches!(kind, LayerKind::Disk | LayerKind::Partition | LayerKind::Loop | LayerKind::Raid)
     };
     let volumes = targets.iter().flat_map(|t| &t.storage.chain);
-    if volumes.clone().any(|layer| layer.label.is_some() && mapped(layer.kind)) {
+    if volumes
+        .clone()
+        .any(|layer| layer.label.is_some() && layer.table.is_empty() && mapped(layer.kind))
+    {
         hidden.push(
             "What volumes of the device mapper are made of was concluded from their names; `dmsetup table` and `lvs -a` \
              show it to root."

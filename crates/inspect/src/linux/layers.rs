@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::device;
 use super::tree::Tree;
+use super::{device, mapper};
 use crate::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 
 /// More members and paths than anyone has.
@@ -31,7 +31,10 @@ pub(super) fn layer(tree: &Tree, dir: &Path, level: u32, below: &[PathBuf]) -> L
         layer.backing_file = Some(file);
         layer.direct = tree.flag(dir.join("loop/dio"));
     } else if let Some(name) = tree.text(dir.join("dm/name")) {
-        layer.kind = mapped(tree, dir, below, &layer);
+        let table = table(tree, dir).unwrap_or_default();
+        layer.kind = mapper::kind(&table).unwrap_or_else(|| mapped(tree, dir, below, &layer));
+        layer.policy = mapper::policy(&table);
+        layer.table = table.iter().map(mapper::Line::to_string).collect();
         layer.label = Some(name);
         if layer.kind == LayerKind::Multipath {
             layer.paths = below.iter().map(|path| scsi_path(tree, path)).collect();
@@ -44,6 +47,12 @@ pub(super) fn layer(tree: &Tree, dir: &Path, level: u32, below: &[PathBuf]) -> L
         nvme_paths(tree, dir, &mut layer);
     }
     layer
+}
+
+fn table(tree: &Tree, dir: &Path) -> Option<Vec<mapper::Line>> {
+    let number = tree.text(dir.join("dev"))?;
+    let (major, minor) = number.split_once(':')?;
+    mapper::table(tree, major.parse().ok()?, minor.parse().ok()?)
 }
 
 /// What a volume of the device mapper does, as far as the names its makers gave it tell.

@@ -11,6 +11,7 @@ mod inspection;
 mod interrupts;
 mod layers;
 mod link;
+mod mapper;
 mod mountinfo;
 mod partitions;
 mod processors;

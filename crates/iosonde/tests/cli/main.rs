@@ -14,6 +14,7 @@ mod foreign;
 mod foreign_files;
 mod history;
 mod history_failures;
+mod inspect;
 mod interruption;
 mod iometer;
 mod killed;

@@ -2,7 +2,7 @@
 
 use analysis::claims::Outcome;
 use analysis::verdict::{Grade, Limits, Statistic, Verdict};
-use results::{Assessment, Document, Measurement, Pace, Ramp};
+use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::show_ns;
 
 use super::caption::{self, Caption};
@@ -10,7 +10,7 @@ use super::cases::{self, Case};
 use super::loads::Shown;
 use super::make::{beside, cleaned, fact, section};
 use super::saturation::{self, Curve, Load};
-use super::{agreement, latency, point, tested, time};
+use super::{agreement, latency, point, setup, tested, time};
 use crate::model::{Block, Card, Chart, Fact, Judgement, Section};
 use crate::{ramp, words};
 
@@ -132,7 +132,8 @@ fn summary(a: &Assessment) -> Vec<Fact> {
 
 /// Each ramp, then the rules that were applied, each once.
 fn saturation(a: &Assessment) -> Vec<Block> {
-    let mut blocks: Vec<Block> = a.ramps.iter().flat_map(ramp_blocks).collect();
+    let mut blocks: Vec<Block> =
+        a.ramps.iter().flat_map(|one| ramp_blocks(one, &a.environment)).collect();
     let mut rules: Vec<String> = Vec::new();
     for rule in a.ramps.iter().filter_map(|r| Some(words::clean(&r.knee.as_ref()?.rule))) {
         if !rule.is_empty() && !rules.contains(&rule) {
@@ -144,7 +145,7 @@ fn saturation(a: &Assessment) -> Vec<Block> {
 }
 
 /// What a ramp says, its charts, its figures.
-fn ramp_blocks(one: &Ramp) -> Vec<Block> {
+fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
     let title = words::clean(&one.title);
     let explanation = one.knee.as_ref().map_or_else(
         || "No saturation point is given: too few loads were measured.".to_owned(),
@@ -168,6 +169,9 @@ fn ramp_blocks(one: &Ramp) -> Vec<Block> {
     let causes: Vec<String> = one.causes.iter().map(point::reasons).collect();
     if !causes.is_empty() {
         blocks.push(Block::List(causes));
+    }
+    if let Some(knee) = &one.knee {
+        blocks.extend(setup::of_knee(environment, knee.operating_point.in_flight));
     }
     blocks
 }
@@ -206,6 +210,7 @@ fn patterns(a: &Assessment) -> Vec<Block> {
         lead: Some(("operation", "Operation", &operation)),
     };
     blocks.extend(shown.table(&document).map(Block::Table));
+    blocks.extend(setup::of_writes(&a.environment));
     blocks
 }
 

@@ -1,6 +1,6 @@
 //! Where it was measured: the machine, and the storage under each target.
 
-use inspect::{Device, Finding, Severity, Storage};
+use inspect::{Device, Finding, Settings, Severity, Storage};
 use results::Environment;
 
 use super::make::fact;
@@ -13,10 +13,13 @@ pub(super) fn section_of(environment: &Environment) -> Vec<Block> {
         facts if facts.is_empty() => vec![Block::Paragraph("The host is not known.".to_owned())],
         facts => vec![Block::Facts(facts)],
     };
+    if let Some(host) = environment.host.as_ref().filter(|host| !host.findings.is_empty()) {
+        blocks.extend(findings(&host.findings));
+    }
     for storage in &environment.storage {
         blocks.push(Block::Facts(facts(storage)));
         blocks.extend(storage.devices.iter().map(|d| Block::Facts(device(d))));
-        blocks.extend(findings(storage));
+        blocks.extend(findings(&storage.findings));
     }
     blocks
 }
@@ -51,7 +54,38 @@ fn host(environment: &Environment) -> Vec<Fact> {
     };
     add("Virtual machine on", &host.virtualization);
     add("Clock source", &host.clocksource);
+    add("Machine", &host.product);
+    if let Some(settings) = &host.settings {
+        facts.extend(self::settings(settings));
+    }
     facts
+}
+
+/// Settings of the kernel that storage depends on.
+fn settings(s: &Settings) -> Vec<Fact> {
+    let number = |name: &str, value: Option<u64>| value.map(|v| fact(name, v.to_string()));
+    let limit = |name: &str, percent: Option<u64>, bytes: Option<u64>| match (bytes, percent) {
+        (Some(bytes), _) => Some(fact(name, words::size(bytes))),
+        (None, Some(percent)) => Some(fact(name, format!("{percent} % of memory"))),
+        (None, None) => None,
+    };
+    let text = |name: &str, value: &Option<String>| {
+        value.as_ref().map(|value| fact(name, words::clean(value)))
+    };
+    [
+        number("vm.swappiness", s.swappiness),
+        limit(
+            "Dirty pages are written back from",
+            s.dirty_background_percent,
+            s.dirty_background_bytes,
+        ),
+        limit("Dirty pages at most", s.dirty_ratio_percent, s.dirty_bytes),
+        text("Transparent huge pages", &s.transparent_huge_pages),
+        text("Frequency governor", &s.governor),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn facts(s: &Storage) -> Vec<Fact> {
@@ -120,6 +154,8 @@ fn device(d: &Device) -> Vec<Fact> {
     };
     number("Requests a queue holds", d.nr_requests);
     number("Queue depth of the device", d.queue_depth);
+    number("Queues", d.queues);
+    number("NUMA node", d.numa_node.map(u64::from));
     let mut size = |name: &str, value: Option<u64>| {
         if let Some(value) = value.filter(|v| *v > 0) {
             facts.push(fact(name, words::size(value)));
@@ -130,16 +166,23 @@ fn device(d: &Device) -> Vec<Fact> {
     size("Largest I/O", d.max_io_bytes);
     size("Preferred I/O", d.optimal_io_bytes);
     size("Least preferred I/O", d.minimum_io_bytes);
+    size("Read-ahead", d.read_ahead_bytes);
+    if let Some(link) = &d.link {
+        let lanes = link.lanes.map(|n| words::plural(n.into(), "lane", "lanes"));
+        let parts = [Some(link.bus.clone()), lanes, link.speed.clone()];
+        let text: Vec<String> = parts.into_iter().flatten().map(|t| words::clean(&t)).collect();
+        facts.push(fact("Link", text.join(", ")));
+    }
     facts
 }
 
 /// Findings that cost something as warnings, the others as a list.
-fn findings(s: &Storage) -> Vec<Block> {
-    if s.findings.is_empty() {
+fn findings(all: &[Finding]) -> Vec<Block> {
+    if all.is_empty() {
         return vec![Block::Paragraph("No findings about the set-up.".to_owned())];
     }
     let (notes, warnings): (Vec<&Finding>, Vec<&Finding>) =
-        s.findings.iter().partition(|f| f.severity == Severity::Info);
+        all.iter().partition(|f| f.severity == Severity::Info);
     let sentences = |findings: Vec<&Finding>| findings.into_iter().map(finding).collect::<Vec<_>>();
     let (warnings, notes) = (sentences(warnings), sentences(notes));
     let mut blocks = Vec::new();
@@ -160,5 +203,12 @@ fn finding(f: &Finding) -> String {
     };
     let (message, code) = (words::clean(&f.message), words::clean(&f.code));
     let remedy = f.remedy.as_deref().map(|r| format!(" {}", words::clean(r))).unwrap_or_default();
-    format!("{severity}. {message}{remedy} ({code})")
+    // Documents leave the reason out; the rule knows it.
+    let why = f.why.as_deref().or_else(|| inspect::rule(&f.code).map(|rule| rule.why));
+    let why = why.map(|why| format!(" Why: {}", words::clean(why))).unwrap_or_default();
+    let evidence: Vec<String> =
+        f.evidence.iter().map(|e| words::clean(&format!("{} = {}", e.place, e.value))).collect();
+    let seen =
+        if evidence.is_empty() { String::new() } else { format!("; {}", evidence.join(", ")) };
+    format!("{severity}. {message}{remedy}{why} ({code}{seen})")
 }

@@ -6,7 +6,7 @@ use workload::show_number;
 use super::caption::Caption;
 use super::make::{column, fact, first_large, number, section, table, text, whole};
 use super::saturation::{self, Curve, Load};
-use super::{agreement, latency, loads, point, tested, time};
+use super::{agreement, latency, loads, point, setup, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -84,6 +84,9 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     if !causes.is_empty() {
         blocks.push(Block::Paragraph("Why throughput stops growing, the likeliest first:".into()));
         blocks.push(Block::List(causes));
+    }
+    if let Some(knee) = &c.knee {
+        blocks.extend(setup::of_knee(&e.environment, knee.operating_point.in_flight));
     }
     if let Some(split) = &c.split {
         blocks.push(Block::Paragraph(words::clean(&split.explanation)));

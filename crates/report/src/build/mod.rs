@@ -23,6 +23,7 @@ mod recording;
 mod runs;
 mod saturation;
 mod scale;
+mod setup;
 mod sizes;
 mod sweep;
 mod tested;

@@ -9,6 +9,7 @@ use analysis::verdict::Database;
 use results::{Assessment, Measurement, Ramp, Status};
 use workload::{show_ns, show_number};
 
+use super::inspection::findings_head;
 use super::layout::{Table, shorten, shorten_path, wrap};
 use crate::{ramp, words};
 
@@ -21,6 +22,8 @@ const RAMPS: usize = 5;
 #[must_use]
 pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     let mut out = head(a);
+    let storage = &a.environment.storage;
+    out.push_str(&findings_head(storage, a.environment.host.as_ref(), SCREEN));
     out.push_str(&verdicts(a));
     out.push_str(&claims(a));
     out.push_str(&probes(a));
@@ -28,6 +31,7 @@ pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     out.push_str(&best(a));
     out.push_str(&headroom(a));
     out.push_str(&repeats(a));
+    out.push_str(&counters(a));
     out.push_str(&warnings(a));
     if let Some(path) = report_path {
         out.push_str(&format!("\nReport: {}\n", words::path(path)));
@@ -179,6 +183,29 @@ fn best(a: &Assessment) -> String {
     line("MiB/s", largest(&mib), &mib);
     line("IOPS", largest(&iops), &iops);
     out
+}
+
+/// What the kernel's counters say of all that was measured.
+fn counters(a: &Assessment) -> String {
+    let ramps = a.ramps.iter().flat_map(|r| &r.points);
+    let all = a.patterns.iter().map(|p| &p.measurement).chain(ramps);
+    let kernels: Vec<_> = all.filter_map(|m| m.kernel.as_ref()).collect();
+    let judged: Vec<_> = kernels.iter().filter_map(|k| k.agreement.as_ref()).collect();
+    if judged.is_empty() {
+        return String::new();
+    }
+    let mut devices: Vec<String> = kernels.iter().map(|k| words::clean(&k.device)).collect();
+    devices.sort();
+    devices.dedup();
+    let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
+    let worst = judged.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
+    let text = format!(
+        "  the kernel's counters of {} agree in {agreed} of {}, {} apart at most",
+        devices.join(", "),
+        words::plural(judged.len() as u64, "load", "loads"),
+        words::percent(Some(worst))
+    );
+    format!("{}\n", shorten(&text, SCREEN))
 }
 
 fn warnings(a: &Assessment) -> String {

@@ -1,7 +1,7 @@
 //! The end of `iosonde history compare`: the verdict first, then what differs, then the figures.
 
 use analysis::comparison::{Change, Sample};
-use results::{ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side};
+use results::{ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side, SideDifference};
 use workload::{show_ns, show_number};
 
 use super::layout::{Table, WIDTH, shorten, wrap};
@@ -68,8 +68,17 @@ fn differences(c: &Comparison) -> String {
     if c.differences.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(3, &["Differs", "A", "B"]);
-    for d in &c.differences {
+    let (setup, others): (Vec<&SideDifference>, Vec<&SideDifference>) =
+        c.differences.iter().partition(|d| crate::comparison::is_setup(d));
+    table_of("Differs", &others) + &table_of("What changed in the set-up", &setup)
+}
+
+fn table_of(heading: &str, differences: &[&SideDifference]) -> String {
+    if differences.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(3, &[heading, "A", "B"]);
+    for d in differences {
         let mark = if d.unlike { " (unlike)" } else { "" };
         let cell = |text: &str| shorten(&words::clean(text), 34);
         table.row(vec![

@@ -2,10 +2,10 @@
 
 use inspect::{
     Device, Disk, Extents, Finding, Host, Inspected, Inspection, Layer, LayerKind, Severity,
-    Storage,
+    Storage, TargetKind,
 };
 
-use super::layout::{Table, WIDTH, wrap};
+use super::layout::{Table, WIDTH, shorten, wrap};
 use crate::words;
 
 /// Pieces of a device's description that are too many for one line each.
@@ -28,9 +28,10 @@ pub fn inspection(i: &Inspection) -> String {
     out
 }
 
-/// What is worth knowing about an environment in a few lines, for the head of a longer text; empty where nothing is.
+/// The gravest finding about an environment and how many there are, in a line of at most `width` columns, for the head of a
+/// longer text; empty where there is none.
 #[must_use]
-pub fn findings_head(storage: &[Storage], host: Option<&Host>, limit: usize) -> String {
+pub fn findings_head(storage: &[Storage], host: Option<&Host>, width: usize) -> String {
     let mut all: Vec<&Finding> = storage.iter().flat_map(|s| &s.findings).collect();
     all.extend(host.iter().flat_map(|host| &host.findings));
     all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -40,26 +41,16 @@ pub fn findings_head(storage: &[Storage], host: Option<&Host>, limit: usize) -> 
         seen.push(&finding.message);
         new
     });
-    let grave = all.iter().filter(|finding| finding.severity > Severity::Info).take(limit);
-    let mut out: String =
-        grave.map(|f| wrap(mark(f.severity), &words::clean(&f.message), 80)).collect();
-    let shown = all.iter().filter(|f| f.severity > Severity::Info).count().min(limit);
-    if all.len() > shown {
-        let left = words::plural((all.len() - shown) as u64, "note", "notes");
-        let more = if shown == 0 { "" } else { "more " };
-        out.push_str(&format!(
-            "  {left} {more}about the set-up are in the report and in `iosonde inspect`\n"
-        ));
-    }
-    out
-}
-
-fn mark(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "  - ",
-        Severity::Warning => "  ! ",
-        Severity::Serious => "  !! ",
-    }
+    let Some(first) = all.first() else { return String::new() };
+    let mark = match first.severity {
+        Severity::Info => "-",
+        Severity::Warning => "!",
+        Severity::Serious => "!!",
+    };
+    let count = words::plural(all.len() as u64, "finding", "findings");
+    let lead = if all.len() == 1 { ":" } else { ", first:" };
+    let text = format!("  {mark} {count} on the set-up{lead} {}", words::clean(&first.message));
+    format!("{}\n", shorten(&text, width))
 }
 
 fn host(host: &Host) -> String {
@@ -100,7 +91,11 @@ fn host(host: &Host) -> String {
 
 fn chain(target: &Inspected) -> String {
     let storage = &target.storage;
-    let mut out = format!("{}\n", words::path(&storage.path));
+    let there = match storage.kind {
+        TargetKind::Missing => " (not there yet; the directory it would be in)",
+        _ => "",
+    };
+    let mut out = format!("{}{there}\n", words::path(&storage.path));
     if let Some(fs) = &storage.file_system {
         let mut facts = vec![
             format!("{} on {}", words::clean(&fs.kind), words::path(&fs.mount_point)),
@@ -123,6 +118,9 @@ fn chain(target: &Inspected) -> String {
         let indent = "   ".repeat(usize::try_from(layer.level).unwrap_or(0).min(20));
         let first = format!("  {indent}└─ {} ", words::clean(&layer.name));
         out.push_str(&wrap(&first, &of_layer(layer), WIDTH));
+        for line in &layer.table {
+            out.push_str(&wrap(&format!("  {indent}     "), &words::clean(line), WIDTH));
+        }
         let device = storage.devices.iter().find(|device| device.name == layer.name);
         let inner = format!("  {indent}     ");
         for facts in device.map(of_device).unwrap_or_default() {

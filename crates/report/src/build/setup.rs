@@ -1,0 +1,152 @@
+//! What was found about the set-up, beside the figures that it may explain.
+
+use inspect::{Device, Finding};
+use results::Environment;
+use workload::show_number;
+
+use crate::model::Block;
+use crate::words;
+
+/// How far from a queue's depth a saturation point may lie and still be said to be at it.
+const NEAR: f64 = 0.15;
+
+/// What keeps throughput down.
+const THROUGHPUT: [&str; 26] = [
+    "alignment-offset",
+    "cache-volume",
+    "compressing-device",
+    "compression",
+    "cpu-governor",
+    "encryption",
+    "interrupts-on-one-cpu",
+    "io-split",
+    "link-below-capability",
+    "link-lowered",
+    "loop-device",
+    "network-file-system",
+    "partition-misaligned",
+    "path-failed",
+    "path-single",
+    "paths-unequal",
+    "queue-depth-below-asked",
+    "queue-depth-small",
+    "raid-degraded",
+    "raid-rebuilding",
+    "scheduler",
+    "scheduler-rotating",
+    "snapshot",
+    "stripe-misaligned",
+    "thin-storage",
+    "user-space-file-system",
+];
+/// What makes writes slow, or fast at the price of safety.
+const WRITES: [&str; 9] = [
+    "copy-on-write",
+    "data-journal",
+    "emulated-sectors",
+    "flush-disabled",
+    "no-write-barrier",
+    "online-discard",
+    "raid-parity",
+    "raid-write-hole",
+    "volatile-write-cache",
+];
+
+/// What of the set-up may explain a saturation point at so many I/Os in flight; nothing where nothing does.
+pub(super) fn of_knee(environment: &Environment, in_flight: f64) -> Vec<Block> {
+    let devices = environment.storage.iter().flat_map(|storage| &storage.devices);
+    let mut sentences: Vec<String> = Vec::new();
+    for device in devices {
+        sentences.extend(queues(device, in_flight));
+    }
+    sentences.extend(found(environment, &THROUGHPUT));
+    block("In the set-up, beside this saturation point:", sentences)
+}
+
+/// What of the set-up may explain the figures of writes.
+pub(super) fn of_writes(environment: &Environment) -> Vec<Block> {
+    block("In the set-up, beside the figures of writes:", found(environment, &WRITES))
+}
+
+fn block(lead: &str, mut sentences: Vec<String>) -> Vec<Block> {
+    let mut seen = Vec::new();
+    sentences.retain(|sentence| {
+        let new = !seen.contains(sentence);
+        seen.push(sentence.clone());
+        new
+    });
+    if sentences.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Paragraph(lead.to_owned()), Block::List(sentences)]
+}
+
+fn queues(device: &Device, in_flight: f64) -> Vec<String> {
+    let limits = [("nr_requests", device.nr_requests), ("the queue depth", device.queue_depth)];
+    let near = |limit: u64| {
+        let limit = limit as f64;
+        limit > 0.0 && (in_flight - limit).abs() <= NEAR * limit
+    };
+    let name = words::clean(&device.name);
+    let sentence = |(what, limit): (&str, u64)| {
+        format!(
+            "Saturation at {} in flight is where {what} of {name} ends ({limit}): more I/Os wait in the kernel.",
+            show_number(in_flight)
+        )
+    };
+    let known = limits.into_iter().filter_map(|(what, limit)| Some((what, limit?)));
+    known.filter(|(_, limit)| near(*limit)).map(sentence).collect()
+}
+
+fn found(environment: &Environment, codes: &[&str]) -> Vec<String> {
+    let of_storage = environment.storage.iter().flat_map(|storage| &storage.findings);
+    let of_host = environment.host.iter().flat_map(|host| &host.findings);
+    let fits = |finding: &&Finding| codes.contains(&finding.code.as_str());
+    let sentence =
+        |f: &Finding| format!("{} ({})", words::clean(&f.message), words::clean(&f.code));
+    of_storage.chain(of_host).filter(fits).map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inspect::{Severity, Storage};
+
+    fn environment(nr_requests: u64) -> Environment {
+        let device =
+            Device { name: "sda".into(), nr_requests: Some(nr_requests), ..Device::default() };
+        let finding = |code: &str| Finding::new(Severity::Info, code, format!("About {code}."));
+        let findings = vec![finding("io-split"), finding("raid-parity"), finding("swappiness")];
+        let storage = Storage { devices: vec![device], findings, ..Storage::default() };
+        Environment { host: None, storage: vec![storage.clone(), storage] }
+    }
+
+    #[test]
+    fn a_knee_at_the_end_of_a_queue_is_told_and_one_elsewhere_is_not() {
+        let list =
+            |nr_requests, in_flight| match of_knee(&environment(nr_requests), in_flight).pop() {
+                Some(Block::List(sentences)) => sentences,
+                other => panic!("{other:?}"),
+            };
+        let at = list(32, 31.0);
+        assert_eq!(at.len(), 2, "{at:?}");
+        assert!(at[0].contains("31 in flight is where nr_requests of sda ends (32)"), "{at:?}");
+        assert_eq!(list(32, 8.0), ["About io-split. (io-split)"]);
+        assert!(of_knee(&Environment { host: None, storage: Vec::new() }, 32.0).is_empty());
+    }
+
+    #[test]
+    fn writes_have_findings_of_their_own() {
+        let Some(Block::List(sentences)) = of_writes(&environment(1)).pop() else {
+            panic!("a list is expected")
+        };
+        assert_eq!(sentences, ["About raid-parity. (raid-parity)"]);
+    }
+
+    #[test]
+    fn every_name_is_that_of_a_rule() {
+        for code in THROUGHPUT.iter().chain(&WRITES) {
+            assert!(inspect::rule(code).is_some(), "{code}");
+        }
+    }
+}
