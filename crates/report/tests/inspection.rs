@@ -1,5 +1,4 @@
 //! The text of an inspection, and its copy without names.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use inspect::{
     Device, Disk, Extents, FileSystem, Finding, Health, Host, Inspected, Inspection, Layer,

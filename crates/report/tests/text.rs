@@ -162,7 +162,7 @@ fn an_assessment_fits_one_screen() {
     assert_eq!(lines[0], "/data/pg, file size 100 GiB");
     assert!(lines[1].contains("SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB), ext4 on /data"));
     for part in [
-        "  ! 2 findings on the set-up, first: The scheduler mq-deadline is in use on nvme0",
+        "  ! 2 findings on the set-up, first: The scheduler mq-deadline is in use on",
         "the kernel's counters of nvme0n1 agree in",
         "GOOD       Transaction log. The mean latency of 60 KiB sequential write",
         "EXCELLENT  OLTP data files.",
