@@ -35,7 +35,7 @@ pub struct Asked<'a> {
 pub fn validation(asked: Asked<'_>, places: &[Place], report: &Report) -> Validation {
     let verdict = verdict(report);
     let page_bytes = u64::from(asked.plan.page_bytes).max(1);
-    let data = places.iter().filter(|place| place.role == Role::Data);
+    let data = places.iter().filter(|place| place.role != Role::Log);
     let plan = match serde_json::to_value(asked.plan) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -160,7 +160,11 @@ fn files(places: &[Place], report: &Report) -> Vec<ValidatedFile> {
             throttled: paced.throttled,
             in_flight_max: paced.in_flight_max,
         });
-        let role = if place.role == Role::Data { "data" } else { "log" };
+        let role = match place.role {
+            Role::Data => "data",
+            Role::Log => "log",
+            Role::Doublewrite => "doublewrite",
+        };
         Some(ValidatedFile {
             path: place.path.clone(),
             role: role.to_owned(),
@@ -213,7 +217,7 @@ fn persistence(kept: Kept) -> Persistence {
 
 /// The path of a data file by its number among those.
 fn data_path(places: &[Place], file: u16) -> Option<std::path::PathBuf> {
-    let mut data = places.iter().filter(|place| place.role == Role::Data);
+    let mut data = places.iter().filter(|place| place.role != Role::Log);
     data.nth(usize::from(file)).map(|place| place.path.clone())
 }
 

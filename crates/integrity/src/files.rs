@@ -69,6 +69,8 @@ pub(crate) struct DataFile {
     /// Of as many pages as there may ever be.
     pub ledger: Ledger,
     pub shape: Shape,
+    /// It is where changed pages are written to before they are written in their places.
+    pub is_area: bool,
     /// Pages that there are now.
     pages: AtomicU64,
 }
@@ -88,7 +90,8 @@ impl DataFile {
         let zeros = if shape.sparse { 0 } else { begin };
         let new = if is_resumed { all } else { zeros };
         (new..all).for_each(|page| ledger.cut(page));
-        Self { target, path, page_bytes, ledger, shape, pages: AtomicU64::new(begin) }
+        let (pages, is_area) = (AtomicU64::new(begin), false);
+        Self { target, path, page_bytes, ledger, shape, is_area, pages }
     }
 
     /// Where a page begins.

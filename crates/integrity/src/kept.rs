@@ -383,6 +383,7 @@ fn text_of(path: &Path, plan: &Plan, places: &[Place]) -> Result<String, KeptErr
             Role::Data if place.shape.sparse => "data with holes",
             Role::Data => "data",
             Role::Log => "log",
+            Role::Doublewrite => "doublewrite",
         };
         let id = identity(&place.path).map_err(|e| failed(path, "made for its files", e))?;
         let (bytes, align) = (place.size_bytes, place.align_bytes);

@@ -27,6 +27,7 @@ mod rules;
 mod run;
 mod shared;
 mod site;
+mod tables;
 mod units;
 mod users;
 
@@ -50,7 +51,10 @@ pub use ledger::{Claim, Ledger, LedgerError, Recovered};
 pub use log::LogDamage;
 pub use pace::Paced;
 pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
-pub use plan::{Hardening, PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers, Throttle};
+pub use plan::{
+    Hardening, Logging, PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers, TableUsers,
+    Throttle,
+};
 pub use plan_file::{PlanFile, PlanFileError, plan_text, read_plan};
 pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, Resumed, failure_words};
 pub use rules::PlanError;

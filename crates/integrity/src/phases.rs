@@ -66,7 +66,7 @@ pub(crate) fn phases(
     }
     let mut load = Duration::ZERO;
     if loads && !total.is_over(shared) {
-        shared.begins(Phase::Load, 1, shared.sizes(true).sum());
+        shared.begins(Phase::Load, 1, shared.sizes(Phase::Load).sum());
         let began = Instant::now();
         let all = |thread| User::over_all(plan, thread, true);
         total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
@@ -105,7 +105,7 @@ fn audit(
     total: &mut Total,
 ) -> Result<Duration, RunError> {
     let plan = shared.plan;
-    shared.tells(Phase::Audit, cycle + 1, shared.sizes(false).sum());
+    shared.tells(Phase::Audit, cycle + 1, shared.sizes(Phase::Audit).sum());
     let began = Instant::now();
     let all = |thread| User::over_all(plan, thread, false);
     total.add(phase(shared, (Duration::MAX, round.into()), no_logs(plan), open, &all)?);

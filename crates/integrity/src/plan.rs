@@ -38,6 +38,13 @@ pub struct Plan {
     pub bulk: ScanUsers,
     /// Read and write pages, one I/O behind the other.
     pub pages: PageUsers,
+    /// Write whole tables behind one another, and merge them.
+    pub tables: TableUsers,
+    /// How the log is written.
+    pub log: Logging,
+    /// Changed pages that a thread writes together to an area of their own ([`crate::Role::Doublewrite`]) before they are written in their
+    /// places; 0 writes them there at once.
+    pub doublewrite_pages: u32,
     /// Makes files shorter and longer, where their place says that they can; none does not.
     pub resizing: Option<Resizing>,
     /// How often a page that is wrong is read again.
@@ -140,6 +147,64 @@ pub enum PageOrder {
     Sequential,
 }
 
+/// Users that write whole tables, as engines of log-structured merge trees do: records to the log until a table is full, then all of the
+/// table in a row, and now and then they read tables and write as many in their place. Each has tables of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableUsers {
+    /// How many.
+    pub users: u32,
+    /// Pages of a table.
+    pub table_pages: u32,
+    /// Pages of one I/O.
+    pub io_pages: u32,
+    /// Length of a record of the log, from and to.
+    pub log_bytes: (u32, u32),
+    /// Records between two commits, from and to.
+    pub records: (u32, u32),
+    /// Commits until a table is full.
+    pub commits: u32,
+    /// Tables that are written before some are merged.
+    pub merge_after: u32,
+    /// Tables that are merged; 0 merges none.
+    pub merged: u32,
+}
+
+impl Default for TableUsers {
+    /// Nobody; those of whom there are some write tables of 64 MiB with 1 MiB at a time, on pages of 4 KiB.
+    fn default() -> Self {
+        Self {
+            users: 0,
+            table_pages: 16_384,
+            io_pages: 256,
+            log_bytes: (64, 1024),
+            records: (1, 16),
+            commits: 200,
+            merge_after: 4,
+            merged: 4,
+        }
+    }
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logging {
+    /// Blocks of the log have a multiple of this, and of what the target asks for.
+    #[serde(with = "bytes")]
+    pub block_bytes: u32,
+    /// The record of a change has an image of the page with it: it is longer by a page.
+    pub page_images: bool,
+    /// Where files are flushed, the log is flushed before a commit is done; otherwise a commit is done when its records are written.
+    pub commits_flush: bool,
+}
+
+impl Default for Logging {
+    fn default() -> Self {
+        Self { block_bytes: 512, page_images: false, commits_flush: true }
+    }
+}
+
 /// A user that makes files shorter and longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -200,6 +265,9 @@ impl Default for Plan {
                 pages: (1, 1),
                 order: PageOrder::Random,
             },
+            tables: TableUsers::default(),
+            log: Logging::default(),
+            doublewrite_pages: 0,
             resizing: None,
             rereads: 15,
             stop_on_fault: true,
@@ -220,7 +288,8 @@ impl Plan {
             return 1;
         }
         let scans = [&self.audit, &self.read_ahead, &self.bulk].map(|s| (s.users, s.pages.1));
-        let others = [(self.pages.users, self.pages.pages.1)];
+        let others =
+            [(self.pages.users, self.pages.pages.1), (self.tables.users, self.tables.io_pages)];
         let all = scans.into_iter().chain(others).filter(|(users, _)| *users > 0);
         all.fold(self.gather_pages, |most, (_, pages)| most.max(pages))
     }
@@ -232,6 +301,6 @@ impl Plan {
 
     /// Whether users change pages in memory, which are logged first and written later.
     pub(crate) fn changes_pages(&self) -> bool {
-        self.random.users > 0
+        self.random.users > 0 || self.tables.users > 0
     }
 }

@@ -67,15 +67,26 @@ impl Plan {
             ("audit.cycles", self.audit.cycles),
             ("read_ahead.cycles", self.read_ahead.cycles),
             ("bulk.cycles", self.bulk.cycles),
+            ("tables.table_pages", self.tables.table_pages),
+            ("tables.commits", self.tables.commits),
+            ("tables.merge_after", self.tables.merge_after),
         ] {
             found.check(value > 0, field, &value, "it must be at least 1");
         }
+        let block = self.log.block_bytes;
+        let ok = block.is_power_of_two() && (512..=65_536).contains(&block);
+        found.check(ok, "log.block_bytes", &block, "it must be a power of two from 512 to 65536");
         let rule = "a thread needs an I/O for its log, one for its changed pages and one for its users; use at least 4";
         found.check(self.depth >= 4 || !self.changes_pages(), "depth", &self.depth, rule);
-        let (from, to) = self.random.log_bytes;
-        let ok = from > 0 && from <= to && to <= LOG_RECORD_BYTES_MAX;
-        let rule = "a record has 1 to 64000 bytes, the smaller first";
-        found.check(ok, "random.log_bytes", &format!("{from} to {to}"), rule);
+        let image = if self.log.page_images { self.page_bytes } else { 0 };
+        for (field, (from, to), image) in [
+            ("random.log_bytes", self.random.log_bytes, image),
+            ("tables.log_bytes", self.tables.log_bytes, 0),
+        ] {
+            let ok = from > 0 && from <= to && to.saturating_add(image) <= LOG_RECORD_BYTES_MAX;
+            let rule = "a record has 1 to 64000 bytes with the image of a page, the smaller first";
+            found.check(ok, field, &format!("{from} to {to}"), rule);
+        }
     }
 
     fn check_users(&self, found: &mut Found) {
@@ -86,6 +97,8 @@ impl Plan {
             ("read_ahead.users", self.read_ahead.users),
             ("bulk.users", self.bulk.users),
             ("pages.users", self.pages.users),
+            ("tables.users", self.tables.users),
+            ("doublewrite_pages", self.doublewrite_pages),
         ] {
             found.check(value <= USERS_MAX, field, &value, "it must be at most 65536");
         }
@@ -100,6 +113,8 @@ impl Plan {
             ("bulk.pages", self.bulk.pages),
             ("pages.pages", self.pages.pages),
             ("random.chain_pages", self.random.chain_pages),
+            ("tables.io_pages", (self.tables.io_pages, self.tables.io_pages)),
+            ("tables.records", self.tables.records),
         ] {
             let ok = from > 0 && from <= to && to <= IO_PAGES_MAX;
             let value = format!("{from} to {to}");

@@ -53,6 +53,8 @@ pub enum Role {
     Data,
     /// The log.
     Log,
+    /// Changed pages, before they are written in their places.
+    Doublewrite,
 }
 
 /// Opens a queue to all targets in the thread that asks. It must have the plan's depth, buffers for reads and writes of
@@ -212,7 +214,7 @@ fn recover(files: &[DataFile]) -> Recovered {
 
 /// The words that a file needs which keeps what is known.
 pub(crate) fn needs(plan: &Plan, places: &[Place]) -> Needs {
-    let of_data = places.iter().filter(|place| place.role == Role::Data);
+    let of_data = places.iter().filter(|place| place.role != Role::Log);
     let data = of_data.map(|p| p.size_bytes / u64::from(plan.page_bytes.max(1))).collect();
     let of_logs = (0..).zip(places).filter(|(_, place)| place.role == Role::Log);
     let places: LogPlaces<'_> = of_logs.collect();
@@ -242,7 +244,7 @@ fn files<'a>(
             )));
         }
         match place.role {
-            Role::Data => {
+            Role::Data | Role::Doublewrite => {
                 let new = || Ledger::new(place.size_bytes / page_bytes);
                 let ledger = kept.next().map_or_else(new, Ok)?;
                 if ledger.pages() == 0 {
@@ -250,16 +252,37 @@ fn files<'a>(
                 }
                 check_shape(plan, place)?;
                 let (path, shape) = (place.path.clone(), place.shape.clone());
-                files.push(DataFile::new(target, path, page_bytes, ledger, shape, is_resumed));
+                let mut file = DataFile::new(target, path, page_bytes, ledger, shape, is_resumed);
+                file.is_area = place.role == Role::Doublewrite;
+                files.push(file);
             }
             Role::Log => logs.push((target, place)),
         }
     }
-    if files.is_empty() {
+    if files.iter().all(|file| file.is_area) {
         return Err(RunError::Places("there is no file for pages".to_owned()));
     }
+    check_area(plan, &files)?;
     check_log_places(plan, &logs)?;
     Ok((files, logs))
+}
+
+/// There is an area where one is needed, and it has room for all threads.
+fn check_area(plan: &Plan, files: &[DataFile]) -> Result<(), RunError> {
+    let needed = u64::from(plan.doublewrite_pages) * u64::from(plan.threads);
+    let areas: Vec<&DataFile> = files.iter().filter(|file| file.is_area).collect();
+    let text = match areas.as_slice() {
+        [] if needed == 0 => return Ok(()),
+        [one] if needed > 0 && one.pages() >= needed => return Ok(()),
+        [one] if needed > 0 => format!(
+            "`{}` has room for {} pages, and {needed} are written twice at a time; use a larger one",
+            one.path.display(),
+            one.pages()
+        ),
+        _ => "pages are written twice where there is one place for that, and not otherwise"
+            .to_owned(),
+    };
+    Err(RunError::Places(text))
 }
 
 /// Sizes fit to pages, and to what direct I/O and the end of a test file need.
@@ -314,7 +337,7 @@ fn part_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<LogPart> {
     let (index, part) = (u64::from(thread) % number, u64::from(thread) / number);
     let (target, place) = *logs.get(usize::try_from(index).ok()?)?;
     let sharing = u64::from(plan.threads).saturating_sub(index).div_ceil(number).max(1);
-    let align = place.align_bytes.max(LOG_ALIGN_MIN);
+    let align = place.align_bytes.max(LOG_ALIGN_MIN).max(plan.log.block_bytes.into());
     let bytes = place.size_bytes / sharing / align * align;
     Some(LogPart { target, start: bytes * part, bytes, align })
 }

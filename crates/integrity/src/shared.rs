@@ -119,9 +119,21 @@ impl<'a> Shared<'a> {
         &self.files[usize::from(number)]
     }
 
-    /// Pages of each file that there are now; while all are written for the first time, none of those that are not.
-    pub(crate) fn sizes(&self, loads: bool) -> impl Iterator<Item = u64> {
-        self.files.iter().map(move |f| if loads && f.shape.sparse { 0 } else { f.pages() })
+    /// Pages of each file that there are now and that are used in a phase.
+    pub(crate) fn sizes(&self, phase: Phase) -> impl Iterator<Item = u64> {
+        let is_used = move |file: &DataFile| match phase {
+            // What has holes is not written before somebody uses it.
+            Phase::Load => !file.shape.sparse,
+            // The area is no user's.
+            Phase::Work => !file.is_area,
+            Phase::Audit | Phase::Log => true,
+        };
+        self.files.iter().map(move |f| if is_used(f) { f.pages() } else { 0 })
+    }
+
+    /// The file that changed pages are written to before they are written in their places.
+    pub(crate) fn area(&self) -> Option<u16> {
+        (0..).zip(&self.files).find(|(_, file)| file.is_area).map(|(number, _)| number)
     }
 
     /// Bytes of this many pages.

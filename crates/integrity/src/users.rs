@@ -9,6 +9,7 @@ use rand_xoshiro::rand_core::Rng;
 
 use crate::page::PageId;
 use crate::plan::{PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers};
+use crate::tables::Tables;
 
 /// What a user wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub(crate) enum Wish {
     Change { id: PageId, log_bytes: u32 },
     /// Write this many pages from here without reading them.
     Write { from: PageId, pages: u32 },
+    /// Write a record of this many bytes to the log.
+    Log { bytes: u32 },
+    /// Go on when the file was flushed, where files are.
+    Harden { file: u16 },
     /// Make a file shorter or longer by so many steps, and go on when that is done.
     Resize { steps: u32 },
     /// Go on when everything that it changed is in the log.
@@ -38,7 +43,7 @@ impl Chance {
         u64::try_from((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64).unwrap_or(0)
     }
 
-    fn between(&mut self, (from, to): (u32, u32)) -> u32 {
+    pub(crate) fn between(&mut self, (from, to): (u32, u32)) -> u32 {
         let more = self.below(u64::from(to.saturating_sub(from)) + 1);
         from.saturating_add(u32::try_from(more).unwrap_or(0))
     }
@@ -84,6 +89,7 @@ pub(crate) enum User {
     },
     Scan(Scan),
     Pages(Pages),
+    Tables(Tables),
     Resizes {
         how: Resizing,
         /// It has made its pause.
@@ -169,7 +175,9 @@ impl User {
         // One of the first thread is enough for all files.
         let resizes = plan.resizing.filter(|_| thread == 0);
         let resizes = resizes.map(|how| Self::Resizes { how, rested: false });
-        random.chain(scans).chain(pages).chain(resizes).collect()
+        let tables = (0..plan.tables.users).filter(|n| n % plan.threads == thread);
+        let tables = tables.map(|number| Self::Tables(Tables::new(plan.tables, number)));
+        random.chain(scans).chain(pages).chain(tables).chain(resizes).collect()
     }
 
     /// Users that together go over every page once.
@@ -191,6 +199,7 @@ impl User {
             }
             Self::Scan(scan) => scan.next(sizes, chance),
             Self::Pages(pages) => pages.next(sizes, chance),
+            Self::Tables(tables) => tables.next(sizes, chance),
             Self::Resizes { how, rested } => {
                 *rested = !*rested;
                 if *rested {
@@ -208,13 +217,18 @@ impl User {
         match self {
             Self::Random { .. } => plan.cache_hit_percent,
             Self::Scan(scan) => scan.hit_percent,
-            Self::Pages(_) | Self::Resizes { .. } | Self::Whole(_) => 0.0,
+            Self::Pages(_) | Self::Tables(_) | Self::Resizes { .. } | Self::Whole(_) => 0.0,
         }
     }
 
-    /// Whether it changes pages in memory, which are logged first and written later.
+    /// Whether it writes to the log, or changes pages in memory, which are written later.
     pub(crate) fn changes_pages(&self) -> bool {
-        matches!(self, Self::Random { .. })
+        matches!(self, Self::Random { .. } | Self::Tables(_))
+    }
+
+    /// Whether it goes on with those pages of an I/O that somebody else has, when that one has given them back.
+    pub(crate) fn wants_all(&self) -> bool {
+        matches!(self, Self::Tables(_))
     }
 
     /// Whether it writes every page for the first time.
@@ -224,7 +238,7 @@ impl User {
 
     /// Whether it only tries again where all pages are somebody else's.
     pub(crate) fn insists(&self) -> bool {
-        matches!(self, Self::Pages(_))
+        matches!(self, Self::Pages(_) | Self::Tables(_))
     }
 }
 

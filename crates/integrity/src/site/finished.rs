@@ -110,7 +110,7 @@ impl Site<'_> {
                     None => self.writing -= 1,
                 }
             }
-            Task::Log(block) if complete && self.shared.plan.hardening == Hardening::Flush => {
+            Task::Log(block) if complete && self.flushes_log() => {
                 let target = self.log.as_ref().map_or(0, Log::target);
                 // In the same slot: there may be no other.
                 let (offset, bytes, buffer_offset) = (0, 0, 0);
@@ -128,8 +128,11 @@ impl Site<'_> {
                     }
                 }
             }
-            Task::HardenData => {
-                self.hardening -= 1;
+            Task::HardenData | Task::HardenFor(_) => {
+                match task {
+                    Task::HardenFor(seat) => self.seats[seat].state = State::Idle,
+                    _ => self.hardening -= 1,
+                }
                 if !complete {
                     let what =
                         "a file cannot be flushed, so nobody knows which writes before it arrived";
@@ -144,6 +147,11 @@ impl Site<'_> {
             }
             Task::Again | Task::Abandoned => {}
         }
+    }
+
+    fn flushes_log(&self) -> bool {
+        let plan = self.shared.plan;
+        plan.hardening == Hardening::Flush && plan.log.commits_flush
     }
 
     pub(super) fn recycle(&mut self, mut claims: Vec<Claim>) {

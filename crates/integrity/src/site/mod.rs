@@ -1,6 +1,7 @@
 //! One thread of the simulated database: it does on a queue what its users wish, keeps the log ahead of the pages, and checks everything
 //! that it reads.
 
+mod doublewrite;
 mod finished;
 mod resizing;
 mod writing;
@@ -17,10 +18,12 @@ use crate::ledger::Claim;
 use crate::log::{Block, Log};
 use crate::pace::Pace;
 use crate::page::PageId;
+use crate::plan::Hardening;
+use crate::run::Phase;
 use crate::shared::Shared;
-use resizing::Resizing;
-
 use crate::users::{Chance, User, Wish};
+use doublewrite::Doubling;
+use resizing::Resizing;
 
 /// A thread looks up this often even if nothing finishes.
 const LOOK_UP_NS: u64 = 20_000_000;
@@ -45,6 +48,8 @@ enum Task {
     Log(Block),
     HardenLog(Block),
     HardenData,
+    /// For a user that waits for it.
+    HardenFor(usize),
     /// Zeros over what is new at the end of a file.
     Stamp {
         file: u16,
@@ -122,6 +127,9 @@ pub(crate) struct Site<'a> {
     dirty: Vec<Dirty>,
     /// What a checkpoint still has to write; the last comes first.
     batch: Vec<Dirty>,
+    /// What of it may be written in its place.
+    ready: Vec<Dirty>,
+    doubling: Doubling,
     /// Writes of a checkpoint under way.
     writing: u32,
     /// Files that a checkpoint has written to and not flushed.
@@ -174,6 +182,8 @@ impl<'a> Site<'a> {
             log_busy: false,
             dirty: Vec::new(),
             batch: Vec::new(),
+            ready: Vec::new(),
+            doubling: Doubling::default(),
             writing: 0,
             to_harden: Vec::new(),
             hardening: 0,
@@ -245,7 +255,7 @@ impl<'a> Site<'a> {
             self.tell_of_long_ios(now);
         }
         self.leave_resizing();
-        for dirty in self.dirty.iter().chain(&self.batch) {
+        for dirty in self.unwritten() {
             self.shared.file(dirty.file).ledger.release(&dirty.claim);
         }
         let Self { log, figures, work, failed, .. } = self;
@@ -257,12 +267,15 @@ impl<'a> Site<'a> {
         self.shared.teller.cell(self.thread)
     }
 
+    /// Pages that were changed in memory and are not being written.
+    fn unwritten(&self) -> impl Iterator<Item = &Dirty> {
+        self.dirty.iter().chain(&self.batch).chain(&self.ready).chain(&self.doubling.group)
+    }
+
     fn is_clean(&self) -> bool {
         let logged = self.log.as_ref().is_none_or(|l| l.pending_bytes() == 0);
-        let written = self.dirty.is_empty()
-            && self.batch.is_empty()
-            && !self.in_checkpoint
-            && self.to_harden.is_empty();
+        let written =
+            self.unwritten().next().is_none() && !self.in_checkpoint && self.to_harden.is_empty();
         logged && written && self.slots.iter().all(Option::is_none)
     }
 
@@ -278,6 +291,15 @@ impl<'a> Site<'a> {
             _ => u64::MAX,
         };
         self.seats.iter().map(wake).min().unwrap_or(u64::MAX).min(now + LOOK_UP_NS)
+    }
+
+    /// The phase, as far as it says which files are used.
+    fn phase(&self) -> Phase {
+        match self.seats.first().map(|seat| &seat.user) {
+            Some(User::Whole(walk)) if walk.writes => Phase::Load,
+            Some(User::Whole(_)) => Phase::Audit,
+            _ => Phase::Work,
+        }
     }
 
     /// Whether its users, all of them alike, write every page for the first time.
@@ -298,7 +320,7 @@ impl<'a> Site<'a> {
             self.turn = (self.turn + 1) % seats.max(1);
         }
         self.sizes.clear();
-        self.sizes.extend(self.shared.sizes(self.loads()));
+        self.sizes.extend(self.shared.sizes(self.phase()));
         for number in 0..seats {
             let seat = (self.turn + number) % seats;
             for _ in 0..WISHES_AT_ONCE {
@@ -356,6 +378,11 @@ impl<'a> Site<'a> {
     fn fulfil(&mut self, seat: usize, wish: Wish, now: u64) -> State {
         match wish {
             Wish::Leave => State::Gone,
+            Wish::Log { bytes } => {
+                self.seats[seat].record = self.log.as_mut().map(|log| log.append(bytes));
+                State::Idle
+            }
+            Wish::Harden { file } => self.harden_for(seat, file),
             Wish::Resize { steps } => self.begin_resizing(seat, steps),
             Wish::Sleep(time) => State::Until(now.saturating_add(nanoseconds(time))),
             Wish::Commit => match self.seats[seat].record.take() {
@@ -387,6 +414,7 @@ impl<'a> Site<'a> {
             }
             Wish::Write { from, pages } => {
                 let claims = self.claim(from, pages);
+                self.keep_rest(seat, wish, claims.len());
                 if claims.is_empty() {
                     self.spare.push(claims);
                     return self.without_pages(seat, now);
@@ -405,6 +433,28 @@ impl<'a> Site<'a> {
                 State::Working
             }
         }
+    }
+
+    /// Keeps what is left of a write whose pages somebody else has, for those who want all of it.
+    fn keep_rest(&mut self, seat: usize, wish: Wish, claimed: usize) {
+        let Wish::Write { from, pages } = wish else { return };
+        let done = u32::try_from(claimed).unwrap_or(u32::MAX);
+        let next = PageId { page: from.page + u64::from(done), ..from };
+        let is_there = next.page < self.shared.file(from.file).pages();
+        if done < pages && is_there && self.seats[seat].user.wants_all() {
+            self.seats[seat].held = Some(Wish::Write { from: next, pages: pages - done });
+        }
+    }
+
+    /// Flushes a file for a user, where files are flushed.
+    fn harden_for(&mut self, seat: usize, file: u16) -> State {
+        if self.shared.plan.hardening != Hardening::Flush {
+            return State::Idle;
+        }
+        self.to_harden.retain(|known| *known != file);
+        let target = self.shared.file(file).target;
+        self.start(Task::HardenFor(seat), Op::Fdatasync, target, 0, 0);
+        State::Working
     }
 
     /// What a user does whose pages are all somebody else's.
@@ -428,7 +478,9 @@ impl<'a> Site<'a> {
             return;
         }
         let Some(claim) = self.shared.file(id.file).claim(id.page) else { return };
-        let record = self.log.as_mut().map_or(0, |log| log.append(log_bytes));
+        let image = if self.shared.plan.log.page_images { self.shared.plan.page_bytes } else { 0 };
+        let bytes = log_bytes.saturating_add(image);
+        let record = self.log.as_mut().map_or(0, |log| log.append(bytes));
         self.seats[seat].record = Some(record);
         self.work.changes += 1;
         self.cell().changes.add(1);

@@ -16,6 +16,7 @@ impl Site<'_> {
         let awaited = leaving
             || pending >= BLOCK_BYTES_MAX / 2
             || !self.batch.is_empty()
+            || !self.ready.is_empty()
             || self.seats.iter().any(|s| matches!(s.state, State::Committing(_)));
         if self.log_busy || pending == 0 || !awaited {
             return;
@@ -49,12 +50,14 @@ impl Site<'_> {
         }
         // The last is kept for the log.
         let kept = usize::from(self.log.is_some());
+        self.clear();
         while self.free.len() > kept && !self.batch_waits(leaving) {
             let Some((file, claims)) = self.next_gathered() else { break };
             self.writing += 1;
             self.write(file, claims, None);
         }
-        if !self.in_checkpoint || !self.batch.is_empty() || self.writing > 0 {
+        let writes = !self.batch.is_empty() || !self.ready.is_empty() || self.writing > 0;
+        if !self.in_checkpoint || writes || !self.doubling.group.is_empty() {
             return;
         }
         while self.free.len() > kept {
@@ -72,7 +75,7 @@ impl Site<'_> {
 
     /// Whether the next page of the checkpoint waits for I/Os on its file to become faster.
     fn batch_waits(&mut self, leaving: bool) -> bool {
-        let Some(next) = self.batch.last() else { return false };
+        let Some(next) = self.ready.last() else { return false };
         let Some(throttle) = self.shared.plan.throttle else { return false };
         let target = self.shared.file(next.file).target;
         let waits = !(leaving && throttle.bursts) && self.must_wait(target);
@@ -85,9 +88,9 @@ impl Site<'_> {
 
     /// Changed pages that lie side by side and whose records are on stable media.
     fn next_gathered(&mut self) -> Option<(u16, Vec<Claim>)> {
-        let first = self.batch.last().copied()?;
+        let first = self.ready.last().copied()?;
         let mut claims = self.spare.pop().unwrap_or_default();
-        while let Some(next) = self.batch.last().copied() {
+        while let Some(next) = self.ready.last().copied() {
             let beside = next.file == first.file
                 && next.claim.page == first.claim.page + claims.len() as u64
                 && claims.len() < self.shared.plan.gathered() as usize;
@@ -95,7 +98,7 @@ impl Site<'_> {
                 break;
             }
             claims.push(next.claim);
-            self.batch.pop();
+            self.ready.pop();
         }
         if claims.is_empty() {
             self.spare.push(claims);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[cfg(target_os = "linux")]
+mod engines;
 mod killed;
 mod pages;
 mod sizes;

@@ -59,6 +59,9 @@ pub(crate) struct Storage {
     pub full: bool,
     /// How often targets became shorter, and longer.
     pub resized: (u32, u32),
+    /// What was done to targets other than this one, in order: which, and whether it was a flush.
+    pub ordered: Option<u16>,
+    pub steps: Vec<(u16, bool)>,
     /// I/Os behind the end of a target.
     pub beyond: u32,
     /// I/Os move only a part at a time.
@@ -123,6 +126,14 @@ impl Storage {
         Ok(())
     }
 
+    fn made_ordered(&mut self, request: &Request) {
+        let flush = request.op != Op::Write;
+        // The area is flushed for the first time when the first writing is over.
+        if flush || !self.steps.is_empty() {
+            self.steps.push((request.target, flush));
+        }
+    }
+
     /// Whether an I/O is behind the end of its target.
     fn is_beyond(&mut self, request: &Request) -> bool {
         let end = self.ends.get(&request.target);
@@ -147,7 +158,8 @@ impl Storage {
     /// A page somewhere else.
     fn elsewhere(&self, request: &Request) -> usize {
         let size = self.stored[usize::from(request.target)].len();
-        (Self::part(request).start + size / 2 / PAGE * PAGE) % (size - request.bytes as usize)
+        (Self::part(request).start + size / 2 / PAGE * PAGE)
+            % (size - request.bytes as usize).max(1)
             / PAGE
             * PAGE
     }
@@ -248,6 +260,11 @@ impl Memory {
         let slot = request.slot as usize;
         if !matches!(request.op, Op::Fsync | Op::Fdatasync) && storage.is_beyond(&request) {
             return 0;
+        }
+        // Only what comes behind the first writing of all pages is told apart.
+        if storage.ordered.is_some_and(|except| except != request.target) && request.op != Op::Read
+        {
+            storage.made_ordered(&request);
         }
         match request.op {
             Op::Read => storage.read(&request, &mut self.read[slot][part]),

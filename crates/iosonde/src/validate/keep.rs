@@ -163,7 +163,7 @@ impl Keeping {
         let filling = |role: &Role| match (self, role) {
             (Self::GoOn(..), _) => Filling::AsItIs,
             // The first writing of all pages fills their files; the log is overwritten here and there and is filled before.
-            (_, Role::Data) => Filling::Caller,
+            (_, Role::Data | Role::Doublewrite) => Filling::Caller,
             (_, Role::Log) => Filling::Engine,
         };
         roles.iter().map(filling).collect()
