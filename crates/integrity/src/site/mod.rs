@@ -276,7 +276,9 @@ impl<'a> Site<'a> {
         let logged = self.log.as_ref().is_none_or(|l| l.pending_bytes() == 0);
         let written =
             self.unwritten().next().is_none() && !self.in_checkpoint && self.to_harden.is_empty();
-        logged && written && self.slots.iter().all(Option::is_none)
+        let ends = self.shared.stop.load(Ordering::Relaxed);
+        let resized = ends || !self.resizing.as_ref().is_some_and(Resizing::is_bound);
+        logged && written && resized && self.slots.iter().all(Option::is_none)
     }
 
     /// When a user wants something again. Without room for it, only what finishes helps, and that ends the wait.

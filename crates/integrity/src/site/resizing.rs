@@ -27,6 +27,13 @@ pub(super) struct Resizing {
     pub stamps: u32,
 }
 
+impl Resizing {
+    /// The file system is at it, or zeros are written: who leaves waits for it, unless nothing is looked at any more behind that.
+    pub(super) fn is_bound(&self) -> bool {
+        !matches!(self.stage, Stage::Draining(_))
+    }
+}
+
 #[derive(Debug)]
 enum Stage {
     /// Pages that are to go are claimed: all before this one.
