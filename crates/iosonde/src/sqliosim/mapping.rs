@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use dialects::sqliosim::Configuration;
-use integrity::{Hardening, Plan, RandomUsers, Role, ScanUsers, Throttle, slot_bytes};
+use dialects::sqliosim::{Configuration, DataFile};
+use integrity::{Hardening, Plan, RandomUsers, Resizing, Role, ScanUsers, Throttle, slot_bytes};
+
+use crate::validate::Wanted;
 
 /// Memory for pages and buffers where the configuration says nothing, in MiB.
 const MEMORY_MB: u64 = 512;
@@ -22,6 +24,10 @@ pub(super) struct Mapped {
     pub plan: Plan,
     /// What each file holds.
     pub roles: Vec<Role>,
+    /// How each file begins, and whether its size changes.
+    pub wanted: Vec<Wanted>,
+    /// The most that each file may have, in bytes.
+    pub sizes: Vec<u64>,
     /// The length of a cycle.
     pub time: Duration,
     /// Past the cache of the operating system.
@@ -40,10 +46,43 @@ pub(super) fn mapped(config: &Configuration, seed: u64) -> Mapped {
     Mapped {
         plan,
         roles: config.files.iter().map(|file| role(file.log_file)).collect(),
+        wanted: config.files.iter().map(wanted).collect(),
+        sizes: config.files.iter().map(most_bytes).collect(),
         time: Duration::from_secs(whole(general.test_cycle_duration_s)),
         direct: general.no_buffering || general.scatter_gather,
         notes: notes(config),
     }
+}
+
+/// How a file begins, and whether its size changes. A log is written wholly and keeps its size.
+fn wanted(file: &DataFile) -> Wanted {
+    let bytes = |mb: i64| whole(mb).saturating_mul(1 << 20);
+    let resize = resizes(file).then(|| (bytes(file.initial_size_mb), bytes(file.increment_mb)));
+    Wanted { sparse: file.sparse && !file.log_file, resize }
+}
+
+/// Whether a file becomes shorter and longer.
+fn resizes(file: &DataFile) -> bool {
+    let most = file.max_size_mb.unwrap_or(0).max(file.initial_size_mb);
+    file.shrinkable && file.increment_mb > 0 && file.increment_mb <= most && !file.log_file
+}
+
+/// The most that a file may have.
+fn most_bytes(file: &DataFile) -> u64 {
+    let initial = file.initial_size_mb;
+    let most = if resizes(file) { file.max_size_mb.unwrap_or(0).max(initial) } else { initial };
+    whole(most).saturating_mul(1 << 20)
+}
+
+/// Who makes files shorter and longer; nobody where all keep their size.
+fn resizing(config: &Configuration) -> Option<Resizing> {
+    let shrink = &config.shrink;
+    config.files.iter().any(resizes).then(|| Resizing {
+        pause_min: Duration::from_secs(whole(shrink.interval_s_min)),
+        pause_max: Duration::from_secs(whole(shrink.interval_s_max)),
+        steps: (u32_of(whole(shrink.extends_min)).max(1), u32_of(whole(shrink.extends_max)).max(1)),
+        stamp: config.general.stamp_files,
+    })
 }
 
 /// The plan but for its threads.
@@ -96,6 +135,7 @@ fn users_of(config: &Configuration, cpus: u64, seed: u64) -> Plan {
         cache_hit_percent: percent(general.cache_hit_ratio),
         force_read_ahead: general.force_read_ahead,
         scatter_gather: general.scatter_gather,
+        resizing: resizing(config),
         ..Plan::default()
     }
 }
@@ -159,14 +199,14 @@ fn notes(config: &Configuration) -> Vec<String> {
         !general.delete_files_at_startup,
         "`DeleteFilesAtStartup=FALSE`: files are kept, and every page of them is written anew",
     );
-    let resizes = |f: &dialects::sqliosim::DataFile| {
-        f.shrinkable || f.max_size_mb.is_some_and(|most| most > f.initial_size_mb)
-    };
     add(
-        general.stamp_files || files.iter().any(resizes),
-        "`MaxSize`, `Increment`, `Shrinkable`, `StampFiles`, [ShrinkUser]: files keep the size they begin with, and are wholly written",
+        files.iter().any(|f| f.log_file && (f.shrinkable || f.sparse)),
+        "`Shrinkable`, `Sparse` of a log: logs are wholly written and keep their size",
     );
-    add(files.iter().any(|f| f.sparse), "`Sparse`: files are wholly written, and have no holes");
+    add(
+        files.iter().any(|f| f.shrinkable && !f.log_file && !resizes(f)),
+        "`Shrinkable` without an `Increment` that fits into the file: it keeps its size",
+    );
     let stream = |name: &str| name.char_indices().any(|(at, c)| c == ':' && at > 1);
     add(
         files.iter().any(|f| stream(&f.file_name)),
@@ -236,7 +276,9 @@ mod tests {
         let sparse = of("sparse");
         assert!(!sparse.plan.scatter_gather && sparse.plan.cycles == 3);
         assert_eq!(sparse.roles, [Role::Data, Role::Log, Role::Data]);
-        assert!(sparse.notes.iter().any(|n| n.contains("`Sparse`")));
+        let holes: Vec<bool> = sparse.wanted.iter().map(|w| w.sparse).collect();
+        assert_eq!(holes, [false, false, true]);
+        assert!(sparse.plan.resizing.is_none() && sparse.sizes[0] == 1000 << 20);
         assert!(sparse.notes.iter().any(|n| n.contains("stream")));
         assert!(of("hwcache").notes.is_empty(), "{:?}", of("hwcache").notes);
     }
@@ -258,18 +300,35 @@ mod tests {
     }
 
     #[test]
+    fn files_that_can_become_shorter_and_longer_do() {
+        let mut config = shipped("hwcache").unwrap();
+        let file = &mut config.files[0];
+        (file.max_size_mb, file.increment_mb, file.shrinkable) = (Some(200), 10, true);
+        config.general.stamp_files = true;
+        (config.shrink.interval_s_min, config.shrink.interval_s_max) = (3, 7);
+        let done = mapped(&config, 1);
+        assert_eq!(done.sizes, [200 << 20, 50 << 20]);
+        assert_eq!(done.wanted[0].resize, Some((100 << 20, 10 << 20)));
+        assert_eq!(done.wanted[1], Wanted::default());
+        let resizing = done.plan.resizing.unwrap();
+        assert_eq!((resizing.pause_min.as_secs(), resizing.pause_max.as_secs()), (3, 7));
+        assert!(resizing.steps == (1, 20) && resizing.stamp && done.notes.is_empty());
+        config.files[0].increment_mb = 0;
+        let kept = mapped(&config, 1);
+        assert!(kept.plan.resizing.is_none() && kept.sizes[0] == 100 << 20);
+        assert!(kept.notes.iter().any(|n| n.contains("Increment")), "{:?}", kept.notes);
+    }
+
+    #[test]
     fn what_is_not_done_is_told() {
         let mut config = shipped("hwcache").unwrap();
         config.general.affinity = 3;
         config.general.write_through = false;
         config.general.no_buffering = false;
-        config.general.stamp_files = true;
         config.random.cpu_simulation = true;
         config.files.truncate(1);
         let notes = mapped(&config, 1).notes.join("\n");
-        for key in
-            ["Affinity", "WriteThrough", "NoBuffering", "StampFiles", "CPUSimulation", "LogFile"]
-        {
+        for key in ["Affinity", "WriteThrough", "NoBuffering", "CPUSimulation", "LogFile"] {
             assert!(notes.contains(key), "{key}: {notes}");
         }
     }

@@ -19,7 +19,9 @@ use crate::dialect::{Tokens, begin_files, remove_begun, split};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
-use crate::validate::{Given, Keeping, Output, check_engine, conduct, memory_for, stream_of};
+use crate::validate::{
+    Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for, stream_of,
+};
 use effective::{effective, save};
 use flags::SqliosimFlags;
 use log::Log;
@@ -81,9 +83,10 @@ fn test(
     let keep = !config.general.delete_files_at_shutdown;
     let permissions = Permissions { keep, ..flags.place.permissions(&workload.targets) };
     let drives = flags.place.drives();
-    let data = config.files.iter().filter(|file| !file.log_file);
-    let mb: u64 = data.map(|file| u64::try_from(file.initial_size_mb).unwrap_or(0)).sum();
-    let memory = memory_for(mb.saturating_mul(128), "use smaller files")?;
+    let data = config.files.iter().zip(&mapped.sizes).filter(|(file, _)| !file.log_file);
+    let pages: u64 = data.map(|(_, size)| size / u64::from(mapped.plan.page_bytes)).sum();
+    let memory = memory_for(pages, "use smaller files")?;
+    check_shapes(&engine::plan(&workload, &permissions)?, &mapped.wanted)?;
     let about = format!("{}; {memory} of memory for the versions of pages", about(config, &mapped));
     if flags.dry_run {
         let plans = engine::plan(&workload, &permissions)?;
@@ -101,6 +104,7 @@ fn test(
         workload: &workload,
         permissions: &permissions,
         roles: mapped.roles.clone(),
+        wanted: mapped.wanted.clone(),
         time: mapped.time,
         keeping: Keeping::InMemory,
         configuration: Some(named(command)),
@@ -163,8 +167,8 @@ fn workload_of(
 ) -> Result<Workload, Failure> {
     let drives = flags.place.drives();
     let mut targets = Vec::new();
-    for file in &config.files {
-        let size = u64::try_from(file.initial_size_mb).unwrap_or(0).saturating_mul(1 << 20);
+    for (file, size) in config.files.iter().zip(&mapped.sizes) {
+        let size = *size;
         let path = path_of(&drives, &file.file_name)?;
         targets.push(Target { path, size_bytes: Some(Bytes(size)) });
     }
@@ -185,8 +189,8 @@ fn summary(config: &Configuration, report: &Report, index: usize, place: &Place)
     let (reads, writes) = (kind(&figures.read), kind(&figures.write));
     let summary = Summary {
         file: name,
-        // A test file is wholly written before it is used.
-        sparse: place.path.is_file().then_some(false),
+        // Files that were removed by now were files.
+        sparse: (!place.path.exists() || place.path.is_file()).then_some(place.shape.sparse),
         target_ms: u64::try_from(config.general.target_io_duration_ms).unwrap_or(0),
         running_average_ns: paced.map(|p| p.running_average_ns),
         throttled: paced.map_or(0, |p| p.throttled),

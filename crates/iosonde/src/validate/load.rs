@@ -1,10 +1,13 @@
 //! Who works on the pages: a database's users, or nothing but verified reads and writes.
 
+use std::time::Duration;
+
 use clap::Args;
-use integrity::{PageOrder, PageUsers, Plan, RandomUsers, ScanUsers};
+use integrity::{PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers, TableUsers};
 use workload::Bytes;
 
 use super::ValidateArgs;
+use super::profile::Imitated;
 use crate::exit::Failure;
 
 /// What is done to the pages.
@@ -22,6 +25,26 @@ pub(crate) struct LoadArgs {
     /// With `--workload random` or `sequential`: size of an I/O, whole pages [default: one page]
     #[arg(long, value_name = "SIZE")]
     pub block: Option<Bytes>,
+
+    /// The engine whose I/O is imitated: pages, users, log, flushes, cache; other flags win over it [default: sqlserver]
+    #[arg(long = "for", value_enum, value_name = "ENGINE")]
+    pub imitated: Option<Imitated>,
+
+    /// Go past the operating system's cache, also where the engine that is imitated does not
+    #[arg(long, conflicts_with = "buffered")]
+    pub direct: bool,
+
+    /// Do not write the data before: the files begin as holes, and what nobody has written yet must be zeros
+    #[arg(long)]
+    pub sparse: bool,
+
+    /// Make the data files shorter and longer while users work, with pauses of this length on average; they begin with half of their size
+    #[arg(long, value_name = "SECONDS")]
+    pub resize: Option<f64>,
+
+    /// With `--resize`: write zeros over what comes back at the end of a file
+    #[arg(long, requires = "resize")]
+    pub stamp: bool,
 }
 
 /// What is done to the pages.
@@ -36,6 +59,23 @@ pub(crate) enum WorkArg {
 }
 
 impl LoadArgs {
+    /// Whether I/O goes through the cache of the operating system.
+    pub(super) fn is_buffered(&self, asked: bool) -> bool {
+        asked || !self.direct && self.imitated.is_some_and(Imitated::is_buffered)
+    }
+
+    /// Who makes files shorter and longer, where the arguments say it.
+    fn resizing(&self, usual: Option<Resizing>) -> Result<Option<Resizing>, Failure> {
+        let Some(seconds) = self.resize else { return Ok(usual) };
+        if !(0.01..=86_400.0).contains(&seconds) {
+            let text = format!("--resize is {seconds}: it must be 0.01 s to a day");
+            return Err(Failure::WrongUsage(text));
+        }
+        let (pause_min, pause_max) =
+            (Duration::from_secs_f64(seconds / 2.0), Duration::from_secs_f64(seconds * 1.5));
+        Ok(Some(Resizing { pause_min, pause_max, stamp: self.stamp, ..Resizing::default() }))
+    }
+
     /// Whether there is a log.
     pub(super) fn has_log(&self) -> bool {
         self.workload == WorkArg::Database
@@ -43,8 +83,9 @@ impl LoadArgs {
 }
 
 /// The plan with the users that the arguments ask for.
-pub(super) fn with_users(args: &ValidateArgs, plan: Plan) -> Result<Plan, Failure> {
+pub(super) fn with_users(args: &ValidateArgs, plan: &Plan) -> Result<Plan, Failure> {
     let load = &args.load;
+    let plan = Plan { resizing: load.resizing(plan.resizing)?, ..*plan };
     let order = match load.workload {
         WorkArg::Database => {
             refuse(
@@ -83,6 +124,8 @@ pub(super) fn with_users(args: &ValidateArgs, plan: Plan) -> Result<Plan, Failur
             pages: (pages, pages),
             order,
         },
+        tables: TableUsers { users: 0, ..plan.tables },
+        doublewrite_pages: 0,
         ..plan
     })
 }
@@ -90,7 +133,7 @@ pub(super) fn with_users(args: &ValidateArgs, plan: Plan) -> Result<Plan, Failur
 /// Who works, in words.
 pub(super) fn words(plan: &Plan) -> String {
     let PageUsers { users, write_percent, pages, order } = plan.pages;
-    if users == 0 {
+    if users == 0 || plan.random.users > 0 || plan.tables.users > 0 {
         return "the users work".to_owned();
     }
     let place = match order {

@@ -4,9 +4,11 @@ mod args;
 mod keep;
 mod load;
 mod method;
+mod profile;
 pub(crate) mod progress;
 mod running;
 mod setup;
+mod shape;
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +22,8 @@ pub(crate) use keep::Keeping;
 use keep::Way;
 pub(crate) use running::{Given, Output, conduct};
 pub(crate) use setup::{check_engine, memory_for, stream_of};
-use setup::{plan_of, roles_of, workload_of};
+use setup::{plan_of, roles_of, wanted_of, workload_of};
+pub(crate) use shape::{Wanted, check as check_shapes};
 
 /// Runs the command.
 pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
@@ -42,13 +45,16 @@ fn test(
     let workload = workload_of(args, &plan)?;
     let permissions = args.target.permissions();
     let plans = engine::plan(&workload, &permissions)?;
-    let roles = roles_of(args);
-    let data = plans.iter().zip(&roles).filter(|(_, role)| **role == Role::Data);
+    let roles = roles_of(args, &plan);
+    let wanted = wanted_of(args, &plan, &roles, &plans);
+    check_shapes(&plans, &wanted)?;
+    let data = plans.iter().zip(&roles).filter(|(_, role)| **role != Role::Log);
     let pages: u64 = data.map(|(p, _)| p.size_bytes / u64::from(plan.page_bytes)).sum();
     let memory = memory_for(pages, "use a smaller --size or a larger --page")?;
     let about = format!(
-        "{pages} pages of {}, whose versions take {} of memory; {} for {}\n",
+        "{pages} pages of {}{}, whose versions take {} of memory; {} for {}\n",
         Bytes(plan.page_bytes.into()),
+        shape::words(&wanted),
         memory,
         load::words(&plan),
         show_duration(time.as_secs_f64())
@@ -63,6 +69,7 @@ fn test(
         workload: &workload,
         permissions: &permissions,
         roles,
+        wanted,
         time,
         keeping,
         configuration: None,

@@ -5,16 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::report::text;
-use engine::{Permissions, Prepared, Queue};
+use engine::{Permissions, Prepared, PreparedTarget, Queue};
 use integrity::{Asked, Event, Place, Plan, Report, Role};
 use jiff::Timestamp;
 use results::{Conclusion, Document, Experiment, Validation, ValidationVerdict};
 use survey::Site;
-use workload::{Mode, Workload};
+use workload::{Mode, TargetFacts, Workload};
 
-use super::Keeping;
 use super::method::{method, warnings};
 use super::progress::{live_events, phase_words};
+use super::{Keeping, Wanted};
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{Recorder, RecordingArgs, Subject};
@@ -27,6 +27,8 @@ pub(crate) struct Given<'a> {
     pub permissions: &'a Permissions,
     /// What each target holds.
     pub roles: Vec<Role>,
+    /// How each of them begins and whether its size changes.
+    pub wanted: Vec<Wanted>,
     pub time: Duration,
     /// Where the run keeps what it knows.
     pub keeping: Keeping,
@@ -101,11 +103,12 @@ fn run_plan(
     hear: &(dyn Fn(bool, &str) + Sync),
     stop: &AtomicBool,
 ) -> Result<(Report, Vec<Place>), Failure> {
-    let Given { plan, workload, permissions, roles, time, keeping, .. } = given;
-    let fillings = keeping.fillings(roles);
+    let Given { plan, workload, permissions, roles, wanted, time, keeping, .. } = given;
+    let usual = keeping.fillings(roles).into_iter();
+    let fillings: Vec<_> = usual.zip(wanted).map(|(usual, w)| w.filling(usual)).collect();
     let mut show = |event: &engine::Event| hold(display).show(event);
     let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
-    let places = places(workload, &prepared, roles);
+    let places = places(given, &prepared)?;
     let open = || -> Result<Box<dyn Queue>, String> {
         let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
         Ok(opened.0)
@@ -124,7 +127,8 @@ fn run_plan(
         .inspect_err(|_| keeping.give_up())
         .map_err(|error| Failure::CannotRun(error.to_string()))?;
     if report.audit.is_some() && report.failures.is_empty() {
-        for (target, place) in prepared.targets_mut().iter_mut().zip(&places) {
+        let files = prepared.targets_mut().iter_mut().zip(&places).zip(wanted);
+        for ((target, place), _) in files.filter(|(_, wanted)| wanted.ends_whole()) {
             let page_bytes = u64::from(plan.page_bytes);
             target.finish(place.size_bytes / page_bytes * page_bytes)?;
         }
@@ -181,17 +185,19 @@ pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn places(workload: &Workload, prepared: &Prepared, roles: &[Role]) -> Vec<Place> {
-    let targets = prepared.targets().iter().zip(prepared.facts()).zip(roles);
-    let place = |((target, fact), role): ((&engine::PreparedTarget, _), &Role)| {
-        let fact: workload::TargetFacts = fact;
-        Place {
-            path: target.path().to_owned(),
-            size_bytes: target.size_bytes(),
-            role: *role,
-            align_bytes: if workload.mode == Mode::Direct { fact.direct_align_bytes } else { 1 },
-            shape: integrity::Shape::default(),
-        }
-    };
+fn places(given: &Given<'_>, prepared: &Prepared) -> Result<Vec<Place>, Failure> {
+    let direct = given.workload.mode == Mode::Direct;
+    let said = given.roles.iter().zip(&given.wanted);
+    let targets = prepared.targets().iter().zip(prepared.facts()).zip(said);
+    let place =
+        |((target, fact), (role, wanted)): ((&PreparedTarget, TargetFacts), (&Role, &Wanted))| {
+            Ok(Place {
+                path: target.path().to_owned(),
+                size_bytes: target.size_bytes(),
+                role: *role,
+                align_bytes: if direct { fact.direct_align_bytes } else { 1 },
+                shape: wanted.shape(target)?,
+            })
+        };
     targets.map(place).collect()
 }

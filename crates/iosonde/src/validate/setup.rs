@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use engine::TargetPlan;
 use integrity::{Hardening, Plan, PlanError, RandomUsers, Role};
 use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload};
 
+use super::Wanted;
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
 use crate::exit::Failure;
@@ -15,6 +17,7 @@ use crate::targets::EngineArg;
 
 /// The files that are made in a directory.
 const DATA_FILE: &str = "iosonde.mdx";
+const AREA_FILE: &str = "iosonde.dbx";
 const LOG_FILE: &str = "iosonde.ldx";
 /// SQLIOSim's rule for the log: half of the data, and no more than this.
 const LOG_BYTES_MAX: u64 = 50 << 20;
@@ -55,7 +58,7 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> 
         stop_on_fault: usual.stop_on_fault && !args.go_on,
         ..usual
     };
-    let plan = with_users(args, plan)?;
+    let plan = with_users(args, &plan)?;
     let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
     let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
     let time = Duration::from_secs_f64(seconds);
@@ -70,6 +73,10 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> 
 fn base_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> {
     // Pages of an earlier run must not look as if they were of this one.
     let usual = Plan { seed: engine::unrepeated_seed(), ..Plan::default() };
+    let usual = match args.load.imitated {
+        Some(engine) => engine.plan(usual, data_bytes(args)),
+        None => usual,
+    };
     let Some(path) = &args.config else { return Ok((usual, USUAL_TIME)) };
     let text = experiment::read(path)?;
     let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
@@ -106,10 +113,14 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
         |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
     workload.targets = args.target.targets.iter().map(file).collect();
     if args.load.has_log() {
-        workload.targets.push(log_of(args, plan)?);
+        let log = log_of(args, plan)?;
+        let area = area_of(args, plan, &log);
+        workload.targets.push(log);
+        workload.targets.extend(area);
     }
     workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
-    workload.mode = if args.buffered { Mode::Buffered } else { Mode::Direct };
+    workload.mode =
+        if args.load.is_buffered(args.buffered) { Mode::Buffered } else { Mode::Direct };
     workload.seed = plan.seed;
     check_destroy(&workload, &args.target.destroy)?;
     Ok(workload)
@@ -126,16 +137,47 @@ fn log_of(args: &ValidateArgs, plan: &Plan) -> Result<Target, Failure> {
             return Err(Failure::WrongUsage(text.to_owned()));
         }
     };
-    let data = args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |s| s.0);
+    let data = data_bytes(args);
     let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
     let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
     Ok(Target { path, size_bytes: Some(size) })
 }
 
+/// The target of pages that are written twice, where the plan has such: in the first directory, or beside the log.
+fn area_of(args: &ValidateArgs, plan: &Plan, log: &Target) -> Option<Target> {
+    let pages = u64::from(plan.doublewrite_pages) * u64::from(plan.threads);
+    let size = Bytes((pages * u64::from(plan.page_bytes)).max(LOG_BYTES_MIN));
+    let directory = args.target.targets.iter().find(|t| t.is_dir()).map(PathBuf::as_path);
+    let directory = directory.or(log.path.parent()).unwrap_or(Path::new("."));
+    let path = directory.join(AREA_FILE);
+    (pages > 0).then_some(Target { path, size_bytes: Some(size) })
+}
+
+/// The size of a data file.
+fn data_bytes(args: &ValidateArgs) -> u64 {
+    args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |size| size.0)
+}
+
 /// What the targets hold.
-pub(super) fn roles_of(args: &ValidateArgs) -> Vec<Role> {
+pub(super) fn roles_of(args: &ValidateArgs, plan: &Plan) -> Vec<Role> {
     let data = args.target.targets.iter().map(|_| Role::Data);
-    data.chain(args.load.has_log().then_some(Role::Log)).collect()
+    let log = args.load.has_log().then_some(Role::Log);
+    let area = (args.load.has_log() && plan.doublewrite_pages > 0).then_some(Role::Doublewrite);
+    data.chain(log).chain(area).collect()
+}
+
+/// How the targets begin, and whether their size changes.
+pub(super) fn wanted_of(
+    args: &ValidateArgs,
+    plan: &Plan,
+    roles: &[Role],
+    plans: &[TargetPlan],
+) -> Vec<Wanted> {
+    let of = |(role, target): (&Role, &TargetPlan)| match role {
+        Role::Data => Wanted::of(plan, args.load.sparse, target.size_bytes),
+        Role::Log | Role::Doublewrite => Wanted::default(),
+    };
+    roles.iter().zip(plans).map(of).collect()
 }
 
 /// The stream that opens queues as a plan needs them.

@@ -115,3 +115,32 @@ fn what_is_wrong_is_told_with_its_place_before_anything_is_made() {
     succeeds(&usage);
     assert!(String::from_utf8(usage.stdout).unwrap().contains("-dir DIR"));
 }
+
+/// Files that grow and shrink, one with holes, and zeros over what is new.
+#[test]
+fn sizes_change_and_holes_stay_as_the_configuration_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("sizes.ini");
+    let place = dir.path().display();
+    let text = format!(
+        "[CONFIG]\r\nTestCycleDuration=4\r\nDeleteFilesAtShutdown=TRUE\r\nStampFiles=TRUE\r\n\
+         [File1]\r\nFileName={place}/a.mdx\r\nInitialSize=8\r\nMaxSize=16\r\nIncrement=1\r\nShrinkable=TRUE\r\n\
+         [File2]\r\nFileName={place}/a.ldx\r\nInitialSize=2\r\nLogFile=TRUE\r\n\
+         [File3]\r\nFileName={place}/b.mdx\r\nInitialSize=8\r\nSparse=TRUE\r\n\
+         [RandomUser]\r\nUserCount=0\r\n\
+         [ShrinkUser]\r\nMinShrinkInterval=1\r\nMaxShrinkInterval=1\r\nMaxExtends=4\r\n"
+    );
+    fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    let output = command(&["sqliosim", "-cfg", config]).output().unwrap();
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(text.starts_with("RIGHT: ") && text.contains("files became shorter"), "{text}");
+    let sparse = |name: &str| {
+        let from = text.find(&format!("Final Summary for file {place}/{name}")).unwrap();
+        text[from..].lines().nth(1).unwrap().contains("Sparse = Yes")
+    };
+    assert!(!sparse("a.mdx") && sparse("b.mdx"), "{text}");
+    assert!(!stderr(&output).contains("note: "), "{}", stderr(&output));
+    assert_eq!(names(dir.path()), ["sizes.ini"]);
+}

@@ -162,3 +162,82 @@ fn verified_reads_and_writes_need_no_database() {
     fails(&random(&["--write", "101"]), 2, "--write is 101");
     assert_eq!(names(dir.path()), [""; 0]);
 }
+
+/// Each engine has its own files, flushes and cache; what is typed wins.
+#[test]
+fn engines_are_imitated() {
+    for (engine, page, flushes, buffered) in [
+        ("sqlserver", "8 KiB", false, false),
+        ("postgres", "8 KiB", true, true),
+        ("mysql", "16 KiB", true, false),
+        ("sqlite", "4 KiB", true, true),
+        ("rocksdb", "4 KiB", true, true),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let args = arguments(dir.path(), &["--for", engine, "--seconds", "1"]);
+        let output = command(&args).output().unwrap();
+        let text = text_of(&output);
+        assert!(text.starts_with("RIGHT: "), "{engine}: {text}");
+        assert!(stderr(&output).contains(&format!("pages of {page}")), "{}", stderr(&output));
+        assert_eq!(text.contains("flushes"), flushes, "{engine}: {text}");
+        assert_eq!(text.contains("cache of the operating system"), buffered, "{engine}: {text}");
+        assert_eq!(text.contains("iosonde.dbx (doublewrite"), engine == "mysql", "{text}");
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let typed = ["--for", "postgres", "--direct", "--page", "16K", "--hardening", "write-through"];
+    let args = arguments(dir.path(), &[&typed[..], &["--dry-run"]].concat());
+    let text = text_of(&command(&args).output().unwrap());
+    for line in ["page_bytes = 16384", "hardening = \"write_through\"", "page_images = true"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn files_have_holes_and_change_their_size() {
+    for more in [
+        &["--sparse"][..],
+        &["--sparse", "--buffered"],
+        &["--resize", "0.05"],
+        &["--resize", "0.05", "--stamp", "--hardening", "flush"],
+        &["--resize", "0.05", "--sparse", "--workload", "random"],
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let name = dir.path().to_str().unwrap();
+        let usual = ["validate", name, "--size", "16M", "--seconds", "2", "--checkpoint", "0.2"];
+        let output = command(&[&usual[..], more].concat()).output().unwrap();
+        let text = text_of(&output);
+        assert!(text.starts_with("RIGHT: "), "{more:?}: {text}");
+        assert_eq!(text.contains("became shorter"), more[0] == "--resize", "{more:?}: {text}");
+        assert_eq!(names(dir.path()), [""; 0]);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let foreign = dir.path().join("mine");
+    fs::write(&foreign, vec![7; 16 << 20]).unwrap();
+    let foreign = foreign.to_str().unwrap();
+    let log = dir.path().to_str().unwrap();
+    for more in [&["--sparse"][..], &["--resize", "1"]] {
+        let usual = ["validate", foreign, "--destroy", foreign, "--log", log];
+        let output = command(&[&usual[..], more].concat()).output().unwrap();
+        fails(&output, 2, "only a test file of iosonde can have holes or change its size");
+    }
+    fails(&command(&arguments(dir.path(), &["--stamp"])).output().unwrap(), 2, "--resize");
+    fails(&command(&arguments(dir.path(), &["--resize", "0"])).output().unwrap(), 2, "0.01 s");
+    assert_eq!(fs::read(foreign).unwrap(), vec![7; 16 << 20]);
+    assert_eq!(names(dir.path()), ["mine"]);
+}
+
+/// A file that changed its size is kept as what it is: known, and not taken for a whole one.
+#[test]
+fn a_file_that_changed_its_size_keeps_its_mark() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = ["--resize", "0.05", "--checkpoint", "0.2", "--seconds", "1", "--keep"];
+    let text = text_of(&command(&arguments(dir.path(), &more)).output().unwrap());
+    assert!(text.starts_with("RIGHT: "), "{text}");
+    let bytes = fs::read(dir.path().join("iosonde.mdx")).unwrap();
+    let mark = String::from_utf8_lossy(&bytes[bytes.len() - 4096..]);
+    let size = format!("size {}\nstate filling\nkeep yes\n", bytes.len() - 4096);
+    assert!(mark.starts_with("iosonde test file\n") && mark.contains(&size), "{mark}");
+    let again = arguments(dir.path(), &["--seconds", "0.2"]);
+    assert!(text_of(&command(&again).output().unwrap()).starts_with("RIGHT: "));
+}
