@@ -135,7 +135,7 @@ impl Region {
 /// none changes nothing.
 fn advise(map: &MmapMut, part: Range<usize>, layout: Layout) {
     #[cfg(target_os = "linux")]
-    if matches!(layout, Layout::Scattered { .. }) {
+    if matches!(layout, Layout::Scattered { .. } | Layout::Pages { .. }) {
         let _ = map.advise(memmap2::Advice::NoHugePage);
     } else if part.len() >= LARGE {
         let _ = map.advise_range(memmap2::Advice::HugePage, part.start, part.len());

@@ -36,7 +36,7 @@ impl Job {
                 }
                 return self.work(queue, backend);
             }
-            Layout::Scattered { .. } => {
+            Layout::Scattered { .. } | Layout::Pages { .. } => {
                 backend.features.push("vectored".to_owned());
                 return self.work(queue, backend);
             }

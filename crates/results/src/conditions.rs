@@ -506,6 +506,7 @@ fn buffers_words(buffers: Buffers) -> String {
         Buffers::Single => "in one piece".to_owned(),
         Buffers::Large => "in large pages".to_owned(),
         Buffers::Scattered { pieces } => format!("scattered over {pieces} pieces"),
+        Buffers::Pages { bytes } => format!("scattered over pages of {bytes}"),
         Buffers::Copied { pieces } => format!("copied to {pieces} pieces"),
     }
 }

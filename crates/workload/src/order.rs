@@ -150,6 +150,12 @@ pub enum Buffers {
         /// The pieces; the block is a multiple of them.
         pieces: u32,
     },
+    /// Vectored I/O on pieces of so many bytes, as a database scatters what it reads over the pages of its memory, and gathers what
+    /// it writes. Where they would be more than the system takes at once (1024), each has several times as many bytes.
+    Pages {
+        /// Bytes of a piece; the block is a multiple of them.
+        bytes: Bytes,
+    },
     /// In one piece that is copied to or from this many equal ones, as part of the I/O's latency.
     Copied {
         /// The pieces; the block is a multiple of them.

@@ -73,6 +73,7 @@ impl Stream {
             Buffers::Scattered { pieces } => {
                 words.push_str(&format!(", over {}", plural(pieces, "piece", "pieces")));
             }
+            Buffers::Pages { bytes } => words.push_str(&format!(", over pages of {bytes}")),
             Buffers::Copied { pieces } => {
                 words.push_str(&format!(", copied in {}", plural(pieces, "piece", "pieces")));
             }

@@ -199,6 +199,15 @@ impl Workload {
     }
 
     fn check_pieces(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+        let scattered = matches!(stream.buffers, Buffers::Scattered { .. } | Buffers::Pages { .. });
+        let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
+        let mapped = self.mode_of(stream) == Mode::Mapped && scattered;
+        found.check(!mapped, at("buffers"), "scattered", rule);
+        if let Buffers::Pages { bytes } = stream.buffers {
+            let whole = |b: &Block| bytes.0 > 0 && b.bytes.0.is_multiple_of(bytes.0);
+            let rule = "every block must be a multiple of it; choose another block or size";
+            found.check(stream.blocks.iter().all(whole), at("buffers.bytes"), bytes.0, rule);
+        }
         let (Buffers::Scattered { pieces } | Buffers::Copied { pieces }) = stream.buffers else {
             return;
         };
@@ -207,10 +216,6 @@ impl Workload {
         let whole = |b: &Block| pieces == 0 || b.bytes.0.is_multiple_of(pieces.into());
         let rule = "every block must be a multiple of the pieces; choose another block or number";
         found.check(stream.blocks.iter().all(whole), at("buffers.pieces"), pieces, rule);
-        let scattered = matches!(stream.buffers, Buffers::Scattered { .. });
-        let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
-        let mapped = self.mode_of(stream) == Mode::Mapped && scattered;
-        found.check(!mapped, at("buffers"), "scattered", rule);
     }
 
     /// Every rule that the workload breaks on targets of these sizes and alignments.
@@ -275,6 +280,9 @@ impl Workload {
                 "each piece of a block of direct I/O on `{path}` must be a multiple of {align} bytes; use fewer pieces"
             );
             found.check(whole, at("buffers.pieces"), pieces, &rule);
+        }
+        if let Buffers::Pages { bytes } = stream.buffers {
+            found.check(bytes.0.is_multiple_of(align), at("buffers.bytes"), bytes.0, &rule);
         }
         found.check(offset.0.is_multiple_of(align), at("offset_bytes"), offset.0, &rule);
         found.check(

@@ -81,7 +81,7 @@ fn check_alike(found: &mut Found, at: &dyn Fn(&str) -> String, lead: &Stream, st
     found.check(stream.cpus == lead.cpus, at("cpus"), "others", rule);
     found.check(stream.priority == lead.priority, at("priority"), "another", rule);
     found.check(stream.buffers == lead.buffers, at("buffers"), "others", rule);
-    let pieces = matches!(stream.buffers, Buffers::Scattered { .. } | Buffers::Copied { .. });
+    let pieces = !matches!(stream.buffers, Buffers::Single | Buffers::Large);
     let rule = "streams with the same threads have buffers in one piece";
     found.check(!pieces, at("buffers"), "in pieces", rule);
     let rule = "streams with the same threads have no mix; give its stream threads of its own";

@@ -257,8 +257,16 @@ fn pieces_divide_blocks_and_are_aligned_for_direct_io() {
     let copied = with(Buffers::Copied { pieces: 16 });
     assert_eq!(copied.violations_on(&facts), []);
     assert_eq!(Workload { mode: Mode::Mapped, ..copied }.violations(), []);
-    let mapped = Workload { mode: Mode::Mapped, ..scattered(2) };
-    assert_eq!(fields(&mapped.violations()), ["streams[0].buffers"]);
+    let pages = |bytes| with(Buffers::Pages { bytes: Bytes(bytes) });
+    assert_eq!((pages(4096).violations(), pages(4096).violations_on(&facts)), (vec![], vec![]));
+    assert_eq!(fields(&pages(512).violations_on(&facts)), ["streams[0].buffers.bytes"]);
+    for bytes in [0, 3000] {
+        assert_eq!(fields(&pages(bytes).violations()), ["streams[0].buffers.bytes"]);
+    }
+    for mapped in [scattered(2), pages(4096)] {
+        let mapped = Workload { mode: Mode::Mapped, ..mapped };
+        assert_eq!(fields(&mapped.violations()), ["streams[0].buffers"]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use workload::{Buffers as Layout, Completion, Mode};
+use workload::{Buffers as Layout, Bytes, Completion, Mode};
 
 use super::{aio, mmap, sync, uring};
 use crate::buffers::BufferPlan;
@@ -132,11 +132,12 @@ fn a_mapped_file_that_becomes_shorter_makes_errors() {
 }
 
 /// In pieces of 4 KiB, which suit every device, and in many small ones.
-const SCATTERED: [(Mode, u32); 2] = [(Mode::Direct, 2), (Mode::Buffered, 128)];
-
-fn scattered(pieces: u32) -> BufferPlan {
-    BufferPlan { layout: Layout::Scattered { pieces }, ..plan(DEPTH) }
-}
+const SCATTERED: [(Mode, Layout); 4] = [
+    (Mode::Direct, Layout::Scattered { pieces: 2 }),
+    (Mode::Buffered, Layout::Scattered { pieces: 128 }),
+    (Mode::Direct, Layout::Pages { bytes: Bytes(4096) }),
+    (Mode::Buffered, Layout::Pages { bytes: Bytes(512) }),
+];
 
 /// What one write leaves in the file, and one read brings from it, is in the order of the buffer, not only the one as wrong as
 /// the other.
@@ -164,8 +165,8 @@ fn keeps_the_order<Q: Queue>(queue: &mut Q, file: &File) {
 
 #[test]
 fn blocks_in_pieces_keep_the_contract_and_their_order() {
-    for (mode, pieces) in SCATTERED {
-        let plan = scattered(pieces);
+    for (mode, layout) in SCATTERED {
+        let plan = BufferPlan { layout, ..plan(DEPTH) };
         let Some(file) = file(mode, true) else { continue };
         let open = || file.try_clone().unwrap();
         let mut queue = sync::SyncQueue::new(vec![open()], plan).unwrap();
@@ -182,6 +183,7 @@ fn blocks_in_pieces_keep_the_contract_and_their_order() {
             keeps_the_order(&mut queue, &file);
             keeps_the_contract(&mut queue, DEPTH, Keeps::Data);
         }
+        let Layout::Scattered { pieces } = layout else { continue };
         let layout = Layout::Copied { pieces };
         let plan = BufferPlan { layout, ..plan };
         let mut queue =
@@ -237,7 +239,8 @@ fn queues_to_two_files_keep_them_apart() {
     let mappings = open().into_iter().map(|f| mmap::Mapping::new(f, SIZE, true, false).unwrap());
     let mut queue = mmap::MmapQueue::new(mappings.collect(), plan(DEPTH)).unwrap();
     keeps_targets_apart(&mut queue, &files);
-    for layout in [Layout::Single, Layout::Scattered { pieces: 2 }] {
+    let pages = Layout::Pages { bytes: Bytes(512) };
+    for layout in [Layout::Single, Layout::Scattered { pieces: 2 }, pages] {
         let plan = BufferPlan { layout, ..plan(DEPTH) };
         if aio::probe().is_ok() {
             let mut queue = aio::AioQueue::new(open(), plan, Completion::Block).unwrap();

@@ -129,10 +129,10 @@ impl UringQueue {
         let vectors =
             regions.map(|(base, len)| libc::iovec { iov_base: base.cast(), iov_len: len });
         let in_pieces = Vectors::new(&plan);
-        // Without the right to lock that much memory, requests name their buffers by address, and pieces always are named so.
+        // Without the right to lock that much memory, requests name their buffers by address, and several pieces always are named so.
         // SAFETY: the regions live in `buffers`, which the queue drops after the ring.
-        let fixed_buffers =
-            in_pieces.is_none() && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        let fixed_buffers = !matches!(plan.layout, Layout::Scattered { .. })
+            && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         if fixed_buffers {
             features.push("fixed_buffers".to_owned());
         }
@@ -263,15 +263,19 @@ fn vectored(
     request: &Request,
     base: (*mut u8, *mut u8),
     stride: usize,
+    fixed_buffers: bool,
     vectors: &mut Vectors,
 ) -> squeue::Entry {
     let at = request.slot as usize * stride;
-    let base = match request.op {
+    let buffer = match request.op {
         Op::Read => base.0,
         Op::Write => base.1,
         Op::Fsync | Op::Fdatasync => return entry(request, base, stride, false),
     };
-    let pieces = vectors.of(request, base.wrapping_add(at));
+    let pieces = vectors.of(request, buffer.wrapping_add(at));
+    if pieces.len() == 1 {
+        return entry(request, base, stride, fixed_buffers);
+    }
     let (address, count) = (pieces.as_ptr(), u32::try_from(pieces.len()).unwrap_or(u32::MAX));
     let (file, offset) = (Fixed(request.target.into()), request.offset);
     let entry = match request.op {
@@ -296,7 +300,7 @@ impl Queue for UringQueue {
         for request in requests {
             let entry = match &mut self.vectors {
                 None => entry(request, base, stride, self.fixed_buffers),
-                Some(vectors) => vectored(request, base, stride, vectors),
+                Some(vectors) => vectored(request, base, stride, self.fixed_buffers, vectors),
             };
             // SAFETY: the address lies in the buffers of the request's slot, which nothing else uses until the I/O is
             // reaped; the buffers outlive the ring.

@@ -10,19 +10,32 @@ use workload::Buffers as Layout;
 use crate::buffers::BufferPlan;
 use crate::queue::Request;
 
+/// What the system takes in one call (`UIO_MAXIOV`).
+const PIECES_MAX: usize = 1024;
+
 /// Room for the pieces of every slot. A slot's stay where they are until it is used again.
 pub(super) struct Vectors {
+    /// The most of one slot.
     pieces: usize,
+    /// Bytes of each, where that and not their number is given.
+    page_bytes: Option<usize>,
     all: Vec<libc::iovec>,
 }
 
 impl Vectors {
     /// Room for the slots of a plan; none where its I/Os are in one piece.
     pub(super) fn new(plan: &BufferPlan) -> Option<Self> {
-        let Layout::Scattered { pieces } = plan.layout else { return None };
-        let pieces = pieces as usize;
+        let (pieces, page_bytes) = match plan.layout {
+            Layout::Scattered { pieces } => (pieces as usize, None),
+            Layout::Pages { bytes } => {
+                let page_bytes = usize::try_from(bytes.0).unwrap_or(usize::MAX).max(1);
+                let pieces = (plan.bytes as usize).div_ceil(page_bytes).clamp(1, PIECES_MAX);
+                (pieces, Some(page_bytes))
+            }
+            Layout::Single | Layout::Large | Layout::Copied { .. } => return None,
+        };
         let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        Some(Self { pieces, all: vec![empty; pieces * plan.depth as usize] })
+        Some(Self { pieces, page_bytes, all: vec![empty; pieces * plan.depth as usize] })
     }
 
     /// The pieces of a request, in the slot's buffer that begins at `buffer`.
@@ -32,7 +45,10 @@ impl Vectors {
         let done = request.buffer_offset as usize;
         // The rest of a short transfer ends where the block does; its first piece may have begun already.
         let block = done + request.bytes as usize;
-        let length = (block / room.len()).max(1);
+        let length = match self.page_bytes {
+            None => (block / room.len()).max(1),
+            Some(page) => page * block.div_ceil(page).div_ceil(room.len()),
+        };
         let (mut at, mut used) = (done, 0);
         for piece in room {
             if at >= block {
@@ -72,6 +88,7 @@ fn numbers(pieces: &[libc::iovec], offset: u64) -> (libc::c_int, libc::off_t) {
 mod tests {
     use super::*;
     use crate::queue::Op;
+    use workload::Bytes;
 
     #[test]
     fn pieces_cover_a_request_in_order() {
@@ -90,5 +107,28 @@ mod tests {
         // What is left of a block of 400 after 150.
         assert_eq!(of(150, 250), [(150, 50), (200, 100), (300, 100)]);
         assert!(Vectors::new(&BufferPlan { layout: Layout::Single, ..plan }).is_none());
+    }
+
+    #[test]
+    fn pages_are_whole_however_many_there_are() {
+        let of = |page: u64, slot_bytes, buffer_offset, bytes| {
+            let layout = Layout::Pages { bytes: Bytes(page) };
+            let plan =
+                BufferPlan { depth: 2, bytes: slot_bytes, reads: true, writes: false, layout };
+            let mut vectors = Vectors::new(&plan).unwrap();
+            let buffer = std::ptr::without_provenance_mut::<u8>(1 << 20);
+            let request =
+                Request { slot: 1, op: Op::Read, target: 0, offset: 0, bytes, buffer_offset };
+            let at = |v: &libc::iovec| (v.iov_base.addr() - (1 << 20), v.iov_len);
+            vectors.of(&request, buffer).iter().map(at).collect::<Vec<_>>()
+        };
+        let page = |number: usize| (number * 8192, 8192);
+        assert_eq!(of(8192, 65_536, 0, 8192), [page(0)]);
+        assert_eq!(of(8192, 65_536, 0, 24_576), [page(0), page(1), page(2)]);
+        // What is left after a page and a half.
+        assert_eq!(of(8192, 65_536, 12_288, 12_288), [(12_288, 4096), page(2)]);
+        let many = of(512, 1 << 20, 0, 1 << 20);
+        assert_eq!((many.len(), many[1]), (1024, (1024, 1024)), "two pages each");
+        assert_eq!(many.iter().map(|(_, length)| length).sum::<usize>(), 1 << 20);
     }
 }
