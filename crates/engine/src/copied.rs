@@ -62,7 +62,7 @@ impl<Q: Queue> Queue for CopiedQueue<Q> {
     fn issue(&mut self, requests: &[Request]) -> io::Result<()> {
         for request in requests {
             self.asked[request.slot as usize] = Some(*request);
-            if request.op == Op::Write {
+            if request.op.writes() {
                 let start = request.buffer_offset as usize;
                 let part = start..start + request.bytes as usize;
                 let from = self.memory.write(request.slot);

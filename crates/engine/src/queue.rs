@@ -9,6 +9,9 @@ pub enum Op {
     Read,
     /// Writes the slot's write buffer.
     Write,
+    /// Writes the slot's write buffer, and is done when that is on stable media: a write with RWF_DSYNC, which goes to a device as
+    /// one with forced unit access (FUA) where the device has that.
+    WriteDurable,
     /// fsync.
     Fsync,
     /// fdatasync.
@@ -24,9 +27,15 @@ impl Op {
     pub(crate) fn kind(self) -> usize {
         match self {
             Self::Read => 0,
-            Self::Write => 1,
+            Self::Write | Self::WriteDurable => 1,
             Self::Fsync | Self::Fdatasync => 2,
         }
+    }
+
+    /// Whether it writes a buffer.
+    #[must_use]
+    pub(crate) fn writes(self) -> bool {
+        self.kind() == 1
     }
 
     /// The word for it in messages.

@@ -50,12 +50,12 @@ impl SimQueue {
     fn to_device(&self, request: &Request) -> device::Request {
         let op = match request.op {
             Op::Read => device::Op::Read,
-            Op::Write => device::Op::Write,
+            Op::Write | Op::WriteDurable => device::Op::Write,
             Op::Fsync | Op::Fdatasync => device::Op::Sync,
         };
         let Request { offset, bytes, .. } = *request;
         let (target, durable) = self.targets[usize::from(request.target)];
-        let durable = durable && op == device::Op::Write;
+        let durable = request.op == Op::WriteDurable || durable && op == device::Op::Write;
         device::Request { target, op, offset, bytes, durable }
     }
 

@@ -255,7 +255,7 @@ pub(crate) struct Noted {
 fn words(op: Op) -> &'static str {
     match op {
         Op::Read => "a read",
-        Op::Write => "a write",
+        Op::Write | Op::WriteDurable => "a write",
         Op::Fsync | Op::Fdatasync => "a flush",
     }
 }

@@ -248,7 +248,7 @@ impl Queue for AioQueue {
         for request in requests {
             let (opcode, vectored, base) = match request.op {
                 Op::Read => (READ, READ_VECTORED, self.read_base),
-                Op::Write => (WRITE, WRITE_VECTORED, self.write_base),
+                Op::Write | Op::WriteDurable => (WRITE, WRITE_VECTORED, self.write_base),
                 Op::Fsync | Op::Fdatasync => {
                     self.flushes.push(*request);
                     continue;
@@ -258,6 +258,7 @@ impl Queue for AioQueue {
             let buffer = base.wrapping_add(request.slot as usize * self.buffers.stride());
             let block = &mut self.blocks[request.slot as usize];
             block.aio_data = u64::from(request.slot);
+            block.aio_rw_flags = if request.op == Op::WriteDurable { libc::RWF_DSYNC } else { 0 };
             block.aio_fildes = u32::try_from(file.as_raw_fd()).unwrap_or(0);
             if let Some(vectors) = &mut self.vectors {
                 let pieces = vectors.of(request, buffer);

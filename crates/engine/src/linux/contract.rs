@@ -154,7 +154,7 @@ fn keeps_the_order<Q: Queue>(queue: &mut Q, file: &File) {
         assert_eq!(finished, [Finished { slot: 5, result: BLOCK.cast_signed() }]);
     };
     queue.write_buffer(5).copy_from_slice(&block);
-    perform(queue, Op::Write, 0);
+    perform(queue, Op::WriteDurable, 0);
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     assert!(std::fs::read(&path).unwrap()[..BLOCK as usize] == block[..], "written");
     let turned: Vec<u8> = block.iter().rev().copied().collect();
@@ -218,6 +218,8 @@ fn keeps_targets_apart<Q: Queue>(queue: &mut Q, files: &[File; 2]) {
     }
     perform(queue, Op::Write, BLOCK);
     perform(queue, Op::Fdatasync, 0);
+    // That they are on stable media cannot be seen from here; that they are writes can.
+    perform(queue, Op::WriteDurable, BLOCK);
     for (file, byte) in files.iter().zip([10, 11]) {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         assert!(std::fs::read(&path).unwrap()[..BLOCK as usize].iter().all(|b| *b == byte));

@@ -127,6 +127,10 @@ impl Perform for Vec<Mapping> {
         match request.op {
             Op::Read => mapping.read(part, &mut buffers.read_mut(request.slot)[buffer]),
             Op::Write => mapping.write(part, &buffers.write(request.slot)[buffer]),
+            Op::WriteDurable => {
+                let written = mapping.write(part, &buffers.write(request.slot)[buffer])?;
+                mapping.file.sync_data().map(|()| written)
+            }
             // Both cover what was written through the mapping, too.
             Op::Fsync => mapping.file.sync_all().map(|()| 0),
             Op::Fdatasync => mapping.file.sync_data().map(|()| 0),

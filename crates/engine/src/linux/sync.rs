@@ -38,7 +38,7 @@ impl Perform for Files {
                 vectors::read(file, pieces, offset)
             } else {
                 let pieces = vectors.of(request, buffers.write(slot).as_mut_ptr());
-                vectors::write(file, pieces, offset)
+                vectors::write(file, pieces, offset, request.op == Op::WriteDurable)
             };
         }
         let from = request.buffer_offset as usize;
@@ -46,6 +46,10 @@ impl Perform for Files {
         match request.op {
             Op::Read => file.read_at(&mut buffers.read_mut(request.slot)[part], request.offset),
             Op::Write => file.write_at(&buffers.write(request.slot)[part], request.offset),
+            Op::WriteDurable => {
+                let block = &buffers.write(request.slot)[part];
+                vectors::write(file, &[vectors::whole(block)], request.offset, true)
+            }
             Op::Fsync => file.sync_all().map(|()| 0),
             Op::Fdatasync => file.sync_data().map(|()| 0),
         }

@@ -227,6 +227,11 @@ impl UringQueue {
     }
 }
 
+/// What makes one write last.
+fn durability(op: Op) -> i32 {
+    if op == Op::WriteDurable { libc::RWF_DSYNC } else { 0 }
+}
+
 fn entry(
     request: &Request,
     base: (*mut u8, *mut u8),
@@ -240,17 +245,19 @@ fn entry(
             let address = base.0.wrapping_add(at);
             opcode::ReadFixed::new(file, address, request.bytes, 0).offset(request.offset).build()
         }
-        (Op::Write, true) => {
+        (Op::Write | Op::WriteDurable, true) => {
             let address = base.1.wrapping_add(at).cast_const();
-            opcode::WriteFixed::new(file, address, request.bytes, 1).offset(request.offset).build()
+            let write = opcode::WriteFixed::new(file, address, request.bytes, 1);
+            write.offset(request.offset).rw_flags(durability(request.op)).build()
         }
         (Op::Read, false) => {
             let address = base.0.wrapping_add(at);
             opcode::Read::new(file, address, request.bytes).offset(request.offset).build()
         }
-        (Op::Write, false) => {
+        (Op::Write | Op::WriteDurable, false) => {
             let address = base.1.wrapping_add(at).cast_const();
-            opcode::Write::new(file, address, request.bytes).offset(request.offset).build()
+            let write = opcode::Write::new(file, address, request.bytes);
+            write.offset(request.offset).rw_flags(durability(request.op)).build()
         }
         (Op::Fsync, _) => opcode::Fsync::new(file).build(),
         (Op::Fdatasync, _) => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
@@ -269,7 +276,7 @@ fn vectored(
     let at = request.slot as usize * stride;
     let buffer = match request.op {
         Op::Read => base.0,
-        Op::Write => base.1,
+        Op::Write | Op::WriteDurable => base.1,
         Op::Fsync | Op::Fdatasync => return entry(request, base, stride, false),
     };
     let pieces = vectors.of(request, buffer.wrapping_add(at));
@@ -280,7 +287,10 @@ fn vectored(
     let (file, offset) = (Fixed(request.target.into()), request.offset);
     let entry = match request.op {
         Op::Read => opcode::Readv::new(file, address, count).offset(offset).build(),
-        _ => opcode::Writev::new(file, address, count).offset(offset).build(),
+        op => {
+            let write = opcode::Writev::new(file, address, count);
+            write.offset(offset).rw_flags(durability(op)).build()
+        }
     };
     entry.user_data(u64::from(request.slot))
 }

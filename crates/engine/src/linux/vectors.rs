@@ -71,11 +71,28 @@ pub(super) fn read(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Resu
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 
-/// pwritev.
-pub(super) fn write(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
+/// A buffer in one piece, for a write.
+pub(super) fn whole(block: &[u8]) -> libc::iovec {
+    libc::iovec { iov_base: block.as_ptr().cast_mut().cast(), iov_len: block.len() }
+}
+
+/// pwritev, or pwritev2 for what is on stable media when the call returns.
+pub(super) fn write(
+    file: &File,
+    pieces: &[libc::iovec],
+    offset: u64,
+    durable: bool,
+) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
+    let (file, address) = (file.as_raw_fd(), pieces.as_ptr());
     // SAFETY: every piece lies in the write buffer of a slot that nothing else uses until the call returns.
-    let done = unsafe { libc::pwritev(file.as_raw_fd(), pieces.as_ptr(), count, offset) };
+    let done = unsafe {
+        if durable {
+            libc::pwritev2(file, address, count, offset, libc::RWF_DSYNC)
+        } else {
+            libc::pwritev(file, address, count, offset)
+        }
+    };
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 

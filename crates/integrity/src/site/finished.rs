@@ -65,7 +65,7 @@ impl Site<'_> {
         let cell = self.shared.teller.cell(self.thread);
         let (kind, seen) = match busy.request.op {
             Op::Read => (&mut figures.read, &cell.read),
-            Op::Write => (&mut figures.write, &cell.write),
+            Op::Write | Op::WriteDurable => (&mut figures.write, &cell.write),
             Op::Fsync | Op::Fdatasync => (&mut figures.sync, &cell.sync),
         };
         let pages = match &busy.task {

@@ -268,7 +268,7 @@ impl Memory {
         }
         match request.op {
             Op::Read => storage.read(&request, &mut self.read[slot][part]),
-            Op::Write => storage.write(&request, &self.write[slot][part]),
+            Op::Write | Op::WriteDurable => storage.write(&request, &self.write[slot][part]),
             Op::Fsync | Op::Fdatasync if storage.failure == Some(Failure::FailedFlush) => -5,
             Op::Fsync | Op::Fdatasync => 0,
         }
