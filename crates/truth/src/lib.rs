@@ -12,6 +12,6 @@ mod linux;
 
 #[cfg(target_os = "linux")]
 pub use linux::{
-    Delivered, Direction, Fault, FaultPlan, Injected, Limits, LoopDevice, SECTOR_BYTES, Span,
-    Throttle, Torn, Truth, Unavailable, Watch, When, skip,
+    Cache, Delivered, Direction, Fault, FaultPlan, Injected, Limits, LoopDevice, Lost,
+    SECTOR_BYTES, Span, Throttle, Torn, Truth, Unavailable, Watch, When, skip,
 };

@@ -20,6 +20,7 @@ use fuser::{
 };
 use rustix::fs::MemfdFlags;
 
+use super::cache::{Crashed, Flush, Lost, Volatile, spans};
 use super::faults::{Asked, Drawn, Faults, Place};
 use super::server::Server;
 
@@ -35,12 +36,16 @@ const PAGE_BYTES: u32 = 4096;
 pub(super) struct Files {
     server: Arc<Server>,
     faults: Arc<Faults>,
+    cache: Arc<Volatile>,
     targets: usize,
-    by_number: RwLock<BTreeMap<u64, Kept>>,
+    by_number: Arc<Named>,
 }
 
+/// The files, which the device's owner looks at, too.
+pub(super) type Named = RwLock<BTreeMap<u64, Kept>>;
+
 /// One file.
-struct Kept {
+pub(super) struct Kept {
     /// None when it has been removed and is still open somewhere.
     name: Option<OsString>,
     /// Which of the device's targets it lies on.
@@ -103,14 +108,25 @@ fn errno(error: &io::Error) -> Errno {
 
 impl Files {
     /// A file on each target, of these sizes.
-    pub(super) fn new(server: Arc<Server>, faults: Arc<Faults>, sizes: &[u64]) -> io::Result<Self> {
+    pub(super) fn new(
+        server: Arc<Server>,
+        faults: Arc<Faults>,
+        cache: Arc<Volatile>,
+        sizes: &[u64],
+    ) -> io::Result<Self> {
         let mut by_number = BTreeMap::new();
         for ((target, size), number) in sizes.iter().enumerate().zip(INodeNo::ROOT.0 + 1..) {
             let kept = Kept::new(OsStr::new(&name_of(target)), target, false, 0o600)?;
             kept.content.set_len(*size)?;
             by_number.insert(number, kept);
         }
-        Ok(Self { server, faults, targets: sizes.len(), by_number: RwLock::new(by_number) })
+        let by_number = Arc::new(RwLock::new(by_number));
+        Ok(Self { server, faults, cache, targets: sizes.len(), by_number })
+    }
+
+    /// The files, for whoever owns the device.
+    pub(super) fn named_files(&self) -> Arc<Named> {
+        Arc::clone(&self.by_number)
     }
 
     fn files(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Kept>> {
@@ -138,15 +154,17 @@ impl Files {
     fn resize(&self, number: INodeNo, size: u64) -> io::Result<()> {
         let content = self.files().get(&number.0).map(|k| Arc::clone(&k.content));
         self.faults.cut(number.0, size);
+        self.cache.cut(number.0, size);
         content.map_or(Ok(()), |content| content.set_len(size))
     }
 
     /// What a request is about, and what goes wrong with it.
-    fn asked(&self, number: INodeNo, op: Op, offset: u64, bytes: usize) -> Option<About> {
+    fn asked(&self, number: INodeNo, op: Op, part: (u64, usize), durable: bool) -> Option<About> {
+        let (offset, bytes) = (part.0, part.1 as u64);
         let files = self.files();
         let kept = files.get(&number.0)?;
         let name = kept.name.as_deref().unwrap_or_default();
-        let asked = Asked { name, content: &kept.content, op, offset, bytes: bytes as u64 };
+        let asked = Asked { name, content: &kept.content, op, offset, bytes, durable };
         let drawn = self.faults.draw(&asked, self.server.now_ns());
         let content = Arc::clone(&kept.content);
         Some(About { target: kept.target, file: number.0, content, drawn })
@@ -171,6 +189,18 @@ impl Files {
         files.insert(number, kept);
         Ok(attributes)
     }
+}
+
+/// The power fails: gives what is lost, and what of that had been acknowledged as stable.
+pub(super) fn crash(named: &Named, cache: &Volatile) -> io::Result<(Vec<Lost>, Crashed)> {
+    let files = named.read().unwrap_or_else(PoisonError::into_inner);
+    let content = |number: u64| files.get(&number).map(|k| Arc::clone(&k.content));
+    let crashed = cache.crash(content)?;
+    let name = |number: u64| {
+        let name = files.get(&number).and_then(|k| k.name.as_deref());
+        name.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    Ok((spans(&crashed.lost, name), crashed))
 }
 
 /// What a request is about.
@@ -236,6 +266,7 @@ impl Filesystem for Files {
         if files.get(&number.0).is_some_and(|k| k.name.is_none()) {
             files.remove(&number.0);
             self.faults.cut(number.0, 0);
+            self.cache.cut(number.0, 0);
         }
     }
 
@@ -312,7 +343,7 @@ impl Filesystem for Files {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let Some(mut about) = self.asked(number, Op::Read, offset, bytes as usize) else {
+        let Some(mut about) = self.asked(number, Op::Read, (offset, bytes as usize), false) else {
             return reply.error(Errno::ENOENT);
         };
         let io = Io { target: about.target, op: Op::Read, offset, bytes, durable: false };
@@ -345,19 +376,24 @@ impl Filesystem for Files {
         _owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let Some(mut about) = self.asked(number, Op::Write, offset, data.len()) else {
+        let durable = flags.0 & libc::O_DSYNC != 0;
+        let Some(mut about) = self.asked(number, Op::Write, (offset, data.len()), durable) else {
             return reply.error(Errno::ENOENT);
         };
         let (later_ns, fails) = about.trouble();
         let mut bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
         if fails.is_none() {
             let drawn = about.drawn.take();
-            match self.faults.write(about.at(offset, self.server.now_ns()), data, drawn) {
+            let flush = drawn.as_ref().map_or(Flush::Whole, Drawn::flush);
+            let place = about.at(offset, self.server.now_ns());
+            let write = || self.faults.write(place, data, drawn);
+            let flush = durable.then_some(flush);
+            let file = (about.file, &*about.content);
+            match self.cache.write(file, offset, data.len(), flush, write) {
                 Ok(written) => bytes = u32::try_from(written).unwrap_or(PIECE_BYTES),
                 Err(error) => return reply.error(errno(&error)),
             }
         }
-        let durable = flags.0 & libc::O_DSYNC != 0;
         let io = Io { target: about.target, op: Op::Write, offset, bytes, durable };
         let answer = move |outcome| match (outcome, fails) {
             (Outcome::Done { bytes }, None) => reply.written(bytes),
@@ -367,11 +403,15 @@ impl Filesystem for Files {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let Some(about) = self.asked(number, Op::Sync, 0, 0) else {
+        let Some(about) = self.asked(number, Op::Sync, (0, 0), false) else {
             return reply.error(Errno::ENOENT);
         };
         let io = Io { target: about.target, op: Op::Sync, offset: 0, bytes: 0, durable: false };
         let (later_ns, fails) = about.trouble();
+        if fails.is_none() {
+            let flush = about.drawn.as_ref().map_or(Flush::Whole, Drawn::flush);
+            self.cache.flush(about.file, flush);
+        }
         let answer = move |outcome| match (outcome, fails) {
             (Outcome::Done { .. }, None) => reply.ok(),
             (_, fails) => reply.error(fails.unwrap_or(Errno::EIO)),

@@ -1,5 +1,6 @@
 //! The devices on Linux.
 
+mod cache;
 mod delivered;
 mod faults;
 mod files;
@@ -12,6 +13,7 @@ mod throttle;
 mod unavailable;
 mod watch;
 
+pub use cache::{Cache, Lost};
 pub use delivered::{Delivered, Direction};
 pub use faults::{Fault, FaultPlan, Injected, SECTOR_BYTES, Span, Torn, When};
 pub use loop_device::LoopDevice;

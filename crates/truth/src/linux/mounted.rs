@@ -11,9 +11,10 @@ use std::thread::JoinHandle;
 use fuser::{BackgroundSession, Config, MountOption, Session};
 use workload::SimDevice;
 
+use super::cache::{Cache, Lost, Volatile};
 use super::delivered::Delivered;
 use super::faults::{FaultPlan, Faults, Injected};
-use super::files::{self, Files};
+use super::files::{self, Files, Named};
 use super::guard::Guard;
 use super::server::Server;
 use super::unavailable::Unavailable;
@@ -31,6 +32,8 @@ const UNMOUNT: &str = r#"umount -f "$1" || umount -l "$1"; rmdir "$1""#;
 pub struct Truth {
     server: Arc<Server>,
     faults: Arc<Faults>,
+    cache: Arc<Volatile>,
+    files: Arc<Named>,
     directory: PathBuf,
     answering: Vec<JoinHandle<()>>,
     session: Option<BackgroundSession>,
@@ -46,7 +49,9 @@ impl Truth {
         }
         let server = Arc::new(Server::new(model, sizes));
         let faults = Arc::new(Faults::default());
-        let files = Files::new(Arc::clone(&server), Arc::clone(&faults), sizes);
+        let cache = Arc::new(Volatile::default());
+        let (its_server, its_faults) = (Arc::clone(&server), Arc::clone(&faults));
+        let files = Files::new(its_server, its_faults, Arc::clone(&cache), sizes);
         let files = files.map_err(Unavailable::because("memory"))?;
         let directory = tempfile::Builder::new().prefix("iosonde-truth-").tempdir();
         let directory = directory.map_err(Unavailable::because("a directory to mount on"))?.keep();
@@ -55,6 +60,8 @@ impl Truth {
         let mut truth = Self {
             server,
             faults,
+            cache,
+            files: files.named_files(),
             directory,
             answering: Vec::new(),
             session: None,
@@ -113,8 +120,21 @@ impl Truth {
         self.faults.injected()
     }
 
+    /// From now on, the device has a write cache that forgets. What was written before is stable.
+    pub fn begin_cache(&self, cache: Cache) {
+        self.cache.begin(cache);
+    }
+
+    /// The power fails and comes back: what was in the cache is gone, but for the share that had reached the medium. Gives what is not
+    /// as it was written last. Nobody may be writing. Names and lengths of files are always stable.
+    pub fn crash(&self) -> io::Result<Vec<Lost>> {
+        let (lost, crashed) = files::crash(&self.files, &self.cache)?;
+        self.faults.lost(crashed.broken, self.server.now_ns());
+        Ok(lost)
+    }
+
     /// Writes what went wrong as a line of JSON for each event: `injected` with what it changed, `visible` when a reader was first
-    /// handed that, `healed` when it was written again before.
+    /// handed that, `healed` when it was written again before, `lost` when a crash took what had been acknowledged as stable.
     pub fn write_fault_log(&self, out: &mut dyn Write) -> io::Result<()> {
         self.faults.write_log(out)
     }

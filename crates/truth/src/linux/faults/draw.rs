@@ -8,6 +8,7 @@ use device::Op;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::super::cache::Flush;
 use super::plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
 
 /// What is misdirected goes to a multiple of this.
@@ -20,6 +21,8 @@ pub(in crate::linux) struct Asked<'a> {
     pub(in crate::linux) op: Op,
     pub(in crate::linux) offset: u64,
     pub(in crate::linux) bytes: u64,
+    /// A write that is on stable media when it is answered.
+    pub(in crate::linux) durable: bool,
 }
 
 /// A fault that happens to a request.
@@ -50,7 +53,7 @@ impl Armed {
         let end = asked.offset.saturating_add(asked.bytes);
         let inside = asked.op == Op::Sync || (range.start <= asked.offset && end <= range.end);
         let named = file.as_deref().is_none_or(|name| asked.name == name);
-        if !fault.fits(asked.op, asked.bytes) || !inside || !named {
+        if !fault.fits(asked.op, asked.bytes, asked.durable) || !inside || !named {
             return None;
         }
         let mut elsewhere = None;
@@ -112,6 +115,15 @@ impl Drawn {
                 Some(errno)
             }
             _ => None,
+        }
+    }
+
+    /// What becomes of a flush, or of a durable write.
+    pub(in crate::linux) fn flush(&self) -> Flush {
+        match self.fault {
+            Fault::FsyncLies => Flush::Lies(self.number),
+            Fault::ReorderAcrossFlush => Flush::Reorders(self.number),
+            _ => Flush::Whole,
         }
     }
 

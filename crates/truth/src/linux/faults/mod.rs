@@ -9,6 +9,7 @@ mod plan;
 mod record;
 mod stored;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt as _;
@@ -17,8 +18,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(super) use draw::{Asked, Drawn};
 pub use plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
+pub(super) use record::joined;
 pub use record::{Injected, Span};
 
+use device::Op;
+
+use super::cache::Broken;
 use draw::Armed;
 use record::Records;
 use stored::Sectors;
@@ -91,7 +96,8 @@ impl Faults {
             visible: Vec::new(),
             healed: Vec::new(),
         });
-        if drawn.errno().is_some() {
+        // Nothing is changed by what fails, and by a flush that lies only at a crash.
+        if drawn.errno().is_some() || asked.op == Op::Sync {
             records.happened(drawn.number, None, Vec::new());
         }
         Some(drawn)
@@ -126,6 +132,23 @@ impl Faults {
                 sectors.read(records, place, out, drawn)
             }
             None => place.content.read_at(out, place.offset),
+        }
+    }
+
+    /// A crash has taken sectors that were acknowledged as stable.
+    pub(super) fn lost(&self, broken: Vec<Broken>, at_ns: u64) {
+        let mut state = self.lock();
+        let State { sectors, records, .. } = &mut *state;
+        let mut by_fault = BTreeMap::<usize, Vec<Span>>::new();
+        for Broken { file, sector, right, number } in broken {
+            let span = Span { offset: sector * SECTOR_BYTES, bytes: SECTOR_BYTES };
+            by_fault.entry(number).or_default().push(span);
+            sectors.set_wrong(file, sector, right, number);
+        }
+        for (number, spans) in by_fault {
+            for span in joined(spans) {
+                records.lost(number, at_ns, span);
+            }
         }
     }
 

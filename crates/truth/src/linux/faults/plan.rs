@@ -42,6 +42,12 @@ pub enum Fault {
     WriteError(i32),
     /// A flush fails with this number of the system.
     SyncError(i32),
+    /// A flush, or a durable write, is acknowledged, and nothing is made stable. It shows at a crash of a device with a
+    /// [`Cache`](crate::Cache).
+    FsyncLies,
+    /// A flush, or a durable write, is acknowledged, and of what was written before only some is made stable, in any order. It shows
+    /// at a crash of a device with a [`Cache`](crate::Cache).
+    ReorderAcrossFlush,
     /// A write is made twice, which is harmless.
     DuplicatedWrite,
     /// The answer to a read or write comes so much later than the device's model has it.
@@ -122,8 +128,8 @@ impl FaultPlan {
 }
 
 impl Fault {
-    /// Whether this can happen to such a request of so many bytes.
-    pub(super) fn fits(self, op: Op, bytes: u64) -> bool {
+    /// Whether this can happen to such a request of so many bytes, which is a durable write or not.
+    pub(super) fn fits(self, op: Op, bytes: u64, durable: bool) -> bool {
         let of = match self {
             Self::BitFlipRead | Self::MisdirectedRead | Self::StaleRead | Self::ZeroRead => {
                 op == Op::Read && bytes > 0
@@ -131,6 +137,7 @@ impl Fault {
             Self::ShortRead => op == Op::Read && bytes > SECTOR_BYTES,
             Self::ReadError(_) => op == Op::Read,
             Self::SyncError(_) => op == Op::Sync,
+            Self::FsyncLies | Self::ReorderAcrossFlush => op == Op::Sync || durable,
             Self::Stall(_) => op != Op::Sync,
             _ => op == Op::Write && bytes > 0,
         };

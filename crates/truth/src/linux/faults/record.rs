@@ -61,6 +61,7 @@ enum Line {
     /// For the first time since that part was last written.
     Visible(Later),
     Healed(Later),
+    Lost(Later),
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -105,6 +106,14 @@ impl Records {
         }
     }
 
+    /// A crash has taken what this fault had acknowledged as stable.
+    pub(super) fn lost(&mut self, number: usize, at_ns: u64, span: Span) {
+        if let Some(injected) = self.injected.get_mut(number) {
+            injected.changed.push(span);
+            self.lines.push(Line::Lost(Later { number, at_ns, span }));
+        }
+    }
+
     pub(super) fn healed(&mut self, number: usize, at_ns: u64, span: Span) {
         if let Some(injected) = self.injected.get_mut(number) {
             injected.healed.push(span);
@@ -120,6 +129,7 @@ impl Records {
             Injected(&'a Injected),
             Visible(&'a Later),
             Healed(&'a Later),
+            Lost(&'a Later),
         }
         for line in &self.lines {
             let event = match line {
@@ -129,6 +139,7 @@ impl Records {
                 },
                 Line::Visible(later) => Event::Visible(later),
                 Line::Healed(later) => Event::Healed(later),
+                Line::Lost(later) => Event::Lost(later),
             };
             serde_json::to_writer(&mut *out, &event)?;
             out.write_all(b"\n")?;
@@ -138,7 +149,7 @@ impl Records {
 }
 
 /// Puts sectors beside each other into one span. They are in order.
-pub(super) fn joined(parts: impl IntoIterator<Item = Span>) -> Vec<Span> {
+pub(in crate::linux) fn joined(parts: impl IntoIterator<Item = Span>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for part in parts {
         match spans.last_mut() {

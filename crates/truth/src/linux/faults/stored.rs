@@ -91,6 +91,11 @@ impl Sectors {
         }
     }
 
+    /// A sector that is stored is not what it should be.
+    pub(super) fn set_wrong(&mut self, file: u64, sector: u64, right: Vec<u8>, number: usize) {
+        self.wrong.insert((file, sector), Wrong { right, number, seen: false });
+    }
+
     fn is_wrong(&self, file: u64, sectors: &Range<u64>) -> bool {
         self.wrong.range((file, sectors.start)..(file, sectors.end)).next().is_some()
     }

@@ -34,7 +34,8 @@ impl Both {
     fn draw(&self, op: Op, offset: usize, bytes: usize) -> Option<Drawn> {
         let (offset, bytes) = (offset as u64, bytes as u64);
         let name = OsStr::new("file");
-        self.faults.draw(&Asked { name, content: &self.content, op, offset, bytes }, 5)
+        self.faults
+            .draw(&Asked { name, content: &self.content, op, offset, bytes, durable: false }, 5)
     }
 
     fn place(&self, offset: usize) -> Place<'_> {
