@@ -109,6 +109,8 @@ pub(crate) enum Document {
     Recording,
     /// The result of `iosonde validate --json` and `iosonde sqliosim --json`
     Validation,
+    /// The result of `iosonde validate --durability --json` and `--verify --json`
+    Durability,
     /// The result of `iosonde history compare --json`
     Comparison,
     /// The result of `iosonde history trend --json`

@@ -43,6 +43,7 @@ fn the_published_schemas_are_those_of_the_code() {
         "cycle",
         "recording",
         "validation",
+        "durability",
         "comparison",
         "trend",
         "drift",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use workload::Bytes;
 
+use super::durability::DurabilityArgs;
 use super::keep::KeepArgs;
 use super::load::LoadArgs;
 use crate::recording::RecordingArgs;
@@ -85,6 +86,9 @@ pub(crate) struct ValidateArgs {
 
     #[command(flatten)]
     pub recording: RecordingArgs,
+
+    #[command(flatten)]
+    pub durability: DurabilityArgs,
 }
 
 /// What makes writes last.

@@ -1,6 +1,7 @@
 //! `iosonde validate`: a simulated database that checks every page it reads.
 
 mod args;
+mod durability;
 mod keep;
 mod load;
 mod method;
@@ -27,6 +28,9 @@ pub(crate) use shape::{Wanted, check as check_shapes};
 
 /// Runs the command.
 pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    if let Some(outcome) = durability::asked(args, stop) {
+        return outcome;
+    }
     match keep::way(args)? {
         Way::AsSaid => test(args, args, Keeping::InMemory, stop),
         Way::Kept(again, keeping) => test(&again, args, keeping, stop),

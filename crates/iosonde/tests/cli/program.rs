@@ -140,6 +140,11 @@ impl Running {
         Self { child, lines, seen: String::new(), stdout }
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until these words are on stderr.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, words: &str) {

@@ -1,0 +1,100 @@
+//! The arguments of `iosonde validate --durability` and `--verify`.
+
+use std::path::PathBuf;
+
+use ::durability::{Order, SyncMode};
+use clap::Args;
+
+/// What `validate` takes for durability besides.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Durability")]
+pub(crate) struct DurabilityArgs {
+    /// Write until a crash, and check that everything that was acknowledged as durable is there; docs/durability.md says how to cut the
+    /// power
+    #[arg(long)]
+    pub durability: bool,
+
+    /// Check what a run with `--durability` had promised before the crash, by its witness's file; TARGETs say where its files are now,
+    /// if they have moved
+    #[arg(long, value_name = "FILE|HOST:FILE", conflicts_with = "durability")]
+    pub verify: Option<String>,
+
+    /// What makes a write durable [default: fdatasync]
+    #[arg(long, value_enum, requires = "durability")]
+    pub sync: Option<SyncModeArg>,
+
+    /// What is durable when [default: page]
+    #[arg(long, value_enum, requires = "durability")]
+    pub order: Option<OrderArg>,
+
+    /// Another host that keeps what was promised, by ssh; iosonde must be installed there. FILE is where it keeps that
+    #[arg(
+        long,
+        value_name = "HOST[:FILE]",
+        requires = "durability",
+        conflicts_with = "witness_file"
+    )]
+    pub witness: Option<String>,
+
+    /// Where on this host it is kept what was promised [default: a file in the current directory]
+    #[arg(long, value_name = "FILE", requires = "durability")]
+    pub witness_file: Option<PathBuf>,
+
+    /// Kill the writer (SIGKILL) after so many seconds of writing: a crash of a process, not of a machine
+    #[arg(long, value_name = "SECONDS", requires = "durability")]
+    pub kill_after: Option<f64>,
+
+    /// Kill and check so often, each time going on where the last round ended
+    #[arg(long, value_name = "N", requires = "kill_after")]
+    pub rounds: Option<u32>,
+
+    /// Be the witness of a writer on standard input and output
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub serve_witness: Option<PathBuf>,
+
+    /// Be the writer, with its witness on standard input and output
+    #[arg(long, value_name = "JSON", hide = true)]
+    pub write_durably: Option<String>,
+}
+
+/// What makes a write durable, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SyncModeArg {
+    /// fsync behind the writes
+    Fsync,
+    /// fdatasync behind the writes
+    Fdatasync,
+    /// Files opened with O_DSYNC
+    ODsync,
+    /// Writes with RWF_DSYNC, for which a device with forced unit access (FUA) needs no flush
+    Fua,
+}
+
+impl From<SyncModeArg> for SyncMode {
+    fn from(mode: SyncModeArg) -> Self {
+        match mode {
+            SyncModeArg::Fsync => Self::Fsync,
+            SyncModeArg::Fdatasync => Self::Fdatasync,
+            SyncModeArg::ODsync => Self::ODsync,
+            SyncModeArg::Fua => Self::Fua,
+        }
+    }
+}
+
+/// What is durable when, by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OrderArg {
+    /// Pages are written in place and made durable
+    Page,
+    /// A record in a log is made durable, its page is written later: write-ahead logging
+    LogThenPage,
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::Page => Self::Page,
+            OrderArg::LogThenPage => Self::LogThenPage,
+        }
+    }
+}

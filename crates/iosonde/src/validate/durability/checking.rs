@@ -1,0 +1,103 @@
+//! Reads what the writer has left, and says what of its promises is there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ::durability::{Header, Report, State, VerifyError, verify};
+use engine::{Filling, Permissions, PrepareError, Prepared, Refusal};
+use workload::{Bytes, Workload};
+
+use super::layout::workload_of;
+use crate::display::Display;
+use crate::exit::Failure;
+use crate::targets::EngineArg;
+
+/// How long files may still be in use by a program that was killed: the kernel ends its I/Os after it.
+const LAST_IOS: Duration = Duration::from_secs(30);
+/// Lengths are cut to a multiple of this, which every alignment divides.
+const WHOLE_BYTES: u64 = 4096;
+/// So often it is said how far the check is.
+const SAID_EVERY: Duration = Duration::from_secs(10);
+
+/// Checks a run. Files are only read.
+pub(super) fn check(
+    header: &Header,
+    state: &State,
+    engine: Option<EngineArg>,
+    display: &mut Display,
+    stop: &AtomicBool,
+) -> Result<Report, Failure> {
+    let mut there = header.clone();
+    let mut available = Vec::new();
+    for target in &mut there.targets {
+        target.size_bytes = bytes_of(target)?;
+        available.push(target.size_bytes);
+    }
+    display.message("reading everything that was written");
+    // Who interrupts the writer wants to know all the same; a second signal ends the program.
+    let interrupted = stop.load(Ordering::Relaxed);
+    let stops = || !interrupted && stop.load(Ordering::Relaxed);
+    let workload = workload_of(&there, engine, false);
+    let prepared = prepare_left(&workload, &Permissions::default(), display)?;
+    let (mut queue, _) = engine::open_queue(&workload, &prepared, 0)?;
+    let total: u64 = available.iter().sum();
+    let (mut read, mut said) = (0u64, Instant::now());
+    let mut progress = |bytes: u64| {
+        read += bytes;
+        if said.elapsed() >= SAID_EVERY {
+            said = Instant::now();
+            display.message(&format!("{} of {} read", Bytes(read), Bytes(total)));
+        }
+    };
+    let checked = verify(header, state, queue.as_mut(), &available, &stops, &mut progress);
+    let checked = checked.map_err(|error| match error {
+        VerifyError::Interrupted => Failure::Interrupted(error.to_string()),
+        _ => Failure::CannotRun(error.to_string()),
+    })?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Ok(Report::new(header, state, &checked, jiff::Timestamp::now().to_string(), version))
+}
+
+/// The bytes of a target that are there: a file may have become shorter.
+fn bytes_of(target: &::durability::Target) -> Result<u64, Failure> {
+    let (path, size) = (target.path.display(), target.size_bytes);
+    let metadata = std::fs::metadata(&target.path).map_err(|error| {
+        Failure::CannotRun(format!(
+            "cannot look at `{path}`: {error}; is its file system mounted where it was? If the file itself is gone, everything that was \
+             promised in it is lost"
+        ))
+    })?;
+    if !metadata.is_file() || metadata.len() >= size {
+        return Ok(size);
+    }
+    let left = metadata.len() / WHOLE_BYTES * WHOLE_BYTES;
+    if left == 0 {
+        return Err(Failure::CannotRun(format!(
+            "`{path}` has {} bytes and had {size}: everything that was promised in it is lost",
+            metadata.len()
+        )));
+    }
+    Ok(left)
+}
+
+/// Opens what an earlier process has left, as it is.
+pub(super) fn prepare_left(
+    workload: &Workload,
+    permissions: &Permissions,
+    display: &mut Display,
+) -> Result<Prepared, Failure> {
+    let fillings = vec![Filling::AsItIs; workload.targets.len()];
+    let (never, until) = (AtomicBool::new(false), Instant::now() + LAST_IOS);
+    loop {
+        let mut show = |event: &engine::Event| display.show(event);
+        match engine::prepare_as(workload, permissions, &fillings, &never, &mut show) {
+            Err(PrepareError::Refused(refusals))
+                if Instant::now() < until
+                    && refusals.iter().all(|r| matches!(r, Refusal::InUse { .. })) =>
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            prepared => return prepared.map_err(Failure::from),
+        }
+    }
+}

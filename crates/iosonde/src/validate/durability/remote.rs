@@ -1,0 +1,182 @@
+//! Where the witness keeps what was promised: a file here, or one on another host, by ssh.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ::durability::{Header, State, parse_state};
+
+use crate::display::Display;
+use crate::exit::Failure;
+use crate::validate::ValidateArgs;
+
+/// A witness's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    /// On this host. Whether its name was chosen here, and not by the user.
+    Here(PathBuf, bool),
+    /// On another.
+    There { host: String, file: String },
+}
+
+/// Splits `HOST:FILE`; an IPv6 address is in brackets. No host begins with a dash: ssh would take it for an option.
+fn split(text: &str) -> Result<(String, Option<String>), Failure> {
+    let end = match text.find(']').filter(|_| text.starts_with('[')) {
+        Some(bracket) => text[bracket..].find(':').map(|at| at + bracket),
+        None => text.find(':'),
+    };
+    let (host, file) = end.map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])));
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() || host.starts_with('-') || file == Some("") {
+        let text = format!("`{text}` names no host; write HOST or HOST:FILE");
+        return Err(Failure::WrongUsage(text));
+    }
+    Ok((host.to_owned(), file.map(str::to_owned)))
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+impl Source {
+    /// What `--verify` names: a file of this host if there is one of that name, or if no host is before a colon.
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        let host = text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
+        if !host || Path::new(text).exists() {
+            return Ok(Self::Here(text.into(), false));
+        }
+        match split(text)? {
+            (host, Some(file)) => Ok(Self::There { host, file }),
+            _ => Ok(Self::Here(text.into(), false)),
+        }
+    }
+
+    /// Where a new run keeps it.
+    pub(super) fn of(args: &ValidateArgs, header: &Header) -> Result<Self, Failure> {
+        let name = format!("iosonde-witness-{:08x}.txt", header.plan.seed & 0xFFFF_FFFF);
+        match (&args.durability.witness, &args.durability.witness_file) {
+            (Some(witness), _) => {
+                let (host, file) = split(witness)?;
+                Ok(Self::There { host, file: file.unwrap_or(name) })
+            }
+            (None, Some(file)) => Ok(Self::Here(std::path::absolute(file)?, false)),
+            (None, None) => Ok(Self::Here(std::path::absolute(name)?, true)),
+        }
+    }
+
+    /// What the user must know of it.
+    pub(super) fn describe(&self, header: &Header, killed: bool) -> String {
+        let check = format!("after a crash: iosonde validate --verify {}", self.name());
+        match self {
+            Self::There { host, .. } => format!("{host} is the witness; {check}"),
+            Self::Here(..) if killed => format!("the witness's file is {}", self.name()),
+            Self::Here(file, _) if self.is_beside(header) => format!(
+                "warning: the witness's file {} is on the file system that is tested; what was promised may be lost with it when the \
+                 power fails: use --witness HOST, or --witness-file on other storage that can be trusted\n{check}",
+                file.display()
+            ),
+            Self::Here(file, _) => format!(
+                "the witness's file {} is on this host: it outlasts a power cut only if its storage can be trusted; with --witness HOST \
+                 another host keeps it\n{check}",
+                file.display()
+            ),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Here(file, _) => file.display().to_string(),
+            Self::There { host, file } => format!("{host}:{file}"),
+        }
+    }
+
+    /// Whether it is on a file system that is written to.
+    #[cfg(unix)]
+    fn is_beside(&self, header: &Header) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let directory = |path: &Path| path.parent().map(Path::to_owned);
+        let device = |path: PathBuf| fs::metadata(path).ok().map(|m| m.dev());
+        let Self::Here(file, _) = self else { return false };
+        let here = directory(file).and_then(device);
+        header.targets.iter().any(|t| here.is_some() && directory(&t.path).and_then(device) == here)
+    }
+
+    /// Nobody writes there yet.
+    #[cfg(not(unix))]
+    fn is_beside(&self, _: &Header) -> bool {
+        false
+    }
+
+    /// The program that is the witness.
+    pub(super) fn witness(&self) -> Result<Command, Failure> {
+        match self {
+            Self::Here(file, _) => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.arg("validate").arg("--serve-witness").arg(file);
+                Ok(command)
+            }
+            Self::There { host, file } => {
+                Ok(ssh(host, &format!("iosonde validate --serve-witness {}", quoted(file))))
+            }
+        }
+    }
+
+    /// What it holds now.
+    pub(super) fn read(&self) -> Result<(Header, State), Failure> {
+        let cannot =
+            |why: String| Failure::CannotRun(format!("cannot read `{}`: {why}", self.name()));
+        let bytes = match self {
+            Self::Here(file, _) => fs::read(file).map_err(|error| cannot(error.to_string()))?,
+            Self::There { host, file } => {
+                let mut command = ssh(host, &format!("cat -- {}", quoted(file)));
+                let output = command.stdin(Stdio::null()).output();
+                let output = output.map_err(|error| cannot(format!("ssh: {error}")))?;
+                if !output.status.success() {
+                    return Err(cannot(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+                }
+                output.stdout
+            }
+        };
+        parse_state(&self.name(), &bytes).map_err(|error| Failure::CannotRun(error.to_string()))
+    }
+
+    /// Removes a file that has served its purpose and was not named by the user.
+    pub(super) fn remove(&self, display: &mut Display) {
+        if let Self::Here(file, true) = self
+            && let Err(error) = fs::remove_file(file)
+        {
+            display.error(&format!("cannot remove `{}`: {error}", file.display()));
+        }
+    }
+}
+
+fn ssh(host: &str, command: &str) -> Command {
+    let mut ssh = Command::new("ssh");
+    // Nobody can be asked for a password: the connection is for programs.
+    ssh.args(["-o", "BatchMode=yes", "--", host, command]);
+    ssh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_files_are_told_apart() {
+        let there =
+            |host: &str, file: &str| Source::There { host: host.to_owned(), file: file.to_owned() };
+        let parsed = |text: &str| Source::parse(text).unwrap();
+        assert_eq!(parsed("db2:/var/w"), there("db2", "/var/w"));
+        assert_eq!(parsed("root@db2:w x"), there("root@db2", "w x"));
+        assert_eq!(parsed("[fe80::1]:w"), there("fe80::1", "w"));
+        for file in ["w", "/a:b", "./a:b", "a/b:c"] {
+            assert_eq!(parsed(file), Source::Here(file.into(), false), "{file}");
+        }
+        for wrong in ["-oProxyCommand=x:w", ":w", "host:"] {
+            assert!(Source::parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(split("-oProxyCommand=x").is_err());
+        assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
+    }
+}

@@ -1,0 +1,240 @@
+//! The process that writes. It may be killed at any moment, and the machine with it.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use ::durability::{Header, Plan, Promised, Promises, Shape, Writer};
+use clap::ValueEnum as _;
+use engine::{Permissions, Prepared};
+use serde::{Deserialize, Serialize};
+use workload::Workload;
+
+use super::checking::prepare_left;
+use super::layout::{seconds, workload_of};
+use crate::display::Display;
+use crate::exit::{Failure, Outcome};
+use crate::targets::EngineArg;
+use crate::validate::ValidateArgs;
+
+/// How often it is looked whether the time is up.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often it is said how much is promised.
+const SAID_EVERY: Duration = Duration::from_secs(10);
+
+/// Everything that a writer must know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Assignment {
+    header: Header,
+    destroy: Vec<PathBuf>,
+    overfill: bool,
+    engine: Option<String>,
+    seconds: f64,
+    kill_after: Option<f64>,
+    quiet: bool,
+}
+
+impl Assignment {
+    pub(super) fn new(args: &ValidateArgs, header: &Header, permissions: &Permissions) -> Self {
+        let engine = args.target.engine.and_then(|e| e.to_possible_value());
+        Self {
+            header: header.clone(),
+            destroy: permissions.destroy.clone(),
+            overfill: permissions.overfill,
+            engine: engine.map(|e| e.get_name().to_owned()),
+            seconds: seconds(args),
+            kill_after: args.durability.kill_after,
+            quiet: args.target.quiet,
+        }
+    }
+
+    pub(super) fn to_json(&self) -> Result<String, Failure> {
+        serde_json::to_string(self).map_err(|error| Failure::CannotRun(error.to_string()))
+    }
+
+    fn engine(&self) -> Option<EngineArg> {
+        self.engine.as_deref().and_then(|name| EngineArg::from_str(name, true).ok())
+    }
+}
+
+/// Writes as the assignment says, with the witness on standard input and output.
+pub(super) fn write(assignment: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    end_with_parent();
+    let assignment: Assignment = serde_json::from_str(assignment)
+        .map_err(|error| Failure::WrongUsage(format!("the assignment of a writer: {error}")))?;
+    let header = &assignment.header;
+    let (mut input, mut output) = (BufReader::new(io::stdin()), io::stdout());
+    let (promises, held) = Promises::begin(header, &mut input, &mut output)
+        .map_err(|error| Failure::CannotRun(error.to_string()))?;
+    let mut display = Display::new(assignment.quiet);
+    let workload = workload_of(header, assignment.engine(), true);
+    let prepared = prepare(&assignment, &workload, &held, &mut display, stop)?;
+    display.finish();
+    make_names_last(header)?;
+    let shape = Shape::new(&header.plan, &header.targets);
+    let shape = shape.map_err(|error| Failure::CannotRun(error.to_string()))?;
+    let team = Team {
+        plan: &header.plan,
+        shape: &shape,
+        workload: &workload,
+        prepared: &prepared,
+        promises: &promises,
+        ends: AtomicBool::new(false),
+        failure: Mutex::new(None),
+        stop,
+    };
+    display.message("writing");
+    std::thread::scope(|scope| {
+        let carrying = scope.spawn(|| promises.carry(&mut input, &mut output));
+        let writers: Vec<_> = (0u32..)
+            .zip(&held)
+            .map(|(thread, held)| {
+                let team = &team;
+                scope.spawn(move || team.write(thread, *held))
+            })
+            .collect();
+        watch(&assignment, &team, &mut display, || {
+            writers.iter().all(ScopedJoinHandle::is_finished)
+        });
+        for writer in writers {
+            // A thread that panicked has said so.
+            let _ = writer.join();
+        }
+        promises.end();
+        if let Ok(Err(error)) = carrying.join() {
+            team.fail(error.to_string());
+        }
+    });
+    let (logged, written) = promises.held();
+    let operations = logged.max(written) * u64::from(header.plan.batch);
+    display.message(&format!("{operations} operations are promised to be durable"));
+    let failure = team.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(Outcome::Done), |text| Err(Failure::CannotRun(text)))
+}
+
+/// Makes the files ready; those of an earlier round are left as they are.
+fn prepare(
+    assignment: &Assignment,
+    workload: &Workload,
+    held: &[Promised],
+    display: &mut Display,
+    stop: &AtomicBool,
+) -> Result<Prepared, Failure> {
+    let permissions = Permissions {
+        destroy: assignment.destroy.clone(),
+        overfill: assignment.overfill,
+        keep: true,
+        any_name: true,
+    };
+    if held.iter().any(|promised| *promised != Promised::default()) {
+        return prepare_left(workload, &permissions, display);
+    }
+    let mut show = |event: &engine::Event| display.show(event);
+    Ok(engine::prepare(workload, &permissions, stop, &mut show)?)
+}
+
+/// A new file lasts only when its directory does, too.
+fn make_names_last(header: &Header) -> Result<(), Failure> {
+    for directory in header.targets.iter().filter_map(|t| t.path.parent()) {
+        let flushed = File::open(directory).and_then(|directory| directory.sync_all());
+        flushed.map_err(|error| {
+            let directory = directory.display();
+            Failure::CannotRun(format!("cannot flush the directory `{directory}`: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Waits until the time is up, or all writers have ended; or kills this process.
+fn watch(
+    assignment: &Assignment,
+    team: &Team<'_>,
+    display: &mut Display,
+    ended: impl Fn() -> bool,
+) {
+    let began = Instant::now();
+    let mut said = began;
+    let batch = u64::from(assignment.header.plan.batch);
+    while !ended() {
+        let seconds = began.elapsed().as_secs_f64();
+        if assignment.kill_after.is_some_and(|after| seconds >= after) {
+            die();
+        }
+        if seconds >= assignment.seconds {
+            team.ends.store(true, Ordering::Relaxed);
+        }
+        if said.elapsed() >= SAID_EVERY {
+            said = Instant::now();
+            let (logged, written) = team.promises.held();
+            let operations = logged.max(written) * batch;
+            display.message(&format!("{operations} operations are promised to be durable"));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Ends this process as a crash would: nothing of it runs any more.
+fn die() -> ! {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+    std::process::abort()
+}
+
+/// A writer whose parent is gone ends in order: nobody would end it.
+#[cfg(target_os = "linux")]
+fn end_with_parent() {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent() {}
+
+/// What the writing threads share.
+struct Team<'a> {
+    plan: &'a Plan,
+    shape: &'a Shape,
+    workload: &'a Workload,
+    prepared: &'a Prepared,
+    promises: &'a Promises,
+    /// The time is up, or one of them could not go on.
+    ends: AtomicBool,
+    failure: Mutex<Option<String>>,
+    stop: &'a AtomicBool,
+}
+
+impl Team<'_> {
+    fn fail(&self, text: String) {
+        self.ends.store(true, Ordering::Relaxed);
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
+    }
+
+    fn write(&self, thread: u32, held: Promised) {
+        if let Err(text) = self.try_write(thread, held) {
+            self.fail(text);
+        }
+    }
+
+    fn try_write(&self, thread: u32, held: Promised) -> Result<(), String> {
+        let open = |stream| {
+            let opened = engine::open_queue(self.workload, self.prepared, stream);
+            opened.map(|(queue, _)| queue).map_err(|error| error.to_string())
+        };
+        let through = if self.plan.writes_through() { Some(open(1)?) } else { None };
+        let writer = Writer::new(self.plan, self.shape, thread, open(0)?, through, held);
+        let mut writer = writer.map_err(|error| error.to_string())?;
+        let stop = || self.ends.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
+        let mut promise = |promised| self.promises.promise(thread, promised);
+        while self.promises.wait(thread, &stop).map_err(|error| error.to_string())? {
+            writer.batch(&mut promise).map_err(|error| error.to_string())?;
+        }
+        writer.finish(&mut promise).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,215 @@
+//! `iosonde validate --durability`: processes that are killed, on a real disk.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use durability::{Report, Verdict};
+
+use crate::program::{Running, code, command, fails, kill, names, stderr, succeeds};
+
+/// A directory to write to, and a witness's file beside it.
+struct Place {
+    directory: tempfile::TempDir,
+    witness: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let witness = directory.path().join("witness.txt");
+        fs::create_dir(directory.path().join("data")).unwrap();
+        Self { directory, witness }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    fn arguments<'a>(data: &'a str, witness: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let mut args = vec!["validate", data, "--durability", "--witness-file", witness];
+        for usual in [["--size", "8M"], ["--depth", "4"]] {
+            if !more.contains(&usual[0]) {
+                args.extend(usual);
+            }
+        }
+        [&args, more].concat()
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let (data, witness) = (self.data(), self.witness.clone());
+        let args = Self::arguments(data.to_str().unwrap(), witness.to_str().unwrap(), more);
+        command(&args).output().unwrap()
+    }
+
+    fn start(&self, more: &[&str]) -> Running {
+        let (data, witness) = (self.data(), self.witness.clone());
+        Running::start(&Self::arguments(data.to_str().unwrap(), witness.to_str().unwrap(), more))
+    }
+
+    fn verify(&self, more: &[&str]) -> Output {
+        let witness = self.witness.to_str().unwrap();
+        command(&[&["validate", "--verify", witness], more].concat()).output().unwrap()
+    }
+}
+
+/// Waits until a witness has kept so many marks.
+pub(crate) fn wait_for_marks(witness: &Path, marks: u64) {
+    let start = Instant::now();
+    loop {
+        let state = fs::read(witness).ok().and_then(|b| durability::parse_state("w", &b).ok());
+        if state.is_some_and(|(_, state)| state.sequence >= marks) {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "the witness hears nothing");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The number of the process that writes for this one.
+pub(crate) fn writer_of(process: u32) -> u32 {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+    let writes = |id: &&str| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("--write-durably")
+    };
+    children.split_whitespace().find(writes).unwrap().parse().unwrap()
+}
+
+pub(crate) fn report(output: &Output) -> Report {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(output)))
+}
+
+#[test]
+fn a_writer_that_is_killed_again_and_again_loses_nothing() {
+    for (sync, order) in [
+        ("fdatasync", "page"),
+        ("fsync", "log-then-page"),
+        ("o-dsync", "log-then-page"),
+        ("fua", "page"),
+    ] {
+        let place = Place::new();
+        let rounds = ["--kill-after", "0.3", "--rounds", "3", "--json"];
+        let output = place.run(&[&rounds[..], &["--sync", sync, "--order", order]].concat());
+        succeeds(&output);
+        let report = report(&output);
+        assert_eq!(report.verdict, Verdict::Kept, "{sync} {order}");
+        assert!(report.promised_operations > 0 && report.losses.is_empty(), "{report:?}");
+        assert!(report.seconds >= 0.6, "it went on where it was: {}", report.seconds);
+        assert_eq!(report.log.is_some(), order == "log-then-page");
+        assert!(report.warnings[0].contains("caches that lose power"), "{report:?}");
+        assert!(stderr(&output).contains("round 3 of 3"), "{}", stderr(&output));
+        assert_eq!(names(&place.data()), [""; 0], "files are removed");
+    }
+}
+
+#[test]
+fn a_signal_ends_it_in_order_and_it_is_checked() {
+    let place = Place::new();
+    let mut running = place.start(&["--seconds", "600"]);
+    running.wait_for("writing\n");
+    wait_for_marks(&place.witness, 3);
+    running.signal("INT");
+    let output = running.end();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("KEPT: ") && text.contains("no crash came"), "{text}");
+    assert_eq!(names(&place.data()), [""; 0]);
+}
+
+/// The machine is gone, as far as the program can tell; what is found later is told apart.
+#[test]
+fn what_a_crash_has_left_is_checked_later() {
+    for spoiled in [false, true] {
+        let place = Place::new();
+        let mut running = place.start(&["--seconds", "600", "--order", "log-then-page"]);
+        running.wait_for("writing\n");
+        wait_for_marks(&place.witness, 20);
+        let writer = writer_of(running.id());
+        kill("KILL", running.id());
+        kill("KILL", writer);
+        drop(running.end());
+        let files = names(&place.data());
+        assert_eq!(files.len(), 2, "{files:?}");
+        if spoiled {
+            let data = files.iter().find(|name| !name.contains("-log")).unwrap();
+            let mut file = OpenOptions::new().write(true).open(place.data().join(data)).unwrap();
+            file.seek(SeekFrom::Start(0)).unwrap();
+            file.write_all(&vec![0; 8 << 20]).unwrap();
+            file.sync_all().unwrap();
+            drop(file);
+            let output = place.verify(&[]);
+            assert_eq!(code(&output), 3, "{}", stderr(&output));
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.starts_with("LOST: ") && text.contains("zeroed"), "{text}");
+            assert_eq!(names(&place.data()), files, "evidence stays");
+        } else {
+            // Files that were moved are named; they stay when that is wanted.
+            let moved = place.directory.path().join("moved");
+            fs::rename(place.data(), &moved).unwrap();
+            let moved = moved.to_str().unwrap();
+            let output = place.verify(&[moved, moved, "--keep", "--json"]);
+            succeeds(&output);
+            assert_eq!(report(&output).verdict, Verdict::Kept);
+            assert_eq!(names(Path::new(moved)), files);
+            succeeds(&place.verify(&[moved, moved]));
+            assert_eq!(names(Path::new(moved)), [""; 0]);
+            fails(&place.verify(&[]), 1, "everything that was promised in it is lost");
+        }
+    }
+}
+
+/// A program called ssh stands for another host.
+#[test]
+fn another_host_can_be_the_witness() {
+    let place = Place::new();
+    let bin = place.directory.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let ssh = "#!/bin/sh\n[ \"$1 $2 $3 $4\" = \"-o BatchMode=yes -- far\" ] || exit 255\nexec sh -c \"$5\"\n";
+    fs::write(bin.join("ssh"), ssh).unwrap();
+    fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_iosonde"), bin.join("iosonde")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let (data, file) = (place.data(), place.directory.path().join("it's far"));
+    let there = format!("far:{}", file.display());
+    let args = ["validate", data.to_str().unwrap(), "--durability", "--size", "8M", "--depth", "4"];
+    let more = ["--witness", &there, "--kill-after", "0.3", "--keep", "--json"];
+    let run = |args: &[&str]| command(args).env("PATH", &path).output().unwrap();
+    let output = run(&[&args[..], &more].concat());
+    succeeds(&output);
+    assert!(report(&output).promised_operations > 0);
+    let output = run(&["validate", "--verify", &there, "--json"]);
+    succeeds(&output);
+    assert_eq!(report(&output).verdict, Verdict::Kept);
+    assert!(file.exists(), "it is the other host's");
+    let nobody = ["--witness", "nobody", "--kill-after", "0.3"];
+    fails(&run(&[&args[..], &nobody].concat()), 1, "");
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    let refused = |more: &[&str], code, words: &str| {
+        fails(&place.run(more), code, words);
+        assert_eq!(names(&place.data()), [""; 0]);
+        assert!(!place.witness.exists());
+    };
+    refused(&["--depth", "2000"], 2, "1 to 1024");
+    refused(&["--size", "1M", "--depth", "64"], 2, "use a larger --size");
+    refused(&["--log-size", "1M"], 2, "no log");
+    refused(&["--order", "log-then-page", "--log-size", "1M"], 2, "larger --log-size");
+    refused(&["--page", "1000"], 2, "multiple of 512");
+    refused(&["--kill-after=-1"], 2, "31 days");
+    refused(&["--rounds", "2"], 2, "--kill-after");
+    refused(&["--witness", "host"], 2, "cannot be used with");
+    refused(&["--engine", "sim"], 2, "keep no data");
+    refused(&["--live"], 2, "no screen");
+    let data = place.data();
+    let data = data.to_str().unwrap();
+    fails(&command(&["validate", data, "--sync", "fua"]).output().unwrap(), 2, "--durability");
+    fs::write(&place.witness, "somebody's data").unwrap();
+    fails(&place.run(&["--kill-after", "1"]), 1, "no file of a witness");
+}
