@@ -133,9 +133,14 @@ impl Window {
 impl DiskWindow {
     /// None when the counters began anew.
     fn between(before: &DiskCounters, after: &DiskCounters, seconds: f64) -> Option<Self> {
-        let did = DiskTally::between(before, after)?;
-        Some(Self {
-            device: after.device.clone(),
+        DiskTally::between(before, after).map(|did| Self::of(&after.device, &did, seconds))
+    }
+
+    /// The figures of what a device did in so many seconds.
+    #[must_use]
+    pub fn of(device: &str, did: &DiskTally, seconds: f64) -> Self {
+        Self {
+            device: device.to_owned(),
             reads: did.reads,
             writes: did.writes,
             read_merges: did.read_merges,
@@ -153,7 +158,7 @@ impl DiskWindow {
             utilisation_percent: (per_second(did.busy_ms, seconds) / 10.0).min(100.0),
             flushes: did.flushes,
             flush_latency_ns: did.flushes.and_then(|flushes| latency_ns(did.flush_ms, flushes)),
-        })
+        }
     }
 }
 

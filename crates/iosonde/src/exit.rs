@@ -19,6 +19,8 @@ pub(crate) enum Outcome {
     WrongData,
     /// A signal ended it; what was measured was shown.
     Interrupted,
+    /// A command that it ran ended with this code.
+    Code(u8),
 }
 
 /// Why a command could not be done.
@@ -69,6 +71,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::WrongData) => return ExitCode::from(3),
         Ok(Outcome::NotMet) => return ExitCode::from(4),
         Ok(Outcome::Interrupted) => return ExitCode::from(130),
+        Ok(Outcome::Code(code)) => return ExitCode::from(code),
         Err(Failure::CannotRun(text)) => (1, text),
         Err(Failure::WrongUsage(text)) => (2, text),
         Err(Failure::NotUnderstood(text)) => (3, text),

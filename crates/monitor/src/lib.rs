@@ -10,10 +10,13 @@
 //! What it does not do: show anything, or keep anything on a disk.
 
 pub mod alert;
+pub mod attach;
 mod chain;
 mod clock;
+pub mod crop;
 pub mod csv;
 pub mod lines;
+pub mod metrics;
 mod series;
 mod watch;
 

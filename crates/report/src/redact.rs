@@ -155,6 +155,14 @@ fn without_origin(value: &mut Value) {
                 origin.remove("command_line");
                 origin.remove("file");
             }
+            // The words of a command that ran while it was recorded, but for its name.
+            if let Some(Value::Array(line)) = object.get_mut("line") {
+                line.truncate(1);
+                for word in line {
+                    let name = word.as_str().and_then(|w| w.rsplit('/').next());
+                    *word = name.unwrap_or_default().into();
+                }
+            }
             object.values_mut().for_each(without_origin);
         }
         Value::Array(array) => array.iter_mut().for_each(without_origin),
@@ -201,7 +209,14 @@ impl Secrets {
             }
         }
         if let Document::Recording(recording) = document {
-            recording.conclusion.totals.rows.iter().for_each(|row| self.row(row));
+            let recording = &recording.conclusion;
+            for device in &recording.devices {
+                if device.kind == counters::BlockKind::Loop {
+                    device.label.iter().for_each(|file| self.path("file", file));
+                }
+            }
+            recording.attached.iter().for_each(|series| self.path("file", &series.file));
+            recording.totals.rows.iter().for_each(|row| self.row(row));
         }
         if let Document::Scale(scale) = document {
             for target in &scale.conclusion.alone {

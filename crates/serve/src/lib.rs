@@ -17,6 +17,7 @@ mod access;
 mod assets;
 mod connections;
 pub mod listen;
+mod metrics;
 mod pages;
 mod parameters;
 mod problem;
@@ -34,6 +35,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 pub use listen::Listener;
+pub use metrics::{MetricsText, serve_metrics};
 pub use token::Token;
 
 /// Why the history cannot be served.

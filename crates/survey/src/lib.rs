@@ -28,7 +28,7 @@ pub use cycle::{CycleOptions, KeepStep, cycle};
 pub use knee::{KneeOptions, LatencyTarget, LatencyTargetError, knee};
 pub use lab::{Lab, Progress, Setup, Timing};
 pub use limits::{LimitsError, parse_limits};
-pub use measure::{Site, measure};
+pub use measure::{Site, beside, measure};
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
 pub use scale::{ScaleOptions, scale, scale_measurements};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};

@@ -132,17 +132,19 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
         measurement.cpu.host_percent = Some(cpu.host_percent);
     }
     if !window.disks.is_empty() && window.missing.is_empty() && window.seconds > 0.0 {
-        measurement.kernel = Some(kernel(measurement, window));
+        measurement.kernel = Some(beside(measurement, window, DEFAULT_TOLERANCE_PERCENT));
     }
 }
 
-fn kernel(measurement: &Measurement, window: &Window) -> Kernel {
+/// What the kernel counted in a window, beside what was measured in it. Up to the tolerance they agree.
+#[must_use]
+pub fn beside(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Kernel {
     let disks = &window.disks;
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
     let names: Vec<&str> = disks.iter().map(|d| d.device.as_str()).collect();
     // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can agree.
     let comparable = measurement.workload.is_direct() && measurement.total.ios > 0;
-    let agreement = comparable.then(|| agree(measurement, window));
+    let agreement = comparable.then(|| agree(measurement, window, tolerance_percent));
     Kernel {
         device: names.join("+"),
         seconds: window.seconds,
@@ -194,7 +196,7 @@ fn foreign_percent(measurement: &Measurement, window: &Window) -> Option<f64> {
 }
 
 /// The tool's figures beside the kernel's.
-fn agree(measurement: &Measurement, window: &Window) -> Agreement {
+fn agree(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Agreement {
     let disks = &window.disks;
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
     let merges =
@@ -217,7 +219,7 @@ fn agree(measurement: &Measurement, window: &Window) -> Agreement {
         kernel: Observed { read, write },
         in_flight: measurement.achieved_in_flight,
         seconds: window.seconds,
-        tolerance_percent: DEFAULT_TOLERANCE_PERCENT,
+        tolerance_percent,
     })
 }
 
@@ -226,7 +228,12 @@ fn tool(statistics: &Statistics) -> Flow {
     Flow {
         iops: statistics.iops,
         bytes_per_s: statistics.mib_per_s * 1_048_576.0,
-        latency_ns: statistics.service_ns.or(statistics.latency_ns).map(|l| l.mean),
+        // A tool that cuts off fractions of a millisecond may say 0, which is no time to compare with.
+        latency_ns: statistics
+            .service_ns
+            .or(statistics.latency_ns)
+            .map(|l| l.mean)
+            .filter(|mean| *mean > 0.0),
         merges_per_s: 0.0,
     }
 }

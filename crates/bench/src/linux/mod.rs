@@ -11,6 +11,7 @@ mod own;
 mod peers;
 mod table;
 mod tools;
+mod watching;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -70,6 +71,8 @@ enum Command {
     Reports,
     /// How long the import of 10,000 runs of SQLIO takes; prints a table
     Import(import::ImportArgs),
+    /// What a second of watching two hundred disks costs; prints a table
+    Monitor,
 }
 
 /// The parts of `integrity`.
@@ -98,7 +101,7 @@ struct PeersArgs {
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `integrity` docs/integrity.md, of `history` and `import` none]
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `integrity` docs/integrity.md, of `history`, `import` and `monitor` none]
     #[arg(long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -125,6 +128,7 @@ pub(crate) fn main() -> ExitCode {
             let clean = std::time::Duration::from_secs_f64(clean.clamp(0.0, 1e6));
             integrity(&parts, clean, peers, &iosonde)
         }
+        Some(Command::Monitor) => show_watching(peers.output.as_deref()),
         Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
             write!(std::io::stdout(), "{table}")?;
             if holds {
@@ -184,6 +188,14 @@ fn show_history(table: &str, output: Option<&Path>) -> Result<Vec<Row>, Error> {
     write!(std::io::stdout(), "{table}")?;
     output.map_or(Ok(()), |output| history::write(table, output))?;
     Ok(Vec::new())
+}
+
+/// Prints the figures of watching, and writes them to a page where one is named.
+fn show_watching(output: Option<&Path>) -> Result<Vec<Row>, Error> {
+    let (table, holds) = watching::run()?;
+    write!(std::io::stdout(), "{table}")?;
+    output.map_or(Ok(()), |output| watching::write(&table, output))?;
+    if holds { Ok(Vec::new()) } else { Err("watching costs more than it may".into()) }
 }
 
 /// Prints the figures of the import, and writes them to a page where one is named.

@@ -19,6 +19,10 @@ pub(crate) struct ShowArgs {
     /// Print the document as JSON on stdout
     #[arg(long)]
     pub json: bool,
+
+    /// Of a recording of `iosonde monitor`: set this result beside the part of it in which it was measured
+    #[arg(long, value_name = "RESULT")]
+    pub during: Option<String>,
 }
 
 /// Runs the command.
@@ -31,7 +35,22 @@ pub(crate) fn show(args: &ShowArgs, history: &History) -> Result<Outcome, Failur
 }
 
 fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Failure> {
-    match history.document(&entry.id).map_err(failure)? {
+    let mut document = history.document(&entry.id).map_err(failure)?;
+    if let Some(during) = &args.during {
+        if document.is_none() && entry.kind == "monitor" {
+            document = history.documents(&entry.id).map_err(failure)?.into_iter().next();
+        }
+        let Some(Document::Recording(recording)) = &mut document else {
+            let text = format!("`{}` is no recording of `iosonde monitor`", entry.id);
+            return Err(Failure::WrongUsage(text));
+        };
+        let mut results = Vec::new();
+        for entry in history.select(during).map_err(failure)? {
+            results.extend(history.documents(&entry.id).map_err(failure)?);
+        }
+        crate::monitor::set_all_beside(recording, &results);
+    }
+    match document {
         Some(document) if args.json => json(&document),
         Some(document) => Ok(format!("{}{}", head(history, entry)?, shown(&document))),
         None if entry.kind == "monitor" => {

@@ -39,6 +39,16 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "N", conflicts_with = "command")]
     pub count: Option<u64>,
 
+    /// Lay a CSV on the same time axis: a column of times (RFC 3339, or seconds or milliseconds since 1970), any others with numbers,
+    /// such as figures of an array. It is read when the recording ends. May be given several times
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+
+    /// Answer http://ADDRESS:PORT/metrics in the format of OpenMetrics, as Prometheus asks for it; what other computers can reach needs a
+    /// token, which is made and printed
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<std::net::SocketAddr>,
+
     /// Say when FIGURE > LIMIT holds for a TIME, such as 'write_latency > 20ms for 60s' or 'vda.average_queue > 2', and exit with 4
     /// then; ready: log, oltp-data, dss-data, queue, io-pressure. May be given several times
     #[arg(long, value_name = "CONDITION")]
@@ -61,6 +71,10 @@ pub(crate) struct MonitorArgs {
     /// Print what happens as JSON lines on stdout, as it happens
     #[arg(long)]
     pub json_lines: bool,
+
+    /// Show the figures on a screen of their own, with sparklines, which `q` leaves; tables where the terminal cannot
+    #[arg(long, conflicts_with_all = ["quiet", "command"])]
+    pub live: bool,
 
     /// No tables and no messages but errors and alerts
     #[arg(long, short)]
@@ -87,5 +101,10 @@ impl MonitorArgs {
             None if self.command.is_empty() => Duration::from_secs(1),
             None => Duration::from_millis(100),
         }
+    }
+
+    /// Whether stdout holds a format and nothing else.
+    pub(crate) fn has_format(&self) -> bool {
+        self.csv || self.json || self.json_lines
     }
 }

@@ -1,9 +1,11 @@
 //! A recording while it is recorded: every event goes to what shows it and to what keeps it.
 
-use std::cell::Cell;
-use std::io::{self, Write as _};
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use ::monitor::attach::Attached;
 use ::monitor::{AlertEvent, Change, Event, Observation, Series, Why, csv, lines};
 use counters::BlockDevice;
 use jiff::Timestamp;
@@ -12,8 +14,12 @@ use report::text::clean;
 use results::{Conclusion as _, Document, Experiment, RecordedAlert, Recording, Status};
 
 use super::args::MonitorArgs;
+use super::beside::set_beside;
+use super::command::Ended;
 use super::keeper::Keeper;
+use super::live::{Live, Model};
 use super::plan::Plan;
+use super::served::Served;
 use super::table;
 use crate::display::Display;
 use crate::exit::{Failure, print};
@@ -34,11 +40,17 @@ enum Stdout {
 pub(super) struct Session {
     stdout: Stdout,
     quiet: bool,
+    /// Stdout belongs to a command that runs, and our text comes at the end, on stderr.
+    aside: bool,
     plan: Plan,
     document: Experiment<Recording>,
     series: Series,
     recorder: Recorder,
     keeper: Option<Keeper>,
+    metrics: Option<Served>,
+    /// The screen; shared with who looks at what is typed.
+    live: Rc<RefCell<Option<Live>>>,
+    attach: Vec<PathBuf>,
     display: Display,
     /// Whether stdout took no more.
     broken: Rc<Cell<bool>>,
@@ -63,14 +75,19 @@ impl Session {
         if let Some(name) = &args.name {
             recorder.tag(name);
         }
+        let live = if args.live { open(&document, &plan, devices) } else { None };
         Ok(Self {
+            live: Rc::new(RefCell::new(live)),
             stdout,
             quiet: args.quiet,
+            aside: !args.command.is_empty(),
             plan,
             document,
             series: Series::default(),
             recorder,
             keeper: None,
+            metrics: args.metrics.map(Served::begin).transpose()?,
+            attach: args.attach.clone(),
             display: Display::new(args.quiet),
             broken: Rc::default(),
         })
@@ -96,7 +113,7 @@ impl Session {
                 self.document.id = engine::new_id(started);
                 match self.stdout {
                     Stdout::Csv => self.out(&csv::heading()),
-                    Stdout::Text if !self.quiet => {
+                    Stdout::Text if self.has_tables() => {
                         self.out(&table::heading(&self.plan.chains, &began.devices));
                     }
                     _ => {}
@@ -105,7 +122,11 @@ impl Session {
             Event::Window(observation) => self.window(observation),
             Event::Alert(alert) => self.alert(alert),
             Event::Notice(text) => {
-                self.display.message(&format!("note: {text}"));
+                let note = format!("note: {text}");
+                match self.live.borrow_mut().as_mut() {
+                    Some(live) => live.model.say(&note),
+                    None => self.display.message(&note),
+                }
                 self.document.warnings.push(clean(text));
             }
         }
@@ -114,7 +135,15 @@ impl Session {
         }
     }
 
+    /// Whether each window is printed.
+    fn has_tables(&self) -> bool {
+        !self.quiet && !self.aside && self.live.borrow().is_none()
+    }
+
     fn window(&mut self, o: &Observation) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.hear(o);
+        }
         let change: Change = self.series.push(o.point());
         if let Some(keeper) = &mut self.keeper {
             keeper.hear(&self.series, change);
@@ -126,9 +155,16 @@ impl Session {
                 None => cores.push(*core),
             }
         }
+        if let Some(live) = self.live.borrow_mut().as_mut() {
+            live.model.hear(o, clock(o));
+            live.draw();
+        }
+        self.leave();
         match self.stdout {
             Stdout::Csv => self.out(&csv::rows(o)),
-            Stdout::Text if !self.quiet => self.out(&format!("\n{}", table::window(o, &clock(o)))),
+            Stdout::Text if self.has_tables() => {
+                self.out(&format!("\n{}", table::window(o, &clock(o))));
+            }
             _ => {}
         }
     }
@@ -144,7 +180,32 @@ impl Session {
                 "alert over {device}{condition}: from {from_s:.1} s to {t:.1} s, at worst {figure}"
             )
         };
+        if let Some(live) = self.live.borrow_mut().as_mut().filter(|live| live.is_up()) {
+            live.model.say(&text);
+            live.draw();
+            return;
+        }
         self.display.aside(&text);
+    }
+
+    /// Where the screen was left, what it has said is said again.
+    fn leave(&mut self) {
+        let left = self.live.borrow().as_ref().is_some_and(|live| !live.is_up());
+        if left {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        let live = self.live.borrow_mut().take();
+        for text in live.map(Live::close).unwrap_or_default() {
+            self.display.aside(&text);
+        }
+    }
+
+    /// The screen, for who looks at what is typed.
+    pub(super) fn live(&self) -> Rc<RefCell<Option<Live>>> {
+        Rc::clone(&self.live)
     }
 
     fn out(&mut self, text: &str) {
@@ -160,13 +221,65 @@ impl Session {
         Rc::clone(&self.broken)
     }
 
+    /// What is laid on the same time axis. What cannot be is told; the recording is worth more.
+    fn attach(&mut self) {
+        let began: Result<Timestamp, _> = self.document.started.parse();
+        let began = began.map_or(0.0, |began| began.as_duration().as_secs_f64());
+        for path in std::mem::take(&mut self.attach) {
+            let shown = clean(&path.display().to_string());
+            let read = attached(&path).map(|attached| {
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                attached.on_axis(&file, began, self.document.conclusion.seconds)
+            });
+            let note = match read {
+                Err(error) => format!("`{shown}` is not attached: {error}"),
+                Ok((series, _)) if series.is_empty() => {
+                    format!("`{shown}` is not attached: none of its times lies in the recording")
+                }
+                Ok((series, outside)) => {
+                    self.document.conclusion.attached.extend(series);
+                    if outside == 0 {
+                        continue;
+                    }
+                    format!(
+                        "`{shown}`: {outside} figures lie outside of the recording and are left out"
+                    )
+                }
+            };
+            self.display.message(&format!("note: {note}"));
+            self.document.warnings.push(note);
+        }
+    }
+
+    /// What the command was, and what it measured.
+    fn command(&mut self, ended: Ended) {
+        self.document.conclusion.command = Some(ended.command);
+        let found = ended.measurements.len();
+        let mut notes = ended.notes;
+        notes.extend(set_beside(&mut self.document, ended.measurements, ended.has_time));
+        if found == 0 {
+            notes.push("what the command printed is no result of SQLIO, DiskSpd, fio or iosonde: nothing is compared".to_owned());
+        }
+        for note in notes {
+            self.display.message(&format!("note: {}", clean(&note)));
+            self.document.warnings.push(clean(&note));
+        }
+    }
+
+    /// The command could not be started.
+    pub(super) fn give_up(&mut self) {
+        self.keeper = None;
+        self.recorder.give_up();
+    }
+
     /// Ends the recording; whether a condition came true.
     pub(super) fn finish(
         &mut self,
-        alerts: Vec<RecordedAlert>,
-        devices: &[BlockDevice],
+        (alerts, devices): (Vec<RecordedAlert>, &[BlockDevice]),
         why: Option<Why>,
+        ended: Option<Ended>,
     ) -> Result<bool, Failure> {
+        self.close();
         self.display.finish();
         let fired = alerts.iter().any(|alert| !alert.times.is_empty());
         let recording = &mut self.document.conclusion;
@@ -174,6 +287,11 @@ impl Session {
         recording.devices = devices.to_vec();
         recording.points = std::mem::take(&mut self.series).into_points();
         recording.sum_up();
+        if let Some(ended) = ended {
+            self.command(ended);
+        }
+        self.metrics = None;
+        self.attach();
         self.document.finished = Timestamp::now().to_string();
         self.document.status = match why {
             Some(_) => Status::Complete,
@@ -187,7 +305,11 @@ impl Session {
             }
             _ => String::new(),
         };
-        print(&text)?;
+        if self.aside && self.stdout == Stdout::Text {
+            self.display.aside(text.trim_end());
+        } else {
+            print(&text)?;
+        }
         let noted = self.recorder.finish(&Document::Recording(Box::new(self.document.clone())));
         if let (Err(error), true) = (&kept, noted.is_ok()) {
             self.display.message(&format!(
@@ -197,6 +319,29 @@ impl Session {
         noted?;
         self.recorder.say(self.quiet);
         Ok(fired)
+    }
+}
+
+/// A file of another system is not read into memory without end.
+const ATTACHED_BYTES_MAX: u64 = 256 << 20;
+
+fn attached(path: &Path) -> Result<Attached, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let read = file.take(ATTACHED_BYTES_MAX).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    Attached::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
+}
+
+/// The screen, or why there is none.
+fn open(document: &Experiment<Recording>, plan: &Plan, devices: &[BlockDevice]) -> Option<Live> {
+    let model = Model::new(&document.conclusion.name, &plan.chains, devices);
+    match Live::open(model) {
+        Ok(live) => Some(live),
+        Err(reason) => {
+            Display::new(false).message(&format!("note: {reason}; tables are printed"));
+            None
+        }
     }
 }
 

@@ -38,6 +38,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
 
+    /// Set these results, measured while a recording of `iosonde monitor` went on, beside the part of it in which they were made
+    #[arg(long, value_name = "RESULT")]
+    pub during: Vec<PathBuf>,
+
     /// What is on the cover
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
@@ -93,6 +97,9 @@ impl Format {
 pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let (format, output) = destination(args)?;
     let mut documents = sources::documents(&args.results, &args.place)?;
+    if !args.during.is_empty() {
+        set_beside(&mut documents, &sources::documents(&args.during, &args.place)?)?;
+    }
     if format == Format::FioJson
         && let Some(directory) = output.as_deref().filter(|path| output::is_directory(path))
     {
@@ -111,6 +118,22 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     }
     written?;
     Ok(Outcome::Done)
+}
+
+/// Sets what was measured beside the recordings.
+fn set_beside(documents: &mut [Document], during: &[Document]) -> Result<(), Failure> {
+    let mut found = false;
+    for document in documents {
+        if let Document::Recording(recording) = document {
+            found = true;
+            crate::monitor::set_all_beside(recording, during);
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    let text = "--during needs a recording of `iosonde monitor` among the results";
+    Err(Failure::WrongUsage(text.to_owned()))
 }
 
 /// The format, and the file; none for stdout.

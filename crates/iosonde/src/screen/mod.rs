@@ -27,6 +27,8 @@ use engine::Event;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::restore_on_second;
+pub(crate) use signals::Signals;
+pub(crate) use terminal::{Taken, fits};
 
 /// What waits to be shown.
 const WAITING: usize = 1024;

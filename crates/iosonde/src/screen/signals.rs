@@ -10,7 +10,7 @@ use signal_hook::flag::register;
 
 /// What came since it was last asked.
 #[derive(Default)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     #[cfg(unix)]
     suspended: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ impl Signals {
     }
 
     /// Ends the run, as Ctrl-C does where no screen is up.
-    pub(super) fn end() {
+    pub(crate) fn end() {
         let _ = signal_hook::low_level::raise(SIGINT);
     }
 }

@@ -21,6 +21,7 @@ mod iometer;
 mod killed;
 mod knee;
 mod live;
+mod monitor;
 mod monitor_databases;
 mod output;
 mod power;

@@ -156,6 +156,11 @@ impl Running {
         }
     }
 
+    /// What was on stderr so far.
+    pub(crate) fn seen(&self) -> &str {
+        &self.seen
+    }
+
     /// Sends a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
         kill(name, self.child.id());

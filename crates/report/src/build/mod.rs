@@ -120,7 +120,11 @@ fn subtitle(document: &Document) -> Vec<String> {
         Document::Measurement(m) => words::file_size(m),
         other => words::size(other.file_bytes()),
     };
-    let mut parts = vec![format!("file size {bytes}")];
+    let mut parts = match document {
+        // It watches whatever is there.
+        Document::Recording(_) => Vec::new(),
+        _ => vec![format!("file size {bytes}")],
+    };
     let tool = document.measurements().into_iter().find_map(words::tool);
     parts.extend(tool.map(|tool| format!("measured by {tool}")));
     parts.push(words::moment(document.started()));

@@ -1,0 +1,55 @@
+//! The figures of the last window on a local port.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use monitor::Observation;
+use monitor::metrics::{CONTENT_TYPE, Metrics};
+use serve::{Listener, MetricsText, ServeError, serve_metrics};
+
+use crate::display::Display;
+use crate::exit::Failure;
+
+/// A server in a thread of its own, until it is dropped.
+pub(super) struct Served {
+    metrics: Metrics,
+    text: MetricsText,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), ServeError>>>,
+}
+
+impl Served {
+    /// Listens, and says where.
+    pub(super) fn begin(address: SocketAddr) -> Result<Self, Failure> {
+        let listener = Listener::bind(Some(address), None);
+        let listener = listener.map_err(|error| Failure::CannotRun(error.to_string()))?;
+        let host = inspect::Inspector::new().host().hostname;
+        let url = listener.url(&host).replacen("/?token=", "/metrics?token=", 1);
+        let url = if url.ends_with('/') { format!("{url}metrics") } else { url };
+        // Also where no messages are wanted: without the token nobody could ask.
+        Display::new(false).aside(&format!("metrics at {url}"));
+        let (metrics, text, stop) = (Metrics::default(), MetricsText::default(), Arc::default());
+        text.set(metrics.text());
+        let (answered, until) = (text.clone(), Arc::clone(&stop));
+        let serve = move || serve_metrics(listener, answered, CONTENT_TYPE, &until);
+        let thread = Some(std::thread::spawn(serve));
+        Ok(Self { metrics, text, stop, thread })
+    }
+
+    pub(super) fn hear(&mut self, observation: &Observation) {
+        self.metrics.hear(observation);
+        self.text.set(self.metrics.text());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // What it could not answer nobody waits for any more.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Figures from elsewhere, such as those of an array: a CSV with a column of times is laid on the time axis of a recording.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use results::AttachedSeries;
+use thiserror::Error;
+
+/// Columns that are taken, at most.
+const COLUMNS_MAX: usize = 64;
+
+/// Why a file cannot be attached.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AttachError {
+    /// It has no rows.
+    #[error("it has no rows: the first line names the columns, the others hold figures")]
+    Empty,
+    /// No column holds times.
+    #[error(
+        "no column holds times: one of them must have in each row a time as in RFC 3339 (2026-11-21T12:00:00Z), \
+         2026-11-21 12:00:00 (in the time zone of this system), or seconds or milliseconds since 1970"
+    )]
+    NoTime,
+    /// No column holds numbers.
+    #[error("no column besides that of the times holds numbers")]
+    NoFigures,
+}
+
+/// What a file holds: its columns, with the times in seconds since 1970.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attached {
+    columns: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+impl Attached {
+    /// Reads a CSV: separated by commas, semicolons or tabs; fields may be quoted.
+    pub fn parse(text: &str) -> Result<Self, AttachError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let first = text.lines().next().unwrap_or_default();
+        let separator = [',', ';', '\t'].into_iter().max_by_key(|s| first.matches(*s).count());
+        let mut rows = rows(text, separator.unwrap_or(','));
+        if rows.len() < 2 {
+            return Err(AttachError::Empty);
+        }
+        let heading = rows.remove(0);
+        let cell =
+            |row: &'_ Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
+        let times = (0..heading.len()).find_map(|column| {
+            let all: Option<Vec<f64>> = rows.iter().map(|row| moment(&cell(row, column))).collect();
+            Some((column, all?))
+        });
+        let (of_time, times) = times.ok_or(AttachError::NoTime)?;
+        let mut columns = Vec::new();
+        for (column, name) in heading.iter().enumerate().filter(|(column, _)| *column != of_time) {
+            let figures = rows.iter().zip(&times).filter_map(|(row, time)| {
+                let figure: f64 = number(&cell(row, column))?;
+                Some((*time, figure))
+            });
+            let mut figures: Vec<(f64, f64)> = figures.collect();
+            figures.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if !figures.is_empty() && columns.len() < COLUMNS_MAX {
+                columns.push((name.trim().to_owned(), figures));
+            }
+        }
+        if columns.is_empty() { Err(AttachError::NoFigures) } else { Ok(Self { columns }) }
+    }
+
+    /// What of it lies within a recording of so many seconds that began then; and how many figures do not.
+    #[must_use]
+    pub fn on_axis(&self, file: &str, began: f64, seconds: f64) -> (Vec<AttachedSeries>, usize) {
+        let mut outside = 0;
+        let mut all = Vec::new();
+        for (name, figures) in &self.columns {
+            let on_axis = figures.iter().map(|(time, figure)| (time - began, *figure));
+            let (inside, others): (Vec<_>, Vec<_>) =
+                on_axis.partition(|(t, _)| (-1.0..=seconds + 1.0).contains(t));
+            outside += others.len();
+            if !inside.is_empty() {
+                let (file, name) = (file.to_owned(), name.clone());
+                all.push(AttachedSeries { file, name, points: inside });
+            }
+        }
+        (all, outside)
+    }
+}
+
+/// The fields of each row (RFC 4180); empty rows are left out.
+fn rows(text: &str, separator: char) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                field.push('"');
+                characters.next();
+            }
+            '"' if quoted || field.is_empty() => quoted = !quoted,
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            '\r' if !quoted && characters.peek() == Some(&'\n') => {}
+            c if c == separator && !quoted => row.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    row.push(field);
+    rows.push(row);
+    rows.retain(|row| row.iter().any(|field| !field.trim().is_empty()));
+    rows
+}
+
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim().trim_end_matches('%').trim();
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Seconds since 1970.
+fn moment(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Some(number) = number(text) {
+        // From 2001 on, in seconds, milliseconds or microseconds.
+        return match number {
+            n if (1e9..1e11).contains(&n) => Some(n),
+            n if (1e12..1e14).contains(&n) => Some(n / 1e3),
+            n if (1e15..1e17).contains(&n) => Some(n / 1e6),
+            _ => None,
+        };
+    }
+    let seconds = |moment: Timestamp| moment.as_duration().as_secs_f64();
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Some(seconds(moment));
+    }
+    let here: DateTime = text.replace('/', "-").parse().ok()?;
+    here.to_zoned(TimeZone::system()).ok().map(|zoned| seconds(zoned.timestamp()))
+}
