@@ -64,7 +64,8 @@ pub type OpenQueue<'a> = dyn Fn() -> Result<Box<dyn Queue>, String> + Sync + 'a;
 /// The largest I/O of a plan, in bytes.
 #[must_use]
 pub fn slot_bytes(plan: &Plan) -> u32 {
-    plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN)
+    let bytes = plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN);
+    bytes.checked_next_multiple_of(plan.page_bytes).unwrap_or(bytes)
 }
 
 /// Why a run could not be made.

@@ -26,6 +26,9 @@ const FAILURES_MAX: usize = 64;
 /// What the threads of a run have in common.
 pub(crate) struct Shared<'a> {
     pub plan: &'a Plan,
+    /// Changed pages that a thread holds back: what the plan says, and no more than a quarter of all pages for all threads together,
+    /// because what is in memory is read from no storage.
+    pub dirty_most: usize,
     pub format: PageFormat,
     pub files: Vec<DataFile>,
     /// The targets.
@@ -63,11 +66,15 @@ impl<'a> Shared<'a> {
     ) -> Self {
         let most = u64::from(plan.threads) * u64::from(plan.depth);
         let targets = paths.len();
+        let all: u64 = files.iter().map(|file| file.ledger.pages()).sum();
+        let share = all / (4 * u64::from(plan.threads.max(1)));
+        let dirty_most = usize::try_from(share.max(1).min(plan.dirty_pages.into())).unwrap_or(1);
         let pace = |throttle| (0..targets).map(move |_| Pace::new(throttle, most));
         let paces = plan.throttle.into_iter().flat_map(pace).collect();
         let touched = (0..plan.threads).map(|_| Ring::default()).collect();
         Self {
             plan,
+            dirty_most,
             format,
             files,
             paths,

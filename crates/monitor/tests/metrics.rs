@@ -101,7 +101,7 @@ fn counters_count_up_and_gauges_are_of_the_last_window() {
 proptest! {
     #[test]
     fn every_name_keeps_the_grammar(device in any::<String>(), source in any::<String>(), object in any::<String>()) {
-        let row = RecordedRow { source, object, seconds: 1.0, reads: 3, ..RecordedRow::default() };
+        let row = RecordedRow { source, object, seconds: 1.0, reads: Some(3), ..RecordedRow::default() };
         let mut metrics = Metrics::default();
         metrics.hear(&observation(&device, DiskTally::default(), vec![row.clone(), row]));
         prop_assert!(check(&metrics.text()).len() > 10);

@@ -475,7 +475,7 @@ impl<'a> Site<'a> {
     }
 
     fn change(&mut self, seat: usize, id: PageId, log_bytes: u32) {
-        if self.dirty.len() >= self.shared.plan.dirty_pages as usize {
+        if self.dirty.len() >= self.shared.dirty_most {
             self.work.no_room += 1;
             return;
         }

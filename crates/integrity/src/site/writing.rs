@@ -38,7 +38,7 @@ impl Site<'_> {
 
     /// Writes changed pages: all of them at a checkpoint and at the end, and when memory is nearly full of them.
     pub(super) fn write_back(&mut self, now: u64, leaving: bool) {
-        let full = self.dirty.len() >= self.shared.plan.dirty_pages as usize / 4 * 3;
+        let full = self.dirty.len() >= (self.shared.dirty_most * 3 / 4).max(1);
         let something = !self.dirty.is_empty() || !self.to_harden.is_empty();
         let begins = (leaving || full || now >= self.next_checkpoint_ns) && something;
         if !self.in_checkpoint && begins {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use engine::TargetPlan;
 use integrity::{Hardening, Plan, PlanError, RandomUsers, Role};
-use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload};
+use workload::{
+    Block, Buffers, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload,
+};
 
 use super::Wanted;
 use super::args::{HardeningArg, ValidateArgs};
@@ -182,6 +184,9 @@ pub(super) fn wanted_of(
 
 /// The stream that opens queues as a plan needs them.
 pub(crate) fn stream_of(plan: &Plan) -> Stream {
+    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there.
+    let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
+    let buffers = if plan.scatter_gather { pages } else { Buffers::Single };
     Stream {
         name: "validate".to_owned(),
         threads: plan.threads,
@@ -191,6 +196,7 @@ pub(crate) fn stream_of(plan: &Plan) -> Stream {
         write_percent: 50,
         durable: plan.hardening == Hardening::WriteThrough,
         pool: Some(Pool { share: PoolShare::InTurn }),
+        buffers,
         ..Stream::default()
     }
 }

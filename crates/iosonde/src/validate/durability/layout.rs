@@ -10,6 +10,7 @@ use crate::exit::Failure;
 use crate::run::check_destroy;
 use crate::targets::EngineArg;
 use crate::validate::ValidateArgs;
+use crate::validate::load::WorkArg;
 use crate::validate::setup::check_engine;
 
 /// Size of the data where none is asked for: enough that seconds of writes fall on different pages, and soon read.
@@ -40,7 +41,7 @@ pub(super) fn given_of(args: &ValidateArgs) -> Result<Given, Failure> {
         return wrong("name a directory on the storage, a file or a block device".to_owned());
     }
     if args.target.live {
-        return wrong("`validate` has no screen yet; leave out `--live`".to_owned());
+        return wrong("there is no screen for `--durability`; leave out `--live`".to_owned());
     }
     check_engine(args.target.engine)?;
     let times = [("--seconds", args.seconds), ("--kill-after", args.durability.kill_after)];
@@ -84,7 +85,7 @@ pub(super) fn given_of(args: &ValidateArgs) -> Result<Given, Failure> {
         schema: SCHEMA_OF_WITNESS.to_owned(),
         id: engine::new_id(now),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        host: host(),
+        host: inspect::Inspector::new().host().hostname,
         started: now.to_string(),
         buffered: args.buffered,
         keep: args.target.keep,
@@ -112,12 +113,19 @@ pub(super) fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
         ("--hardening", args.hardening.is_some()),
         ("--continue", args.go_on),
         ("--rereads", args.rereads.is_some()),
+        ("--workload", args.load.workload != WorkArg::Database),
+        ("--for", args.load.imitated.is_some()),
+        ("--direct", args.load.direct),
+        ("--sparse", args.load.sparse),
+        ("--resize", args.load.resize.is_some()),
+        ("--stamp", args.load.stamp),
         ("--write", args.load.write.is_some()),
         ("--block", args.load.block.is_some()),
         ("--ledger", args.keep.ledger.is_some()),
         ("--resume", args.keep.resume.is_some()),
         ("--clean", args.keep.clean),
         ("--tag", !args.recording.tags.is_empty()),
+        ("--history", args.recording.place.history.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::WrongUsage(format!(
@@ -125,12 +133,6 @@ pub(super) fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
         ))),
         None => Ok(()),
     }
-}
-
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "this host".to_owned() } else { name.to_owned() }
 }
 
 /// Files of a run have names of their own: what an earlier one has promised may still have to be checked.
