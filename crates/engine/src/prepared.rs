@@ -244,6 +244,12 @@ pub enum PrepareError {
 /// Why one target is refused.
 #[derive(Debug, Error)]
 pub enum Refusal {
+    /// What a run that was killed is to have left is not there.
+    #[error("`{}` does not exist any more, so there is nothing to go on with; begin anew", path.display())]
+    Gone {
+        /// The target.
+        path: PathBuf,
+    },
     /// Neither the target nor its directory exists.
     #[error("`{}` does not exist, and neither does its directory; create the directory or name another", path.display())]
     Missing {

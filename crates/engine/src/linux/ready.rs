@@ -193,7 +193,7 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
     let path = &plan.path;
     let refused = |refusal| PrepareError::Refused(vec![refusal]);
     if plan.action == Action::Make {
-        return Err(refused(Refusal::Missing { path: path.clone() }));
+        return Err(refused(Refusal::Gone { path: path.clone() }));
     }
     let remedy = "check the permissions of the file";
     let open = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path);

@@ -272,7 +272,11 @@ fn row(entry: &Entry, all: &[Entry]) -> Vec<String> {
         clean(&entry.targets),
         clean(&entry.title),
         clean(&state.join(" ")),
-        entry.file_bytes.map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).to_string()),
+        // A recording has no file of its own.
+        entry
+            .file_bytes
+            .filter(|bytes| *bytes > 0)
+            .map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).to_string()),
         figure(entry.best_iops),
         figure(entry.best_mib_per_s),
     ]
