@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use counters::{BlockDevice, block_devices};
-use inspect::{Inspector, Storage};
+use inspect::{Inspector, Storage, TargetKind};
 use monitor::{Chain, End, Watched};
 use results::Environment;
 
@@ -95,7 +95,7 @@ fn look(
         _ => target.to_owned(),
     };
     match (inspector.storage(&path), name) {
-        (Ok(storage), _) => {
+        (Ok(storage), _) if storage.kind != TargetKind::Missing => {
             let chain = Chain::of(&storage, known);
             if chain.devices.is_empty() {
                 let text = format!(
@@ -108,10 +108,14 @@ fn look(
             Ok((Some(storage), chain))
         }
         // A device without a node in /dev, as in a container, is counted all the same.
-        (Err(_), Some(name)) => {
+        (_, Some(name)) => {
             let devices = Chain::down_from(name, known);
             Ok((None, Chain { target: target.to_owned(), file_system: None, devices }))
         }
+        (Ok(_), None) => Err(Failure::CannotRun(format!(
+            "`{}` does not exist; name a file, a directory or a device, or nothing for all devices",
+            target.display()
+        ))),
         (Err(error), None) => Err(Failure::CannotRun(error.to_string())),
     }
 }

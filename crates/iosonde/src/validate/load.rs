@@ -151,8 +151,9 @@ fn refuse(work: &str, flags: &[(&str, bool)]) -> Result<(), Failure> {
     if given.is_empty() {
         return Ok(());
     }
+    let (means, it) = if given.len() == 1 { ("means", "it") } else { ("mean", "them") };
     let text = format!(
-        "{} mean nothing for {work}; leave them out, or choose another `--workload`",
+        "{} {means} nothing for {work}; leave {it} out, or choose another `--workload`",
         given.join(", ")
     );
     Err(Failure::WrongUsage(text))

@@ -157,6 +157,8 @@ fn lines_rows_and_documents_have_stdout_for_themselves() {
     assert_eq!(code(&document), 2, "--count and a command");
     assert!(!history.exists(), "--no-history");
     fails(&monitor(&history, &["/no/such/place/at/all"]), 1, "does not exist");
+    // One that is not there was taken for one that could be made, and the disk under its directory was watched.
+    fails(&monitor(&history, &["/no-such-place"]), 1, "does not exist");
     fails(&monitor(&history, &["--interval", "10ms"]), 2, "between 0.1 s and 60 s");
     fails(&monitor(&history, &["--alert", "speed > 3"]), 2, "there is no figure");
 }

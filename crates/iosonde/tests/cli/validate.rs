@@ -150,8 +150,8 @@ fn verified_reads_and_writes_need_no_database() {
     let refused = |more: &[&str], text: &str| {
         fails(&command(&arguments(dir.path(), more)).output().unwrap(), 2, text);
     };
-    refused(&["--write", "30"], "--write mean nothing for `--workload database`");
-    refused(&["--workload", "random"], "--log-size mean nothing");
+    refused(&["--write", "30"], "--write means nothing for `--workload database`");
+    refused(&["--workload", "random"], "--log-size means nothing");
     let name = dir.path().to_str().unwrap();
     let random = |more: &[&str]| {
         let args = [&["validate", name, "--workload", "random"][..], more].concat();
