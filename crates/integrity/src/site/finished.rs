@@ -12,12 +12,22 @@ use crate::log::Log;
 use crate::plan::Hardening;
 
 impl Site<'_> {
-    pub(super) fn take_finished(&mut self) {
-        self.queue.reap(&mut self.finished);
-        // Reading a page again finds what else has finished meanwhile, and leaves it here.
-        while let Some(one) = self.finished.pop() {
+    /// Takes so many I/Os that have finished. There is no look for more of them before the last are taken.
+    pub(super) fn take_finished(&mut self, most: usize) {
+        if self.finished.is_empty() {
+            self.reap();
+        }
+        for _ in 0..most {
+            // Reading a page again finds what else has finished meanwhile, and leaves it here.
+            let Some(one) = self.finished.pop() else { break };
             self.take(one);
         }
+    }
+
+    fn reap(&mut self) {
+        self.queue.reap(&mut self.finished);
+        self.reaped_ns = self.queue.now();
+        self.reaped_after = self.shared.since_start();
     }
 
     fn take(&mut self, one: Finished) {
@@ -57,7 +67,7 @@ impl Site<'_> {
     }
 
     fn count(&mut self, busy: &Busy, complete: bool) {
-        let latency_ns = self.queue.now().saturating_sub(busy.issued_ns);
+        let latency_ns = self.reaped_ns.saturating_sub(busy.issued_ns);
         if let Some(pace) = self.shared.paces.get(usize::from(busy.request.target)) {
             pace.ended(latency_ns);
         }
@@ -160,7 +170,7 @@ impl Site<'_> {
     }
 
     fn wrote(&mut self, file: u16, claims: &[Claim], complete: bool) {
-        let after = self.shared.since_start();
+        let after = self.reaped_after;
         let place = self.shared.file(file);
         for claim in claims {
             if complete {
@@ -197,8 +207,7 @@ impl Site<'_> {
         let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
         if holds(format, file, claim, found) {
             ledger.release(claim);
-            let after = self.shared.since_start();
-            let version = claim.version;
+            let (after, version) = (self.reaped_after, claim.version);
             self.remember(Touched { after, file, page: claim.page, version, wrote: false });
             return;
         }
@@ -256,15 +265,15 @@ impl Site<'_> {
         let mut others = Vec::new();
         let mut over = false;
         while !over {
-            let waited = self.issue().and_then(|()| self.queue.wait(self.queue.now() + LOOK_UP_NS));
-            if let Err(error) = waited {
+            let until = self.queue.now() + LOOK_UP_NS;
+            if let Err(error) = self.issue().and_then(|()| self.queue.wait(until)) {
                 self.finished.append(&mut others);
                 return Err(error);
             }
-            let mut finished = Vec::new();
-            self.queue.reap(&mut finished);
-            let mine = finished.iter().position(|f| f.slot == slot).map(|i| finished.remove(i));
-            others.append(&mut finished);
+            self.reap();
+            let mine = self.finished.iter().position(|f| f.slot == slot);
+            let mine = mine.map(|i| self.finished.remove(i));
+            others.append(&mut self.finished);
             if let Some(mine) = mine {
                 self.take(mine);
                 // What was moved only in part was asked for again.

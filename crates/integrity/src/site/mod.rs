@@ -141,6 +141,9 @@ pub(crate) struct Site<'a> {
     next_checkpoint_ns: u64,
     requests: Vec<Request>,
     finished: Vec<Finished>,
+    /// When what is taken now was there: on the queue's clock, and after the start of the run.
+    reaped_ns: u64,
+    reaped_after: Duration,
     spare: Vec<Vec<Claim>>,
     figures: Vec<FileFigures>,
     work: Work,
@@ -192,6 +195,8 @@ impl<'a> Site<'a> {
             next_checkpoint_ns,
             requests: Vec::with_capacity(depth as usize),
             finished: Vec::with_capacity(depth as usize),
+            reaped_ns: 0,
+            reaped_after: Duration::ZERO,
             spare: Vec::new(),
             figures: vec![FileFigures::default(); shared.paths.len()],
             work: Work::default(),
@@ -206,7 +211,7 @@ impl<'a> Site<'a> {
     pub(crate) fn work(mut self, end_ns: u64) -> Left {
         while self.failed.is_none() && !self.shared.is_broken() {
             self.distracted = false;
-            self.take_finished();
+            self.take_finished(self.queue.batch());
             if self.distracted {
                 // Looking into a page takes long, and what has finished meanwhile is not late.
                 continue;
@@ -224,12 +229,11 @@ impl<'a> Site<'a> {
             self.go_on_resizing();
             self.write_log(gone);
             self.write_back(now, gone);
-            self.tell_of_long_ios(now);
             if gone && self.is_clean() {
                 break;
             }
             let until = if leaving { now + LOOK_UP_NS } else { self.next_look(now).min(end_ns) };
-            if let Err(error) = self.issue().and_then(|()| self.queue.wait(until)) {
+            if let Err(error) = self.issue_and_wait(until) {
                 self.fail(error);
             }
         }
@@ -245,15 +249,14 @@ impl<'a> Site<'a> {
     /// Waits for what is under way, and gives back what was changed and cannot be written any more.
     fn leave(mut self) -> Left {
         while self.slots.iter().any(Option::is_some) {
-            let waited = self.issue().and_then(|()| self.queue.wait(self.queue.now() + LOOK_UP_NS));
-            if let Err(error) = waited {
+            let until = self.queue.now() + LOOK_UP_NS;
+            if let Err(error) = self.issue_and_wait(until) {
                 self.fail(error);
                 break;
             }
-            self.take_finished();
-            let now = self.queue.now();
-            self.tell_of_long_ios(now);
+            self.take_finished(usize::MAX);
         }
+        self.tell_of_long_ios();
         self.leave_resizing();
         for dirty in self.unwritten() {
             self.shared.file(dirty.file).ledger.release(&dirty.claim);
@@ -497,7 +500,6 @@ impl<'a> Site<'a> {
     }
 
     fn put(&mut self, slot: u32, task: Task, request: Request) {
-        let issued_ns = self.queue.now();
         if let Some(pace) = self.shared.paces.get(usize::from(request.target)) {
             pace.began();
         }
@@ -507,7 +509,7 @@ impl<'a> Site<'a> {
                 ledger.writing(claim);
             }
         }
-        let busy = Busy { task, request, done_bytes: 0, issued_ns, told: false };
+        let busy = Busy { task, request, done_bytes: 0, issued_ns: self.reaped_ns, told: false };
         self.slots[slot as usize] = Some(busy);
         self.requests.push(request);
     }
@@ -534,15 +536,37 @@ impl<'a> Site<'a> {
         self.put(slot, Task::Write { file, claims, seat }, request);
     }
 
-    fn issue(&mut self) -> io::Result<()> {
-        if !self.requests.is_empty() {
-            self.queue.issue(&self.requests)?;
-            self.requests.clear();
+    /// Hands over what is to be done, and waits for something to take, unless there is something still.
+    fn issue_and_wait(&mut self, until_ns: u64) -> io::Result<()> {
+        let issues = !self.requests.is_empty();
+        self.issue()?;
+        if self.finished.is_empty() {
+            self.tell_of_long_ios();
+            return self.queue.wait(until_ns);
         }
-        self.queue.start()
+        // The device has something to do while that is looked at.
+        if issues { self.queue.start() } else { Ok(()) }
     }
 
-    fn tell_of_long_ios(&mut self, now: u64) {
+    fn issue(&mut self) -> io::Result<()> {
+        if self.requests.is_empty() {
+            return Ok(());
+        }
+        let now = self.queue.now();
+        for request in &self.requests {
+            // The rest of what was moved in part began with that part.
+            let begins = |busy: &&mut Busy| busy.done_bytes == 0;
+            if let Some(busy) = self.slots[request.slot as usize].as_mut().filter(begins) {
+                busy.issued_ns = now;
+            }
+        }
+        self.queue.issue(&self.requests)?;
+        self.requests.clear();
+        Ok(())
+    }
+
+    fn tell_of_long_ios(&mut self) {
+        let now = self.queue.now();
         let limit = nanoseconds(self.shared.long_io);
         let (mut in_flight, mut oldest_ns) = (0, 0);
         for busy in self.slots.iter_mut().flatten() {

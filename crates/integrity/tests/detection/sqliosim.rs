@@ -169,8 +169,8 @@ fn threads_take_several_logs_in_turn() {
     let failing = storage(&sizes);
     {
         let mut storage = failing.lock().unwrap();
-        (storage.failure, storage.every, storage.from) = (Some(Failure::ZeroWrite), 100, 0);
-        storage.failing_targets = 0..3;
+        (storage.failure, storage.every, storage.from) = (Some(Failure::ZeroWrite), 50, 0);
+        storage.failing_targets = 2..3;
     }
     let report = validate_on(&Plan { seed: 5, ..three }, &places, &failing, 3);
     assert!(!report.log_faults.is_empty(), "{report:?}");
