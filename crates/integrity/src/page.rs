@@ -100,8 +100,9 @@ impl PageFormat {
         for (word, base) in words.iter_mut().zip(self.base.iter()) {
             *word = (base ^ mask).to_le_bytes();
         }
+        let stamps = self.stamps(id, version);
         for (index, sector) in (0..).zip(out.chunks_exact_mut(SECTOR_BYTES).take(self.sectors())) {
-            sector[..16].copy_from_slice(&self.stamp(Stamp { id, version, sector: index }));
+            sector[..16].copy_from_slice(&stamps.of(index));
         }
         out[SEED].copy_from_slice(&self.seed.to_le_bytes());
         let sum = checksum(&out[..self.page_bytes()]);
@@ -116,19 +117,14 @@ impl PageFormat {
         bytes
     }
 
-    /// Whether `bytes` are this version of this page: every stamp says so, and the checksum is right.
+    /// Whether `bytes` are this version of this page: the first stamp says so, and the checksum over all the rest, other stamps among it,
+    /// is right.
     #[must_use]
     pub fn is(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
         bytes.len() == self.page_bytes()
-            && self.stamps_are(id, version, bytes)
+            && bytes[..16] == self.stamps(id, version).of(0)
             && bytes[SEED] == self.seed.to_le_bytes()
             && bytes[CHECKSUM] == checksum(bytes)[..]
-    }
-
-    fn stamps_are(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
-        (0..)
-            .zip(bytes.chunks_exact(SECTOR_BYTES))
-            .all(|(sector, found)| found[..16] == self.stamp(Stamp { id, version, sector }))
     }
 
     /// What the stamp of a sector says, wherever it was found; none if it was not written by a format of this seed.
@@ -140,24 +136,42 @@ impl PageFormat {
         let index = u16::try_from((rest >> 32) & (SECTORS_MAX as u64 - 1)).ok()?;
         let version = u32::try_from(rest & u64::from(u32::MAX)).ok()?;
         let file = u16::try_from(place >> 48).ok()?;
-        let stamp = Stamp { id: PageId { file, page: place & PAGE_MASK }, version, sector: index };
-        (self.stamp(stamp)[..] == sector[..16]).then_some(stamp)
+        let id = PageId { file, page: place & PAGE_MASK };
+        let ours = self.stamps(id, version).of(index);
+        (ours[..] == sector[..16]).then_some(Stamp { id, version, sector: index })
     }
 
-    /// Page and file; version, index, and 20 bits that only who knows the seed can say.
-    fn stamp(&self, stamp: Stamp) -> [u8; 16] {
-        let place = place_of(stamp.id);
-        let rest = u64::from(stamp.version) | (u64::from(stamp.sector) % SECTORS_MAX as u64) << 32;
-        let proof = mixed(mixed(self.seed ^ place) ^ rest) >> 44 << 44;
-        let mut bytes = [0; 16];
-        bytes[..WORD].copy_from_slice(&place.to_le_bytes());
-        bytes[WORD..].copy_from_slice(&(rest | proof).to_le_bytes());
-        bytes
+    /// What the stamps of a version of a page have in common.
+    fn stamps(&self, id: PageId, version: u32) -> Stamps {
+        let place = place_of(id);
+        Stamps { place, version, key: mixed(self.seed ^ place) }
     }
 
     /// What all words of a version of a page are combined with.
     fn mask(&self, id: PageId, version: u32) -> u64 {
         mixed(mixed(self.seed.rotate_left(32) ^ place_of(id)).wrapping_add(u64::from(version)))
+    }
+}
+
+/// The stamps of a version of a page.
+#[derive(Debug, Clone, Copy)]
+struct Stamps {
+    place: u64,
+    version: u32,
+    /// Made from the seed.
+    key: u64,
+}
+
+impl Stamps {
+    /// Page and file; version, index, and 20 bits that only who knows the seed can say.
+    #[inline]
+    fn of(&self, sector: u16) -> [u8; 16] {
+        let rest = u64::from(self.version) | (u64::from(sector) % SECTORS_MAX as u64) << 32;
+        let proof = mixed(self.key ^ rest) >> 44 << 44;
+        let mut bytes = [0; 16];
+        bytes[..WORD].copy_from_slice(&self.place.to_le_bytes());
+        bytes[WORD..].copy_from_slice(&(rest | proof).to_le_bytes());
+        bytes
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -74,9 +75,10 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
                 unlooked()?;
                 ours()?;
             }
-            if let Some(mix) = fio.as_ref().and_then(|_| mix_of_fio(write)) {
-                let (short, long) = pair(&|time| of_fio(directory.path(), mix, time))?;
-                peer.add(short, long, seconds);
+            let mix = |time| fio.as_ref().and_then(|_| mix_of_fio(write, time));
+            if let (Some(short), Some(long)) = (mix(SHORT_SECONDS), mix(SHORT_SECONDS + seconds)) {
+                let run = |mix: &str| of_fio(directory.path(), mix);
+                peer.add(run(&short)?, run(&long)?, seconds);
             }
         }
         let row = compared(write, &checked, &plain, &peer);
@@ -167,35 +169,42 @@ fn unverified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Res
     tools::iosonde(iosonde, &arguments)
 }
 
-/// How fio makes a share of writes and checks what it reads, if it does.
-fn mix_of_fio(write: u32) -> Option<&'static str> {
+/// How fio makes a share of writes and checks what it reads, if it does, for a time.
+///
+/// Reads that are checked end with the file, whatever time is asked for, so they are a job for each second: so long one takes about.
+fn mix_of_fio(write: u32, seconds: f64) -> Option<String> {
+    let timed =
+        |how: &str| format!("--name=all {how} --time_based --runtime={:.0}ms", seconds * 1e3);
+    let pass = |number| format!("--name=pass{number} --rw=randread --stonewall ");
     match write {
-        0 => Some("--rw=randread"),
-        50 => Some("--rw=randwrite --verify_backlog=32"),
-        100 => Some("--rw=randwrite --do_verify=0"),
+        0 => Some((0..Duration::from_secs_f64(seconds).as_secs()).map(pass).collect()),
+        50 => Some(timed("--rw=randwrite --verify_backlog=32")),
+        100 => Some(timed("--rw=randwrite --do_verify=0")),
         _ => None,
     }
 }
 
-fn of_fio(directory: &Path, mix: &str, seconds: f64) -> Result<Run, Error> {
+fn of_fio(directory: &Path, mix: &str) -> Result<Run, Error> {
     let file = directory.join("fio.dat");
     let common = format!(
-        "--name=verify --filename={} --size={SIZE} --bs=8k --direct=1 --ioengine=io_uring --iodepth={DEPTH} --verify=crc32c \
+        "--filename={} --size={SIZE} --bs=8k --direct=1 --ioengine=io_uring --iodepth={DEPTH} --verify=crc32c \
          --verify_state_save=0 --output-format=json --norandommap --randrepeat=0",
         file.display()
     );
     if !file.exists() {
-        let whole = format!("{common} --rw=write --do_verify=0");
+        let whole = format!("{common} --name=all --rw=write --do_verify=0");
         tools::timed(OsStr::new("fio"), &split(&whole))?;
     }
-    let timed = format!("{common} {mix} --time_based --runtime={:.0}ms", seconds * 1e3);
-    let (output, user_s, system_s) = tools::timed(OsStr::new("fio"), &split(&timed))?;
+    let (output, user_s, system_s) =
+        tools::timed(OsStr::new("fio"), &split(&format!("{common} {mix}")))?;
     let start = output.stdout.iter().position(|b| *b == b'{').unwrap_or(0);
     let result: Value = serde_json::from_slice(output.stdout.get(start..).unwrap_or_default())?;
-    let ios = ["read", "write"].map(|kind| {
-        result.pointer(&format!("/jobs/0/{kind}/total_ios")).and_then(Value::as_f64).unwrap_or(0.0)
-    });
-    Ok(Run { ios: ios.iter().sum(), iops: 0.0, user_s, system_s })
+    let jobs = result.pointer("/jobs").and_then(Value::as_array);
+    let of_job = |job: &Value| {
+        let number = |field: &str| job.pointer(field).and_then(Value::as_f64).unwrap_or(0.0);
+        number("/read/total_ios") + number("/write/total_ios")
+    };
+    Ok(Run { ios: jobs.into_iter().flatten().map(of_job).sum(), iops: 0.0, user_s, system_s })
 }
 
 fn split(text: &str) -> Vec<String> {
