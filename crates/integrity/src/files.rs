@@ -71,6 +71,8 @@ pub(crate) struct DataFile {
     pub shape: Shape,
     /// It is where changed pages are written to before they are written in their places.
     pub is_area: bool,
+    /// The device reads what is written from the memory of the program, and the operating system copies nothing.
+    pub is_direct: bool,
     /// Pages that there are now.
     pages: AtomicU64,
 }
@@ -90,8 +92,8 @@ impl DataFile {
         let zeros = if shape.sparse { 0 } else { begin };
         let new = if is_resumed { all } else { zeros };
         (new..all).for_each(|page| ledger.cut(page));
-        let (pages, is_area) = (AtomicU64::new(begin), false);
-        Self { target, path, page_bytes, ledger, shape, is_area, pages }
+        let (pages, is_area, is_direct) = (AtomicU64::new(begin), false, false);
+        Self { target, path, page_bytes, ledger, shape, is_area, is_direct, pages }
     }
 
     /// Where a page begins.

@@ -18,6 +18,7 @@ mod ledger;
 mod log;
 mod pace;
 mod page;
+mod past_cache;
 mod phases;
 mod plan;
 mod plan_file;

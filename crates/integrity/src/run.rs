@@ -40,10 +40,17 @@ pub struct Place {
     pub size_bytes: u64,
     /// What it holds.
     pub role: Role,
-    /// Offsets and lengths of I/Os must be multiples of this.
+    /// Offsets and lengths of I/Os must be multiples of this; 1 where they go through the cache of the operating system.
     pub align_bytes: u64,
     /// How a file with pages begins, and whether its size changes.
     pub shape: Shape,
+}
+
+impl Place {
+    /// Whether I/O goes past the cache of the operating system, which takes any offset and length.
+    fn is_direct(&self) -> bool {
+        self.align_bytes > 1
+    }
 }
 
 /// What a target holds.
@@ -255,6 +262,7 @@ fn files<'a>(
                 let (path, shape) = (place.path.clone(), place.shape.clone());
                 let mut file = DataFile::new(target, path, page_bytes, ledger, shape, is_resumed);
                 file.is_area = place.role == Role::Doublewrite;
+                file.is_direct = place.is_direct();
                 files.push(file);
             }
             Role::Log => logs.push((target, place)),

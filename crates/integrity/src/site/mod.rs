@@ -18,6 +18,7 @@ use crate::ledger::Claim;
 use crate::log::{Block, Log};
 use crate::pace::Pace;
 use crate::page::PageId;
+use crate::past_cache;
 use crate::plan::Hardening;
 use crate::run::Phase;
 use crate::shared::Shared;
@@ -153,6 +154,8 @@ pub(crate) struct Site<'a> {
     /// Pages of each file when they were last looked at.
     sizes: Vec<u64>,
     resizing: Option<Resizing>,
+    /// Room for a page, where it is made before it is copied past the cache.
+    scratch: Vec<u8>,
 }
 
 impl<'a> Site<'a> {
@@ -204,6 +207,7 @@ impl<'a> Site<'a> {
             distracted: false,
             sizes: Vec::with_capacity(shared.files.len()),
             resizing: None,
+            scratch: vec![0; shared.format.page_bytes()],
         }
     }
 
@@ -525,11 +529,17 @@ impl<'a> Site<'a> {
     fn write(&mut self, file: u16, claims: Vec<Claim>, seat: Option<usize>) {
         let (Some(slot), Some(first)) = (self.free.pop(), claims.first().copied()) else { return };
         let format = &self.shared.format;
+        let place = self.shared.file(file);
         let buffer = self.queue.write_buffer(slot);
         for (claim, page) in claims.iter().zip(buffer.chunks_exact_mut(format.page_bytes())) {
-            format.fill(PageId { file, page: claim.page }, claim.next_version(), page);
+            let (id, version) = (PageId { file, page: claim.page }, claim.next_version());
+            if place.is_direct {
+                format.fill(id, version, &mut self.scratch);
+                past_cache::copy(&self.scratch, page);
+            } else {
+                format.fill(id, version, page);
+            }
         }
-        let place = self.shared.file(file);
         let (target, offset) = (place.target, place.offset(first.page));
         let bytes = self.shared.bytes_of(claims.len());
         let request = Request { slot, op: Op::Write, target, offset, bytes, buffer_offset: 0 };
