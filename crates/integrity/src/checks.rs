@@ -12,6 +12,10 @@ use crate::page::PageId;
 use crate::report::FaultReport;
 use crate::shared::Shared;
 
+/// Pages that are wrong are read again so often as the plan says only until there are so many: a file of zeros would take days.
+const PATIENT_FAULTS: u64 = 20;
+/// Others this often at most.
+const REREADS_LATER: u32 = 2;
 /// The pause before a page is read again grows to this.
 const PAUSE_MAX: Duration = Duration::from_millis(100);
 
@@ -50,7 +54,10 @@ impl Checks<'_, '_> {
         let (mut pause, mut bytes) = (Duration::from_micros(500), Vec::new());
         let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
         // Once at least, or nobody knew whether it stays.
-        while rereads < shared.plan.rereads && !right && (rereads == 0 || !over()) {
+        let patient = shared.fault_count.load(Ordering::Relaxed) < PATIENT_FAULTS;
+        let most =
+            if patient { shared.plan.rereads } else { shared.plan.rereads.min(REREADS_LATER) };
+        while rereads < most && !right && (rereads == 0 || !over()) {
             std::thread::sleep(pause);
             pause = (pause * 2).min(PAUSE_MAX);
             rereads += 1;

@@ -63,7 +63,6 @@ impl Plan {
             ("threads", self.threads),
             ("depth", self.depth),
             ("dirty_pages", self.dirty_pages),
-            ("rereads", self.rereads),
             ("audit.cycles", self.audit.cycles),
             ("read_ahead.cycles", self.read_ahead.cycles),
             ("bulk.cycles", self.bulk.cycles),
@@ -73,6 +72,8 @@ impl Plan {
         ] {
             found.check(value > 0, field, &value, "it must be at least 1");
         }
+        let few = (1..=1000).contains(&self.rereads);
+        found.check(few, "rereads", &self.rereads, "it must be from 1 to 1000");
         let block = self.log.block_bytes;
         let ok = block.is_power_of_two() && (512..=65_536).contains(&block);
         found.check(ok, "log.block_bytes", &block, "it must be a power of two from 512 to 65536");

@@ -1,6 +1,8 @@
 //! What the commands that make experiments share: their flags, and how their results are shown.
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use clap::Args;
@@ -178,8 +180,19 @@ pub(crate) fn outcome(status: Status) -> Outcome {
     }
 }
 
+/// More is in no file that a flag names.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
 /// A file that a flag names, as text.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
-    std::fs::read_to_string(path).map_err(wrong)
+    let mut text = String::new();
+    // A device without an end is no text, and would fill the memory.
+    let file = File::open(path).map_err(wrong)?;
+    file.take(TEXT_BYTES_MAX + 1).read_to_string(&mut text).map_err(wrong)?;
+    if text.len() as u64 > TEXT_BYTES_MAX {
+        let text = format!("`{}` has more than 16 MiB; name a text file", path.display());
+        return Err(Failure::WrongUsage(text));
+    }
+    Ok(text)
 }

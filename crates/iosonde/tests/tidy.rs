@@ -45,7 +45,12 @@ fn platforms_and_unsafe_code_stay_in_their_rooms() {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
         let inside = |part: &str| path.components().any(|c| c.as_os_str() == part);
         if text.contains(concat!("unsafe", " {")) {
-            assert!(inside("linux") || name == "clock.rs" || inside("bench"), "unsafe in {shown}");
+            assert!(
+                inside("linux")
+                    || ["clock.rs", "past_cache.rs"].contains(&&*name)
+                    || inside("bench"),
+                "unsafe in {shown}"
+            );
         }
         if text.contains(concat!("libc", "::")) {
             let allowed = inside("linux") || inside("tests") || inside("bench");

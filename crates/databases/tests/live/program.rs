@@ -69,7 +69,7 @@ pub(crate) fn unprivileged(program: &Path) -> Command {
 /// A directory that such a command may write in.
 pub(crate) fn directory() -> TempDir {
     // A socket's path is short, so not below a target directory.
-    let directory = tempfile::Builder::new().prefix("iosonde-db-").tempdir_in("/tmp").unwrap();
+    let directory = tempfile::Builder::new().prefix("iosonde-db-").tempdir_in("/var/tmp").unwrap();
     if is_root() {
         std::os::unix::fs::chown(directory.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     }

@@ -1,6 +1,7 @@
 //! What comes back: everything that was read is compared with what it should hold.
 
 use std::io;
+use std::time::Duration;
 
 use engine::{Finished, Op, Request};
 
@@ -10,6 +11,15 @@ use crate::classify::{Kept, holds};
 use crate::ledger::Claim;
 use crate::log::Log;
 use crate::plan::Hardening;
+
+/// An I/O that has finished, and when that was seen: a page that is looked into lets others wait for long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reaped {
+    finished: Finished,
+    at_ns: u64,
+    /// From the start of the run.
+    after: Duration,
+}
 
 impl Site<'_> {
     /// Takes so many I/Os that have finished. There is no look for more of them before the last are taken.
@@ -25,12 +35,14 @@ impl Site<'_> {
     }
 
     fn reap(&mut self) {
-        self.queue.reap(&mut self.finished);
-        self.reaped_ns = self.queue.now();
-        self.reaped_after = self.shared.since_start();
+        self.queue.reap(&mut self.fresh);
+        let (at_ns, after) = (self.queue.now(), self.shared.since_start());
+        let seen = self.fresh.drain(..).map(|finished| Reaped { finished, at_ns, after });
+        self.finished.extend(seen);
     }
 
-    fn take(&mut self, one: Finished) {
+    fn take(&mut self, reaped: Reaped) {
+        let Reaped { finished: one, at_ns, after } = reaped;
         let Some(mut busy) = self.slots.get_mut(one.slot as usize).and_then(Option::take) else {
             return;
         };
@@ -50,7 +62,7 @@ impl Site<'_> {
         }
         let is_sync = matches!(busy.request.op, Op::Fsync | Op::Fdatasync);
         let complete = one.result >= 0 && (is_sync || rest == 0);
-        self.count(&busy, complete);
+        self.count(&busy, complete, at_ns);
         if !complete {
             self.shared.failed_io(&busy.request, one.result);
         }
@@ -59,15 +71,15 @@ impl Site<'_> {
             self.slots[one.slot as usize] = Some(busy);
             return;
         }
-        self.finish(busy.task, one.slot, complete);
+        self.finish(busy.task, one.slot, complete, after);
         // It may be used again already, or never have come back from reading a page again.
         if self.slots[one.slot as usize].is_none() {
             self.free.push(one.slot);
         }
     }
 
-    fn count(&mut self, busy: &Busy, complete: bool) {
-        let latency_ns = self.reaped_ns.saturating_sub(busy.issued_ns);
+    fn count(&mut self, busy: &Busy, complete: bool, at_ns: u64) {
+        let latency_ns = at_ns.saturating_sub(busy.issued_ns);
         if let Some(pace) = self.shared.paces.get(usize::from(busy.request.target)) {
             pace.ended(latency_ns);
         }
@@ -98,13 +110,13 @@ impl Site<'_> {
         }
     }
 
-    fn finish(&mut self, task: Task, slot: u32, complete: bool) {
+    fn finish(&mut self, task: Task, slot: u32, complete: bool, after: Duration) {
         match task {
             Task::Read { file, claims, seat } => {
                 for (index, claim) in claims.iter().enumerate() {
                     // The first page that is wrong ends the run where that is wanted.
                     if complete && !self.shared.is_broken() {
-                        self.check(file, claim, slot, index);
+                        self.check(file, claim, (slot, index), after);
                     } else {
                         self.shared.file(file).ledger.release(claim);
                     }
@@ -113,7 +125,7 @@ impl Site<'_> {
                 self.seats[seat].state = State::Idle;
             }
             Task::Write { file, claims, seat } => {
-                self.wrote(file, &claims, complete);
+                self.wrote(file, &claims, complete.then_some(after));
                 self.recycle(claims);
                 match seat {
                     Some(seat) => self.seats[seat].state = State::Idle,
@@ -150,7 +162,7 @@ impl Site<'_> {
                 }
             }
             Task::Stamp { file, .. } => {
-                self.wrote(file, &[], complete);
+                self.wrote(file, &[], complete.then_some(after));
                 if let Some(resizing) = &mut self.resizing {
                     resizing.stamps -= 1;
                 }
@@ -169,11 +181,11 @@ impl Site<'_> {
         self.spare.push(claims);
     }
 
-    fn wrote(&mut self, file: u16, claims: &[Claim], complete: bool) {
-        let after = self.reaped_after;
+    /// Notes that pages were written, when that was seen; none if the write has failed.
+    fn wrote(&mut self, file: u16, claims: &[Claim], done: Option<Duration>) {
         let place = self.shared.file(file);
         for claim in claims {
-            if complete {
+            if let Some(after) = done {
                 place.ledger.written(claim, claim.next_version(), after);
                 let version = claim.next_version();
                 self.remember(Touched { after, file, page: claim.page, version, wrote: true });
@@ -182,7 +194,7 @@ impl Site<'_> {
             }
         }
         let flushes = self.shared.plan.hardening == Hardening::Flush;
-        if flushes && complete && !self.to_harden.contains(&file) {
+        if flushes && done.is_some() && !self.to_harden.contains(&file) {
             self.to_harden.push(file);
         }
     }
@@ -192,7 +204,7 @@ impl Site<'_> {
     }
 
     /// Compares one page of what was read with what it should hold, and gives it back.
-    fn check(&mut self, file: u16, claim: &Claim, slot: u32, index: usize) {
+    fn check(&mut self, file: u16, claim: &Claim, (slot, index): (u32, usize), after: Duration) {
         let format = &self.shared.format;
         let page_bytes = format.page_bytes();
         let ledger = &self.shared.file(file).ledger;
@@ -207,7 +219,7 @@ impl Site<'_> {
         let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
         if holds(format, file, claim, found) {
             ledger.release(claim);
-            let (after, version) = (self.reaped_after, claim.version);
+            let version = claim.version;
             self.remember(Touched { after, file, page: claim.page, version, wrote: false });
             return;
         }
@@ -271,7 +283,8 @@ impl Site<'_> {
                 return Err(error);
             }
             self.reap();
-            let mine = self.finished.iter().position(|f| f.slot == slot);
+            self.tell_of_long_ios();
+            let mine = self.finished.iter().position(|f| f.finished.slot == slot);
             let mine = mine.map(|i| self.finished.remove(i));
             others.append(&mut self.finished);
             if let Some(mine) = mine {

@@ -24,6 +24,7 @@ use crate::run::Phase;
 use crate::shared::Shared;
 use crate::users::{Chance, User, Wish};
 use doublewrite::Doubling;
+use finished::Reaped;
 use resizing::Resizing;
 
 /// A thread looks up this often even if nothing finishes.
@@ -141,10 +142,9 @@ pub(crate) struct Site<'a> {
     batch_held: Option<u16>,
     next_checkpoint_ns: u64,
     requests: Vec<Request>,
-    finished: Vec<Finished>,
-    /// When what is taken now was there: on the queue's clock, and after the start of the run.
-    reaped_ns: u64,
-    reaped_after: Duration,
+    finished: Vec<Reaped>,
+    /// What is reaped goes through here.
+    fresh: Vec<Finished>,
     spare: Vec<Vec<Claim>>,
     figures: Vec<FileFigures>,
     work: Work,
@@ -198,8 +198,7 @@ impl<'a> Site<'a> {
             next_checkpoint_ns,
             requests: Vec::with_capacity(depth as usize),
             finished: Vec::with_capacity(depth as usize),
-            reaped_ns: 0,
-            reaped_after: Duration::ZERO,
+            fresh: Vec::with_capacity(depth as usize),
             spare: Vec::new(),
             figures: vec![FileFigures::default(); shared.paths.len()],
             work: Work::default(),
@@ -513,7 +512,7 @@ impl<'a> Site<'a> {
                 ledger.writing(claim);
             }
         }
-        let busy = Busy { task, request, done_bytes: 0, issued_ns: self.reaped_ns, told: false };
+        let busy = Busy { task, request, done_bytes: 0, issued_ns: self.queue.now(), told: false };
         self.slots[slot as usize] = Some(busy);
         self.requests.push(request);
     }

@@ -110,7 +110,10 @@ fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
         None => Ok(()),
         Some("targets") => Err(Failure::WrongUsage(format!("{why}; leave out the TARGETs"))),
         Some(other) => {
-            let flag = other.replace('_', "-");
+            let command = Arguments::command();
+            let known = command.get_subcommands().flat_map(clap::Command::get_arguments);
+            let long = known.filter(|known| known.get_id() == other).find_map(clap::Arg::get_long);
+            let flag = long.unwrap_or(other);
             Err(Failure::WrongUsage(format!("{why}; leave out `--{flag}`")))
         }
     }

@@ -5,7 +5,7 @@ use results::{Validation, ValidationVerdict};
 use workload::{Mode, show_duration};
 
 /// How it was done, sentence by sentence.
-pub(super) fn method(plan: &Plan, found: &Validation) -> Vec<String> {
+pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<String> {
     let hardening = match plan.hardening {
         Hardening::WriteThrough => {
             "Every write was write-through (O_DSYNC): on stable media before it was done."
@@ -17,19 +17,27 @@ pub(super) fn method(plan: &Plan, found: &Validation) -> Vec<String> {
     let work = show_duration(found.asked_seconds);
     let logs = found.files.iter().any(|file| file.role == "log");
     let log = if logs { ", and at the end every acknowledged block of the log," } else { "" };
+    let begin = match (&found.resumed, sparse) {
+        (Some(_), _) => "What a run that was killed had written was read first",
+        (None, true) => "Files began as holes, whose pages must be zeros until they are written",
+        (None, false) => "Every page was written once",
+    };
     let mut method = vec![
         format!(
-            "Every page was written once; users worked for {work} in each cycle; behind that every page{log} was to be read again."
+            "{begin}; users worked for {work} in each cycle; behind that every page{log} was to be read again."
         ),
-        "Each sector of 512 bytes names its place and its version, each page has a checksum over all of it, and its contents follow \
-         from its place, its version and the seed: every byte that was read was compared with the byte that should be there."
+        "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 bits (xxh3) over all of it, and its contents \
+         follow from its place, its version and the seed. A page is right if its first stamp is the expected one and the checksum fits; \
+         one that is not is compared byte by byte with what should be there."
             .to_owned(),
-        "The version that a page should have was kept in memory, outside of the page, so that a whole page of an older version is \
-         found: no checksum can tell it."
+        "The version that a page should have was kept outside of the page, so that a whole page of an older version is found: no checksum \
+         can tell it."
+            .to_owned(),
+        "A page that was written again before anybody read it was not checked in between."
             .to_owned(),
         hardening.to_owned(),
         format!(
-            "A page that was wrong was read again up to {} times, and once through the cache of the operating system.",
+            "A page that was wrong was read again up to {} times (behind the first 20 of them, twice), and once by a buffered read.",
             plan.rereads
         ),
         "It is RIGHT if every page and block that was read was as it was written, no I/O failed, and nobody ended it before its end."

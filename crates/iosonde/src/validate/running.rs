@@ -133,8 +133,15 @@ fn run_plan(
             target.finish(place.size_bytes / page_bytes * page_bytes)?;
         }
     }
-    if let Some(text) = keeping.end(kept.as_deref(), &mut prepared, permissions.keep)? {
+    let is_wrong = report.fault_count > 0 || !report.log_faults.is_empty();
+    // SQLIOSim's configurations say what becomes of their files.
+    if let Some(text) = keeping.end(kept.as_deref(), &mut prepared, permissions.keep || is_wrong)? {
         hold(display).message(&text);
+    } else if is_wrong && !permissions.keep && given.configuration.is_none() {
+        prepared.remove(false);
+        hold(display).message(
+            "the test files stay, as evidence; `iosonde validate --clean DIRECTORY` removes them",
+        );
     }
     Ok((report, places))
 }
@@ -164,7 +171,7 @@ fn experiment(
         file_bytes: places.iter().map(|place| place.size_bytes).sum(),
         environment: site.environment().clone(),
         warnings: warnings(&conclusion),
-        method: method(given.plan, &conclusion),
+        method: method(given.plan, &conclusion, given.wanted.iter().any(|w| w.sparse)),
         conclusion,
         measurements: Vec::new(),
     }

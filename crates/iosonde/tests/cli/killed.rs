@@ -80,6 +80,9 @@ fn another_run_is_not_gone_on_with() {
     running.signal("KILL");
     drop(running.end());
     fails(&command(&args).output().unwrap(), 1, "exists; if it is a ledger");
+    // The name that the program has for the flag inside was told.
+    let more = [&resume[..], &["--continue"]].concat();
+    fails(&command(&more).output().unwrap(), 2, "leave out `--continue`");
     let more = [&resume[..], &["--size", "8M"]].concat();
     fails(&command(&more).output().unwrap(), 2, "leave out `--size`");
     let data = dir.path().join("iosonde.mdx");
