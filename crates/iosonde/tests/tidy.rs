@@ -46,9 +46,7 @@ fn platforms_and_unsafe_code_stay_in_their_rooms() {
         let inside = |part: &str| path.components().any(|c| c.as_os_str() == part);
         if text.contains(concat!("unsafe", " {")) {
             assert!(
-                inside("linux")
-                    || ["clock.rs", "past_cache.rs"].contains(&&*name)
-                    || inside("bench"),
+                inside("linux") || ["clock.rs", "past_cache.rs"].contains(&name) || inside("bench"),
                 "unsafe in {shown}"
             );
         }

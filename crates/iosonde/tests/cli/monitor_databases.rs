@@ -1,6 +1,6 @@
 //! A database beside the device: `iosonde monitor --database URL` with a real PostgreSQL under load.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -22,6 +22,13 @@ fn lines(text: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Whether there is a block device to be watched under a path.
+fn is_on_a_device(path: &Path) -> bool {
+    let path = path.to_str().unwrap();
+    let once = ["monitor", path, "--count", "1", "--interval", "100ms", "--no-history"];
+    !stderr(&command(&once).output().unwrap()).contains("lies on no block device")
+}
+
 #[test]
 fn a_postgresql_under_load_is_shown_beside_its_device() {
     let Some(programs) = programs() else {
@@ -29,9 +36,7 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
         return skip(test, "PostgreSQL is not installed");
     };
     let place = directory();
-    let path = place.path().to_str().unwrap();
-    let once = ["monitor", path, "--count", "1", "--interval", "100ms", "--no-history"];
-    if stderr(&command(&once).output().unwrap()).contains("lies on no block device") {
+    if !is_on_a_device(place.path()) {
         let test = "iosonde::a_postgresql_under_load_is_shown_beside_its_device";
         return skip(test, "temporary files are on no block device");
     }
