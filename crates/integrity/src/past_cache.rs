@@ -1,8 +1,8 @@
 //! Writes memory past the caches of the processor.
 //!
 //! What a device has read last of a buffer belongs to others than this processor, so ordinary stores wait for one line of it after the
-//! other, to overwrite what they have waited for. Stores that pass the caches do not: 8 KiB take a third of the time
-//! (docs/integrity.md). Where the operating system copies the buffer itself, they would only move the wait there.
+//! other, to overwrite what they have waited for. Stores that pass the caches do not. Where the operating system copies the buffer
+//! itself, they would only move the wait there.
 #![expect(unsafe_code, reason = "stores that pass the caches have no safe wrapper")]
 
 /// Copies `from` to the beginning of `to`, as far as there is room.

@@ -512,7 +512,8 @@ impl<'a> Site<'a> {
                 ledger.writing(claim);
             }
         }
-        let busy = Busy { task, request, done_bytes: 0, issued_ns: self.queue.now(), told: false };
+        // It has no age before it is issued.
+        let busy = Busy { task, request, done_bytes: 0, issued_ns: u64::MAX, told: false };
         self.slots[slot as usize] = Some(busy);
         self.requests.push(request);
     }
