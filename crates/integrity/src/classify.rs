@@ -140,6 +140,22 @@ pub(crate) fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8])
     format.is(PageId { file, page: claim.page }, claim.version, bytes)
 }
 
+/// The version that all of a page is of, where it holds what it should; none where it does not, or, after a write that has failed, holds
+/// sectors of that and of the one before.
+pub(crate) fn whole_version(
+    format: &PageFormat,
+    file: u16,
+    claim: &Claim,
+    bytes: &[u8],
+) -> Option<u32> {
+    if holds(format, file, claim, bytes) {
+        return Some(claim.version);
+    }
+    let new = claim.next_version();
+    let is_new = claim.unsure && format.is(PageId { file, page: claim.page }, new, bytes);
+    is_new.then_some(new)
+}
+
 /// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
 /// sector may be of that write, which is made again with the same bytes.
 #[must_use]
@@ -149,7 +165,7 @@ pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> O
         return None;
     }
     let expected = expected(format, file, claim);
-    let may_be = claim.unsure.then(|| format.page(id, claim.version.wrapping_add(1).max(1)));
+    let may_be = claim.unsure.then(|| format.page(id, claim.next_version()));
     let sectors: Vec<_> = (0..format.sectors())
         .map(|index| {
             let part = index * SECTOR_BYTES..(index + 1) * SECTOR_BYTES;

@@ -73,6 +73,13 @@ pub(crate) struct DataFile {
     pub is_area: bool,
     /// The device reads what is written from the memory of the program, and the operating system copies nothing.
     pub is_direct: bool,
+    /// A read of a page that is in doubt, because a write has failed or was under way when a run was killed, shows what stays there.
+    ///
+    /// That write is over: who reads has the page to himself, an I/O that has returned does nothing any more, and a file of a run that was
+    /// killed is opened only when nobody has it open any more, not even the kernel for that run's last I/Os. Two cases are left out. A
+    /// write through the cache of the operating system that fails may leave the new version in the cache and the old one on the media, and
+    /// that comes back when the cache forgets the other. And nobody can tell when the last I/Os of a killed run on a whole device are done.
+    pub settles: bool,
     /// Pages that there are now.
     pages: AtomicU64,
 }
@@ -92,8 +99,9 @@ impl DataFile {
         let zeros = if shape.sparse { 0 } else { begin };
         let new = if is_resumed { all } else { zeros };
         (new..all).for_each(|page| ledger.cut(page));
-        let (pages, is_area, is_direct) = (AtomicU64::new(begin), false, false);
-        Self { target, path, page_bytes, ledger, shape, is_area, is_direct, pages }
+        let pages = AtomicU64::new(begin);
+        let (is_area, is_direct, settles) = (false, false, false);
+        Self { target, path, page_bytes, ledger, shape, is_area, is_direct, settles, pages }
     }
 
     /// Where a page begins.
@@ -121,9 +129,24 @@ impl DataFile {
         None
     }
 
+    /// Gives a page back that was read and holds what it should, all of it in this version. Whether it was in doubt until now.
+    pub(crate) fn read(&self, claim: &Claim, version: u32) -> bool {
+        let settles = claim.unsure && self.settles;
+        if settles {
+            self.ledger.settled(claim, version);
+        } else {
+            self.ledger.release(claim);
+        }
+        settles
+    }
+
     /// Pages of a step, where its size changes.
     pub(crate) fn step(&self) -> Option<u64> {
         let resize = self.shape.resize.as_ref()?;
         Some((resize.step_bytes / self.page_bytes).max(1))
     }
 }
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -183,6 +183,15 @@ impl Ledger {
         }
     }
 
+    /// Gives a page back that was in doubt, and of which a read has shown all of this version: what was read once must stay.
+    pub(crate) fn settled(&self, claim: &Claim, version: u32) {
+        let Some(entry) = self.entry(claim.page) else { return };
+        // What it held before that write, which may have been the zeros of a new page, or all of that write.
+        let zero = if claim.zero && version == claim.version { ZERO } else { 0 };
+        let time = entry.load(Ordering::Relaxed) & (TIME_MASK << TIME_SHIFT);
+        entry.store(u64::from(version) | time | zero, Ordering::Release);
+    }
+
     /// Gives a page back of which the storage holds something wrong.
     pub fn wrong(&self, claim: &Claim) {
         if let Some(entry) = self.entry(claim.page) {

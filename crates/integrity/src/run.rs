@@ -18,6 +18,7 @@ use crate::pace::Pace;
 use crate::page::{PageError, PageFormat};
 use crate::phases::{Cycled, Done, Total, phases};
 use crate::plan::Plan;
+use crate::platform::is_device;
 use crate::report::{Report, Resumed};
 use crate::rules::PlanError;
 use crate::shared::{Noted, Shared};
@@ -263,6 +264,7 @@ fn files<'a>(
                 let mut file = DataFile::new(target, path, page_bytes, ledger, shape, is_resumed);
                 file.is_area = place.role == Role::Doublewrite;
                 file.is_direct = place.is_direct();
+                file.settles = file.is_direct && !(is_resumed && is_device(&file.path));
                 files.push(file);
             }
             Role::Log => logs.push((target, place)),

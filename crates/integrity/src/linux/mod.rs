@@ -117,6 +117,11 @@ fn write_zeros(mut file: &File, bytes: u64) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(bytes), &mut file).map(|_| ())
 }
 
+/// Whether it is a whole device, and no file on one.
+pub(crate) fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
 /// What tells a file from another that later has its name.
 pub(crate) fn identity(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;

@@ -55,6 +55,10 @@ pub(crate) fn identity(_path: &Path) -> io::Result<String> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+pub(crate) fn is_device(_path: &Path) -> bool {
+    false
+}
+
 pub(crate) fn boot() -> u64 {
     0
 }

@@ -7,7 +7,7 @@ use engine::{Finished, Op, Request};
 
 use super::{Busy, LOOK_UP_NS, Site, State, Task};
 use crate::checks::{Checks, Touched};
-use crate::classify::{Kept, holds};
+use crate::classify::{Kept, whole_version};
 use crate::ledger::Claim;
 use crate::log::Log;
 use crate::plan::Hardening;
@@ -193,8 +193,15 @@ impl Site<'_> {
                 place.ledger.failed(claim);
             }
         }
+        if done.is_some() {
+            self.must_flush(file);
+        }
+    }
+
+    /// Where files are flushed, what is in this one is not on stable media before that.
+    fn must_flush(&mut self, file: u16) {
         let flushes = self.shared.plan.hardening == Hardening::Flush;
-        if flushes && done.is_some() && !self.to_harden.contains(&file) {
+        if flushes && !self.to_harden.contains(&file) {
             self.to_harden.push(file);
         }
     }
@@ -217,9 +224,11 @@ impl Site<'_> {
         self.cell().pages_checked.add(1);
         let part = index * page_bytes..(index + 1) * page_bytes;
         let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
-        if holds(format, file, claim, found) {
-            ledger.release(claim);
-            let version = claim.version;
+        if let Some(version) = whole_version(format, file, claim, found) {
+            if self.shared.file(file).read(claim, version) {
+                // A write that failed was not waited for by any flush.
+                self.must_flush(file);
+            }
             self.remember(Touched { after, file, page: claim.page, version, wrote: false });
             return;
         }

@@ -1,6 +1,7 @@
 //! Every fault that a reader was handed is found and called by its name, and nothing else is.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod doubt;
 #[cfg(target_os = "linux")]
 mod engines;
 mod killed;

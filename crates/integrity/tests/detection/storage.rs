@@ -64,6 +64,12 @@ pub(crate) struct Storage {
     pub steps: Vec<(u16, bool)>,
     /// I/Os behind the end of a target.
     pub beyond: u32,
+    /// What has arrived of a write that failed is there for so many reads of each page, and then gone.
+    pub forgets_after: Option<u32>,
+    /// What such a page held before, and how often it was read since.
+    forgotten: BTreeMap<(u16, u64), (Vec<u8>, u32)>,
+    /// Pages that were read, and then were gone.
+    pub gone: BTreeSet<(u16, u64)>,
     /// I/Os move only a part at a time.
     pub short: bool,
     /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
@@ -170,10 +176,16 @@ impl Storage {
         if let Some(Failure::Eio(sectors)) = failure {
             let arrived = (sectors * 512).min(bytes.len());
             let landed = part.start..part.start + arrived;
+            for page in landed.clone().step_by(PAGE).filter(|_| self.forgets_after.is_some()) {
+                let old = self.stored[target][page..page + PAGE].to_vec();
+                self.forgotten.insert((request.target, page as u64), (old, 0));
+            }
             self.stored[target][landed.clone()].copy_from_slice(&bytes[..arrived]);
             return -5;
         }
         for page in part.clone().step_by(PAGE) {
+            self.forgotten.remove(&(request.target, page as u64));
+            self.gone.remove(&(request.target, (page / PAGE) as u64));
             let whole = page..(page + PAGE).min(part.end);
             let old = self.right[target][whole].to_vec();
             self.before.insert((request.target, page as u64), old);
@@ -200,12 +212,34 @@ impl Storage {
         i32::try_from(bytes.len()).unwrap()
     }
 
+    /// Pages that were read often enough since a write of them failed hold what they held before it.
+    fn forget(&mut self, request: &Request) {
+        let Some(most) = self.forgets_after else { return };
+        for page in Self::part(request).step_by(PAGE) {
+            let place = (request.target, page as u64);
+            let Some((old, reads)) = self.forgotten.get_mut(&place) else { continue };
+            *reads += 1;
+            if *reads > most {
+                let stored = &mut self.stored[usize::from(request.target)][page..page + PAGE];
+                if stored != old {
+                    self.gone.insert((request.target, (page / PAGE) as u64));
+                }
+                stored.copy_from_slice(old);
+                self.forgotten.remove(&place);
+            }
+        }
+    }
+
     fn read(&mut self, request: &Request, out: &mut [u8]) -> i32 {
+        let failure = self.fails(request);
+        if matches!(failure, Some(Failure::Eio(_))) {
+            return -5;
+        }
+        self.forget(request);
         let (target, part) = (usize::from(request.target), Self::part(request));
         let stored = &self.stored[target];
         out.copy_from_slice(&stored[part.clone()]);
-        match self.fails(request) {
-            Some(Failure::Eio(_)) => return -5,
+        match failure {
             Some(Failure::BitFlipRead) => out[1234] ^= 0x80,
             Some(Failure::ZeroRead) => out.fill(0),
             Some(Failure::MisdirectedRead) => {
