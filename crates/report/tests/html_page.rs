@@ -185,7 +185,7 @@ fn tables_say_what_they_sort_by() {
     assert!(widths.iter().all(|w| *w == 10), "{widths:?}");
     let keyed = xml.descendants().find(|n| n.attribute("data-key") == Some("81920")).unwrap();
     assert_eq!(keyed.text(), Some("80 KiB"));
-    assert!(xml.descendants().any(|n| n.attribute("class") == Some("table long")));
+    assert!(xml.descendants().any(|n| n.attribute("class") == Some("table long many")));
 }
 
 proptest! {

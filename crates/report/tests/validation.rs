@@ -172,6 +172,69 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 }
 
+/// Thousands of wrong pages were told one below the other, and the verdict stood far above where the terminal begins.
+#[test]
+fn many_wrong_pages_do_not_hide_the_verdict() {
+    let mut experiment = experiment(&DAMAGES[..1]);
+    let v = &mut experiment.conclusion;
+    v.faults = (0..200)
+        .map(|page| PageFault {
+            page,
+            offset_bytes: page * 8192,
+            ..fault(PageDamage::LostWrite, Persistence::Persistent)
+        })
+        .collect();
+    let kind = |damage, persistence, count| FaultCount { damage, persistence, count };
+    v.fault_count = 3120;
+    v.fault_kinds = vec![
+        kind(PageDamage::LostWrite, Persistence::Persistent, 3000),
+        kind(PageDamage::BitError, Persistence::Transient, 100),
+        kind(PageDamage::BitError, Persistence::Persistent, 20),
+    ];
+    v.log_faults = vec![v.log_faults[0].clone(); 50];
+    let text = report::text::validation(&experiment).replace(['\u{a0}', '\u{202f}'], " ");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines[0], lines.last()), (v_sentence(), Some(&v_sentence())));
+    let rows: Vec<Vec<&str>> = lines[2..5]
+        .iter()
+        .map(|line| line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect())
+        .collect();
+    assert_eq!(rows[0], ["wrong pages", "pages", "transient", "persistent", "first at byte"]);
+    assert_eq!(rows[1], ["lost write", "3 000", "0", "3 000", "0"]);
+    assert_eq!(rows[2], ["bit error", "120", "100", "20", "–"]);
+    assert_eq!(lines.iter().filter(|line| line.contains("0x00600 exp")).count(), 5, "{text}");
+    let line = "25. lost write in `/srv/ledgers/pages.mdx`, page 24 at 196608 bytes; still so after 15 more reads";
+    assert!(lines.contains(&line) && !text.contains("\n26. "), "{text}");
+    assert!(text.contains("… and 3 095 more; the first 200 are in --json"), "{text}");
+    assert!(text.contains("… and 30 more blocks of the log"), "{text}");
+    assert!(lines.len() < 120, "{}", lines.len());
+}
+
+fn v_sentence() -> &'static str {
+    "WRONG DATA: of /srv/ledgers/pages.mdx"
+}
+
+/// A validation without a database told of changes, commits and pages in memory that there are not, and every time was rounded up.
+#[test]
+fn only_what_was_done_is_told_and_times_are_as_they_were() {
+    let mut experiment = experiment(&[]);
+    let plain = |text: String| text.replace(['\u{a0}', '\u{202f}'], " ");
+    let database = plain(report::text::validation(&experiment));
+    assert!(database.contains("100 000 pages checked · 0 changed · 0 commits"), "{database}");
+    let v = &mut experiment.conclusion;
+    v.files.truncate(1);
+    (v.log_blocks_checked, v.work.cache_hits, v.work.checkpoints) = (0, 1, 3);
+    let phase = |phase: &str, seconds| ValidationPhase { phase: phase.to_owned(), seconds };
+    v.phases = vec![phase("load", 0.0142), phase("work", 90.6), phase("audit", 0.5)];
+    let text = plain(report::text::validation(&experiment));
+    let done = "\n100 000 pages checked · 1 read found its pages in use by other I/Os\n\
+                written once in 14.2 ms, read and written for 1 min 30 s, read once more in 500 ms\n";
+    assert!(text.contains(done), "{text}");
+    let page = report::html::page(&report::build(&[Document::Validation(Box::new(experiment))]));
+    let page = page.unwrap();
+    assert!(page.contains("in use by other I/Os") && !page.contains("Commits"));
+}
+
 #[test]
 fn every_format_has_the_verdict_first_and_every_fault() {
     let report = report::build(&[document(&DAMAGES)]);
@@ -198,6 +261,11 @@ fn every_format_has_the_verdict_first_and_every_fault() {
     {
         assert!(page.contains(words), "no `{words}`");
     }
+    // On a page of usual width the table of pages was cut off behind its sixth column, and nothing said that there was more.
+    assert!(
+        page.contains("<div class=\"table long many\"><p class=\"caption\"><strong>Page by page")
+    );
+    assert!(page.contains(".many thead th { white-space: normal; }"));
     assert!(!page.contains("rec <b>") && page.contains("<details class=\"listing\">"));
     let markdown = report::markdown::text(&report);
     assert!(markdown.contains("\n    0x00600 rec <b>\n"), "{markdown}");

@@ -8,7 +8,7 @@ use workload::{Bytes, Mode};
 
 use super::make::{cleaned, column, fact, number, section, table, text, whole};
 use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
-use crate::text::{fault_details, fault_sentence, resumed_sentence};
+use crate::text::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};
 use crate::words;
 
 /// Faults whose bytes are shown.
@@ -57,7 +57,8 @@ fn cards(v: &Validation) -> Vec<Card> {
         evidence.push(format!("{blocks} acknowledged blocks of the log were read at the end."));
     }
     if v.long_ios > 0 {
-        evidence.push(format!("{} I/Os took longer than 15 s.", words::count(v.long_ios)));
+        evidence
+            .push(format!("{} took longer than 15 s.", words::plural(v.long_ios, "I/O", "I/Os")));
     }
     if v.mode != Mode::Direct {
         evidence.push("What was read went through the cache of the operating system.".to_owned());
@@ -90,7 +91,8 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     }
     let word = |phase: &str| match phase {
         "load" => "every page written once",
-        "work" => "users at work",
+        "work" if is_database(v) => "users at work",
+        "work" => "reads and writes",
         "audit" => "every page read",
         _ => "the log read",
     };
@@ -289,16 +291,20 @@ fn failures(v: &Validation) -> Option<Table> {
 fn work(v: &Validation) -> Vec<Block> {
     let DatabaseWork { pages_checked, cache_hits, changes, no_room, commits, checkpoints, .. } =
         v.work;
-    let mut counts = vec![
-        ("Pages checked", pages_checked),
-        ("Pages changed in memory", changes),
-        ("Commits", commits),
-        ("Checkpoints", checkpoints),
-        ("Pages found in memory", cache_hits),
-        ("Changes without room in memory", no_room),
-        ("Blocks of the log checked", v.log_blocks_checked),
-        ("I/Os over 15 s", v.long_ios),
-    ];
+    let mut counts = vec![("Pages checked", pages_checked)];
+    if is_database(v) {
+        counts.extend([
+            ("Pages changed in memory", changes),
+            ("Commits", commits),
+            ("Checkpoints", checkpoints),
+            ("Pages found in memory", cache_hits),
+            ("Changes without room in memory", no_room),
+            ("Blocks of the log checked", v.log_blocks_checked),
+        ]);
+    } else {
+        counts.push((WAITED, cache_hits));
+    }
+    counts.push(("I/Os over 15 s", v.long_ios));
     if v.work.shortened + v.work.lengthened > 0 {
         counts.push(("Files became shorter", v.work.shortened));
         counts.push(("Files became longer", v.work.lengthened));

@@ -10,6 +10,8 @@ const FILTER_FROM: usize = 12;
 /// Tables with more rows scroll under their heading.
 const TALL_FROM: usize = 40;
 
+/// Headings of tables with more columns are broken into lines.
+const MANY_FROM: usize = 8;
 /// Words with more letters need room.
 const WIDE_FROM: usize = 20;
 
@@ -28,8 +30,9 @@ pub(super) fn html(table: &Table) -> String {
     let rows = table.rows.len();
     let filter = if rows > FILTER_FROM { " long" } else { "" };
     let tall = if rows > TALL_FROM { " tall" } else { "" };
+    let many = if table.columns.len() > MANY_FROM { " many" } else { "" };
     let mut out = format!(
-        "<div class=\"table{filter}\"><p class=\"caption\">{caption}</p>\
+        "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p>\
          <div class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {title}\"><table>\
          <caption>{}</caption>",
         if title.is_empty() { "Table" } else { &title }

@@ -35,4 +35,4 @@ pub use sweep::{CSV_HEAD, sweep, sweep_csv};
 pub use crate::words::{clean, moment};
 pub use trend::{drift, trend};
 pub use validation::validation;
-pub(crate) use validation::{fault_details, fault_sentence, resumed_sentence};
+pub(crate) use validation::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};

@@ -1,14 +1,16 @@
-//! The end of `iosonde validate`: the verdict first, then what was done, then every fault.
+//! The end of `iosonde validate`: the verdict first, then what was done, then the wrong pages; and the verdict again behind those.
 
-use results::{Experiment, FileIos, PageFault, ResumedRun, Validation};
-use workload::{Bytes, show_duration, show_number};
+use results::{Experiment, FileIos, PageDamage, PageFault, Persistence, ResumedRun, Validation};
+use workload::{Bytes, show_duration, show_ns, show_number};
 
 use super::experiment::foot;
 use super::layout::{Table, WIDTH, wrap};
 use crate::words;
 
-/// Faults that are shown with everything that is known of them; the others have a line.
-const WHOLE_MAX: usize = 3;
+/// Wrong pages that are shown with everything that is known of them.
+const WHOLE_MAX: usize = 5;
+/// Wrong pages behind those that have a line each, and blocks of the log that have one; the others are counted.
+const LINES_MAX: usize = 20;
 /// What was last done with a page: so much of it is shown.
 const HISTORY_MAX: usize = 8;
 
@@ -17,45 +19,130 @@ const HISTORY_MAX: usize = 8;
 pub fn validation(experiment: &Experiment<Validation>) -> String {
     let v = &experiment.conclusion;
     let mut out = format!("{}\n\n", words::clean(&v.sentence));
+    out.push_str(&kinds(v));
     if let Some(resumed) = &v.resumed {
         out.push_str(&wrap("", &resumed_sentence(resumed), WIDTH));
     }
+    let done: Vec<String> = done(v).iter().map(|(name, count)| named(name, *count)).collect();
+    out.push_str(&wrap("", &done.join(" · "), WIDTH));
     let work = v.work;
-    out.push_str(&format!(
-        "{} pages checked · {} changed · {} commits · {} checkpoints · {} reads found the page in memory\n",
-        words::count(work.pages_checked),
-        words::count(work.changes),
-        words::count(work.commits),
-        words::count(work.checkpoints),
-        words::count(work.cache_hits)
-    ));
     if work.shortened + work.lengthened > 0 {
-        let (shorter, longer) = (words::count(work.shortened), words::count(work.lengthened));
-        out.push_str(&format!("files became shorter {shorter} times and longer {longer} times\n"));
+        let times = |n| words::plural(n, "time", "times");
+        let (shorter, longer) = (times(work.shortened), times(work.lengthened));
+        out.push_str(&format!("files became shorter {shorter} and longer {longer}\n"));
     }
     out.push_str(&times(v));
     if v.log_blocks_checked > 0 {
-        let blocks = words::count(v.log_blocks_checked);
-        out.push_str(&format!("{blocks} acknowledged blocks of the log were read at the end\n"));
+        let blocks = words::plural(
+            v.log_blocks_checked,
+            "acknowledged block of the log was",
+            "acknowledged blocks of the log were",
+        );
+        out.push_str(&format!("{blocks} read at the end\n"));
     }
     out.push('\n');
     out.push_str(&files(v));
     for failure in &v.failures {
         out.push_str(&format!(
-            "failed: {} of `{}`, {} times, first at {} bytes: {}\n",
+            "failed: {} of `{}`, {}, first at {} bytes: {}\n",
             words::clean(&failure.op),
             words::path(&failure.path),
-            words::count(failure.count),
+            words::plural(failure.count, "time", "times"),
             failure.first_offset_bytes,
             words::clean(&failure.reason)
         ));
     }
     if v.long_ios > 0 {
-        out.push_str(&format!("{} I/Os took longer than 15 s\n", words::count(v.long_ios)));
+        out.push_str(&format!(
+            "{} took longer than 15 s\n",
+            words::plural(v.long_ios, "I/O", "I/Os")
+        ));
     }
     faults(&mut out, v);
     out.push_str(&foot(experiment));
+    if !v.faults.is_empty() {
+        // Where many pages were wrong, the first line is far away by now.
+        out.push_str(&format!("\n{}\n", words::clean(&v.sentence)));
+    }
     out
+}
+
+/// Whether users of a database worked, who change pages in memory and log that, and not such as only read and write.
+pub(crate) fn is_database(v: &Validation) -> bool {
+    v.work.changes > 0 || v.files.iter().any(|file| file.role == "log")
+}
+
+/// What the users did, by name, as far as such users do it.
+pub(crate) fn done(v: &Validation) -> Vec<(&'static str, u64)> {
+    let work = v.work;
+    let mut done = vec![("pages checked", work.pages_checked)];
+    if is_database(v) {
+        done.extend([
+            ("changed", work.changes),
+            ("commits", work.commits),
+            ("checkpoints", work.checkpoints),
+            ("reads found the page in memory", work.cache_hits),
+        ]);
+    } else if work.cache_hits > 0 {
+        done.push((WAITED, work.cache_hits));
+    }
+    done
+}
+
+/// What a read without a page to read is where nothing is held in memory.
+pub(crate) const WAITED: &str = "reads found their pages in use by other I/Os";
+
+/// A count with its name.
+fn named(name: &str, count: u64) -> String {
+    let one = match name {
+        "pages checked" => "page checked",
+        "commits" => "commit",
+        "checkpoints" => "checkpoint",
+        "reads found the page in memory" => "read found the page in memory",
+        WAITED => "read found its pages in use by other I/Os",
+        same => same,
+    };
+    words::plural(count, one, name)
+}
+
+/// How many pages were wrong in each way, and where the first of them was.
+fn kinds(v: &Validation) -> String {
+    if v.fault_kinds.is_empty() {
+        return String::new();
+    }
+    let mut kinds: Vec<PageDamage> = Vec::new();
+    for kind in &v.fault_kinds {
+        if !kinds.contains(&kind.damage) {
+            kinds.push(kind.damage);
+        }
+    }
+    let files = v.files.iter().filter(|file| file.role != "log").count();
+    let heads = ["wrong pages", "pages", "transient", "persistent", "first at byte"];
+    let mut table = Table::new(1, &heads);
+    for damage in kinds {
+        let count = |persistence| {
+            let kinds = v.fault_kinds.iter().filter(|k| k.damage == damage);
+            kinds.filter(|k| k.persistence == persistence).map(|k| k.count).sum::<u64>()
+        };
+        let transient = count(Persistence::Transient);
+        let persistent = count(Persistence::Persistent);
+        let first = v.faults.iter().find(|fault| fault.damage == damage);
+        let first = first.map_or_else(
+            || words::NONE.to_owned(),
+            |fault| match files {
+                0 | 1 => fault.offset_bytes.to_string(),
+                _ => format!("{} of {}", fault.offset_bytes, words::path(&fault.path)),
+            },
+        );
+        table.row(vec![
+            damage.words().to_owned(),
+            words::count(transient + persistent),
+            words::count(transient),
+            words::count(persistent),
+            first,
+        ]);
+    }
+    format!("{}\n", table.show())
 }
 
 /// What a run that was gone on with began with.
@@ -75,19 +162,33 @@ pub(crate) fn resumed_sentence(resumed: &ResumedRun) -> String {
 
 /// How long the phases took.
 fn times(v: &Validation) -> String {
-    let seconds = |phase| show_duration(v.phase_seconds(phase).unwrap_or(0.0).ceil());
-    let (load, work) = (seconds("load"), seconds("work"));
-    let cycles = if v.cycles > 1 {
-        format!(" in {} cycles", words::count(v.cycles.into()))
-    } else {
-        String::new()
+    let seconds = |phase| v.phase_seconds(phase).filter(|seconds| *seconds > 0.0);
+    let shown = |seconds: f64| {
+        // As latencies are told; what takes a minute needs no more than seconds.
+        if seconds < 60.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
     };
-    let audit = if v.audited {
-        format!(", read once more in {}", seconds("audit"))
-    } else {
-        "; not every page was read at the end".to_owned()
+    let mut parts = Vec::new();
+    if let Some(load) = seconds("load") {
+        parts.push(format!("written once in {}", shown(load)));
+    }
+    if let Some(work) = seconds("work") {
+        let cycles = match v.cycles {
+            0 | 1 => String::new(),
+            cycles => format!(" in {} cycles", words::count(cycles.into())),
+        };
+        let what = if is_database(v) { "worked" } else { "read and written" };
+        parts.push(format!("{what} for {}{cycles}", shown(work)));
+    }
+    if v.audited {
+        let audit = seconds("audit").map_or_else(String::new, |s| format!(" in {}", shown(s)));
+        parts.push(format!("read once more{audit}"));
+    }
+    let missing = match (v.audited, parts.is_empty()) {
+        (true, _) => "",
+        (false, true) => "not every page was read at the end",
+        (false, false) => "; not every page was read at the end",
     };
-    format!("written once in {load}, worked for {work}{cycles}{audit}\n")
+    format!("{}{missing}\n", parts.join(", "))
 }
 
 fn files(v: &Validation) -> String {
@@ -98,12 +199,14 @@ fn files(v: &Validation) -> String {
         let heads = ["", "single", "several", "MiB", "mean", "p50", "p99", "max", "errors"];
         let mut table = Table::new(1, &heads);
         let kinds = [("reads", &file.read), ("writes", &file.write), ("flushes", &file.sync)];
-        for (name, ios) in kinds {
-            if ios.single + ios.several + ios.errors > 0 {
-                table.row(row(name, ios));
+        let made = kinds.into_iter().filter(|(_, io)| io.single + io.several + io.errors > 0);
+        let rows: Vec<Vec<String>> = made.map(|(name, ios)| row(name, ios)).collect();
+        if !rows.is_empty() {
+            for row in rows {
+                table.row(row);
             }
+            out.push_str(&table.show());
         }
-        out.push_str(&table.show());
         if let Some(held) = file.throttling {
             out.push_str(&format!(
                 "  {} I/Os had to wait; at most {} were in flight\n",
@@ -132,19 +235,31 @@ fn row(name: &str, ios: &FileIos) -> Vec<String> {
 }
 
 fn faults(out: &mut String, v: &Validation) {
-    for (number, fault) in (1..).zip(&v.faults) {
+    let shown = WHOLE_MAX + LINES_MAX;
+    for (number, fault) in (1..).zip(v.faults.iter().take(shown)) {
+        if number > WHOLE_MAX {
+            out.push_str(&format!("{number}. {}\n", fault_line(fault)));
+            continue;
+        }
         out.push_str(&wrap(&format!("{number}. "), &fault_sentence(fault), WIDTH));
-        if number <= WHOLE_MAX {
-            for line in fault_details(fault) {
-                out.push_str(&format!("   {line}\n"));
-            }
+        for line in fault_details(fault) {
+            out.push_str(&format!("   {line}\n"));
         }
     }
-    let more = v.fault_count.saturating_sub(v.faults.len() as u64);
+    let kept = v.faults.len() as u64;
+    let more = v.fault_count.saturating_sub(kept.min(shown as u64));
     if more > 0 {
-        out.push_str(&format!("… and {} more\n", words::count(more)));
+        let kept = if v.fault_count > kept {
+            format!("the first {} are", words::count(kept))
+        } else {
+            "all of them are".to_owned()
+        };
+        out.push_str(&format!(
+            "… and {} more; {kept} in --json, with all that is known of them\n",
+            words::count(more)
+        ));
     }
-    for fault in &v.log_faults {
+    for fault in v.log_faults.iter().take(LINES_MAX) {
         out.push_str(&format!(
             "log of thread {}: block {} at {} bytes: {}\n",
             fault.thread,
@@ -153,6 +268,25 @@ fn faults(out: &mut String, v: &Validation) {
             words::clean(&fault.holds)
         ));
     }
+    let more = v.log_faults.len().saturating_sub(LINES_MAX) as u64;
+    if more > 0 {
+        out.push_str(&format!(
+            "… and {} more blocks of the log; all of them are in --json\n",
+            words::count(more)
+        ));
+    }
+}
+
+/// A wrong page in one line.
+fn fault_line(fault: &PageFault) -> String {
+    format!(
+        "{} in `{}`, page {} at {} bytes{}",
+        fault.damage.words(),
+        words::path(&fault.path),
+        fault.page,
+        fault.offset_bytes,
+        again(fault)
+    )
 }
 
 /// A wrong page in a sentence.
@@ -185,15 +319,20 @@ pub(crate) fn fault_sentence(fault: &PageFault) -> String {
         let sectors = if wrong.len() == 1 { "sector" } else { "sectors" };
         out.push_str(&format!(", wrong in {sectors} {}", wrong.join(", ")));
     }
-    out.push_str(&match fault.persistence {
-        results::Persistence::Transient => {
-            format!("; right when read again ({} times)", fault.rereads)
+    out + &again(fault)
+}
+
+/// What a wrong page was when it was read again.
+fn again(fault: &PageFault) -> String {
+    let rereads = u64::from(fault.rereads);
+    match fault.persistence {
+        Persistence::Transient => {
+            format!("; right when read again ({})", words::plural(rereads, "time", "times"))
         }
-        results::Persistence::Persistent => {
-            format!("; still so after {} more reads", fault.rereads)
+        Persistence::Persistent => {
+            format!("; still so after {}", words::plural(rereads, "more read", "more reads"))
         }
-    });
-    out
+    }
 }
 
 /// Everything else that is known of it, line by line: when, what was done with the page, and the bytes that differ.
