@@ -17,6 +17,9 @@ Usage: sqliosim [options]
 The command line counts more than the configuration.
 ";
 
+/// The largest number that an option takes.
+const NUMBER_MAX: u32 = 1_000_000_000;
+
 /// A command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {
@@ -56,7 +59,7 @@ pub enum CommandError {
     #[error("`{0}` is given twice")]
     Twice(&'static str),
     /// No number.
-    #[error("`{option} {value}`: it must be a whole number from 1 on")]
+    #[error("`{option} {value}`: it must be a whole number from 1 to {NUMBER_MAX}")]
     Number {
         /// The option.
         option: &'static str,
@@ -97,7 +100,7 @@ fn once<T>(option: &'static str, target: &mut Option<T>, value: T) -> Result<(),
 }
 
 fn number(option: &'static str, value: &str) -> Result<u32, CommandError> {
-    let number = value.parse().ok().filter(|n| (1..=1_000_000_000).contains(n));
+    let number = value.parse().ok().filter(|n| (1..=NUMBER_MAX).contains(n));
     number.ok_or_else(|| CommandError::Number { option, value: value.to_owned() })
 }
 
@@ -133,7 +136,7 @@ mod tests {
             ("-cfg", "`-cfg` needs"),
             ("-d 1 -d 2", "twice"),
             ("-d 0", "whole number"),
-            ("-size 4G", "whole number"),
+            ("-size 4G", "`-size 4G`: it must be a whole number from 1 to 1000000000"),
         ] {
             let error = asked(text).unwrap_err().to_string();
             assert!(error.contains(word), "{text}: {error}");

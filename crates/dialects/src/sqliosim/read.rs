@@ -44,6 +44,7 @@ pub fn read(name: &str, text: &str) -> Result<Reading, Complaints> {
         config: Configuration::default(),
         section: None,
         places: HashMap::new(),
+        zeros: HashMap::new(),
         notes: Remarks::default(),
         wrong: Remarks::default(),
     };
@@ -87,6 +88,8 @@ struct Reader<'a> {
     section: Option<Section>,
     /// Where each key stands.
     places: HashMap<(Section, &'static str), Place>,
+    /// What was typed for a key that became 0 because of it.
+    zeros: HashMap<(Section, &'static str), String>,
     notes: Remarks,
     wrong: Remarks,
 }
@@ -196,10 +199,9 @@ impl Reader<'_> {
         match set {
             Set::Done => {}
             Set::Zero => {
-                let text = format!(
-                    "`{}` is no whole number, so `{known}` is 0, as SQLIOSim takes it",
-                    short(value)
-                );
+                let typed = not_whole(value);
+                let text = format!("{typed}, so `{known}` is 0, as SQLIOSim takes it");
+                self.zeros.insert((section, known), typed);
                 self.note(value_at, &text);
             }
             Set::Neither => {
@@ -210,7 +212,11 @@ impl Reader<'_> {
     }
 
     fn end(mut self) -> Result<Reading, Complaints> {
-        for violation in self.config.violations() {
+        for mut violation in self.config.violations() {
+            let typed = self.zeros.get(&(violation.at, violation.key));
+            if let Some((typed, rest)) = typed.zip(violation.rule.strip_prefix("0 is ")) {
+                violation.rule = format!("{typed}, and counts as 0, which is {rest}");
+            }
             let text = violation.to_string();
             match self.places.get(&(violation.at, violation.key)).copied() {
                 Some(at) => self.complain(at, &text),
@@ -265,6 +271,14 @@ fn set(value: &mut Value<'_>, text: &str) -> Set {
             Set::Done
         }
     }
+}
+
+/// Why a text is 0 where a number is needed.
+fn not_whole(text: &str) -> String {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_large = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let why = if is_large { "is too large a number" } else { "is no whole number" };
+    format!("`{}` {why}", short(text))
 }
 
 /// A text without the quotation marks around it.

@@ -46,6 +46,22 @@ fn every_key_is_read_in_any_case_and_the_rest_is_named_with_its_place() {
     assert_eq!(reading.notes.len(), 6);
 }
 
+/// A number that is none counts as 0, and the complaint about its range named that 0 and not what was typed.
+#[test]
+fn a_complaint_names_what_was_typed() {
+    for (typed, words) in [
+        ("4G", "`4G` is no whole number, and counts as 0, which is not from 1 to 64"),
+        ("99999999999999999999", "`99999999999999999999` is too large a number, and counts as 0"),
+        ("0", "CPUCount: 0 is not from 1 to 64"),
+        ("70", "CPUCount: 70 is not from 1 to 64"),
+    ] {
+        let wrong =
+            read("x.ini", &format!("[CONFIG]\nCPUCount={typed}\n")).unwrap_err().to_string();
+        assert!(wrong.starts_with("`x.ini`, line 2, column 10: [CONFIG] CPUCount: "), "{wrong}");
+        assert!(wrong.contains(words), "{wrong}");
+    }
+}
+
 #[test]
 fn both_spellings_are_the_same_key() {
     for name in ["ScatterGather", "UseScatterGather", "USESCATTERGATHER"] {
