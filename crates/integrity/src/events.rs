@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::classify::Damage;
 use crate::run::Phase;
 use crate::shared::Shared;
+use crate::waiting::Waits;
 
 /// Time between two glances.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -58,8 +59,10 @@ pub enum NoticeKind {
     WrongData(Damage),
     /// The system failed an I/O, as it had failed none before.
     IoFailed,
-    /// An I/O takes very long and is still under way.
+    /// I/Os on a target take very long and are still under way.
     LongIo,
+    /// Somebody wants an end, and I/Os under way do not come back.
+    EndWaits,
 }
 
 /// How a run goes: what was done since the last glance, and what has come together.
@@ -360,11 +363,17 @@ impl<'a> Teller<'a> {
     /// Tells every second how it goes, until nobody can say any more that it is over.
     pub(crate) fn tell(&self, shared: &Shared<'_>, over: &Receiver<()>) {
         let (mut before, mut at) = (Sums::of(&self.cells), Instant::now());
+        let mut waits = Waits::default();
         while over.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
             let (sums, now) = (Sums::of(&self.cells), Instant::now());
             let glance = self.glance(shared, &sums, &before, now - at);
             (self.hear)(&Event::Glance(Box::new(glance)));
             (before, at) = (sums, now);
+            let stops = shared.stop.load(Ordering::Relaxed);
+            let (all, limit) = (shared.waiting(), shared.long_io);
+            for (kind, text) in waits.look(&all, &shared.paths, limit, stops, now) {
+                self.notice(kind, text);
+            }
         }
     }
 

@@ -180,6 +180,21 @@ impl KeptLedger {
         Ok(kept)
     }
 
+    /// Makes a file as large as that of a run of this plan on these places, which need not be there yet, and removes it.
+    ///
+    /// # Errors
+    /// What [`create`](Self::create) would fail for.
+    pub fn try_out(path: &Path, plan: &Plan, places: &[Place]) -> Result<(), KeptError> {
+        let words = crate::run::needs(plan, places).words();
+        let bytes = words.saturating_mul(WORD as u64).saturating_add(HEAD_BYTES as u64);
+        let mapped = Mapped::create(path, bytes).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => KeptError::Exists { path: path.to_owned() },
+            _ => failed(path, "made", source),
+        })?;
+        drop(mapped);
+        std::fs::remove_file(path).map_err(|source| failed(path, "removed", source))
+    }
+
     /// Opens the file of a run that was killed, or has ended, to go on with it.
     pub fn open(path: &Path) -> Result<Self, KeptError> {
         let kept = Self::look(path)?;

@@ -31,6 +31,7 @@ mod site;
 mod tables;
 mod units;
 mod users;
+mod waiting;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]

@@ -18,6 +18,7 @@ use crate::run::{OpenQueue, Phase, RunError};
 use crate::shared::Shared;
 use crate::site::{Left, Site};
 use crate::users::{Chance, User};
+use crate::waiting::{NAMED_FROM, Waiting};
 
 /// What all phases leave.
 pub(crate) struct Done {
@@ -76,7 +77,8 @@ pub(crate) fn phases(
     let is_over = total.is_over(shared);
     let (mut log_blocks, mut log_faults) = (0, Vec::new());
     let began = Instant::now();
-    if cycled.work_time > Duration::ZERO || checked.is_none() {
+    let is_logged = cycled.logs.iter().any(Option::is_some);
+    if is_logged && (cycled.work_time > Duration::ZERO || checked.is_none()) {
         let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
         let begins = if is_over { Shared::tells } else { Shared::begins };
         begins(shared, Phase::Log, cycled.number.max(1), blocks as u64);
@@ -286,7 +288,7 @@ fn check_logs(
                 bytes: block.bytes,
                 buffer_offset: 0,
             };
-            let found = match read_whole(&mut *queue, request) {
+            let found = match read_whole(shared, &mut *queue, request) {
                 Ok(found) => found,
                 Err(error) => {
                     // What cannot be read is no wrong data, and the blocks behind it may be readable.
@@ -305,15 +307,31 @@ fn check_logs(
     Ok((blocks, faults))
 }
 
-fn read_whole(queue: &mut dyn Queue, mut request: Request) -> io::Result<&[u8]> {
+fn read_whole<'q>(
+    shared: &Shared<'_>,
+    queue: &'q mut dyn Queue,
+    mut request: Request,
+) -> io::Result<&'q [u8]> {
     let whole = request.bytes as usize;
     let mut finished = Vec::new();
+    let began = queue.now();
+    let mut was_named = false;
     queue.issue(&[request])?;
     loop {
         queue.start()?;
         queue.wait(queue.now() + 100_000_000)?;
         queue.reap(&mut finished);
-        let Some(one) = finished.pop() else { continue };
+        let Some(one) = finished.pop() else {
+            let age = Duration::from_nanos(queue.now().saturating_sub(began));
+            if age >= NAMED_FROM {
+                was_named = true;
+                shared.names(0, vec![Waiting { request, age }]);
+            }
+            continue;
+        };
+        if was_named {
+            shared.names(0, Vec::new());
+        }
         let moved = u32::try_from(one.result)
             .map_err(|_| io::Error::from_raw_os_error(one.result.wrapping_neg()))?;
         if moved == 0 && request.bytes > 0 {

@@ -73,6 +73,7 @@ pub struct Throttle {
     #[serde(rename = "target_ns", with = "nanoseconds")]
     pub target: Duration,
     /// The first writing of all pages and the checkpoint at the end of the work do not wait.
+    #[serde(default)]
     pub bursts: bool,
 }
 
@@ -207,7 +208,7 @@ impl Default for Logging {
 
 /// A user that makes files shorter and longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Resizing {
     /// The pause before it changes the size of a file, at least.
     #[serde(rename = "pause_min_ns", with = "nanoseconds")]

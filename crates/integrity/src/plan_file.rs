@@ -3,6 +3,7 @@
 //! The keys are those that serde gives the plan, so a field that the plan gets is a key of the file at once. Each value of a file is set
 //! into the plan alone, which tells where the value is that does not fit.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::Duration;
@@ -28,6 +29,21 @@ pub struct PlanFile {
     pub plan: Plan,
     /// How long users work, where the file says so.
     pub time: Option<Duration>,
+    /// The keys that the file has, such as `random.users`, and the line of each, from 1.
+    pub lines: BTreeMap<String, usize>,
+}
+
+impl PlanFile {
+    /// The line that says what a field of the plan is, where one does. A field that is two keys, `resizing.pause`, is in the first of them.
+    #[must_use]
+    pub fn line_of(&self, field: &str) -> Option<usize> {
+        let exact = self.lines.get(field).copied();
+        let begins = |(key, line): (&String, &usize)| key.starts_with(field).then_some(*line);
+        let within = || self.lines.iter().find_map(begins);
+        // A table that is written in one line is one value.
+        let around = || self.lines.get(field.rsplit_once('.')?.0).copied();
+        exact.or_else(within).or_else(around)
+    }
 }
 
 /// Why a text is no plan.
@@ -48,18 +64,24 @@ pub struct PlanFileError {
 /// The first place that is no TOML, a key that there is not, or a value that does not fit its key.
 pub fn read_plan(text: &str, base: &Plan) -> Result<PlanFile, PlanFileError> {
     let at = |span: Range<usize>, what: String| {
-        let before = text.get(..span.start).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        let line = before.matches('\n').count() + 1;
-        let column = before.get(line_start..).map_or(1, |part| part.chars().count() + 1);
+        let (line, column) = place(text, span.start);
         PlanFileError { line, column, what }
     };
     let table = DeTable::parse(text)
         .map_err(|error| at(error.span().unwrap_or_default(), error.message().to_owned()))?;
     let whole = serde_json::to_value(base).map_err(|error| at(0..0, error.to_string()))?;
-    let mut reader = Reader { whole, plan: base.clone(), time: None };
+    let mut reader = Reader { whole, plan: base.clone(), time: None, starts: Vec::new() };
     reader.table(table.get_ref(), &mut Vec::new()).map_err(|(span, what)| at(span, what))?;
-    Ok(PlanFile { plan: reader.plan, time: reader.time })
+    let lines = reader.starts.into_iter().map(|(key, start)| (key, place(text, start).0)).collect();
+    Ok(PlanFile { plan: reader.plan, time: reader.time, lines })
+}
+
+/// The line of a byte and the character in that line, both from 1.
+fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |n| n + 1);
+    let column = before.get(line_start..).map_or(1, |part| part.chars().count() + 1);
+    (before.matches('\n').count() + 1, column)
 }
 
 type Wrong = (Range<usize>, String);
@@ -69,6 +91,8 @@ struct Reader {
     whole: Value,
     plan: Plan,
     time: Option<Duration>,
+    /// The keys that were set, and the byte at which each value begins.
+    starts: Vec<(String, usize)>,
 }
 
 impl Reader {
@@ -113,7 +137,20 @@ impl Reader {
         self.plan = serde_json::from_value(trial.clone())
             .map_err(|error| (value.span(), format!("`{}`: {error}", path.join("."))))?;
         self.whole = trial;
+        self.note(&path.join("."), value);
         Ok(())
+    }
+}
+
+impl Reader {
+    /// Notes where a value begins, and where those in it do.
+    fn note(&mut self, name: &str, value: &Spanned<DeValue<'_>>) {
+        self.starts.push((name.to_owned(), value.span().start));
+        if let DeValue::Table(table) = value.get_ref() {
+            for (key, value) in table {
+                self.note(&format!("{name}.{}", key.get_ref()), value);
+            }
+        }
     }
 }
 
@@ -222,9 +259,11 @@ mod tests {
             throttle,
             ..usual
         };
-        assert_eq!(read, PlanFile { plan: expected, time: Some(Duration::from_millis(2500)) });
+        assert_eq!((read.plan, read.time), (expected, Some(Duration::from_millis(2500))));
+        assert_eq!(read.lines.get("audit.pages"), Some(&8));
         let empty = read_plan("", &Plan::default()).unwrap();
-        assert_eq!(empty, PlanFile { plan: Plan::default(), time: None });
+        let none = BTreeMap::new();
+        assert_eq!(empty, PlanFile { plan: Plan::default(), time: None, lines: none });
     }
 
     #[test]
@@ -238,10 +277,34 @@ mod tests {
         assert_eq!(wrong("random = 5\n").1, 10);
         assert_eq!(wrong("threads = -1").1, 11);
         assert_eq!(wrong("threads = ").0, 1);
-        assert!(wrong("[throttle]\ntarget_ns = 5\n").2.contains("bursts"));
         assert!(wrong("seconds = -1").2.contains("31 days"));
         assert!(wrong("update_percent = 1979-05-27").2.contains("no key"));
         assert!(wrong("cache_hit_percent = nan").2.contains("no number"));
+    }
+
+    /// What a table of its own lacked was missing, though every key has a usual value.
+    #[test]
+    fn keys_of_throttle_and_resizing_have_usual_values() {
+        let read = |text: &str| read_plan(text, &Plan::default()).unwrap().plan;
+        let target = Duration::from_nanos(5);
+        let throttle = read("[throttle]\ntarget_ns = 5\n").throttle;
+        assert_eq!(throttle, Some(Throttle { target, bursts: false }));
+        let resizing = read("[resizing]\nstamp = true\n").resizing;
+        assert_eq!(resizing, Some(crate::Resizing { stamp: true, ..Default::default() }));
+        assert!(wrong("[throttle]\nbursts = true\n").2.contains("target_ns"));
+    }
+
+    /// A value that breaks a rule was told without the line that says it.
+    #[test]
+    fn a_field_is_found_in_the_file() {
+        let text = "seed = 5\n[random]\nusers = 70000\n\n[resizing]\npause_max_ns = 1\n";
+        let file = read_plan(text, &Plan::default()).unwrap();
+        let lines: Vec<Option<usize>> =
+            file.plan.violations().iter().map(|v| file.line_of(v.field)).collect();
+        assert_eq!(lines, [Some(3), Some(6)], "{:?}", file.plan.violations());
+        assert_eq!(file.line_of("threads"), None);
+        let file = read_plan("throttle = { target_ns = 5 }\n", &Plan::default()).unwrap();
+        assert_eq!(file.line_of("throttle.bursts"), Some(1));
     }
 
     proptest! {
@@ -283,7 +346,8 @@ mod tests {
             let time = Duration::from_secs(seconds.into());
             let text = plan_text(&plan, time);
             let read = read_plan(&text, &Plan::default());
-            prop_assert_eq!(read, Ok(PlanFile { plan, time: Some(time) }), "{}", text);
+            let read = read.map(|file| (file.plan, file.time));
+            prop_assert_eq!(read, Ok((plan, Some(time))), "{}", text);
         }
     }
 }

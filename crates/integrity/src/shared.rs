@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::{Op, Request};
+use engine::Request;
 
 use crate::checks::Touched;
 use crate::events::{Hear, NoticeKind, Teller};
@@ -17,6 +17,7 @@ use crate::plan::Plan;
 use crate::remembered::Ring;
 use crate::report::{FaultKind, FaultReport, IoFailure, failure_words};
 use crate::run::Phase;
+use crate::waiting::Waiting;
 
 /// So many wrong pages are kept with all that is known of them; more are counted.
 const FAULTS_MAX: usize = 200;
@@ -44,6 +45,8 @@ pub(crate) struct Shared<'a> {
     /// An I/O that takes longer than this is told of.
     pub long_io: Duration,
     pub long_ios: AtomicU64,
+    /// For each thread, its I/Os that have been under way for some time.
+    waiting: Vec<Mutex<Vec<Waiting>>>,
     broken: AtomicBool,
     start: Instant,
     faults: Mutex<(Vec<FaultReport>, Vec<FaultKind>)>,
@@ -84,6 +87,7 @@ impl<'a> Shared<'a> {
             kept: None,
             long_io: Duration::from_secs(15),
             long_ios: AtomicU64::new(0),
+            waiting: (0..plan.threads).map(|_| Mutex::default()).collect(),
             broken: AtomicBool::new(false),
             start: Instant::now(),
             faults: Mutex::default(),
@@ -230,18 +234,16 @@ impl<'a> Shared<'a> {
         self.teller.notice(NoticeKind::IoFailed, text);
     }
 
-    /// Tells of an I/O that is still under way.
-    pub(crate) fn long_io(&self, request: &Request, age: Duration) {
-        self.long_ios.fetch_add(1, Ordering::Relaxed);
-        let what = words(request.op);
-        let (bytes, offset) = (request.bytes, request.offset);
-        let path = self.paths.get(usize::from(request.target)).map(|path| path.display());
-        let path = path.map_or_else(String::new, |path| format!(" of `{path}`"));
-        let seconds = age.as_secs_f64();
-        let text = format!(
-            "{what} of {bytes} bytes at {offset}{path} has been under way for {seconds:.0} s"
-        );
-        self.teller.notice(NoticeKind::LongIo, text);
+    /// A thread names its I/Os that have been under way for some time.
+    pub(crate) fn names(&self, thread: u32, waiting: Vec<Waiting>) {
+        if let Some(mine) = self.waiting.get(thread as usize) {
+            *held(mine) = waiting;
+        }
+    }
+
+    /// What all threads have named.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        self.waiting.iter().flat_map(|one| held(one).clone()).collect()
     }
 
     /// Everything that was noted.
@@ -257,14 +259,6 @@ pub(crate) struct Noted {
     pub faults: Vec<FaultReport>,
     pub kinds: Vec<FaultKind>,
     pub failures: Vec<IoFailure>,
-}
-
-fn words(op: Op) -> &'static str {
-    match op {
-        Op::Read => "a read",
-        Op::Write | Op::WriteDurable => "a write",
-        Op::Fsync | Op::Fdatasync => "a flush",
-    }
 }
 
 /// What a thread that panicked left is still whole: nothing here is changed in steps.

@@ -4,6 +4,7 @@
 mod doublewrite;
 mod finished;
 mod resizing;
+mod waiting;
 mod writing;
 
 use std::io;
@@ -69,7 +70,7 @@ struct Busy {
     request: Request,
     done_bytes: u32,
     issued_ns: u64,
-    /// It was told that this takes long.
+    /// It was counted as one that takes too long.
     told: bool,
 }
 
@@ -149,6 +150,8 @@ pub(crate) struct Site<'a> {
     figures: Vec<FileFigures>,
     work: Work,
     failed: Option<io::Error>,
+    /// How many of its I/Os had been under way for long when it last looked.
+    named: usize,
     /// A page was looked into.
     distracted: bool,
     /// Pages of each file when they were last looked at.
@@ -203,6 +206,7 @@ impl<'a> Site<'a> {
             figures: vec![FileFigures::default(); shared.paths.len()],
             work: Work::default(),
             failed: None,
+            named: 0,
             distracted: false,
             sizes: Vec::with_capacity(shared.files.len()),
             resizing: None,
@@ -573,23 +577,6 @@ impl<'a> Site<'a> {
         self.queue.issue(&self.requests)?;
         self.requests.clear();
         Ok(())
-    }
-
-    fn tell_of_long_ios(&mut self) {
-        let now = self.queue.now();
-        let limit = nanoseconds(self.shared.long_io);
-        let (mut in_flight, mut oldest_ns) = (0, 0);
-        for busy in self.slots.iter_mut().flatten() {
-            let age = now.saturating_sub(busy.issued_ns);
-            in_flight += 1;
-            oldest_ns = age.max(oldest_ns);
-            if age >= limit && !busy.told {
-                busy.told = true;
-                self.shared.long_io(&busy.request, Duration::from_nanos(age));
-            }
-        }
-        self.cell().in_flight.set(in_flight);
-        self.cell().oldest_ns.set(oldest_ns);
     }
 }
 

@@ -4,6 +4,7 @@
 mod doubt;
 #[cfg(target_os = "linux")]
 mod engines;
+mod hanging;
 mod killed;
 mod pages;
 mod sizes;

@@ -1,0 +1,36 @@
+//! What a thread says of its I/Os that are under way.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::{Site, nanoseconds};
+use crate::waiting::{NAMED_FROM, Waiting};
+
+impl Site<'_> {
+    /// Counts I/Os that take too long, each once, and names those that have been under way for some time.
+    pub(super) fn tell_of_long_ios(&mut self) {
+        let now = self.queue.now();
+        let limit = nanoseconds(self.shared.long_io);
+        let (mut in_flight, mut oldest_ns) = (0, 0);
+        let mut named = Vec::new();
+        for busy in self.slots.iter_mut().flatten() {
+            let age_ns = now.saturating_sub(busy.issued_ns);
+            in_flight += 1;
+            oldest_ns = age_ns.max(oldest_ns);
+            let age = Duration::from_nanos(age_ns);
+            if age >= NAMED_FROM {
+                named.push(Waiting { request: busy.request, age });
+            }
+            if age_ns >= limit && !busy.told {
+                busy.told = true;
+                self.shared.long_ios.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let before = std::mem::replace(&mut self.named, named.len());
+        if before + named.len() > 0 {
+            self.shared.names(self.thread, named);
+        }
+        self.cell().in_flight.set(in_flight);
+        self.cell().oldest_ns.set(oldest_ns);
+    }
+}
