@@ -186,13 +186,27 @@ const TEXT_BYTES_MAX: u64 = 16 << 20;
 /// A file that a flag names, as text.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // A device without an end is no text, and would fill the memory.
     let file = File::open(path).map_err(wrong)?;
-    file.take(TEXT_BYTES_MAX + 1).read_to_string(&mut text).map_err(wrong)?;
-    if text.len() as u64 > TEXT_BYTES_MAX {
-        let text = format!("`{}` has more than 16 MiB; name a text file", path.display());
-        return Err(Failure::WrongUsage(text));
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    let refused = |why: &str| Failure::WrongUsage(format!("`{}` {why}", path.display()));
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(refused("has more than 16 MiB; name a text file"));
     }
-    Ok(text)
+    let is_utf16 =
+        matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
+    if is_utf16 {
+        return Err(refused(
+            "is text in UTF-16, as Windows writes it, and TOML is UTF-8: save it as UTF-8 (in Notepad: Save As, Encoding: UTF-8), or \
+             convert it with `iconv -f UTF-16 -t UTF-8`",
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        refused(&format!("is no UTF-8 in line {line}: save it as UTF-8"))
+    })?;
+    // Notepad puts a mark in front.
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }

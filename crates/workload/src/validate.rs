@@ -12,7 +12,7 @@ use crate::units::Bytes;
 /// The most I/Os one thread may have in flight.
 const DEPTH_MAX: u32 = 65_536;
 /// The most threads of a workload.
-const THREADS_MAX: u64 = 4096;
+pub const THREADS_MAX: u64 = 4096;
 /// The largest single I/O.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
 /// The smallest and the largest target.

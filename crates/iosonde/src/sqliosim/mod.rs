@@ -73,8 +73,12 @@ fn test(
     let seed = flags.place.seed.unwrap_or_else(engine::unrepeated_seed);
     let mapped = mapped(config, seed);
     mapped.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
-    let violations: Vec<String> =
-        mapped.plan.violations().iter().map(ToString::to_string).collect();
+    let violations: Vec<String> = mapped
+        .plan
+        .violations()
+        .iter()
+        .map(|e| format!("{} is {}: {}", key_of(e.field), e.value, e.rule))
+        .collect();
     if !violations.is_empty() {
         return Err(Failure::WrongUsage(violations.join("\n")));
     }
@@ -147,9 +151,9 @@ fn about(config: &Configuration, mapped: &Mapped) -> String {
         n => format!("{n} cycles"),
     };
     format!(
-        "{} files, {} threads with {} I/Os each, {} random, {} audit, {} read-ahead and {} bulk users, {cycles} of {} s",
-        config.files.len(),
-        plan.threads,
+        "{}, {} with {} I/Os each, {} random, {} audit, {} read-ahead and {} bulk users, {cycles} of {} s",
+        counted(config.files.len() as u64, "file"),
+        counted(plan.threads.into(), "thread"),
         plan.depth,
         plan.random.users,
         plan.audit.users,
@@ -157,6 +161,32 @@ fn about(config: &Configuration, mapped: &Mapped) -> String {
         plan.bulk.users,
         mapped.time.as_secs()
     )
+}
+
+/// A noun with its number.
+fn counted(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// What a configuration calls a field of the plan.
+fn key_of(field: &str) -> &str {
+    match field {
+        "random.users" => "[RandomUser] UserCount",
+        "random.log_bytes" => "[RandomUser] MinLogPerBuffer to MaxLogPerBuffer",
+        "random.chain_pages" => "[RandomUser] MinIOChainLength to MaxIOChainLength",
+        "audit.users" => "[AuditUser] UserCount",
+        "audit.pages" => "[AuditUser] BuffersValidated",
+        "audit.cycles" => "[AuditUser] DelayAfterCycles",
+        "read_ahead.users" => "[ReadAheadUser] UserCount",
+        "read_ahead.pages" => "[ReadAheadUser] BuffersRAMin to BuffersRAMax",
+        "read_ahead.cycles" => "[ReadAheadUser] DelayAfterCycles",
+        "bulk.users" => "[BulkUpdateUser] UserCount",
+        "bulk.pages" => "[BulkUpdateUser] BuffersBUMin to BuffersBUMax",
+        "bulk.cycles" => "[BulkUpdateUser] DelayAfterCycles",
+        "resizing.pause" => "[ShrinkUser] MinShrinkInterval to MaxShrinkInterval",
+        "resizing.steps" => "[ShrinkUser] MinExtends to MaxExtends",
+        other => other,
+    }
 }
 
 /// The files, as the engine makes them ready.

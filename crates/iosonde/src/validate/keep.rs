@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser};
-use engine::{Cleaned, Filling, Prepared};
+use engine::{Cleaned, Filling, Prepared, TargetPlan};
 use integrity::{KeptError, KeptLedger, Place, Plan, Role};
 use serde::{Deserialize, Serialize};
 use workload::Bytes;
@@ -155,6 +155,14 @@ fn absolute(mut args: Box<ValidateArgs>, directory: &Path, seed: u64) -> Box<Val
     args
 }
 
+/// The same place by one name, whether there is something or not.
+fn whole(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let directory = fs::canonicalize(directory.unwrap_or(Path::new(".")));
+    fs::canonicalize(path).or(directory.map(|d| d.join(name))).unwrap_or_else(|_| path.to_owned())
+}
+
 fn about_of(file: &Path, kept: &KeptLedger) -> Result<About, Failure> {
     serde_json::from_str(kept.about())
         .map_err(|_| failure(KeptError::NotOurs { path: file.to_owned() }))
@@ -170,6 +178,69 @@ impl Keeping {
             (_, Role::Log) => Filling::Engine,
         };
         roles.iter().map(filling).collect()
+    }
+
+    /// Refuses what no ledger can keep, and a ledger in the place of a test file.
+    pub(super) fn check(&self, plan: &Plan, targets: &[TargetPlan]) -> Result<(), Failure> {
+        let Self::New(file) = self else { return Ok(()) };
+        let name = file.display();
+        if plan.resizing.is_some() {
+            let text = "`--ledger` and `--resize` exclude each other: how long a file was is not kept; leave out one of both";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
+        let place = whole(file);
+        if targets.iter().any(|target| whole(&target.path) == place) {
+            let text = format!(
+                "`--ledger {name}` is one of the test files of this run; name another file, such as one in `/dev/shm`"
+            );
+            return Err(Failure::WrongUsage(text));
+        }
+        Ok(())
+    }
+
+    /// Makes a ledger of about the size that it will have, and removes it: where that is not possible, nothing else is made.
+    pub(super) fn try_out(
+        &self,
+        plan: &Plan,
+        targets: &[TargetPlan],
+        roles: &[Role],
+    ) -> Result<(), Failure> {
+        let Self::New(file) = self else { return Ok(()) };
+        let place = |(target, role): (&TargetPlan, &Role)| Place {
+            path: target.path.clone(),
+            size_bytes: target.size_bytes,
+            role: *role,
+            align_bytes: 512,
+            shape: integrity::Shape::default(),
+        };
+        let places: Vec<Place> = targets.iter().zip(roles).map(place).collect();
+        KeptLedger::try_out(file, plan, &places).map_err(|error| {
+            let text = format!(
+                "{error}; name a new file where there is room for it and files can be mapped, such as in `/dev/shm`"
+            );
+            Failure::CannotRun(text)
+        })
+    }
+
+    /// What an end at once leaves behind of these test files, and what to do about it.
+    pub(super) fn left_behind(&self, files: &[&Path]) -> String {
+        if let Self::New(ledger) | Self::GoOn(ledger, _) = self {
+            let ledger = ledger.display();
+            return format!(
+                "leaves the files and the ledger behind: go on with `iosonde validate --resume {ledger}`, or remove them with \
+                 `iosonde validate --clean {ledger}`"
+            );
+        }
+        if files.is_empty() {
+            return "leaves no test file behind".to_owned();
+        }
+        let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+        let typed: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        format!(
+            "leaves {} behind, which `iosonde validate --clean {}` removes",
+            names.join(", "),
+            typed.join(" ")
+        )
     }
 
     /// The ledger of a run of this plan on these files.

@@ -8,6 +8,7 @@ mod method;
 mod profile;
 pub(crate) mod progress;
 mod running;
+mod said;
 mod setup;
 mod shape;
 
@@ -23,7 +24,7 @@ pub(crate) use keep::Keeping;
 use keep::Way;
 pub(crate) use running::{Given, Output, conduct};
 pub(crate) use setup::{check_engine, memory_for, stream_of};
-use setup::{plan_of, roles_of, wanted_of, workload_of};
+use setup::{check_log_size, plan_of, roles_of, wanted_of, workload_of};
 pub(crate) use shape::{Wanted, check as check_shapes};
 
 /// Runs the command.
@@ -45,13 +46,16 @@ fn test(
     keeping: Keeping,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let (plan, time) = plan_of(args)?;
+    let (plan, time, said) = plan_of(args)?;
     let workload = workload_of(args, &plan)?;
+    said.check_workload(&workload)?;
+    check_log_size(args, &plan)?;
     let permissions = args.target.permissions();
     let plans = engine::plan(&workload, &permissions)?;
     let roles = roles_of(args, &plan);
     let wanted = wanted_of(args, &plan, &roles, &plans);
     check_shapes(&plans, &wanted)?;
+    keeping.check(&plan, &plans)?;
     let data = plans.iter().zip(&roles).filter(|(_, role)| **role != Role::Log);
     let pages: u64 = data.map(|(p, _)| p.size_bytes / u64::from(plan.page_bytes)).sum();
     let memory = memory_for(pages, "use a smaller --size or a larger --page")?;
@@ -68,6 +72,7 @@ fn test(
         print(&format!("{}{about}\n{effective}", describe(&plans)))?;
         return Ok(Outcome::Done);
     }
+    keeping.try_out(&plan, &plans, &roles)?;
     let given = Given {
         plan: &plan,
         workload: &workload,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::TargetPlan;
-use integrity::{Hardening, Plan, PlanError, RandomUsers, Role};
+use integrity::{Hardening, Plan, PlanFile, RandomUsers, Role};
 use workload::{
     Block, Buffers, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload,
 };
@@ -12,6 +12,7 @@ use workload::{
 use super::Wanted;
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
+use super::said::Said;
 use crate::exit::Failure;
 use crate::experiment;
 use crate::run::check_destroy;
@@ -27,16 +28,19 @@ const LOG_BYTES_MIN: u64 = 8 << 20;
 /// How long users work where nobody says it.
 const USUAL_TIME: Duration = Duration::from_secs(300);
 
-/// The plan that the arguments ask for.
-pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> {
-    let (usual, time) = base_of(args)?;
+/// The plan that the arguments ask for, how long users work, and who said what.
+pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration, Said<'_>), Failure> {
+    let (usual, file) = base_of(args)?;
+    let time = file.as_ref().and_then(|file| file.time).unwrap_or(USUAL_TIME);
+    let said = Said { args, file };
     let seconds = args.seconds.unwrap_or(time.as_secs_f64());
     let checkpoint = args.checkpoint.unwrap_or(usual.checkpoint_every.as_secs_f64());
-    for (flag, seconds, least) in [("--seconds", seconds, 0.0), ("--checkpoint", checkpoint, 0.001)]
-    {
+    for (what, seconds, least) in [
+        (format!("--seconds is {seconds}"), seconds, 0.0),
+        (said.value("checkpoint_every_ns", &format!("{checkpoint} s")), checkpoint, 0.001),
+    ] {
         if !(least..=31.0 * 86_400.0).contains(&seconds) {
-            let text = format!("{flag} is {seconds}: it must be {least} s to 31 days");
-            return Err(Failure::WrongUsage(text));
+            return Err(Failure::WrongUsage(format!("{what}: it must be {least} s to 31 days")));
         }
     }
     let page = |page: Bytes| u32::try_from(page.0).unwrap_or(u32::MAX);
@@ -61,44 +65,23 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> 
         ..usual
     };
     let plan = with_users(args, &plan)?;
-    let said = |e: PlanError| format!("{} is {}: {}", flag_of(e.field), e.value, e.rule);
-    let violations: Vec<String> = plan.violations().into_iter().map(said).collect();
-    let time = Duration::from_secs_f64(seconds);
-    if violations.is_empty() {
-        Ok((plan, time))
-    } else {
-        Err(Failure::WrongUsage(violations.join("\n")))
-    }
+    said.check_plan(&plan)?;
+    Ok((plan, Duration::from_secs_f64(seconds), said))
 }
 
 /// What counts where no flag says otherwise: the usual plan, and over it what a file says.
-fn base_of(args: &ValidateArgs) -> Result<(Plan, Duration), Failure> {
+fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
     // Pages of an earlier run must not look as if they were of this one.
     let usual = Plan { seed: engine::unrepeated_seed(), ..Plan::default() };
     let usual = match args.load.imitated {
         Some(engine) => engine.plan(usual, data_bytes(args)),
         None => usual,
     };
-    let Some(path) = &args.config else { return Ok((usual, USUAL_TIME)) };
+    let Some(path) = &args.config else { return Ok((usual, None)) };
     let text = experiment::read(path)?;
     let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
     let file = integrity::read_plan(&text, &usual).map_err(wrong)?;
-    Ok((file.plan, file.time.unwrap_or(USUAL_TIME)))
-}
-
-/// What was typed for a field of the plan.
-fn flag_of(field: &'static str) -> &'static str {
-    match field {
-        "page_bytes" => "--page",
-        "threads" => "--threads",
-        "depth" => "--depth",
-        "rereads" => "--rereads",
-        "random.users" => "--users",
-        "random.update_percent" => "--update",
-        "pages.write_percent" => "--write",
-        "pages.pages" => "--block",
-        other => other,
-    }
+    Ok((file.plan.clone(), Some(file)))
 }
 
 /// The targets with pages, and the log behind them where there is one; one stream that uses all of them as the threads will.
@@ -109,6 +92,7 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
         return Err(wrong("name a directory on the storage, a file or a block device"));
     }
     check_engine(args.target.engine)?;
+    check_places(args)?;
     let nowhere = Target { path: "nowhere".into(), size_bytes: None };
     let mut workload = Workload::single(nowhere, stream);
     let file =
@@ -128,16 +112,51 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
     Ok(workload)
 }
 
+/// A log has room for all of its threads.
+pub(super) fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Failure> {
+    let needed = u64::from(plan.threads) << 20;
+    let Some(size) = args.log_size.filter(|size| size.0 < needed) else { return Ok(()) };
+    Err(Failure::WrongUsage(format!(
+        "--log-size is {size}: the log needs {} for {} threads, 1 MiB for each",
+        Bytes(needed),
+        plan.threads
+    )))
+}
+
+/// What is to be made must have a directory to be in.
+fn check_places(args: &ValidateArgs) -> Result<(), Failure> {
+    let targets = args.target.targets.iter().map(|target| ("TARGET", target));
+    for (name, path) in targets.chain(args.log.iter().map(|log| ("--log", log))) {
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let Some(directory) = directory.filter(|d| !path.exists() && !d.is_dir()) else { continue };
+        return Err(Failure::WrongUsage(format!(
+            "{name} `{}` does not exist, and neither does the directory `{}`: correct the name, or make a directory with `mkdir -p`",
+            path.display(),
+            directory.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Why nobody knows where the log is to be.
+fn no_place_for_log(args: &ValidateArgs) -> String {
+    match args.target.targets.iter().find(|target| !target.exists()) {
+        Some(missing) => format!(
+            "TARGET `{}` does not exist: if it is to be a directory, make it first with `mkdir`; if it is to be a new test file, name where \
+             the log is with `--log`",
+            missing.display()
+        ),
+        None => "no TARGET is a directory, so name where the log is with `--log`".to_owned(),
+    }
+}
+
 /// The target of the log.
 fn log_of(args: &ValidateArgs, plan: &Plan) -> Result<Target, Failure> {
     let directory = args.target.targets.iter().find(|t| t.is_dir());
     let path = match (&args.log, directory) {
         (Some(log), _) => in_directory(log, LOG_FILE),
         (None, Some(directory)) => directory.join(LOG_FILE),
-        (None, None) => {
-            let text = "no TARGET is a directory, so name where the log is with `--log`";
-            return Err(Failure::WrongUsage(text.to_owned()));
-        }
+        (None, None) => return Err(Failure::WrongUsage(no_place_for_log(args))),
     };
     let data = data_bytes(args);
     let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);

@@ -65,6 +65,26 @@ fn what_was_spoiled_between_is_found_and_a_kept_run_can_be_read_again() {
     assert!(text.contains("page 77 at"), "{text}");
 }
 
+/// A ledger that could not be made was refused when the files had been made and filled, which may take hours.
+#[test]
+fn a_ledger_that_cannot_be_is_refused_before_anything_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |ledger: &Path, more: &[&str], code, text: &str| {
+        let output = command(&kept(dir.path(), ledger.to_str().unwrap(), more)).output().unwrap();
+        fails(&output, code, text);
+        assert!(!stderr(&output).contains("writing"), "{}", stderr(&output));
+        assert_eq!(names(dir.path()), [""; 0]);
+    };
+    refused(Path::new("/proc/run.ledger"), &[], 1, "such as in `/dev/shm`");
+    for file in ["iosonde.mdx", "iosonde.ldx"] {
+        refused(&dir.path().join(file), &[], 2, "is one of the test files of this run");
+    }
+    let around = dir.path().join("..").join(dir.path().file_name().unwrap()).join("iosonde.mdx");
+    refused(&around, &[], 2, "is one of the test files of this run");
+    let ledger = dir.path().join("run.ledger");
+    refused(&ledger, &["--resize", "1"], 2, "`--ledger` and `--resize` exclude each other");
+}
+
 #[test]
 fn another_run_is_not_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();

@@ -203,7 +203,23 @@ fn a_plan_comes_from_a_file_and_flags_win() {
     };
     refused("threads = 2\n[random]\nusres = 5\n", "line 3, column 1", "no key `usres`");
     refused("depth = true\n", "line 1, column 9", "depth");
-    refused("depth = 2\n", "--depth", "at least 4");
+    // What breaks a rule was told without the file and the line.
+    refused("depth = 2\n", "plan.toml`, line 1: depth is 2: ", "at least 4");
+    refused("\n[random]\nusers = 70000\n", "plan.toml`, line 3: random.users is 70000", "65536");
+    refused("threads = 5000\n", "plan.toml`, line 1: threads is 5000", "1 to 2048");
+    refused("checkpoint_every_ns = 5\n", "plan.toml`, line 1: checkpoint", "0.001 s to 31 days");
     refused("[random\n", "line 1", "plan.toml");
     fails(&place.validate(&["--config", "/nowhere/plan.toml"]), 2, "/nowhere/plan.toml");
+    // Notepad's UTF-16 was "stream did not contain valid UTF-8"; its mark in front of UTF-8 does no harm.
+    let utf16: Vec<u8> = "\u{feff}depth = 8\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [&utf16[..], &utf16[2..]] {
+        fs::write(&file, bytes).unwrap();
+        let output = place.validate(&["--config", named]);
+        fails(&output, 2, "plan.toml` is text in UTF-16");
+        assert!(stderr(&output).contains("save it as UTF-8"), "{}", stderr(&output));
+    }
+    fs::write(&file, b"depth = 8\n# caf\xe9").unwrap();
+    fails(&place.validate(&["--config", named]), 2, "is no UTF-8 in line 2");
+    fs::write(&file, "\u{feff}depth = 8\n").unwrap();
+    succeeds(&place.validate(&["--config", named, "--dry-run"]));
 }
