@@ -7,7 +7,7 @@ use engine::Event;
 use report::text::clean;
 use results::Point;
 use survey::Progress;
-use workload::{Bytes, show_ns, show_number};
+use workload::{Bytes, show_duration, show_ns, show_number};
 
 use crate::recording::Subject;
 use crate::screen::{About, Heard, Screen};
@@ -137,10 +137,16 @@ impl Display {
         }
         match event {
             Event::Filling { path, done_bytes, total_bytes, bytes_per_s } => {
-                let left = (total_bytes - done_bytes) as f64 / bytes_per_s.max(1.0);
+                // At no speed nobody knows.
+                let left = (total_bytes - done_bytes) as f64 / bytes_per_s;
+                let left = if left.is_finite() {
+                    format!(", {} left", show_duration(left.ceil()))
+                } else {
+                    String::new()
+                };
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
                 let text = format!(
-                    "writing {}: {percent:.0} % of {}, {} MiB/s, {left:.0} s left",
+                    "writing {}: {percent:.0} % of {}, {} MiB/s{left}",
                     path.display(),
                     Bytes(*total_bytes),
                     show_number(bytes_per_s / 1_048_576.0),
@@ -167,21 +173,28 @@ impl Display {
         }
     }
 
-    /// Shows what happens in a validation.
-    pub(crate) fn validation(&mut self, event: &integrity::Event) {
-        use integrity::Event;
+    /// Shows what happens in a validation; of a notice, what is said of it.
+    pub(crate) fn validation(&mut self, event: &integrity::Event, said: Option<&str>) {
+        use integrity::{Event, NoticeKind};
+        let notice = match event {
+            Event::Notice(notice) => said.map(|text| match notice.kind {
+                NoticeKind::WrongData(_) | NoticeKind::IoFailed => format!("error: {text}"),
+                NoticeKind::LongIo => format!("warning: {text}"),
+                NoticeKind::EndWaits => text.to_owned(),
+            }),
+            _ => None,
+        };
         if let Some(screen) = self.screen() {
             screen.hear(Heard::Validation(event.clone()));
             // What a notice says is also said when the screen is left.
-            if let Event::Notice(notice) = event {
-                self.shown.push(format!("error: {}", notice.text));
-            }
+            self.shown.extend(notice);
             return;
         }
         match event {
             Event::Began { phase, .. } => self.message(progress::phase_words(*phase)),
             Event::Glance(glance) => self.line(&progress::line(glance, self.terminal), false),
-            Event::Notice(notice) => self.error(&notice.text),
+            // Shown even to who wants no messages.
+            Event::Notice(_) => notice.iter().for_each(|text| self.aside(text)),
         }
     }
 

@@ -149,17 +149,21 @@ fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Lo
 
 /// What the users did.
 fn paint_work(area: Rect, buffer: &mut Buffer, validated: &Validated) {
-    rule(row(area, 0), buffer, "the database", "");
+    rule(row(area, 0), buffer, "what was done", "");
     let Some(now) = &validated.now else { return };
     let whole = |count: u64| show_number(count as f64);
     let style = ratatui::style::Style::new();
-    let done = format!(
-        "{} pages checked · {} changed · {} commits · {} checkpoints",
-        whole(now.pages_checked),
-        whole(now.changes),
-        whole(now.commits),
-        whole(now.checkpoints)
-    );
+    let checked = whole(now.pages_checked);
+    let (changes, commits) = (whole(now.changes), whole(now.commits));
+    let checkpoints = whole(now.checkpoints);
+    // Who only reads and writes changes nothing in memory and commits nothing.
+    let done = if now.changes == 0 {
+        format!("{checked} pages checked")
+    } else {
+        format!(
+            "{checked} pages checked · {changes} changed · {commits} commits · {checkpoints} checkpoints"
+        )
+    };
     line(row(area, 1), buffer, &done, style);
     let flushes = match now.sync.mean_ns {
         Some(ns) => format!(" · {} flushes/s of {}", show_number(now.sync.iops), show_ns(ns)),

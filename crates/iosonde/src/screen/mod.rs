@@ -26,7 +26,7 @@ use std::time::Duration;
 use engine::Event;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::restore_on_second;
+pub(crate) use linux::{restore_on_second, set_last_words};
 pub(crate) use signals::Signals;
 pub(crate) use terminal::{Taken, fits};
 

@@ -16,6 +16,8 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
     };
     let work = show_duration(found.asked_seconds);
     let logs = found.files.iter().any(|file| file.role == "log");
+    let is_database = logs || plan.random.users > 0 || plan.tables.users > 0;
+    let who = if is_database { "users worked" } else { "pages were read and written" };
     let log = if logs { ", and at the end every acknowledged block of the log," } else { "" };
     let begin = match (&found.resumed, sparse) {
         (Some(_), _) => "What a run that was killed had written was read first",
@@ -24,7 +26,7 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
     };
     let mut method = vec![
         format!(
-            "{begin}; users worked for {work} in each cycle; behind that every page{log} was to be read again."
+            "{begin}; {who} for {work} in each cycle; behind that every page{log} was to be read again."
         ),
         "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 bits (xxh3) over all of it, and its contents \
          follow from its place, its version and the seed. A page is right if its first stamp is the expected one and the checksum fits; \
@@ -75,7 +77,8 @@ pub(super) fn warnings(found: &Validation) -> Vec<String> {
         warnings.push(format!("It could not go on: {why}."));
     }
     if found.long_ios > 0 {
-        warnings.push(format!("{} I/Os took longer than 15 s.", found.long_ios));
+        let ios = if found.long_ios == 1 { "I/O" } else { "I/Os" };
+        warnings.push(format!("{} {ios} took longer than 15 s.", found.long_ios));
     }
     warnings
 }

@@ -1,8 +1,8 @@
 //! What goes on in a validation, as a line for people and as events for those who watch from elsewhere.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use integrity::{Event, Glance, Lately, Phase};
+use integrity::{Event, Glance, Lately, Notice, NoticeKind, Phase};
 use results::Point;
 use survey::Progress;
 use workload::{show_duration, show_ns, show_number};
@@ -36,7 +36,8 @@ pub(crate) fn line(glance: &Glance, bar: bool) -> String {
         parts.push("no faults".to_owned());
     }
     if glance.failures > 0 {
-        parts.push(format!("{} FAILED I/Os", whole(glance.failures)));
+        let s = if glance.failures == 1 { "" } else { "s" };
+        parts.push(format!("{} FAILED I/O{s}", whole(glance.failures)));
     }
     parts.push(format!("{} pages checked", whole(glance.pages_checked)));
     for (name, lately) in [("read", &glance.read), ("write", &glance.write)] {
@@ -65,8 +66,48 @@ fn drawn(share: f64) -> String {
     "━".repeat(done) + &"╌".repeat(BAR - done)
 }
 
+/// Wrong pages that are told of one by one.
+const WRONG_MAX: u64 = 20;
+/// Behind those, how many there are is told no sooner than this.
+const COUNT_PERIOD: Duration = Duration::from_secs(10);
+
+/// What people hear of notices: of wrong pages the first ones, and how many there are now and then.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    wrong: u64,
+    counted: Option<Instant>,
+}
+
+impl Notices {
+    /// What is said of a notice; none where it is only counted.
+    pub(crate) fn said(&mut self, notice: &Notice, now: Instant) -> Option<String> {
+        let NoticeKind::WrongData(_) = notice.kind else { return Some(notice.text.clone()) };
+        self.wrong += 1;
+        if self.wrong <= WRONG_MAX {
+            return Some(notice.text.clone());
+        }
+        let Some(counted) = self.counted else {
+            self.counted = Some(now);
+            return Some(format!(
+                "WRONG DATA: more than {WRONG_MAX} pages; from here on they are counted, and the result has them"
+            ));
+        };
+        if now.duration_since(counted) < COUNT_PERIOD {
+            return None;
+        }
+        self.counted = Some(now);
+        Some(format!("WRONG DATA: {} pages by now", whole(self.wrong)))
+    }
+}
+
 /// The same as events that the history keeps for those who watch: each phase is a step, each glance an interval of its window.
-pub(super) fn live_events(event: &Event, time: Duration, tell: &mut dyn FnMut(&Progress<'_>)) {
+/// `said` is what people hear of a notice.
+pub(super) fn live_events(
+    event: &Event,
+    (time, has_log): (Duration, bool),
+    said: Option<&str>,
+    tell: &mut dyn FnMut(&Progress<'_>),
+) {
     match event {
         Event::Began { phase, .. } => {
             let number = match phase {
@@ -75,7 +116,8 @@ pub(super) fn live_events(event: &Event, time: Duration, tell: &mut dyn FnMut(&P
                 Phase::Audit => 3,
                 Phase::Log => 4,
             };
-            tell(&Progress::Step { number, of: 4, title: phase_words(*phase) });
+            let of = if has_log { 4 } else { 3 };
+            tell(&Progress::Step { number, of, title: phase_words(*phase) });
             let seconds = if *phase == Phase::Work { time.as_secs_f64() } else { 0.0 };
             tell(&Progress::Engine(&engine::Event::WindowBegan { seconds }));
         }
@@ -84,8 +126,10 @@ pub(super) fn live_events(event: &Event, time: Duration, tell: &mut dyn FnMut(&P
             let seconds_left = glance.left().map_or(0.0, |left| left.as_secs_f64());
             tell(&Progress::Engine(&engine::Event::Interval { point, seconds_left }));
         }
-        Event::Notice(notice) => {
-            tell(&Progress::Engine(&engine::Event::Warning(notice.text.clone())));
+        Event::Notice(_) => {
+            if let Some(text) = said {
+                tell(&Progress::Engine(&engine::Event::Warning(text.to_owned())));
+            }
         }
     }
 }
@@ -154,7 +198,30 @@ pub(crate) mod tests {
         assert!(text.contains("read 5 000 IOPS, 39.1 MiB/s, p99 1.2 ms"), "{text}");
         let wrong = Glance { faults: 2, failures: 1, share: None, ..glance() };
         let text = plain(line(&wrong, false));
-        assert!(text.contains("2 WRONG PAGES · 1 FAILED I/Os") && !text.contains('━'), "{text}");
+        assert!(text.contains("2 WRONG PAGES · 1 FAILED I/O ·") && !text.contains('━'), "{text}");
+    }
+
+    /// Every one of thousands of wrong pages had a line, and nothing else could be seen.
+    #[test]
+    fn the_first_wrong_pages_are_told_and_the_others_counted() {
+        let mut notices = Notices::default();
+        let start = Instant::now();
+        let notice = |kind| Notice { kind, text: "it".to_owned() };
+        let wrong = notice(NoticeKind::WrongData(integrity::Damage::Zeroed));
+        let mut said = Vec::new();
+        for n in 0..3000_u64 {
+            let at = start + Duration::from_millis(n * 10);
+            said.extend(notices.said(&wrong, at));
+        }
+        assert_eq!(said.len(), 20 + 1 + 2, "{said:?}");
+        assert!(said[..20].iter().all(|text| text == "it"));
+        let plain = |text: &str| text.replace(['\u{a0}', '\u{202f}'], " ");
+        assert!(
+            said[20].contains("more than 20 pages")
+                && plain(&said[21]) == "WRONG DATA: 1 021 pages by now",
+            "{said:?}"
+        );
+        assert_eq!(notices.said(&notice(NoticeKind::IoFailed), start).as_deref(), Some("it"));
     }
 
     #[test]
@@ -162,8 +229,9 @@ pub(crate) mod tests {
         let mut told = Vec::new();
         let mut tell = |progress: &Progress<'_>| told.push(format!("{progress:?}"));
         let time = Duration::from_secs(60);
-        live_events(&Event::Began { phase: Phase::Audit, cycle: 1 }, time, &mut tell);
-        live_events(&Event::Glance(Box::new(glance())), time, &mut tell);
+        let began = Event::Began { phase: Phase::Audit, cycle: 1 };
+        live_events(&began, (time, true), None, &mut tell);
+        live_events(&Event::Glance(Box::new(glance())), (time, true), None, &mut tell);
         assert!(
             told[0].contains("reading every page") && told[0].contains("number: 3"),
             "{told:?}"

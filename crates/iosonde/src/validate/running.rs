@@ -1,19 +1,20 @@
 //! A plan is run on its files; the document of it is shown and recorded, and becomes an exit code.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::report::text;
 use engine::{Permissions, Prepared, PreparedTarget, Queue};
-use integrity::{Asked, Event, Place, Plan, Report, Role};
+use integrity::{Asked, Event, NoticeKind, Place, Plan, Report, Role};
 use jiff::Timestamp;
 use results::{Conclusion, Document, Experiment, Validation, ValidationVerdict};
-use survey::Site;
+use survey::{Progress, Site};
 use workload::{Mode, TargetFacts, Workload};
 
 use super::method::{method, warnings};
-use super::progress::{live_events, phase_words};
+use super::progress::{Notices, live_events, phase_words};
 use super::{Keeping, Wanted};
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
@@ -66,7 +67,12 @@ pub(crate) fn conduct(
         hold(&display).message(&format!("warning: {error}; it goes on without it"));
     }
     let site = Site::of(given.workload);
-    let ran = run_plan(given, (&display, &recorder), hear, stop);
+    let left = left_behind(given);
+    #[cfg(target_os = "linux")]
+    crate::screen::set_last_words(Some(&format!("ended at once, which {left}")));
+    let ran = run_plan(given, (&display, &recorder), &left, hear, stop);
+    #[cfg(target_os = "linux")]
+    crate::screen::set_last_words(None);
     hold(&display).finish();
     let (report, places) = ran.inspect_err(|_| hold(&recorder).give_up())?;
     let experiment = experiment(given, &site, (&report, &places), (id, started));
@@ -88,6 +94,14 @@ pub(crate) fn conduct(
     Ok(outcome)
 }
 
+/// What an end at once leaves behind.
+fn left_behind(given: &Given<'_>) -> String {
+    let files = given.workload.targets.iter().map(|target| target.path.as_path());
+    let is_foreign = |path: &&Path| given.permissions.destroy.iter().any(|other| other == path);
+    let ours: Vec<&Path> = files.filter(|path| !is_foreign(path)).collect();
+    given.keeping.left_behind(&ours)
+}
+
 fn subject_of(given: &Given<'_>) -> Result<Subject, Failure> {
     let on = (given.workload.targets.as_slice(), given.workload.engine);
     let title = match &given.configuration {
@@ -100,6 +114,7 @@ fn subject_of(given: &Given<'_>) -> Result<Subject, Failure> {
 fn run_plan(
     given: &Given<'_>,
     (display, recorder): (&Mutex<Display>, &Mutex<Recorder>),
+    left: &str,
     hear: &(dyn Fn(bool, &str) + Sync),
     stop: &AtomicBool,
 ) -> Result<(Report, Vec<Place>), Failure> {
@@ -113,9 +128,19 @@ fn run_plan(
         let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
         Ok(opened.0)
     };
+    let notices = Mutex::new(Notices::default());
     let happens = |event: &Event| {
-        hold(display).validation(event);
-        live_events(event, *time, &mut |progress| hold(recorder).tell(progress));
+        let said = match event {
+            Event::Notice(notice) if notice.kind == NoticeKind::EndWaits => Some(format!(
+                "{}; a second Ctrl-C ends the program at once, which {left}",
+                notice.text
+            )),
+            Event::Notice(notice) => hold(&notices).said(notice, Instant::now()),
+            _ => None,
+        };
+        hold(display).validation(event, said.as_deref());
+        let tell = &mut |progress: &Progress<'_>| hold(recorder).tell(progress);
+        live_events(event, (*time, roles.contains(&Role::Log)), said.as_deref(), tell);
         match event {
             Event::Began { phase, .. } => hear(false, phase_words(*phase)),
             Event::Glance(_) => {}

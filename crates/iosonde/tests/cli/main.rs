@@ -13,6 +13,7 @@ mod file_systems;
 mod fio_shape;
 mod foreign;
 mod foreign_files;
+mod hanging;
 mod history;
 mod history_failures;
 mod inspect;

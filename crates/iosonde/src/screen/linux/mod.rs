@@ -4,10 +4,12 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use libc::{POLLOUT, STDERR_FILENO, STDIN_FILENO, TCSANOW};
+use report::text::clean;
 
 use super::terminal::TAKEN;
 
@@ -67,12 +69,37 @@ pub(super) fn give_back_now() {
     }
 }
 
-/// Whoever is ended by this signal while the flag is set leaves a clean terminal. Must be registered before what ends the program.
+/// What is said when a signal ends the program at once; null says nothing.
+static LAST_WORDS: AtomicPtr<Vec<u8>> = AtomicPtr::new(ptr::null_mut());
+
+/// Sets what is said on stderr when a second signal ends the program at once; none says nothing.
+pub(crate) fn set_last_words(text: Option<&str>) {
+    let bytes = |text: &str| Box::new(format!("\n{}\n", clean(text)).into_bytes());
+    let words = text.map_or(ptr::null_mut(), |text| Box::into_raw(bytes(text)));
+    // What was there before stays in memory: a handler may be reading it.
+    LAST_WORDS.store(words, Ordering::SeqCst);
+}
+
+/// Says the last words where that needs no waiting. Takes no lock and no memory, and makes only calls that a handler may make.
+fn say_last_words() {
+    // SAFETY: it is null or a vector that is never freed and never changed.
+    let Some(words) = (unsafe { LAST_WORDS.load(Ordering::SeqCst).as_ref() }) else { return };
+    let mut stderr = libc::pollfd { fd: STDERR_FILENO, events: POLLOUT, revents: 0 };
+    // SAFETY: `stderr` is one descriptor, and lives during the call.
+    let takes_output = unsafe { libc::poll(&raw mut stderr, 1, 0) == 1 };
+    if takes_output && stderr.revents & POLLOUT != 0 {
+        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said, either.
+        let _ = unsafe { libc::write(STDERR_FILENO, words.as_ptr().cast(), words.len()) };
+    }
+}
+
+/// Whoever is ended by this signal while the flag is set leaves a clean terminal, and says its last words. Must be registered before what ends the program.
 pub(crate) fn restore_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let restore = move || {
         if stop.load(Ordering::SeqCst) {
             give_back_now();
+            say_last_words();
         }
     };
     // SAFETY: the handler reads an atomic and calls what is safe in handlers. It changes `errno` only where the program ends next.
