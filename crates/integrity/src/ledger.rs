@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::past_cache;
 use crate::platform::Part;
 
 /// Set while somebody reads or writes the page.
@@ -155,6 +156,14 @@ impl Ledger {
         (before & BUSY == 0).then(|| claim_of(page, before))
     }
 
+    /// Has what is known of a page on its way into the cache.
+    #[inline]
+    pub(crate) fn fetch(&self, page: u64) {
+        if let Some(entry) = self.entry(page) {
+            past_cache::fetch(entry);
+        }
+    }
+
     /// The write of a page that is claimed begins.
     pub fn writing(&self, claim: &Claim) {
         if let Some(entry) = self.entry(claim.page) {
@@ -212,7 +221,9 @@ impl Ledger {
     /// Gives a page back that nothing was done with.
     pub(crate) fn give_back(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
-            entry.fetch_and(!(BUSY | WRITING), Ordering::Release);
+            // Nobody else changes it meanwhile: who finds it busy sets nothing that is not set.
+            let before = entry.load(Ordering::Relaxed);
+            entry.store(before & !(BUSY | WRITING), Ordering::Release);
         }
     }
 

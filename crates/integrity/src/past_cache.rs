@@ -1,9 +1,12 @@
-//! Writes memory past the caches of the processor.
+//! What passes the caches of the processor, and what is to be in them before it is used.
 //!
 //! What a device has read last of a buffer belongs to others than this processor, so ordinary stores wait for one line of it after the
 //! other, to overwrite what they have waited for. Stores that pass the caches do not. Where the operating system copies the buffer
 //! itself, they would only move the wait there.
-#![expect(unsafe_code, reason = "stores that pass the caches have no safe wrapper")]
+#![expect(
+    unsafe_code,
+    reason = "stores that pass the caches, and what fetches into them, have no safe wrapper"
+)]
 
 /// Copies `from` to the beginning of `to`, as far as there is room.
 pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
@@ -27,6 +30,19 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
         return;
     }
     to.copy_from_slice(from);
+}
+
+/// Has what is there on its way into the cache, without waiting for it.
+#[inline]
+pub(crate) fn fetch<T>(what: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: it is an address of something that is there, and nothing but the cache changes; every processor of this kind has it (SSE).
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
 }
 
 #[cfg(test)]
