@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::classify::{Kept, classify, examine, expected};
 use crate::dump::dump;
 use crate::ledger::Claim;
-use crate::page::PageId;
 use crate::report::FaultReport;
 use crate::shared::Shared;
 
@@ -49,7 +48,6 @@ impl Checks<'_, '_> {
     pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Kept> {
         let Self { shared, file, claim } = *self;
         let examined = examine(&shared.format, file, claim, found)?;
-        let id = PageId { file, page: claim.page };
         let (mut rereads, mut right) = (0, false);
         let (mut pause, mut bytes) = (Duration::from_micros(500), Vec::new());
         let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
@@ -71,9 +69,8 @@ impl Checks<'_, '_> {
         let kept = if right { Kept::Transient } else { Kept::Persistent };
         let place = shared.file(file);
         let expected = expected(&shared.format, file, claim);
-        let version = if claim.zero { 0 } else { claim.version };
         shared.fault(FaultReport {
-            fault: classify(id, version, examined, kept),
+            fault: classify(file, claim, examined, kept),
             path: place.path.clone(),
             offset_bytes: place.offset(claim.page),
             found_after: shared.since_start(),

@@ -53,6 +53,8 @@ pub enum Damage {
     LostWrite,
     /// The page was of an older version when it was read first, and right later.
     StaleRead,
+    /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
+    Newer,
     /// What belongs into another page lies here.
     MisdirectedWrite,
     /// What belongs into another page was read, and right later.
@@ -67,11 +69,12 @@ pub enum Damage {
 
 impl Damage {
     /// Every damage, in the order in which it is told.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::BitError,
         Self::Torn,
         Self::LostWrite,
         Self::StaleRead,
+        Self::Newer,
         Self::MisdirectedWrite,
         Self::MisdirectedRead,
         Self::Zeroed,
@@ -87,6 +90,7 @@ impl Damage {
             Self::Torn => "torn page",
             Self::LostWrite => "lost write",
             Self::StaleRead => "stale read",
+            Self::Newer => "newer than known",
             Self::MisdirectedWrite => "misdirected write",
             Self::MisdirectedRead => "misdirected read",
             Self::Zeroed => "zeroed",
@@ -224,9 +228,19 @@ fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Says what happened to a page that was `examined` when it was read first, and whether reading it again gave what should be there.
+/// Whether a version comes behind another one. They go round, from the last to 1, so it is the shorter way that counts; before the first
+/// is 0.
+fn is_newer(found: u32, known: u32) -> bool {
+    let ahead = (i64::from(found) - i64::from(known)).rem_euclid(i64::from(u32::MAX));
+    (1..=i64::from(u32::MAX / 2)).contains(&ahead)
+}
+
+/// Says what happened to a page that was `examined` when it was read first and should hold what `claim` says, and whether reading it again
+/// gave that.
 #[must_use]
-pub fn classify(id: PageId, expected_version: u32, examined: Examined, kept: Kept) -> Fault {
+pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Kept) -> Fault {
+    let id = PageId { file, page: claim.page };
+    let expected_version = if claim.zero { 0 } else { claim.version };
     let sectors = &examined.sectors;
     let has = |is: &dyn Fn(&SectorState) -> bool| sectors.iter().any(is);
     let elsewhere = sectors.iter().find_map(|s| match s {
@@ -247,6 +261,8 @@ pub fn classify(id: PageId, expected_version: u32, examined: Examined, kept: Kep
         Damage::Foreign
     } else if has(&|s| *s == SectorState::Zero) {
         Damage::Zeroed
+    } else if whole.is_some_and(|version| is_newer(version, claim.version)) {
+        Damage::Newer
     } else if whole.is_some() {
         if transient { Damage::StaleRead } else { Damage::LostWrite }
     } else if other.is_some() {

@@ -20,7 +20,7 @@ fn claim(version: u32, unsure: bool) -> Claim {
 /// What `bytes` are called where version 9 should be.
 fn named(bytes: impl AsRef<[u8]>, kept: Kept) -> Option<Fault> {
     let examined = examine(&format(), ID.file, &claim(9, false), bytes.as_ref())?;
-    Some(classify(ID, 9, examined, kept))
+    Some(classify(ID.file, &claim(9, false), examined, kept))
 }
 
 fn damage(bytes: impl AsRef<[u8]>, kept: Kept) -> Damage {
@@ -37,6 +37,35 @@ fn a_whole_older_page_is_a_lost_write_or_a_stale_read() {
     let fault = named(format().page(ID, 8), Kept::Persistent).unwrap();
     assert_eq!((fault.damage, fault.found_version), (Damage::LostWrite, Some(8)));
     assert_eq!(damage(format().page(ID, 3), Kept::Transient), Damage::StaleRead);
+}
+
+/// A version that nobody here has written yet was called a lost write: the ledger was older than the data, or another program wrote.
+#[test]
+fn a_whole_newer_page_is_newer_than_known() {
+    let format = format();
+    let named = |found: u32, expected: Claim| {
+        let examined = examine(&format, ID.file, &expected, &format.page(ID, found)).unwrap();
+        let fault = classify(ID.file, &expected, examined, Kept::Persistent);
+        assert_eq!(fault.found_version, Some(found));
+        fault.damage
+    };
+    for (found, expected, damage) in [
+        (10, 9, Damage::Newer),
+        (4000, 9, Damage::Newer),
+        (8, 9, Damage::LostWrite),
+        // Behind the last version comes the first.
+        (1, u32::MAX, Damage::Newer),
+        (u32::MAX, 1, Damage::LostWrite),
+        (u32::MAX - 5, 7, Damage::LostWrite),
+    ] {
+        assert_eq!(named(found, claim(expected, false)), damage, "{found} for {expected}");
+    }
+    // Of a write that failed, the version behind it is newer than both that may be there.
+    assert_eq!(named(11, claim(9, true)), Damage::Newer);
+    // What was cut holds what it held before, or what nobody knows of.
+    let cut = |version| Claim { zero: true, ..claim(version, false) };
+    assert_eq!(named(9, cut(9)), Damage::LostWrite);
+    assert_eq!((named(10, cut(9)), named(1, cut(0))), (Damage::Newer, Damage::Newer));
 }
 
 #[test]

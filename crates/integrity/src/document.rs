@@ -200,6 +200,7 @@ fn damage_of(damage: Damage) -> PageDamage {
         Damage::Torn => PageDamage::TornPage,
         Damage::LostWrite => PageDamage::LostWrite,
         Damage::StaleRead => PageDamage::StaleRead,
+        Damage::Newer => PageDamage::NewerThanKnown,
         Damage::MisdirectedWrite => PageDamage::MisdirectedWrite,
         Damage::MisdirectedRead => PageDamage::MisdirectedRead,
         Damage::Zeroed => PageDamage::Zeroed,

@@ -4,8 +4,8 @@
 //! in its cache and writes it back now and then, so it survives the program, and not the machine's losing its power.
 //!
 //! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a magic, the version of this layout, the length
-//! of the text, the number of words behind it, then what [`State`] names. The text says what the run was of, so that nothing else
-//! is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word for each page, and each thread's part of a log a word for
+//! of the text, the number of words behind it, a checksum over these and the text, then what else [`State`] names, each with 16 bits that say whether
+//! the word is as it was written; and zeros. The text says what the run was of, so that nothing else is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word for each page, and each thread's part of a log a word for
 //! each place where a block may begin.
 
 use std::fmt::Write as _;
@@ -18,13 +18,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use thiserror::Error;
+use twox_hash::XxHash3_64;
 
+use crate::page::mixed;
 use crate::plan::Plan;
 use crate::platform::{Mapped, Part, boot, identity};
 use crate::run::{Phase, Place, Role};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 /// Bytes of the words at the beginning; the text and the entries begin at multiples of it, too.
 const HEAD_BYTES: usize = 4096;
 const WORD: usize = size_of::<u64>();
@@ -38,6 +40,8 @@ enum State {
     Layout,
     TextBytes,
     Words,
+    /// Over the three before it and the text.
+    Checksum,
     /// The phase that was begun last, from 1; 5 is the end.
     Stage,
     /// Everything is on stable media, and nobody works with it.
@@ -46,12 +50,54 @@ enum State {
     Boot,
     /// When the run began, in milliseconds of the system's clock.
     Began,
-    /// What is left of the time of the users.
+    /// What is left of the time of the users, in microseconds.
     Left,
     /// Cycles that were done.
     Cycles,
     /// How often it was taken up again.
     Resumed,
+}
+
+/// Those that change while it is used.
+const CHANGING: [State; 7] = [
+    State::Stage,
+    State::Closed,
+    State::Boot,
+    State::Began,
+    State::Left,
+    State::Cycles,
+    State::Resumed,
+];
+/// Behind them are zeros.
+const CHANGING_END: usize = State::Resumed as usize + 1;
+/// A word that changes has a number of so many bits.
+const VALUE_BITS: u32 = 48;
+const VALUE_MAX: u64 = (1 << VALUE_BITS) - 1;
+
+/// A number, or the largest that there is room for, as the word of a place: above it are bits that fit to both. It is one store, so a
+/// word is whole whenever the program ends.
+fn sealed(state: State, value: u64) -> u64 {
+    let value = value.min(VALUE_MAX);
+    let place = (state as u64 + 1) << VALUE_BITS;
+    value | mixed(value ^ place) << VALUE_BITS
+}
+
+/// The number in a word; none if it was not written so.
+fn unsealed(state: State, word: u64) -> Option<u64> {
+    let value = word & VALUE_MAX;
+    (word == sealed(state, value)).then_some(value)
+}
+
+/// What does not change once the file is made.
+fn checksum(text: &[u8], words: u64) -> u64 {
+    let numbers = [LAYOUT, text.len() as u64, words];
+    let start = numbers.into_iter().fold(0, |sum: u64, n| mixed(sum ^ n));
+    XxHash3_64::oneshot_with_seed(start, text)
+}
+
+/// This start of the machine.
+fn this_boot() -> u64 {
+    boot() & VALUE_MAX
 }
 
 /// Why there is no such file.
@@ -87,6 +133,17 @@ pub enum KeptError {
     NotOurs {
         /// The file.
         path: PathBuf,
+    },
+    /// It is not as it was written.
+    #[error(
+        "the ledger `{}` is damaged: {what}; what it says proves nothing any more: put it back as it was, or remove what its run has left by \
+         `--clean DIRECTORY` and begin anew", path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
     },
     /// The machine was started anew since.
     #[error(
@@ -168,14 +225,23 @@ impl KeptLedger {
         let text_bytes = text.len() as u64;
         let kept = Self { path, mapped, text, first: first / WORD, resumed: false };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        kept.set(State::Layout, LAYOUT);
-        kept.set(State::TextBytes, text_bytes);
-        kept.set(State::Words, words);
+        let sum = checksum(kept.text.as_bytes(), words);
+        for (state, word) in [
+            (State::Layout, LAYOUT),
+            (State::TextBytes, text_bytes),
+            (State::Words, words),
+            (State::Checksum, sum),
+        ] {
+            kept.store(state, word);
+        }
+        for state in CHANGING {
+            kept.set(state, 0);
+        }
         kept.set(State::Stage, stage_of(Phase::Load));
-        kept.set(State::Boot, boot());
+        kept.set(State::Boot, this_boot());
         kept.set(State::Began, u64::try_from(now.as_millis()).unwrap_or(0));
         // Whoever finds it half made sees none.
-        kept.set(State::Magic, MAGIC);
+        kept.store(State::Magic, MAGIC);
         kept.flush()?;
         Ok(kept)
     }
@@ -198,7 +264,7 @@ impl KeptLedger {
     /// Opens the file of a run that was killed, or has ended, to go on with it.
     pub fn open(path: &Path) -> Result<Self, KeptError> {
         let kept = Self::look(path)?;
-        if kept.get(State::Closed) == 0 && kept.get(State::Boot) != boot() {
+        if kept.get(State::Closed) == 0 && kept.get(State::Boot) != this_boot() {
             return Err(KeptError::OtherBoot { path: kept.path });
         }
         Ok(Self { resumed: true, ..kept })
@@ -215,22 +281,34 @@ impl KeptLedger {
         let word = |state: State| {
             mapped.words().get(state as usize).map_or(0, |word| word.load(Ordering::Acquire))
         };
-        let text_bytes = word(State::TextBytes);
-        let ours = word(State::Magic) == MAGIC && word(State::Layout) == LAYOUT;
-        if !ours || text_bytes > TEXT_BYTES_MAX {
+        if word(State::Magic) != MAGIC || word(State::Layout) != LAYOUT {
             return Err(not_ours());
         }
-        let text_bytes = usize::try_from(text_bytes).map_err(|_| not_ours())?;
+        let damaged = |what: String| KeptError::Damaged { path: path.to_owned(), what };
+        let changed = || damaged("its header is not as it was written".to_owned());
+        let (has, words) = (mapped.bytes() as u64, word(State::Words));
+        let text_bytes = Some(word(State::TextBytes)).filter(|bytes| *bytes <= TEXT_BYTES_MAX);
+        let text_bytes = text_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        let text_bytes = text_bytes.ok_or_else(changed)?;
         let first = (HEAD_BYTES + text_bytes).next_multiple_of(HEAD_BYTES);
-        let whole = word(State::Words).saturating_mul(WORD as u64).saturating_add(first as u64);
-        if whole != mapped.bytes() as u64 {
-            return Err(not_ours());
-        }
-        let words = mapped.words().iter().skip(HEAD_BYTES / WORD).take(text_bytes.div_ceil(WORD));
+        let should = words.saturating_mul(WORD as u64).saturating_add(first as u64);
+        let text = mapped.words().iter().skip(HEAD_BYTES / WORD).take(text_bytes.div_ceil(WORD));
         let mut text: Vec<u8> =
-            words.flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()).collect();
+            text.flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()).collect();
         text.truncate(text_bytes);
-        let text = String::from_utf8(text).map_err(|_| not_ours())?;
+        if has < first as u64 {
+            return Err(damaged(format!("it has {has} bytes, and its header alone {first}")));
+        }
+        if checksum(&text, words) != word(State::Checksum) {
+            return Err(changed());
+        }
+        if has != should {
+            return Err(damaged(format!("it has {has} bytes and was made with {should}")));
+        }
+        let mut behind = mapped.words().iter().take(HEAD_BYTES / WORD).skip(CHANGING_END);
+        let is_whole = CHANGING.iter().all(|state| unsealed(*state, word(*state)).is_some())
+            && behind.all(|word| word.load(Ordering::Relaxed) == 0);
+        let text = String::from_utf8(text).ok().filter(|_| is_whole).ok_or_else(changed)?;
         let mapped = Arc::new(mapped);
         Ok(Self { path: path.to_owned(), mapped, text, first: first / WORD, resumed: false })
     }
@@ -269,7 +347,7 @@ impl KeptLedger {
         self.check(plan, places)?;
         if self.resumed {
             self.set(State::Closed, 0);
-            self.set(State::Boot, boot());
+            self.set(State::Boot, this_boot());
             self.set(State::Resumed, self.get(State::Resumed) + 1);
             self.flush()?;
         }
@@ -330,11 +408,11 @@ impl KeptLedger {
 
     /// What is left of the time of the users.
     pub(crate) fn set_left(&self, left_ns: u64) {
-        self.set(State::Left, left_ns);
+        self.set(State::Left, left_ns / 1000);
     }
 
     pub(crate) fn left(&self) -> Duration {
-        Duration::from_nanos(self.get(State::Left))
+        Duration::from_micros(self.get(State::Left))
     }
 
     /// Cycles that were done.
@@ -362,12 +440,17 @@ impl KeptLedger {
     }
 
     fn get(&self, state: State) -> u64 {
-        self.word(state).map_or(0, |word| word.load(Ordering::Acquire))
+        let word = self.word(state).map_or(0, |word| word.load(Ordering::Acquire));
+        unsealed(state, word).unwrap_or(0)
     }
 
     fn set(&self, state: State, value: u64) {
-        if let Some(word) = self.word(state) {
-            word.store(value, Ordering::Release);
+        self.store(state, sealed(state, value));
+    }
+
+    fn store(&self, state: State, word: u64) {
+        if let Some(place) = self.word(state) {
+            place.store(word, Ordering::Release);
         }
     }
 }

@@ -54,6 +54,12 @@ impl fmt::Display for FaultReport {
         if let Some(version) = found_version {
             write!(f, ", version {version} is there")?;
         }
+        if *damage == Damage::Newer {
+            write!(
+                f,
+                " (another program writes to the file, or the ledger is older than the data)"
+            )?;
+        }
         if let Some(other) = belongs_to {
             write!(f, ", which belongs to page {} of file {}", other.page, other.file)?;
         }

@@ -60,11 +60,12 @@ fn fault(damage: PageDamage, persistence: Persistence) -> PageFault {
     }
 }
 
-const DAMAGES: [PageDamage; 9] = [
+const DAMAGES: [PageDamage; 10] = [
     PageDamage::BitError,
     PageDamage::TornPage,
     PageDamage::LostWrite,
     PageDamage::StaleRead,
+    PageDamage::NewerThanKnown,
     PageDamage::MisdirectedWrite,
     PageDamage::MisdirectedRead,
     PageDamage::Zeroed,
@@ -161,7 +162,7 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
     for words in [
         "1. bit error in `/srv/ledgers/pages.mdx`, page 7 at 57344 bytes",
         "wrong in sectors 3, 4, 5",
-        "… and 282 more",
+        "… and 280 more",
         "log of thread 1: block 4 at 512 bytes: zeros are there",
         "failed: read of `/srv/ledgers/pages.mdx`, 2 times, first at 0 bytes: Input/output error",
         "3 I/Os had to wait",

@@ -193,6 +193,8 @@ pub enum PageDamage {
     LostWrite,
     /// The page was of an older version when it was read first, and right later.
     StaleRead,
+    /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
+    NewerThanKnown,
     /// What belongs into another page lies here.
     MisdirectedWrite,
     /// What belongs into another page was read, and right later.
@@ -214,6 +216,7 @@ impl PageDamage {
             Self::TornPage => "torn page",
             Self::LostWrite => "lost write",
             Self::StaleRead => "stale read",
+            Self::NewerThanKnown => "newer than known",
             Self::MisdirectedWrite => "misdirected write",
             Self::MisdirectedRead => "misdirected read",
             Self::Zeroed => "zeroed",

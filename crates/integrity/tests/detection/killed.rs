@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use integrity::{
-    KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept, slot_bytes,
+    Damage, KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept, slot_bytes,
 };
 use proptest::prelude::*;
 
@@ -126,6 +126,30 @@ fn a_run_that_has_ended_can_be_read_again() {
     assert_eq!(second.work.pages_checked, (DATA_PAGES + DATA_PAGES / 2) as u64);
 }
 
+/// The ledger of a moment before was put back: pages that were written since were called lost writes.
+#[test]
+fn a_ledger_older_than_the_data_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, storage) = (real_places(directory.path()), empty());
+    let (file, copy) = (directory.path().join("run.ledger"), directory.path().join("copy"));
+    storage.lock().unwrap().revive(Some((3000, 0)));
+    let kept = KeptLedger::create(&file, &plan(), &places, "").unwrap();
+    assert!(one(&plan(), &places, &storage, &kept).unwrap().is_right());
+    drop(kept);
+    std::fs::copy(&file, &copy).unwrap();
+    storage.lock().unwrap().revive(None);
+    let kept = KeptLedger::open(&file).unwrap();
+    assert!(one(&plan(), &places, &storage, &kept).unwrap().is_right());
+    drop(kept);
+    let kept = KeptLedger::open(&copy).unwrap();
+    let report = one(&plan(), &places, &storage, &kept).unwrap();
+    assert!(report.fault_count > 100, "{}", report.fault_count);
+    for fault in &report.faults {
+        assert_eq!(fault.fault.damage, Damage::Newer, "{fault}");
+        assert!(fault.to_string().contains("the ledger is older than the data"), "{fault}");
+    }
+}
+
 #[test]
 fn a_ledger_is_of_one_run_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
@@ -149,28 +173,56 @@ fn a_ledger_is_of_one_run_and_nothing_else() {
     smaller[1].size_bytes -= PAGE as u64;
     assert!(differs(&plan(), &smaller).contains("b.mdx"));
     assert!(differs(&plan(), &places[..2]).contains("3 files"));
-    let before = std::fs::read(&file).unwrap();
     std::fs::rename(&places[0].path, directory.path().join("moved")).unwrap();
     std::fs::write(&places[0].path, "").unwrap();
     assert!(differs(&plan(), &places).contains("a.mdx"));
-    for bytes in [&b""[..], b"short", &before[..5000], &[0; 8192][..]] {
+    for bytes in [&b""[..], b"short", &[0; 8192][..]] {
         std::fs::write(&file, bytes).unwrap();
         assert!(matches!(KeptLedger::open(&file), Err(KeptError::NotOurs { .. })));
     }
 }
 
+/// A ledger that was cut or changed at its beginning was not told from one that was whole, but for its length.
+#[test]
+fn a_ledger_that_was_cut_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, file) = (real_places(directory.path()), directory.path().join("run.ledger"));
+    drop(KeptLedger::create(&file, &plan(), &places, "").unwrap());
+    let whole = std::fs::read(&file).unwrap();
+    for length in [600, 5000, whole.len() - 8, whole.len() - 1, whole.len() + 8] {
+        let mut bytes = whole.clone();
+        bytes.resize(length, 0);
+        std::fs::write(&file, bytes).unwrap();
+        let error = KeptLedger::open(&file).unwrap_err();
+        assert!(matches!(error, KeptError::Damaged { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("it has {length} bytes")), "{text}");
+        assert!(text.contains("run.ledger") && text.contains("--clean DIRECTORY"), "{text}");
+    }
+}
+
 proptest! {
     #[test]
-    fn foreign_bytes_are_no_ledger(at in 0usize..64, value: u64) {
+    fn a_ledger_whose_header_was_changed_is_refused(
+        at in prop_oneof![0usize..16, 0usize..512, 512usize..560], value: u64, bit in prop::option::of(0u32..64)
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let (places, file) = (real_places(directory.path()), directory.path().join("l"));
         let plan = Plan { threads: 1, ..plan() };
         drop(KeptLedger::create(&file, &plan, &places[..1], "about").unwrap());
+        let whole = KeptLedger::look(&file).unwrap();
+        prop_assert_eq!(whole.about(), "about");
+        drop(whole);
         let mut bytes = std::fs::read(&file).unwrap();
-        bytes[at * 8..at * 8 + 8].copy_from_slice(&value.to_le_bytes());
+        let part = at * 8..at * 8 + 8;
+        let before = u64::from_le_bytes(bytes[part.clone()].try_into().unwrap());
+        // Any other word, or one of whose bits one is another.
+        let after = bit.map_or(value, |bit| before ^ 1 << bit);
+        prop_assume!(before != after);
+        bytes[part].copy_from_slice(&after.to_le_bytes());
         std::fs::write(&file, &bytes).unwrap();
-        if let Ok(kept) = KeptLedger::look(&file) {
-            let _ = (kept.about().len(), kept.phase());
-        }
+        let refused = KeptLedger::look(&file).unwrap_err();
+        let is_named = matches!(refused, KeptError::NotOurs { .. } | KeptError::Damaged { .. });
+        prop_assert!(is_named, "{}", refused);
     }
 }

@@ -134,6 +134,10 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
             "A read gave an older version although the newer one is stored: a cache that was not made to forget it. A database \
              works with values that have been changed, and may write them back."
         }
+        PageDamage::NewerThanKnown => {
+            "A page is of a version that this run has not written: another program writes to the file, or the ledger is older than the \
+             data, as one that was restored from a copy. The storage need not be at fault."
+        }
         PageDamage::MisdirectedWrite => {
             "A page was written to the place of another: both are lost, the one at its own place as a lost write."
         }

@@ -306,6 +306,9 @@ pub(crate) fn fault_sentence(fault: &PageFault) -> String {
     if let Some(version) = fault.found_version {
         out.push_str(&format!(", version {version} is there"));
     }
+    if fault.damage == PageDamage::NewerThanKnown {
+        out.push_str(" (another program writes to the file, or the ledger is older than the data)");
+    }
     if let Some(other) = &fault.belongs_to {
         let file = other
             .path
