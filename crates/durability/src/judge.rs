@@ -1,8 +1,7 @@
 //! What one page, or one record of the log, holds after a crash, and whether that breaks a promise.
 
 use integrity::{PageFormat, PageId, SECTOR_BYTES};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use results::Loss;
 
 /// What one sector holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,63 +14,6 @@ pub enum SectorFound {
     Zero,
     /// Nothing that this run wrote.
     Foreign,
-}
-
-/// What became of something that was promised.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
-    /// It is whole and of an older version, or as it was before the run: the write is lost.
-    Older,
-    /// Some sectors are as promised, or newer, and others are older.
-    Torn,
-    /// There are zeros.
-    Zeroed,
-    /// There is what belongs to another place.
-    Misplaced,
-    /// There is something that this run did not write.
-    Foreign,
-    /// It cannot be read.
-    Unreadable,
-    /// The file ends before it.
-    Missing,
-    /// A page is newer than the log says: its record, which was durable before the page was written, is not there.
-    AheadOfLog,
-    /// It is of a version that was not even begun when the witness heard of it last: the witness's file is older than the storage.
-    Unknown,
-}
-
-impl Loss {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 9] = [
-        Self::Older,
-        Self::Torn,
-        Self::Zeroed,
-        Self::Misplaced,
-        Self::Foreign,
-        Self::Unreadable,
-        Self::Missing,
-        Self::AheadOfLog,
-        Self::Unknown,
-    ];
-
-    /// The words for it.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Older => "lost: an older version is there",
-            Self::Torn => "torn: a part of it is there",
-            Self::Zeroed => "zeroed",
-            Self::Misplaced => "misplaced: what belongs elsewhere is there",
-            Self::Foreign => "foreign: nothing that was written is there",
-            Self::Unreadable => "unreadable",
-            Self::Missing => "missing: the file ends before it",
-            Self::AheadOfLog => "ahead of the log: the page is there, and its log record is not",
-            Self::Unknown => "newer than the witness knows of",
-        }
-    }
 }
 
 /// What became of something that was written and not promised. Nothing of this is an error.

@@ -4,29 +4,28 @@
 //! promised is one number for each thread ([`Promised`]), and the [`serve`]d witness keeps nothing else. A [`Writer`] makes the operations
 //! in batches and promises a batch when the storage has acknowledged it as durable; [`Promises`] takes the promises to the witness and
 //! stops the writer from running too far ahead. After the crash, [`verify`] reads everything: operations up to the mark must be there,
-//! a known number behind it may be, and what must not be there is told by name in a [`Report`].
+//! a known number behind it may be, and what must not be there is told by name ([`conclude`]).
 
+mod conclude;
 mod counted;
 mod judge;
 mod plan;
 mod promises;
 mod reader;
-mod report;
 mod state;
-mod text;
 mod verify;
 mod witness;
 mod writer;
 
-pub use judge::{Loss, SectorFound};
+pub use conclude::{conclude, method};
+pub use judge::SectorFound;
 pub use plan::{
     Header, LOG_RECORD_BYTES, Order, Plan, PlanError, Role, SCHEMA_OF_WITNESS, Shape, SyncMode,
     Target,
 };
 pub use promises::{Promises, WitnessLost};
-pub use report::{Area, Finding, InDoubt, LossCount, Report, Verdict};
+pub use results::Loss;
 pub use state::{Promised, State, StateError, StateFile, parse_state};
-pub use text::text;
 pub use verify::{Checked, VerifyError, verify};
 pub use witness::{WitnessError, serve};
 pub use writer::{Writer, WriterError};

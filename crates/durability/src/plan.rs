@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+pub use results::{DurableOrder as Order, SyncMode, WrittenFile as Target, WrittenRole as Role};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -16,59 +16,6 @@ const BATCH_MAX: u32 = 1024;
 const AHEAD_MAX: u32 = 1024;
 /// A thread has at least this many times as many pages as a batch writes, so that a batch seldom comes back to a page.
 const BATCHES_OF_PAGES: u64 = 4;
-
-/// What makes a write durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SyncMode {
-    /// fsync behind the writes of a batch.
-    Fsync,
-    /// fdatasync behind the writes of a batch.
-    Fdatasync,
-    /// The file is opened with O_DSYNC, so that every write is durable before it completes.
-    ODsync,
-    /// Every write has RWF_DSYNC, which a device with forced unit access (FUA) is asked for.
-    Fua,
-}
-
-impl SyncMode {
-    /// What it is called on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fsync => "fsync",
-            Self::Fdatasync => "fdatasync",
-            Self::ODsync => "o-dsync",
-            Self::Fua => "fua",
-        }
-    }
-
-    /// Whether a call behind the writes makes them durable.
-    pub(crate) fn flushes(self) -> bool {
-        matches!(self, Self::Fsync | Self::Fdatasync)
-    }
-}
-
-/// What is durable when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Pages are written and made durable.
-    Page,
-    /// A record in the log is made durable first; its page is written later, and made durable by a checkpoint: write-ahead logging.
-    LogThenPage,
-}
-
-impl Order {
-    /// What it is called on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::LogThenPage => "log-then-page",
-        }
-    }
-}
 
 /// Everything that decides what is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,27 +36,6 @@ pub struct Plan {
     pub sync: SyncMode,
     /// What is durable when.
     pub order: Order,
-}
-
-/// What a target holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Pages.
-    Data,
-    /// The log.
-    Log,
-}
-
-/// A file or device that is written to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Target {
-    /// The file or device.
-    pub path: PathBuf,
-    /// The bytes of it that may be used.
-    pub size_bytes: u64,
-    /// What it holds.
-    pub role: Role,
 }
 
 /// What a witness must know to say later what was promised: the first line of its file.

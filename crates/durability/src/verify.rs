@@ -5,12 +5,12 @@ use std::io;
 
 use engine::Queue;
 use integrity::{PageFormat, PageId};
+use results::{CheckedArea, Loss};
 use thiserror::Error;
 
-use crate::judge::{Doubt, Expected, Judged, Judgement, Loss, judge, judge_unread};
+use crate::judge::{Doubt, Expected, Judged, Judgement, judge, judge_unread};
 use crate::plan::{Header, LOG_RECORD_BYTES, Order, PlanError, Shape};
 use crate::reader::{Extent, Page, read_all};
-use crate::report::{Area, InDoubt};
 use crate::state::{Promised, State};
 
 /// Reads of the check in flight, which its queue must have slots for.
@@ -55,9 +55,9 @@ pub(crate) struct Broken {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {
     /// Of the pages.
-    pub data: Area,
+    pub data: CheckedArea,
     /// Of the log.
-    pub log: Area,
+    pub log: CheckedArea,
     pub(crate) broken: Vec<Broken>,
     pub(crate) counts: HashMap<Loss, u64>,
     /// Of the promised versions that are the last of their page: those no older than the oldest that is lost, by thread.
@@ -82,7 +82,7 @@ impl Checked {
         self.counts.values().all(|n| *n == 0)
     }
 
-    fn area(&mut self, data: bool) -> &mut Area {
+    fn area(&mut self, data: bool) -> &mut CheckedArea {
         if data { &mut self.data } else { &mut self.log }
     }
 
@@ -397,12 +397,4 @@ pub fn verify(
     check.name_first_writes();
     check.count_behind_oldest(&expectations);
     Ok(check.checked)
-}
-
-impl InDoubt {
-    /// All of them.
-    #[must_use]
-    pub fn all(&self) -> u64 {
-        self.old + self.new + self.torn
-    }
 }

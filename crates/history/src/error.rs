@@ -44,12 +44,13 @@ impl From<UrlError> for HistoryError {
 pub enum HistoryError {
     /// What has no figures is to be compared.
     #[error(
-        "`{id}` is a validation: it says whether the storage returns what was written, not how fast it is, so there is nothing to compare; \
-         `iosonde history show {id}` shows it"
+        "`{id}` is {says}, not how fast it is, so there is nothing to compare; `iosonde history show {id}` shows it"
     )]
     NotCompared {
         /// The result.
         id: String,
+        /// What it is, and what it says.
+        says: &'static str,
     },
     /// There is no data directory.
     #[error(

@@ -301,9 +301,12 @@ impl Recorder {
     /// The whole result. What could not be kept before is kept now, if that has become possible.
     pub(crate) fn finish(&mut self, document: &Document) -> Result<(), Failure> {
         self.end_live();
-        // A recording and a validation say something without a measurement.
-        let measured = matches!(document, Document::Recording(_) | Document::Validation(_))
-            || document.measurements().iter().any(|m| m.seconds > 0.0);
+        // A recording, a validation and a check behind a crash say something without a measurement.
+        let says = matches!(
+            document,
+            Document::Recording(_) | Document::Validation(_) | Document::Durability(_)
+        );
+        let measured = says || document.measurements().iter().any(|m| m.seconds > 0.0);
         let Some(history) = self.history.as_ref().filter(|_| measured) else { return Ok(()) };
         let history_of = history.place().to_string();
         if !self.begun {
@@ -314,10 +317,13 @@ impl Recorder {
         let done = begun.and_then(|()| self.history.as_ref().map_or(Ok(()), finish));
         self.hold = None;
         done.map_err(|error| {
-            let (kept, of) = (self.kept, document.measurements().len());
-            Failure::CannotRun(format!(
-                "{error}\nthe result is shown, but {kept} of its {of} measurements are recorded in {history_of}"
-            ))
+            let what = match (self.kept, document.measurements().len()) {
+                (_, 0) => format!("it is not recorded in {history_of}"),
+                (kept, of) => {
+                    format!("{kept} of its {of} measurements are recorded in {history_of}")
+                }
+            };
+            Failure::CannotRun(format!("{error}\nthe result is shown, but {what}"))
         })
     }
 

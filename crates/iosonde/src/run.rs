@@ -183,7 +183,7 @@ pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
         Named::Cycle => results::schema_of::<Experiment<Cycle>>(),
         Named::Recording => results::schema_of::<Experiment<Recording>>(),
         Named::Validation => results::schema_of::<Experiment<results::Validation>>(),
-        Named::Durability => results::schema_of::<durability::Report>(),
+        Named::Durability => results::schema_of::<Experiment<results::Durability>>(),
         Named::Comparison => results::schema_of::<results::Comparison>(),
         Named::Trend => results::schema_of::<results::Trend>(),
         Named::Drift => results::schema_of::<results::Drift>(),

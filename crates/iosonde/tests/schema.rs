@@ -138,6 +138,20 @@ fn validations_keep_their_schema() {
 }
 
 #[test]
+fn checks_behind_a_crash_keep_their_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    let (place, witness) = (directory.path().to_str().unwrap(), directory.path().join("w"));
+    let small = ["--size", "8M", "--depth", "4", "--kill-after", "0.3", "--json", "--quiet"];
+    let witness = ["--witness-file", witness.to_str().unwrap(), "--no-history"];
+    let durability = ["validate", place, "--durability", "--order", "log-then-page"];
+    let output = iosonde(&[&durability[..], &small, &witness].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_keeps("durability", &document);
+    assert_eq!(document["conclusion"]["verdict"], "kept");
+}
+
+#[test]
 fn a_measurement_reads_back_as_it_was_written() {
     let output =
         iosonde(&["run", "--engine", "sim", "--json", "--seconds", "1", "--warmup", "0", "-q"]);

@@ -1,8 +1,11 @@
 //! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each measurement. A report of validations alone, which
-//! have none, has a line for each kind of I/O on each of their files.
+//! have none, has a line for each kind of I/O on each of their files; one of checks behind a crash alone a line for each check.
 
 pub use results::csv_field as field;
-use results::{Conditions, Document, Experiment, FileIos, Validation};
+use results::{
+    CheckedArea, Conditions, Document, Durability, Experiment, FileIos, Loss, Validation,
+};
+use serde_json::Value;
 
 use crate::build::loads;
 use crate::model::{Cell, Report, Unit};
@@ -15,17 +18,27 @@ const SIGN: usize = 30;
 const VALIDATION: &str = "validation_id,verdict,started,fault_count,pages_checked,path,role,size_bytes,op,single,several,bytes,\
                           errors,latency_mean_ns,latency_p50_ns,latency_p99_ns,latency_max_ns,throttled,in_flight_max";
 
+/// The columns of checks behind a crash.
+const DURABILITY: &str = "durability_id,run_id,verdict,started,host,sync,order,threads,depth,page_bytes,mode,file_bytes,rounds,ending,\
+                          seconds,promised_operations,pages_checked,pages_promised,pages_right,pages_in_doubt,pages_lost,\
+                          log_records_checked,log_records_promised,log_records_right,log_records_in_doubt,log_records_lost,older,torn,\
+                          zeroed,misplaced,foreign,unreadable,missing,ahead_of_log,unknown,oldest_loss_seconds";
+
 /// The loads of all results in one table.
 ///
 /// The header is the same for every report; columns may be added at its end. Figures are plain numbers in the unit at
 /// the end of their column's name. What is not known is empty.
 #[must_use]
 pub fn text(report: &Report) -> String {
-    let validations: Vec<&Experiment<Validation>> =
-        report.results.iter().filter_map(|part| validation(&part.document)).collect();
-    if !validations.is_empty() && validations.len() == report.results.len() {
-        let rows = validations.into_iter().flat_map(of_validation);
-        return std::iter::once(VALIDATION.to_owned()).chain(rows).map(|l| l + "\r\n").collect();
+    let documents = || report.results.iter().map(|part| &part.document);
+    let all = documents().len();
+    let validations: Vec<_> = documents().filter_map(validation).collect();
+    if all > 0 && validations.len() == all {
+        return lines(VALIDATION, validations.into_iter().flat_map(of_validation));
+    }
+    let checks: Vec<_> = documents().filter_map(durability).collect();
+    if all > 0 && checks.len() == all {
+        return lines(DURABILITY, checks.into_iter().map(of_durability));
     }
     let columns = loads::columns();
     let mut head: Vec<&str> = columns.iter().map(|c| c.key).collect();
@@ -44,16 +57,57 @@ pub fn text(report: &Report) -> String {
     out
 }
 
+/// A header, and what follows it.
+fn lines(head: &str, rows: impl Iterator<Item = String>) -> String {
+    std::iter::once(head.to_owned()).chain(rows).map(|line| line + "\r\n").collect()
+}
+
 /// Whether a text is such a table; what is not is somebody else's.
 #[must_use]
 pub fn is_report(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let known: Vec<&str> = loads::columns().iter().map(|c| c.key).take(SIGN).collect();
-    first.starts_with(&known.join(",")) || first.starts_with(VALIDATION)
+    [&known.join(","), VALIDATION, DURABILITY].iter().any(|head| first.starts_with(*head))
 }
 
 fn validation(document: &Document) -> Option<&Experiment<Validation>> {
     if let Document::Validation(validation) = document { Some(validation) } else { None }
+}
+
+fn durability(document: &Document) -> Option<&Experiment<Durability>> {
+    if let Document::Durability(check) = document { Some(check) } else { None }
+}
+
+/// The line of a check behind a crash.
+fn of_durability(e: &Experiment<Durability>) -> String {
+    let d = &e.conclusion;
+    let word = |word: serde_json::Result<Value>| {
+        word.ok().and_then(|w| w.as_str().map(field)).unwrap_or_default()
+    };
+    let mut cells = vec![
+        field(&e.id),
+        field(&d.run_id),
+        word(serde_json::to_value(d.verdict)),
+        field(&e.started),
+        field(&d.host),
+        field(d.sync.name()),
+        field(d.order.name()),
+    ];
+    cells.extend([d.threads, d.depth, d.page_bytes].map(|n| n.to_string()));
+    cells.push(word(serde_json::to_value(d.mode)));
+    cells.push(e.file_bytes.to_string());
+    cells.push(d.rounds.map(|n| n.to_string()).unwrap_or_default());
+    cells.push(word(serde_json::to_value(d.ending)));
+    cells.extend([d.seconds.to_string(), d.promised_operations.to_string()]);
+    let area = |area: CheckedArea| {
+        [area.checked, area.promised, area.right, area.in_doubt.all(), area.lost]
+            .map(|n| n.to_string())
+    };
+    cells.extend(area(d.data));
+    cells.extend(d.log.map(area).unwrap_or_default());
+    cells.extend(Loss::ALL.map(|loss| d.count(loss).to_string()));
+    cells.push(d.oldest_loss_seconds.map(|s| s.to_string()).unwrap_or_default());
+    cells.join(",")
 }
 
 /// The lines of a validation.

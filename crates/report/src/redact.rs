@@ -13,7 +13,7 @@ use crate::ReportError;
 use crate::build::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
-const CLOSED: [&str; 45] = [
+const CLOSED: [&str; 49] = [
     "access",
     "arrival",
     "assignment",
@@ -26,6 +26,7 @@ const CLOSED: [&str; 45] = [
     "database",
     "decides",
     "distribution",
+    "ending",
     "figure",
     "finished",
     "from",
@@ -33,9 +34,11 @@ const CLOSED: [&str; 45] = [
     "hint",
     "histogram",
     "kind",
+    "loss",
     "mode",
     "on_error",
     "op",
+    "order",
     "outcome",
     "pace",
     "pattern",
@@ -56,6 +59,7 @@ const CLOSED: [&str; 45] = [
     "statistic",
     "status",
     "suspicion",
+    "sync",
     "tool_version",
     "unit",
     "verdict",
@@ -204,6 +208,13 @@ impl Secrets {
         }
         if let Document::Validation(validation) = document {
             let mut conclusion = validation.conclusion.clone();
+            for path in conclusion.paths_mut() {
+                self.path("target", &path.to_string_lossy());
+            }
+        }
+        if let Document::Durability(check) = document {
+            let mut conclusion = check.conclusion.clone();
+            self.host(&conclusion.host);
             for path in conclusion.paths_mut() {
                 self.path("target", &path.to_string_lossy());
             }

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
 use crate::cycle::Cycle;
+use crate::durability::Durability;
 use crate::experiment::{Conclusion, Experiment};
 use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
 use crate::recording::Recording;
@@ -42,6 +43,8 @@ pub enum Document {
     Recording(Box<Experiment<Recording>>),
     /// Of `iosonde validate` and `iosonde sqliosim`.
     Validation(Box<Experiment<Validation>>),
+    /// Of `iosonde validate --durability` and `--verify`.
+    Durability(Box<Experiment<Durability>>),
 }
 
 /// Why a text is no result document.
@@ -85,6 +88,7 @@ macro_rules! each {
             Document::Cycle($d) => $of,
             Document::Recording($d) => $of,
             Document::Validation($d) => $of,
+            Document::Durability($d) => $of,
         }
     };
 }
@@ -113,6 +117,7 @@ impl Document {
             Cycle::SCHEMA => Self::Cycle(read(schema, value)?),
             Recording::SCHEMA => Self::Recording(read(schema, value)?),
             Validation::SCHEMA => Self::Validation(read(schema, value)?),
+            Durability::SCHEMA => Self::Durability(read(schema, value)?),
             _ => return Err(DocumentError::Unknown { schema }),
         })
     }
@@ -129,7 +134,7 @@ impl Document {
             Self::Scale(_) => "scale",
             Self::Cycle(_) => "iometer",
             Self::Recording(_) => "monitor",
-            Self::Validation(_) => "validate",
+            Self::Validation(_) | Self::Durability(_) => "validate",
         }
     }
 
@@ -171,6 +176,7 @@ impl Document {
             Self::Cycle(d) => Some(&d.finished),
             Self::Recording(d) => Some(&d.finished),
             Self::Validation(d) => Some(&d.finished),
+            Self::Durability(d) => Some(&d.finished),
         }
     }
 
@@ -206,6 +212,7 @@ impl Document {
             Self::Cycle(d) => d.targets.clone(),
             Self::Recording(d) => d.targets.clone(),
             Self::Validation(d) => d.targets.clone(),
+            Self::Durability(d) => d.targets.clone(),
         }
     }
 
@@ -226,6 +233,7 @@ impl Document {
             Self::Cycle(d) => d.conclusion.title(),
             Self::Recording(d) => d.conclusion.title(),
             Self::Validation(d) => d.conclusion.title(),
+            Self::Durability(d) => d.conclusion.title(),
         }
     }
 
@@ -248,6 +256,7 @@ impl Document {
             Self::Cycle(d) => d.measurements.iter().collect(),
             Self::Recording(d) => d.measurements.iter().collect(),
             Self::Validation(d) => d.measurements.iter().collect(),
+            Self::Durability(d) => d.measurements.iter().collect(),
         }
     }
 
@@ -265,6 +274,7 @@ impl Document {
             Self::Cycle(d) => &d.method,
             Self::Recording(d) => &d.method,
             Self::Validation(d) => &d.method,
+            Self::Durability(d) => &d.method,
         }
     }
 
@@ -282,6 +292,7 @@ impl Document {
             Self::Cycle(d) => &d.warnings,
             Self::Recording(d) => &d.warnings,
             Self::Validation(d) => &d.warnings,
+            Self::Durability(d) => &d.warnings,
         }
     }
 }

@@ -9,6 +9,7 @@ mod conditions;
 mod csv;
 mod cycle;
 mod document;
+mod durability;
 mod experiment;
 mod histogram;
 mod measurement;
@@ -30,6 +31,10 @@ pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;
 pub use cycle::{Cycle, CycleRun};
 pub use document::{Document, DocumentError};
+pub use durability::{
+    BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, InDoubt, Loss,
+    LossCount, SyncMode, WriterEnd, WrittenFile, WrittenRole,
+};
 pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
 pub use measurement::{

@@ -1,6 +1,6 @@
 //! Results of a history compared: what is read for it, the same for the command line and the browser.
 
-use results::{Comparison, Conclusion as _, Document, Runs, SideResult, Validation};
+use results::{Comparison, Conclusion as _, Document, Durability, Runs, SideResult, Validation};
 
 use super::{Input, Noise, Rules, compare, has_single_runs};
 use crate::{Entry, Filter, History, HistoryError, Order, Page};
@@ -38,11 +38,11 @@ pub fn compare_kept(
     how: How<'_>,
 ) -> Result<Comparison, HistoryError> {
     for side in [&a, &b] {
-        let is_validation = |entry: &&Entry| entry.schema == Validation::SCHEMA;
-        if let Some(first) =
-            side.entries.first().filter(|_| side.entries.iter().all(|e| is_validation(&e)))
+        let entries = || side.entries.iter().map(|entry| (entry, says(entry)));
+        if let Some((first, Some(says))) = entries().next()
+            && entries().all(|(_, says)| says.is_some())
         {
-            return Err(HistoryError::NotCompared { id: first.id.clone() });
+            return Err(HistoryError::NotCompared { id: first.id.clone(), says });
         }
     }
     let (documents_a, documents_b) =
@@ -64,6 +64,19 @@ pub fn compare_kept(
     comparison.a.results = results(a.entries);
     comparison.b.results = results(b.entries);
     Ok(comparison)
+}
+
+/// What a result says that has no figures; none for one that has.
+fn says(entry: &Entry) -> Option<&'static str> {
+    match entry.schema.as_str() {
+        Validation::SCHEMA => {
+            Some("a validation: it says whether the storage returns what was written")
+        }
+        Durability::SCHEMA => Some(
+            "a check behind a crash: it says whether what was acknowledged as durable is there",
+        ),
+        _ => None,
+    }
 }
 
 /// The results of a side, the oldest first.

@@ -83,6 +83,7 @@ fn shown(document: &Document) -> String {
         Document::Sizes(d) => text::sizes(d),
         Document::Scale(d) => text::scale(d),
         Document::Validation(d) => text::validation(d),
+        Document::Durability(d) => text::durability(d),
         Document::Cycle(d) => text::cycle(d, text::CycleDetail::Total),
         Document::Recording(d) => text::recording(d),
     }

@@ -76,19 +76,30 @@ pub(crate) fn conduct(
     hold(&display).finish();
     let (report, places) = ran.inspect_err(|_| hold(&recorder).give_up())?;
     let experiment = experiment(given, &site, (&report, &places), (id, started));
-    // Before anything that may take long: a history that hangs shall not keep the result.
     let behind = (output.behind)(&report, &places);
     let shown =
         if output.json { json(&experiment)? } else { text::validation(&experiment) + &behind };
-    let printed = print(&shown);
     let outcome = outcome_of(experiment.conclusion.verdict);
-    let noted = hold(&recorder).finish(&Document::Validation(Box::new(experiment)));
-    match noted.and(printed) {
-        Ok(()) => hold(&recorder).say(output.manner.quiet),
+    let document = Document::Validation(Box::new(experiment));
+    let mut complain = |text: &str| hold(&display).error(text);
+    let quiet = output.manner.quiet;
+    deliver((&shown, &document), outcome, &mut hold(&recorder), quiet, &mut complain)
+}
+
+/// Prints a result and keeps it in the history, in this order: a history that hangs shall not keep the result. That it fails is what the
+/// command then ends with, unless what was found is worse.
+pub(super) fn deliver(
+    (shown, document): (&str, &Document),
+    outcome: Outcome,
+    recorder: &mut Recorder,
+    quiet: bool,
+    complain: &mut dyn FnMut(&str),
+) -> Result<Outcome, Failure> {
+    let printed = print(shown);
+    match recorder.finish(document).and(printed) {
+        Ok(()) => recorder.say(quiet),
         // Nothing is worse than wrong data.
-        Err(Failure::CannotRun(text)) if outcome == Outcome::WrongData => {
-            hold(&display).error(&text);
-        }
+        Err(Failure::CannotRun(text)) if outcome == Outcome::WrongData => complain(&text),
         Err(failure) => return Err(failure),
     }
     Ok(outcome)

@@ -1,4 +1,4 @@
-//! `iosonde validate --durability`: processes that are killed, on a real disk.
+//! `iosonde validate --durability`: processes that are killed, on a real disk; what is found is a result like every other.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -7,22 +7,25 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use durability::{Report, Verdict};
+use results::{Durability, DurabilityVerdict, Experiment, Loss, Status, WriterEnd};
+use serde_json::Value;
 
 use crate::program::{Running, code, command, fails, kill, names, stderr, succeeds};
 
-/// A directory to write to, and a witness's file beside it.
+/// A directory to write to, and a witness's file and a history beside it.
 struct Place {
     directory: tempfile::TempDir,
     witness: PathBuf,
+    history: PathBuf,
 }
 
 impl Place {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let witness = directory.path().join("witness.txt");
+        let (witness, history) =
+            (directory.path().join("witness.txt"), directory.path().join("h.db"));
         fs::create_dir(directory.path().join("data")).unwrap();
-        Self { directory, witness }
+        Self { directory, witness, history }
     }
 
     fn data(&self) -> PathBuf {
@@ -54,6 +57,25 @@ impl Place {
         let witness = self.witness.to_str().unwrap();
         command(&[&["validate", "--verify", witness], more].concat()).output().unwrap()
     }
+
+    /// What another command says of this place's history.
+    fn says(&self, args: &[&str]) -> String {
+        let history = self.history.to_str().unwrap();
+        let output = command(&[args, &["--history", history]].concat()).output().unwrap();
+        succeeds(&output);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn latest(&self) -> Value {
+        serde_json::from_str(&self.says(&["history", "show", "latest", "--json"])).unwrap()
+    }
+
+    /// The report of the latest result, by the name of its file.
+    fn reported(&self, name: &str, more: &[&str]) -> Vec<u8> {
+        let path = self.directory.path().join(name);
+        self.says(&[&["report", "latest", "-o", path.to_str().unwrap()], more].concat());
+        fs::read(path).unwrap()
+    }
 }
 
 /// Waits until a witness has kept so many marks.
@@ -71,15 +93,20 @@ pub(crate) fn wait_for_marks(witness: &Path, marks: u64) {
 
 /// The number of the process that writes for this one.
 pub(crate) fn writer_of(process: u32) -> u32 {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
-    let writes = |id: &&str| {
-        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("--write-durably")
-    };
-    children.split_whitespace().find(writes).unwrap().parse().unwrap()
+    child_of(process, "--write-durably")
 }
 
-pub(crate) fn report(output: &Output) -> Report {
+/// The number of the child of a process that has this argument.
+fn child_of(process: u32, argument: &str) -> u32 {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+    let is = |id: &&str| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(argument)
+    };
+    children.split_whitespace().find(is).unwrap().parse().unwrap()
+}
+
+pub(crate) fn report(output: &Output) -> Experiment<Durability> {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(output)))
 }
 
@@ -96,10 +123,12 @@ fn a_writer_that_is_killed_again_and_again_loses_nothing() {
         let output = place.run(&[&rounds[..], &["--sync", sync, "--order", order]].concat());
         succeeds(&output);
         let report = report(&output);
-        assert_eq!(report.verdict, Verdict::Kept, "{sync} {order}");
-        assert!(report.promised_operations > 0 && report.losses.is_empty(), "{report:?}");
-        assert!(report.seconds >= 0.6, "it went on where it was: {}", report.seconds);
-        assert_eq!(report.log.is_some(), order == "log-then-page");
+        let found = &report.conclusion;
+        assert_eq!(found.verdict, DurabilityVerdict::Kept, "{sync} {order}");
+        assert!(found.promised_operations > 0 && found.losses.is_empty(), "{found:?}");
+        assert!(found.seconds >= 0.6, "it went on where it was: {}", found.seconds);
+        assert_eq!((found.rounds, found.ending), (Some(3), WriterEnd::Killed));
+        assert_eq!(found.log.is_some(), order == "log-then-page");
         assert!(report.warnings[0].contains("caches that lose power"), "{report:?}");
         assert!(stderr(&output).contains("round 3 of 3"), "{}", stderr(&output));
         assert_eq!(names(&place.data()), [""; 0], "files are removed");
@@ -141,11 +170,12 @@ fn what_a_crash_has_left_is_checked_later() {
             file.write_all(&vec![0; 8 << 20]).unwrap();
             file.sync_all().unwrap();
             drop(file);
-            let output = place.verify(&[]);
+            let output = place.verify(&["--history", place.history.to_str().unwrap()]);
             assert_eq!(code(&output), 3, "{}", stderr(&output));
             let text = String::from_utf8(output.stdout).unwrap();
             assert!(text.starts_with("LOST: ") && text.contains("zeroed"), "{text}");
             assert_eq!(names(&place.data()), files, "evidence stays");
+            assert_lost_is_kept(&place, &text);
         } else {
             // Files that were moved are named; they stay when that is wanted.
             let moved = place.directory.path().join("moved");
@@ -153,13 +183,94 @@ fn what_a_crash_has_left_is_checked_later() {
             let moved = moved.to_str().unwrap();
             let output = place.verify(&[moved, moved, "--keep", "--json"]);
             succeeds(&output);
-            assert_eq!(report(&output).verdict, Verdict::Kept);
+            let report = report(&output);
+            assert_eq!(report.conclusion.verdict, DurabilityVerdict::Kept);
+            assert!(report.warnings.is_empty() && report.targets[0].starts_with(moved));
             assert_eq!(names(Path::new(moved)), files);
             succeeds(&place.verify(&[moved, moved]));
             assert_eq!(names(Path::new(moved)), [""; 0]);
             fails(&place.verify(&[]), 1, "everything that was promised in it is lost");
         }
     }
+}
+
+/// What was lost is in the history, and in reports from it.
+fn assert_lost_is_kept(place: &Place, text: &str) {
+    let kept: Experiment<Durability> = serde_json::from_value(place.latest()).unwrap();
+    let found = &kept.conclusion;
+    assert_eq!((found.verdict, found.ending), (DurabilityVerdict::Lost, WriterEnd::Unseen));
+    assert_eq!(kept.status, Status::Complete);
+    assert!(found.count(Loss::Zeroed) > 0 && !found.findings.is_empty(), "{found:?}");
+    assert!(place.says(&["history", "list"]).contains("LOST"));
+    assert!(place.says(&["history", "show"]).ends_with(text), "it is shown as it was");
+    let page = String::from_utf8(place.reported("r.html", &[])).unwrap();
+    for words in ["LOST: ", "What was promised and is not there", "zeroed", "Place by place"] {
+        assert!(page.contains(words), "no {words}");
+    }
+}
+
+/// The check of a crash was the only result that was not kept and could not be reported.
+#[test]
+fn a_check_is_a_result_like_others() {
+    let place = Place::new();
+    let history = ["--history", place.history.to_str().unwrap(), "--tag", "crash"];
+    let killed = ["--kill-after", "0.3", "--order", "log-then-page", "--keep", "--json"];
+    let output = place.run(&[&killed[..], &history].concat());
+    succeeds(&output);
+    assert!(stderr(&output).contains("kept as "), "{}", stderr(&output));
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(place.latest(), printed);
+    assert_eq!(printed["environment"]["storage"].as_array().unwrap().len(), 2);
+    let list = place.says(&["history", "list", "--tag", "crash"]);
+    assert!(list.contains("validate") && list.contains("kept"), "{list}");
+    let show = place.says(&["history", "show"]);
+    assert!(show.contains("\nKEPT: all "), "{show}");
+    let page = String::from_utf8(place.reported("r.html", &[])).unwrap();
+    assert!(page.contains("Does what was acknowledged as durable survive a crash?"));
+    let markdown = String::from_utf8(place.reported("r.md", &[])).unwrap();
+    assert!(markdown.contains("KEPT: all ") && markdown.contains("log records"), "{markdown}");
+    assert!(place.reported("r.xlsx", &[]).starts_with(b"PK"));
+    let table = String::from_utf8(place.reported("r.csv", &[])).unwrap();
+    assert!(table.contains(",kept,") && table.lines().count() == 2, "{table}");
+    let hidden = String::from_utf8(place.reported("hidden.html", &["--redact"])).unwrap();
+    assert!(!hidden.contains(place.data().to_str().unwrap()) && hidden.contains("KEPT: all "));
+
+    // Whoever checks twice has two results more, of the same run.
+    for _ in 0..2 {
+        succeeds(&place.verify(&[&history[..], &["--keep"]].concat()));
+        let again = place.latest();
+        assert_ne!(again["id"], printed["id"]);
+        assert_eq!(again["conclusion"]["run_id"], printed["conclusion"]["run_id"]);
+    }
+    let list = place.says(&["history", "list", "--tag", "crash", "--json"]);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(list["results"].as_array().map(Vec::len), Some(3), "{list}");
+    succeeds(&place.verify(&["--no-history"]));
+
+    // They go to another history, and are no side of a comparison.
+    let lines = place.directory.path().join("all.jsonl");
+    place.says(&["history", "export", "-o", lines.to_str().unwrap()]);
+    let other = Place::new();
+    other.says(&["history", "import", lines.to_str().unwrap()]);
+    assert_eq!(other.latest(), place.latest());
+    let args = [&["history", "compare", "latest", "latest"], &history[..2]].concat();
+    fails(&command(&args).output().unwrap(), 1, "is a check behind a crash");
+}
+
+/// A writer that could not go on was told of as one that was killed.
+#[test]
+fn a_writer_without_its_witness_is_not_told_of_as_killed() {
+    let place = Place::new();
+    let history = ["--history", place.history.to_str().unwrap()];
+    let mut running = place.start(&[&["--seconds", "600"], &history[..]].concat());
+    running.wait_for("writing\n");
+    wait_for_marks(&place.witness, 3);
+    kill("KILL", child_of(running.id(), "--serve-witness"));
+    let output = running.end();
+    succeeds(&output);
+    let kept: Experiment<Durability> = serde_json::from_value(place.latest()).unwrap();
+    assert_eq!((kept.conclusion.ending, kept.status), (WriterEnd::Failed, Status::Failed));
+    assert!(kept.warnings[0].starts_with("The writer could not go on"), "{:?}", kept.warnings);
 }
 
 /// A program called ssh stands for another host.
@@ -180,10 +291,10 @@ fn another_host_can_be_the_witness() {
     let run = |args: &[&str]| command(args).env("PATH", &path).output().unwrap();
     let output = run(&[&args[..], &more].concat());
     succeeds(&output);
-    assert!(report(&output).promised_operations > 0);
+    assert!(report(&output).conclusion.promised_operations > 0);
     let output = run(&["validate", "--verify", &there, "--json"]);
     succeeds(&output);
-    assert_eq!(report(&output).verdict, Verdict::Kept);
+    assert_eq!(report(&output).conclusion.verdict, DurabilityVerdict::Kept);
     assert!(file.exists(), "it is the other host's");
     let nobody = ["--witness", "nobody", "--kill-after", "0.3"];
     fails(&run(&[&args[..], &nobody].concat()), 1, "");

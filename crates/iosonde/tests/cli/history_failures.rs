@@ -99,6 +99,26 @@ fn a_history_without_room_costs_no_result() {
     assert_eq!(show[0], document["measurements"][0], "what was kept is there");
 }
 
+/// The disk of the history gets full while what is to survive a crash is written: the verdict is shown all the same.
+#[test]
+fn a_history_without_room_costs_no_verdict() {
+    let place = Place::new();
+    let Some(mount) = small(&place, "a_history_without_room_costs_no_verdict") else { return };
+    let history = mount.path.join("history.db");
+    let data = tempfile::tempdir().unwrap();
+    let (path, witness) = (data.path().to_str().unwrap(), data.path().join("witness.txt"));
+    let args = ["validate", path, "--durability", "--size", "8M", "--kill-after", "1.5"];
+    let flags = ["--witness-file", witness.to_str().unwrap(), "--history"];
+    let all = [&args[..], &flags, &[history.to_str().unwrap()]].concat();
+    let mut running = Running::of(place.command(&all));
+    running.wait_for("writing\n");
+    while fs::write(mount.path.join("full"), vec![1; 8 << 20]).is_ok() {}
+    let output = running.end();
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    assert!(String::from_utf8(output.stdout.clone()).unwrap().starts_with("KEPT: all "));
+    assert!(stderr(&output).contains("it is not recorded in"), "{}", stderr(&output));
+}
+
 /// Room came back before the end: nothing is missing, and it is no failure.
 #[test]
 fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {

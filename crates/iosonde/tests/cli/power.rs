@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-use durability::{Loss, Report, Role, Verdict};
+use results::{Durability, DurabilityVerdict, Loss, LossCount, WrittenRole};
 use truth::{Cache, Fault, FaultPlan, Lost, Truth, When};
 use workload::{Nanoseconds, SimDevice};
 
@@ -20,7 +20,7 @@ fn crash(
     mode: [&str; 2],
     cache: Cache,
     fault: Option<Fault>,
-) -> Option<(i32, Report, Vec<Lost>)> {
+) -> Option<(i32, Durability, Vec<Lost>)> {
     let time = Nanoseconds(1000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
     let truth = Truth::mount(model, &[SIZE, SIZE])
@@ -63,11 +63,11 @@ fn crash(
     let output = running.end();
     let code = code(&output);
     assert!(code == 0 || code == 3, "{}", stderr(&output));
-    Some((code, report(&output), lost))
+    Some((code, report(&output).conclusion, lost))
 }
 
 /// A finding is where the device has lost what it had acknowledged, and nowhere else.
-fn assert_true(report: &Report, lost: &[Lost]) {
+fn assert_true(report: &Durability, lost: &[Lost]) {
     for finding in report.findings.iter().filter(|f| f.loss != Loss::AheadOfLog) {
         let name = finding.path.file_name().unwrap().to_str().unwrap();
         let range = finding.offset..finding.offset + finding.bytes;
@@ -90,7 +90,12 @@ fn a_device_that_keeps_its_word_is_not_accused() {
         let unit_bytes = [512, 4096, u64::MAX][number % 3];
         let cache = Cache { unit_bytes, survives: 0.3, seed: number as u64, ..Cache::default() };
         let Some((code, report, lost)) = crash(test, mode, cache, None) else { return };
-        assert_eq!((code, report.verdict), (0, Verdict::Kept), "{mode:?}: {:?}", report.findings);
+        assert_eq!(
+            (code, report.verdict),
+            (0, DurabilityVerdict::Kept),
+            "{mode:?}: {:?}",
+            report.findings
+        );
         assert!(report.promised_operations > 0 && lost.iter().all(|l| l.acknowledged.is_none()));
     }
 }
@@ -109,16 +114,16 @@ fn a_device_that_lies_about_flushes_is_found_out() {
         let cache = Cache { survives: 0.3, ..Cache::default() };
         let Some((code, report, lost)) = crash(test, mode, cache, Some(fault)) else { return };
         assert!(lost.iter().any(|l| l.acknowledged.is_some()), "the device has lost something");
-        assert_eq!((code, report.verdict), (3, Verdict::Lost), "{mode:?} {fault:?}");
+        assert_eq!((code, report.verdict), (3, DurabilityVerdict::Lost), "{mode:?} {fault:?}");
         assert_true(&report, &lost);
         assert!(!report.advice.is_empty() && report.oldest_loss_seconds.is_some());
-        let named = |l: &durability::LossCount| {
+        let named = |l: &LossCount| {
             matches!(l.loss, Loss::Older | Loss::Torn | Loss::AheadOfLog | Loss::Foreign)
         };
         assert!(report.losses.iter().all(named), "{:?}", report.losses);
         eprintln!("{mode:?} {fault:?}: {:?}", report.losses);
         kinds.extend(report.losses.iter().map(|l| l.loss));
-        let logged = report.targets.iter().any(|t| t.role == Role::Log);
+        let logged = report.files.iter().any(|f| f.role == WrittenRole::Log);
         assert_eq!(logged, mode[1] == "log-then-page");
     }
     assert!(kinds.contains(&Loss::Older) && kinds.contains(&Loss::AheadOfLog), "{kinds:?}");

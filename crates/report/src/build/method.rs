@@ -19,11 +19,16 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
     blocks.push(Block::Facts(match document {
         Document::Validation(_) => vec![latency(None)],
+        Document::Durability(_) => promises(),
         _ => terms(tool.as_deref()),
     }));
     let warnings = match cleaned(document.warnings()) {
         none if none.is_empty() => {
-            Block::Paragraph("There is no reason to doubt a figure.".to_owned())
+            let what = match document {
+                Document::Durability(_) => "the verdict",
+                _ => "a figure",
+            };
+            Block::Paragraph(format!("There is no reason to doubt {what}."))
         }
         warnings => Block::Warnings(warnings),
     };
@@ -61,6 +66,30 @@ fn latency(tool: Option<&str>) -> Fact {
              is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.",
         ),
     }
+}
+
+/// What the words of a check behind a crash mean.
+fn promises() -> Vec<Fact> {
+    vec![
+        fact(
+            "Promised",
+            "The storage had acknowledged the operation as durable, and the witness had stored that on stable media.",
+        ),
+        fact(
+            "In doubt",
+            "It may have been written at the moment of the crash: what was promised before, the new version or a mixture of both \
+             may be there, and none of it is an error.",
+        ),
+        fact(
+            "Lost",
+            "It does not hold what was promised, nor anything newer. Something between the program and the medium acknowledged what \
+             it did not keep.",
+        ),
+        fact(
+            "Kept",
+            "Nothing was lost in this crash. What had left all caches before cannot be lost any more, so one crash says little.",
+        ),
+    ]
 }
 
 fn terms(tool: Option<&str>) -> Vec<Fact> {

@@ -11,6 +11,7 @@ mod cases;
 mod checks;
 mod cycle;
 mod databases;
+mod durability;
 mod environment;
 mod knee;
 mod latency;
@@ -64,6 +65,7 @@ pub fn part(document: &Document) -> ResultPart {
         Document::Cycle(d) => cycle::sections(d),
         Document::Recording(d) => recording::sections(d),
         Document::Validation(d) => validation::sections(d),
+        Document::Durability(d) => durability::sections(d),
     };
     sections.extend(environment::section(document.environment()));
     sections.extend(method::sections(document));
@@ -99,6 +101,7 @@ fn kind(document: &Document) -> &'static str {
         Document::Cycle(_) => "IOMeter configuration",
         Document::Recording(_) => "Recording",
         Document::Validation(_) => "Validation",
+        Document::Durability(_) => "Check after a crash",
     }
 }
 

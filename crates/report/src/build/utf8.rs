@@ -29,6 +29,10 @@ pub(crate) fn in_utf8(mut document: Document) -> Document {
             experiment(&mut d.targets, &mut d.measurements);
             d.conclusion.paths_mut().for_each(path);
         }
+        Document::Durability(d) => {
+            experiment(&mut d.targets, &mut d.measurements);
+            d.conclusion.paths_mut().for_each(path);
+        }
         Document::Scale(d) => {
             experiment(&mut d.targets, &mut d.measurements);
             d.conclusion.alone.iter_mut().for_each(|t| path(&mut t.target));

@@ -3,6 +3,7 @@
 mod assessment;
 mod comparison;
 mod cycle;
+mod durability;
 mod experiment;
 mod inspection;
 mod kernel;
@@ -21,6 +22,7 @@ pub use assessment::assessment;
 pub use comparison::comparison;
 pub(crate) use comparison::{signed, value as figure_value, verdict as verdict_word};
 pub use cycle::{CycleDetail, cycle};
+pub use durability::durability;
 pub use inspection::{findings_head, inspection};
 pub use knee::knee;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};

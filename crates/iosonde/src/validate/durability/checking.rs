@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::durability::{Header, Report, State, VerifyError, verify};
+use ::durability::{Header, State, VerifyError, conclude, verify};
 use engine::{Filling, Permissions, PrepareError, Prepared, Refusal};
+use results::{Durability, WriterEnd};
 use workload::{Bytes, Workload};
 
 use super::layout::workload_of;
@@ -19,14 +20,14 @@ const WHOLE_BYTES: u64 = 4096;
 /// So often it is said how far the check is.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// Checks a run. Files are only read.
+/// Checks a run; `written` is how often the writer was let go on, and how it ended. Files are only read.
 pub(super) fn check(
-    header: &Header,
-    state: &State,
+    (header, state): (&Header, &State),
+    written: (Option<u32>, WriterEnd),
     engine: Option<EngineArg>,
     display: &mut Display,
     stop: &AtomicBool,
-) -> Result<Report, Failure> {
+) -> Result<Durability, Failure> {
     let mut there = header.clone();
     let mut available = Vec::new();
     for target in &mut there.targets {
@@ -54,8 +55,7 @@ pub(super) fn check(
         VerifyError::Interrupted => Failure::Interrupted(error.to_string()),
         _ => Failure::CannotRun(error.to_string()),
     })?;
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    Ok(Report::new(header, state, &checked, jiff::Timestamp::now().to_string(), version))
+    Ok(conclude((header, state), &checked, written))
 }
 
 /// The bytes of a target that are there: a file may have become shorter.

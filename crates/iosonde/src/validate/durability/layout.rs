@@ -124,8 +124,6 @@ pub(super) fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
         ("--ledger", args.keep.ledger.is_some()),
         ("--resume", args.keep.resume.is_some()),
         ("--clean", args.keep.clean),
-        ("--tag", !args.recording.tags.is_empty()),
-        ("--history", args.recording.place.history.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::WrongUsage(format!(

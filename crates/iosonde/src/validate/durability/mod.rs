@@ -6,23 +6,26 @@ mod checking;
 mod layout;
 mod processes;
 mod remote;
+mod result;
 mod writing;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::durability::{Header, Report, Verdict};
+use ::durability::Header;
+use results::{Durability, DurabilityVerdict, WriterEnd};
 use workload::Bytes;
 
 use super::ValidateArgs;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::run::{describe, json};
+use crate::run::describe;
 pub(crate) use args::DurabilityArgs;
 use checking::check;
 use layout::{Given, given_of, workload_of};
-use processes::{Ended, Processes};
+use processes::Processes;
 use remote::Source;
+use result::Expected;
 use writing::Assignment;
 
 /// What of `validate` is about durability is done here; none if nothing is.
@@ -55,10 +58,13 @@ fn verify_later(args: &ValidateArgs, source: &str, stop: &AtomicBool) -> Result<
     let (mut header, state) = source.read()?;
     layout::replace_targets(&mut header, &args.target.targets)?;
     header.keep |= args.target.keep;
-    let report = check(&header, &state, args.target.engine, &mut display, stop)?;
-    show(args, &report)?;
-    tidy(&header, &report, &source, &mut display);
-    Ok(outcome_of(&report, stop))
+    let expected = Expected::begin(args, &header, &mut display)?;
+    let written = (None, WriterEnd::Unseen);
+    let found = check((&header, &state), written, args.target.engine, &mut display, stop)?;
+    let verdict = found.verdict;
+    let outcome = expected.finish(&header, found, &mut display, stop);
+    tidy(&header, verdict, &source, &mut display);
+    outcome
 }
 
 /// `--durability`: writes, and checks what is there when the writer is gone; again and again where that is wanted.
@@ -72,6 +78,7 @@ fn rounds(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
         return Ok(Outcome::Done);
     }
     let mut display = Display::new(args.target.quiet);
+    let expected = Expected::begin(args, &header, &mut display)?;
     display.message(about(args, &header).trim_end());
     let source = Source::of(args, &header)?;
     display.message(&source.describe(&header, args.durability.kill_after.is_some()));
@@ -81,41 +88,42 @@ fn rounds(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
         if count > 1 {
             display.message(&format!("round {round} of {count}"));
         }
-        let report = one_round(args, (&header, &given), &source, &mut display, stop)?;
-        let goes_on = report.verdict != Verdict::Lost && !stop.load(Ordering::Relaxed);
+        let found = one_round(args, (&header, &given), (&source, round), &mut display, stop)?;
+        let goes_on = found.verdict != DurabilityVerdict::Lost && !stop.load(Ordering::Relaxed);
         if !goes_on || round == count {
-            last = Some(report);
+            last = Some(found);
             break;
         }
-        display.message(&report.sentence);
+        display.message(&found.sentence);
     }
-    let Some(report) = last else { return Ok(Outcome::Done) };
-    show(args, &report)?;
-    tidy(&header, &report, &source, &mut display);
-    Ok(outcome_of(&report, stop))
+    let Some(found) = last else { return Ok(Outcome::Done) };
+    let verdict = found.verdict;
+    let outcome = expected.finish(&header, found, &mut display, stop);
+    tidy(&header, verdict, &source, &mut display);
+    outcome
 }
 
 /// Lets the writer write until it is gone, and checks.
 fn one_round(
     args: &ValidateArgs,
     (header, given): (&Header, &Given),
-    source: &Source,
+    (source, round): (&Source, u32),
     display: &mut Display,
     stop: &AtomicBool,
-) -> Result<Report, Failure> {
+) -> Result<Durability, Failure> {
     let kill_after = args.durability.kill_after;
     let assignment = Assignment::new(args, header, &given.permissions);
     let ended = Processes::start(source, &assignment)?.wait(stop)?;
-    match &ended {
-        Ended::InOrder => display.message("the writer has ended in order"),
-        Ended::Killed if kill_after.is_some() => display.message("the writer was killed"),
-        Ended::Killed => display.message("the writer is gone: it was killed"),
-        Ended::Failed => {
+    match ended {
+        WriterEnd::InOrder => display.message("the writer has ended in order"),
+        WriterEnd::Killed if kill_after.is_some() => display.message("the writer was killed"),
+        WriterEnd::Killed => display.message("the writer is gone: it was killed"),
+        WriterEnd::Failed | WriterEnd::Unseen => {
             display.error("the writer could not go on; what it had promised is checked");
         }
     }
     let (_, state) = source.read()?;
-    if ended == Ended::Failed && state.sequence == 0 {
+    if ended == WriterEnd::Failed && state.sequence == 0 {
         source.remove(display);
         let text = "the writer could not begin; what it said is above".to_owned();
         let interrupted = stop.load(Ordering::Relaxed);
@@ -125,18 +133,7 @@ fn one_round(
             Failure::CannotRun(text)
         });
     }
-    let mut report = check(header, &state, args.target.engine, display, stop)?;
-    let warning = match ended {
-        Ended::InOrder => {
-            "The writer ended in order and no crash came: this shows that the test works, and nothing about crashes."
-        }
-        _ => {
-            "A process was killed, and the machine and its devices went on: this says nothing about caches that lose power. Cut the \
-             power, with the witness on another machine (--witness), to know."
-        }
-    };
-    report.warnings.push(warning.to_owned());
-    Ok(report)
+    check((header, &state), (Some(round), ended), args.target.engine, display, stop)
 }
 
 fn about(args: &ValidateArgs, header: &Header) -> String {
@@ -157,18 +154,9 @@ fn about(args: &ValidateArgs, header: &Header) -> String {
     )
 }
 
-fn show(args: &ValidateArgs, report: &Report) -> Result<(), Failure> {
-    if args.json {
-        return print(&json(report)?);
-    }
-    let text = ::durability::text(report);
-    let lines: String = text.lines().map(|line| ::report::text::clean(line) + "\n").collect();
-    print(&lines)
-}
-
 /// Files of a run that kept its promises are removed; those of one that did not are evidence.
-fn tidy(header: &Header, report: &Report, source: &Source, display: &mut Display) {
-    if report.verdict == Verdict::Lost {
+fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, display: &mut Display) {
+    if verdict == DurabilityVerdict::Lost {
         display.message("the files stay as they are, as evidence; they carry a mark by which they are known as test files");
         return;
     }
@@ -181,14 +169,4 @@ fn tidy(header: &Header, report: &Report, source: &Source, display: &mut Display
         }
     }
     source.remove(display);
-}
-
-fn outcome_of(report: &Report, stop: &AtomicBool) -> Outcome {
-    match report.verdict {
-        Verdict::Lost => Outcome::WrongData,
-        _ if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
-        Verdict::Kept => Outcome::Done,
-        // What shows nothing must not look like success.
-        Verdict::NothingPromised => Outcome::IoFailed,
-    }
 }

@@ -4,23 +4,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use results::WriterEnd;
+
 use super::remote::Source;
 use super::writing::Assignment;
 use crate::exit::Failure;
 
 /// How often it is looked whether the writer is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// How a writer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// Its time was up, or it was asked to.
-    InOrder,
-    /// Something killed it.
-    Killed,
-    /// It could not go on.
-    Failed,
-}
 
 /// A writer, connected with its witness.
 pub(super) struct Processes {
@@ -88,7 +79,7 @@ impl Processes {
     }
 
     /// Waits until the writer is gone and the witness has kept what it heard.
-    pub(super) fn wait(mut self, stop: &AtomicBool) -> Result<Ended, Failure> {
+    pub(super) fn wait(mut self, stop: &AtomicBool) -> Result<WriterEnd, Failure> {
         let mut asked = false;
         let status = loop {
             if let Some(status) = self.writer.try_wait()? {
@@ -101,9 +92,9 @@ impl Processes {
         };
         self.witness.wait()?;
         Ok(match status {
-            status if status.success() => Ended::InOrder,
-            status if is_killed(status) => Ended::Killed,
-            _ => Ended::Failed,
+            status if status.success() => WriterEnd::InOrder,
+            status if is_killed(status) => WriterEnd::Killed,
+            _ => WriterEnd::Failed,
         })
     }
 }

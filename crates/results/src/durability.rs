@@ -1,0 +1,368 @@
+//! The document of a check behind a crash, `iosonde.durability/1`: is everything there that was acknowledged as durable?
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{Bytes, Mode};
+
+use crate::experiment::Conclusion;
+
+/// What of a writer's promises is there after it is gone.
+///
+/// The host and storage around it are those on which it was checked; with `--verify`, times are those of the check, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Durability {
+    /// What the check concludes.
+    pub verdict: DurabilityVerdict,
+    /// The same in a sentence, for people.
+    pub sentence: String,
+    /// Unique name of the run that was checked. It may be checked several times, and each check is a result of its own.
+    pub run_id: String,
+    /// When that run began to write, UTC, RFC 3339.
+    pub run_started: String,
+    /// The host that wrote.
+    pub host: String,
+    /// How often the writer was let go on, and checked; none where nobody saw that, because the check was asked for by `--verify`.
+    pub rounds: Option<u32>,
+    /// How the writer ended, the last time.
+    pub ending: WriterEnd,
+    /// What made writes durable.
+    pub sync: SyncMode,
+    /// What was durable when.
+    pub order: DurableOrder,
+    /// Threads that wrote.
+    pub threads: u32,
+    /// Operations of a thread in flight.
+    pub depth: u32,
+    /// Size of a page.
+    pub page_bytes: u32,
+    /// Whether I/O went past the cache of the operating system.
+    pub mode: Mode,
+    /// Where it was written to.
+    pub files: Vec<WrittenFile>,
+    /// Seconds of writing up to the last promise, over all rounds.
+    pub seconds: f64,
+    /// Operations that were promised to be durable.
+    pub promised_operations: u64,
+    /// Of the pages.
+    pub data: CheckedArea,
+    /// Of the log, where there is one.
+    pub log: Option<CheckedArea>,
+    /// What was lost, by kind.
+    pub losses: Vec<LossCount>,
+    /// The first 100 of the losses, one by one.
+    pub findings: Vec<BrokenPromise>,
+    /// About how long before the last promise the oldest of the lost operations was promised, by the mean rate.
+    pub oldest_loss_seconds: Option<f64>,
+    /// What it looks like, and what to do.
+    pub advice: Vec<String>,
+}
+
+/// What a check concludes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DurabilityVerdict {
+    /// Everything that was promised is there.
+    Kept,
+    /// Something that was promised is not there.
+    Lost,
+    /// Nothing was promised, so nothing could be lost.
+    NothingPromised,
+}
+
+impl DurabilityVerdict {
+    /// In a word or two.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Lost => "LOST",
+            Self::NothingPromised => "nothing promised",
+        }
+    }
+}
+
+/// How a writer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WriterEnd {
+    /// Its time was up, or it was asked to: no crash came.
+    InOrder,
+    /// The process was killed, and the machine went on.
+    Killed,
+    /// It could not go on.
+    Failed,
+    /// Nobody saw it: the check was asked for later, as it is after a loss of power.
+    Unseen,
+}
+
+impl WriterEnd {
+    /// The same in a sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::InOrder => "The writer ended in order and no crash came.",
+            Self::Killed => "The writer was killed; the machine and its devices went on.",
+            Self::Failed => "The writer could not go on.",
+            Self::Unseen => "It was checked later, without knowing what had ended the writer.",
+        }
+    }
+}
+
+/// What makes a write durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncMode {
+    /// fsync behind the writes of a batch.
+    Fsync,
+    /// fdatasync behind the writes of a batch.
+    Fdatasync,
+    /// The file is opened with O_DSYNC, so that every write is durable before it completes.
+    ODsync,
+    /// Every write has RWF_DSYNC, which a device with forced unit access (FUA) is asked for.
+    Fua,
+}
+
+impl SyncMode {
+    /// What it is called on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::ODsync => "o-dsync",
+            Self::Fua => "fua",
+        }
+    }
+
+    /// Whether a call behind the writes makes them durable.
+    #[must_use]
+    pub fn flushes(self) -> bool {
+        matches!(self, Self::Fsync | Self::Fdatasync)
+    }
+}
+
+/// What is durable when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurableOrder {
+    /// Pages are written and made durable.
+    Page,
+    /// A record in the log is made durable first; its page is written later, and made durable by a checkpoint: write-ahead logging.
+    LogThenPage,
+}
+
+impl DurableOrder {
+    /// What it is called on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::LogThenPage => "log-then-page",
+        }
+    }
+
+    /// The words for pages of this size that are written so.
+    fn words(self, page_bytes: u32) -> String {
+        let pages = format!("{} pages", Bytes(page_bytes.into()));
+        match self {
+            Self::Page => format!("{pages} in place"),
+            Self::LogThenPage => format!("{pages} behind a log"),
+        }
+    }
+}
+
+/// What a file or device holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WrittenRole {
+    /// Pages.
+    Data,
+    /// The log.
+    Log,
+}
+
+impl WrittenRole {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Log => "log",
+        }
+    }
+}
+
+/// A file or device that is written to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WrittenFile {
+    /// The file or device.
+    pub path: PathBuf,
+    /// The bytes of it that may be used.
+    pub size_bytes: u64,
+    /// What it holds.
+    pub role: WrittenRole,
+}
+
+/// What became of what was written and not promised; none of it is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct InDoubt {
+    /// It is as it was before.
+    pub old: u64,
+    /// It is there.
+    pub new: u64,
+    /// A part of it is there.
+    pub torn: u64,
+}
+
+impl InDoubt {
+    /// All of it.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.old + self.new + self.torn
+    }
+}
+
+/// The pages of all files, or the records of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedArea {
+    /// Pages, or records, that were read.
+    pub checked: u64,
+    /// Those of which something was promised.
+    pub promised: u64,
+    /// Those that are as promised, with nothing in doubt.
+    pub right: u64,
+    /// Those that were never written, nor promised.
+    pub unused: u64,
+    /// Those that may have been written at the moment of the crash, and keep what was promised.
+    pub in_doubt: InDoubt,
+    /// Those that do not keep what was promised.
+    pub lost: u64,
+}
+
+/// What became of something that was promised.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// It is whole and of an older version, or as it was before the run: the write is lost.
+    Older,
+    /// Some sectors are as promised, or newer, and others are older.
+    Torn,
+    /// There are zeros.
+    Zeroed,
+    /// There is what belongs to another place.
+    Misplaced,
+    /// There is something that this run did not write.
+    Foreign,
+    /// It cannot be read.
+    Unreadable,
+    /// The file ends before it.
+    Missing,
+    /// A page is newer than the log says: its record, which was durable before the page was written, is not there.
+    AheadOfLog,
+    /// It is of a version that was not even begun when the witness heard of it last: the witness's file is older than the storage.
+    Unknown,
+}
+
+impl Loss {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 9] = [
+        Self::Older,
+        Self::Torn,
+        Self::Zeroed,
+        Self::Misplaced,
+        Self::Foreign,
+        Self::Unreadable,
+        Self::Missing,
+        Self::AheadOfLog,
+        Self::Unknown,
+    ];
+
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Older => "lost: an older version is there",
+            Self::Torn => "torn: a part of it is there",
+            Self::Zeroed => "zeroed",
+            Self::Misplaced => "misplaced: what belongs elsewhere is there",
+            Self::Foreign => "foreign: nothing that was written is there",
+            Self::Unreadable => "unreadable",
+            Self::Missing => "missing: the file ends before it",
+            Self::AheadOfLog => "ahead of the log: the page is there, and its log record is not",
+            Self::Unknown => "newer than the witness knows of",
+        }
+    }
+}
+
+/// How often something was lost in one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LossCount {
+    /// The way.
+    pub loss: Loss,
+    /// How often.
+    pub count: u64,
+}
+
+/// One promise that was not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BrokenPromise {
+    /// What became of it.
+    pub loss: Loss,
+    /// The file or device.
+    pub path: PathBuf,
+    /// What it holds.
+    pub role: WrittenRole,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// How long, in bytes.
+    pub bytes: u64,
+    /// The thread that wrote it.
+    pub thread: u32,
+    /// The operation of that thread, counted from 1, that was promised, or whose record is missing.
+    pub operation: u32,
+    /// The operation of that thread whose version was found, where it is one.
+    pub found_operation: Option<u32>,
+    /// Sectors of 512 bytes that are as promised or newer.
+    pub right_sectors: u64,
+}
+
+impl Durability {
+    /// What it was, in a phrase that begins with the verdict.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let asked = Self::phrase(self.sync, self.order, self.page_bytes);
+        format!("{}: {asked}", self.verdict.words())
+    }
+
+    /// What is tested by writing so, in a phrase.
+    #[must_use]
+    pub fn phrase(sync: SyncMode, order: DurableOrder, page_bytes: u32) -> String {
+        format!("durability by {}, {}", sync.name(), order.words(page_bytes))
+    }
+
+    /// How often something was lost in this way.
+    #[must_use]
+    pub fn count(&self, loss: Loss) -> u64 {
+        self.losses.iter().filter(|l| l.loss == loss).map(|l| l.count).sum()
+    }
+
+    /// Losses of every kind.
+    #[must_use]
+    pub fn loss_count(&self) -> u64 {
+        self.losses.iter().map(|l| l.count).sum()
+    }
+
+    /// Every path in it.
+    pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let files = self.files.iter_mut().map(|f| &mut f.path);
+        files.chain(self.findings.iter_mut().map(|f| &mut f.path))
+    }
+}
+
+impl Conclusion for Durability {
+    const SCHEMA: &'static str = "iosonde.durability/1";
+}
