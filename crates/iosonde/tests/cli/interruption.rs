@@ -148,18 +148,17 @@ fn an_interrupted_run_keeps_a_kept_file() {
 #[test]
 fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
     let run = |disposition: &str, seconds: &str| {
-        let child = Command::new("env")
+        let mut command = Command::new("env");
+        command
             .args([disposition, env!("CARGO_BIN_EXE_iosonde"), "run", "--engine", "null"])
-            .args(["--warmup", "0", "--seconds", seconds, "--json", "--no-history"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .args(["--warmup", "0.1", "--seconds", seconds, "--json", "--no-history"]);
+        let mut running = Running::of(command);
+        running.wait_for("warming up");
         std::thread::sleep(Duration::from_millis(900));
-        kill("HUP", child.id());
-        let output = child.wait_with_output().unwrap();
+        running.signal("HUP");
+        let output = running.end();
         (code(&output), measurement(&output).status)
     };
     assert_eq!(run("--default-signal=HUP", "600"), (130, Status::Interrupted));
-    assert_eq!(run("--ignore-signal=HUP", "2"), (0, Status::Complete));
+    assert_eq!(run("--ignore-signal=HUP", "4"), (0, Status::Complete));
 }
