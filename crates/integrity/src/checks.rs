@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -48,48 +49,72 @@ impl Checks<'_, '_> {
     pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Kept> {
         let Self { shared, file, claim } = *self;
         let examined = examine(&shared.format, file, claim, found)?;
-        let (mut rereads, mut right) = (0, false);
-        let (mut pause, mut bytes) = (Duration::from_micros(500), Vec::new());
         let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
-        // Once at least, or nobody knew whether it stays.
-        let patient = shared.fault_count.load(Ordering::Relaxed) < PATIENT_FAULTS;
-        let most =
-            if patient { shared.plan.rereads } else { shared.plan.rereads.min(REREADS_LATER) };
-        while rereads < most && !right && (rereads == 0 || !over()) {
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(PAUSE_MAX);
-            rereads += 1;
-            right =
-                again(&mut bytes).is_ok() && examine(&shared.format, file, claim, &bytes).is_none();
-        }
-        let right_cached = self
-            .read_cached()
-            .ok()
-            .map(|bytes| examine(&shared.format, file, claim, &bytes).is_none());
-        let kept = if right { Kept::Transient } else { Kept::Persistent };
+        let mut bytes = Vec::new();
+        let again = reread(shared, &over, &mut || {
+            again(&mut bytes).ok()?;
+            Some(examine(&shared.format, file, claim, &bytes).is_none())
+        });
         let place = shared.file(file);
+        let offset_bytes = place.offset(claim.page);
+        let through_cache = cached(&place.path, offset_bytes, shared.format.page_bytes()).ok();
+        let is_right = |bytes: Vec<u8>| examine(&shared.format, file, claim, &bytes).is_none();
         let expected = expected(&shared.format, file, claim);
         shared.fault(FaultReport {
-            fault: classify(file, claim, examined, kept),
+            fault: classify(file, claim, examined, again.kept),
             path: place.path.clone(),
-            offset_bytes: place.offset(claim.page),
+            offset_bytes,
             found_after: shared.since_start(),
             written_after: claim.written_after,
-            rereads,
-            right_cached,
+            rereads: again.rereads,
+            rereads_planned: again.planned,
+            right_cached: through_cache.map(is_right),
             dump: dump(&expected, found),
             history: shared.history_of(file, claim.page),
         });
-        Some(kept)
+        Some(again.kept)
     }
+}
 
-    /// The page through the cache of the operating system.
-    fn read_cached(&self) -> io::Result<Vec<u8>> {
-        let place = self.shared.file(self.file);
-        let mut file = File::open(&place.path)?;
-        file.seek(SeekFrom::Start(place.offset(self.claim.page)))?;
-        let mut bytes = vec![0; self.shared.format.page_bytes()];
-        file.read_exact(&mut bytes)?;
-        Ok(bytes)
+/// What reading something again has shown.
+pub(crate) struct Reread {
+    pub kept: Kept,
+    /// How often it could be read again.
+    pub rereads: u32,
+    /// How often it was to be, unless it is right before.
+    pub planned: u32,
+}
+
+/// Reads something that was wrong again, until it is right, or was read often enough, or the run is over. `is_right` has no answer where
+/// it cannot be read.
+pub(crate) fn reread(
+    shared: &Shared<'_>,
+    is_over: &dyn Fn() -> bool,
+    is_right: &mut dyn FnMut() -> Option<bool>,
+) -> Reread {
+    let known = shared.fault_count.load(Ordering::Relaxed) + shared.log_fault_count();
+    let most = shared.plan.rereads;
+    let planned = if known < PATIENT_FAULTS { most } else { most.min(REREADS_LATER) };
+    let (mut tries, mut rereads, mut right) = (0, 0, false);
+    let mut pause = Duration::from_micros(500);
+    // Once at least, or nobody knew whether it stays.
+    while tries < planned && !right && (tries == 0 || !is_over()) {
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE_MAX);
+        tries += 1;
+        if let Some(is_right) = is_right() {
+            (rereads, right) = (rereads + 1, is_right);
+        }
     }
+    let kept = if right { Kept::Transient } else { Kept::Persistent };
+    Reread { kept, rereads, planned }
+}
+
+/// What a file holds, through the cache of the operating system.
+pub(crate) fn cached(path: &Path, offset: u64, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut found = vec![0; bytes];
+    file.read_exact(&mut found)?;
+    Ok(found)
 }

@@ -100,6 +100,14 @@ impl Damage {
     }
 }
 
+impl Damage {
+    /// The words for it where it happened to a block of the log.
+    #[must_use]
+    pub fn words_of_block(self) -> &'static str {
+        if self == Self::Torn { "torn block" } else { self.words() }
+    }
+}
+
 /// Whether reading again gave what should be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kept {
@@ -202,8 +210,7 @@ fn state(
     if !found.is_empty() && found.iter().all(|byte| *byte == 0) {
         return SectorState::Zero;
     }
-    let bits = differing_bits(expected, found);
-    if bits <= DAMAGED_BITS_MAX {
+    if let Some(bits) = is_nearly(expected, found) {
         return SectorState::Damaged { bits };
     }
     let Some(stamp) = format.read_stamp(found) else { return SectorState::Foreign };
@@ -211,14 +218,17 @@ fn state(
     let part = usize::from(stamp.sector) * SECTOR_BYTES;
     let original = format.page(stamp.id, stamp.version);
     let original = original.get(part..part + SECTOR_BYTES).unwrap_or_default();
-    match (here, differing_bits(original, found)) {
-        (true, 0..=DAMAGED_BITS_MAX) => SectorState::Version(stamp.version),
-        (false, 0..=DAMAGED_BITS_MAX) => {
-            SectorState::Elsewhere { id: stamp.id, version: stamp.version }
-        }
+    match (here, is_nearly(original, found)) {
+        (true, Some(_)) => SectorState::Version(stamp.version),
+        (false, Some(_)) => SectorState::Elsewhere { id: stamp.id, version: stamp.version },
         // The stamp survived, and what is behind it did not.
         _ => SectorState::Foreign,
     }
+}
+
+/// The bits that differ between what should be there and what is, if they are so few that it is still the same.
+pub(crate) fn is_nearly(expected: &[u8], found: &[u8]) -> Option<u32> {
+    Some(differing_bits(expected, found)).filter(|bits| *bits <= DAMAGED_BITS_MAX)
 }
 
 fn differing_bits(a: &[u8], b: &[u8]) -> u32 {

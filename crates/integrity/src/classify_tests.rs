@@ -1,7 +1,5 @@
 //! Every damage is made, and recognised as what it is.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +12,7 @@ fn format() -> PageFormat {
 }
 
 fn claim(version: u32, unsure: bool) -> Claim {
-    Claim { page: ID.page, version, unsure, bad: false, zero: false, written_after: Duration::ZERO }
+    Claim { page: ID.page, version, unsure, bad: false, zero: false, written_after: None }
 }
 
 /// What `bytes` are called where version 9 should be.

@@ -10,11 +10,12 @@ use results::{
 use serde_json::{Map, Value};
 use workload::Mode;
 
+use crate::block::BlockSector;
 use crate::classify::{Damage, Kept, SectorState};
 use crate::figures::{KindFigures, Work};
 use crate::page::PageId;
 use crate::plan::Plan;
-use crate::report::{FaultKind, FaultReport, Report, failure_words};
+use crate::report::{FaultKind, FaultReport, LogFault, Report, failure_words};
 use crate::run::{Place, Role};
 
 /// What was asked for, beside the plan.
@@ -57,7 +58,8 @@ pub fn validation(asked: Asked<'_>, places: &[Place], report: &Report) -> Valida
         fault_count: report.fault_count,
         fault_kinds: report.fault_kinds.iter().map(fault_count).collect(),
         faults: report.faults.iter().map(|fault| page_fault(fault, places)).collect(),
-        log_faults: log_faults(report),
+        log_fault_count: report.log_fault_count,
+        log_faults: report.log_faults.iter().map(log_fault).collect(),
         failures: failures(places, report),
         long_ios: report.long_ios,
         ended: report.ended.clone(),
@@ -102,12 +104,12 @@ fn sentence(verdict: ValidationVerdict, report: &Report) -> String {
                 1 => format!("1 {what}"),
                 n => format!("{n} {what}s"),
             };
-            let blocks = plural(report.log_faults.len() as u64, "acknowledged block");
-            let are = if report.log_faults.len() == 1 { "is" } else { "are" };
+            let blocks = plural(report.log_fault_count, "acknowledged block");
+            let are = if report.log_fault_count == 1 { "is" } else { "are" };
             let log = format!("{blocks} of the log {are} not there");
             let pages =
                 format!("{} did not hold what was written", plural(report.fault_count, "page"));
-            match (report.fault_count, report.log_faults.len()) {
+            match (report.fault_count, report.log_fault_count) {
                 (0, _) => format!("WRONG DATA: {log}"),
                 (_, 0) => format!("WRONG DATA: {pages}"),
                 _ => format!("WRONG DATA: {pages}, and {log}"),
@@ -232,8 +234,7 @@ fn page_fault(report: &FaultReport, places: &[Place]) -> PageFault {
             Some(format!("version {version} of page {} of file {}", id.page, id.file))
         }
         SectorState::Zero => Some("zeros".to_owned()),
-        SectorState::Damaged { bits: 1 } => Some("1 bit differs".to_owned()),
-        SectorState::Damaged { bits } => Some(format!("{bits} bits differ")),
+        SectorState::Damaged { bits } => Some(bits_words(*bits)),
         SectorState::Foreign => Some("foreign data".to_owned()),
     };
     let sectors = &fault.examined.sectors;
@@ -258,22 +259,57 @@ fn page_fault(report: &FaultReport, places: &[Place]) -> PageFault {
         found_version: fault.found_version,
         belongs_to: fault.belongs_to.map(place),
         found_after_seconds: report.found_after.as_secs_f64(),
-        written_after_seconds: report.written_after.as_secs_f64(),
+        written_after_seconds: report.written_after.map(|after| after.as_secs_f64()),
         rereads: report.rereads,
+        rereads_planned: report.rereads_planned,
         right_cached: report.right_cached,
         dump: report.dump.clone(),
         history: report.history.iter().map(touch).collect(),
     }
 }
 
-fn log_faults(report: &Report) -> Vec<LogBlockFault> {
-    let one = |fault: &crate::report::LogFault| LogBlockFault {
-        holds: fault.damage.words().to_owned(),
-        thread: fault.thread,
+fn log_fault(fault: &LogFault) -> LogBlockFault {
+    let holds = |state: &BlockSector| match state {
+        BlockSector::Right => None,
+        BlockSector::Older(number) => Some(format!("block {number}, which was there before")),
+        BlockSector::Newer(number) => Some(format!("block {number}, which is newer than known")),
+        BlockSector::Elsewhere { log, number } => {
+            Some(format!("block {number} of the log of thread {log}"))
+        }
+        BlockSector::Page { id, version } => {
+            Some(format!("version {version} of page {} of file {}", id.page, id.file))
+        }
+        BlockSector::Zero => Some("zeros".to_owned()),
+        BlockSector::Damaged { bits } => Some(bits_words(*bits)),
+        BlockSector::Foreign => Some("foreign data".to_owned()),
+    };
+    let wrong = (0..)
+        .zip(&fault.sectors)
+        .filter_map(|(sector, state)| holds(state).map(|holds| WrongSector { sector, holds }));
+    LogBlockFault {
+        damage: damage_of(fault.damage),
+        persistence: persistence(fault.kept),
+        path: fault.path.clone(),
+        thread: fault.thread.into(),
         number: fault.number,
         offset_bytes: fault.offset_bytes,
-    };
-    report.log_faults.iter().map(one).collect()
+        sectors: fault.sectors.len() as u64,
+        wrong_sectors: wrong.collect(),
+        first_byte: fault.first_byte as u64,
+        found_after_seconds: fault.found_after.as_secs_f64(),
+        written_after_seconds: fault.written_after.map(|after| after.as_secs_f64()),
+        rereads: fault.rereads,
+        rereads_planned: fault.rereads_planned,
+        right_cached: fault.right_cached,
+        dump: fault.dump.clone(),
+    }
+}
+
+fn bits_words(bits: u32) -> String {
+    match bits {
+        1 => "1 bit differs".to_owned(),
+        bits => format!("{bits} bits differ"),
+    }
 }
 
 fn failures(places: &[Place], report: &Report) -> Vec<FailedIos> {

@@ -57,6 +57,8 @@ pub struct Notice {
 pub enum NoticeKind {
     /// A page was wrong in this way.
     WrongData(Damage),
+    /// A block of the log was wrong in this way.
+    WrongLog(Damage),
     /// The system failed an I/O, as it had failed none before.
     IoFailed,
     /// I/Os on a target take very long and are still under way.

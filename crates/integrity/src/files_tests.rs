@@ -155,7 +155,7 @@ fn a_page_that_was_settled_keeps_its_time_and_loses_its_zeros_with_a_new_version
     page.file.ledger.failed(&claim);
     assert!(!page.is_wrong([8; SECTORS]));
     let claim = page.file.claim(0).unwrap();
-    assert_eq!((claim.version, claim.unsure, claim.written_after), (8, false, WRITTEN));
+    assert_eq!((claim.version, claim.unsure, claim.written_after), (8, false, Some(WRITTEN)));
     for (version, zero) in [(8, true), (9, false)] {
         page.file.ledger.cut(0);
         let claim = page.file.claim(0).unwrap();

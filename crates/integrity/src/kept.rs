@@ -95,6 +95,12 @@ fn checksum(text: &[u8], words: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(start, text)
 }
 
+/// The system's clock.
+pub(crate) fn now_milliseconds() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(0)
+}
+
 /// This start of the machine.
 fn this_boot() -> u64 {
     boot() & VALUE_MAX
@@ -224,7 +230,6 @@ impl KeptLedger {
         }
         let text_bytes = text.len() as u64;
         let kept = Self { path, mapped, text, first: first / WORD, resumed: false };
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let sum = checksum(kept.text.as_bytes(), words);
         for (state, word) in [
             (State::Layout, LAYOUT),
@@ -239,7 +244,7 @@ impl KeptLedger {
         }
         kept.set(State::Stage, stage_of(Phase::Load));
         kept.set(State::Boot, this_boot());
-        kept.set(State::Began, u64::try_from(now.as_millis()).unwrap_or(0));
+        kept.set(State::Began, now_milliseconds());
         // Whoever finds it half made sees none.
         kept.store(State::Magic, MAGIC);
         kept.flush()?;
@@ -426,9 +431,12 @@ impl KeptLedger {
 
     /// The time since the run began, with what was between its parts.
     pub(crate) fn age(&self) -> Duration {
-        let began = Duration::from_millis(self.get(State::Began));
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        now.saturating_sub(began)
+        Duration::from_millis(now_milliseconds().saturating_sub(self.began()))
+    }
+
+    /// When the run began, in milliseconds of the system's clock.
+    pub(crate) fn began(&self) -> u64 {
+        self.get(State::Began)
     }
 
     fn flush(&self) -> Result<(), KeptError> {

@@ -91,8 +91,9 @@ pub struct Claim {
     pub bad: bool,
     /// Nobody has written it since it came to be, so it must be zeros, whatever its version was before.
     pub zero: bool,
-    /// When it was last written, from the start of the run, to 16 ms.
-    pub written_after: Duration,
+    /// When it was last written, from the start of the run, to 16 ms; none if that was later than 24 days after it, which is the last that
+    /// there is room for, or if nobody has written it.
+    pub written_after: Option<Duration>,
 }
 
 impl Claim {
@@ -234,13 +235,15 @@ impl Ledger {
 
 fn claim_of(page: u64, entry: u64) -> Claim {
     let ticks = entry >> TIME_SHIFT & TIME_MASK;
+    let version = u32::try_from(entry & VERSION_MASK).unwrap_or(0);
+    let knows_time = ticks < TIME_MASK && version > 0 && entry & ZERO == 0;
     Claim {
         page,
-        version: u32::try_from(entry & VERSION_MASK).unwrap_or(0),
+        version,
         unsure: entry & UNSURE != 0,
         bad: entry & BAD != 0,
         zero: entry & ZERO != 0,
-        written_after: Duration::from_millis(ticks * TICK_MS),
+        written_after: knows_time.then(|| Duration::from_millis(ticks * TICK_MS)),
     }
 }
 
@@ -258,7 +261,7 @@ mod tests {
         assert_eq!(ledger.claim(3), None, "there are three pages");
         ledger.written(&claim, 1, Duration::from_secs(2));
         let claim = ledger.claim(1).unwrap();
-        assert_eq!((claim.version, claim.written_after), (1, Duration::from_secs(2)));
+        assert_eq!((claim.version, claim.written_after), (1, Some(Duration::from_secs(2))));
         ledger.release(&claim);
         assert_eq!(ledger.claim(1).unwrap(), claim);
     }
@@ -278,6 +281,21 @@ mod tests {
         }
         ledger.written(&claim, 8, Duration::ZERO);
         assert!(!ledger.claim(0).unwrap().unsure);
+    }
+
+    /// Of a page that was written later than there is room for, the last moment that has room was told.
+    #[test]
+    fn a_time_that_has_no_room_is_not_told() {
+        let ledger = Ledger::new(1).unwrap();
+        let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+        for (after, told) in [(days(24), true), (days(25), false), (days(1000), false)] {
+            let claim = ledger.claim(0).unwrap();
+            ledger.written(&claim, 1, after);
+            let claim = ledger.claim(0).unwrap();
+            assert_eq!(claim.written_after, told.then_some(after));
+            ledger.release(&claim);
+        }
+        assert_eq!(Ledger::new(1).unwrap().claim(0).unwrap().written_after, None);
     }
 
     #[test]
@@ -301,7 +319,7 @@ mod tests {
             [false, true, false, false, true]
         );
         assert!(found.iter().all(|c| !c.bad));
-        assert_eq!(found[1].written_after, Duration::from_millis(1600));
+        assert_eq!(found[1].written_after, Some(Duration::from_millis(1600)));
     }
 
     #[test]
@@ -312,7 +330,7 @@ mod tests {
             unsure: false,
             bad: false,
             zero: false,
-            written_after: Duration::ZERO,
+            written_after: None,
         };
         assert_eq!(claim.next_version(), 1);
     }

@@ -6,6 +6,7 @@
 //! lost a write, which no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it should be.
 //! [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead of them, and checks everything that is read.
 
+mod block;
 mod checks;
 mod classify;
 mod document;
@@ -16,6 +17,7 @@ mod files;
 mod kept;
 mod ledger;
 mod log;
+mod log_checks;
 mod pace;
 mod page;
 mod past_cache;
@@ -41,6 +43,7 @@ mod platform;
 #[path = "other/mod.rs"]
 mod platform;
 
+pub use block::BlockSector;
 pub use checks::Touched;
 pub use classify::{Damage, Examined, Fault, Kept, SectorState, classify, examine};
 pub use document::{Asked, validation};
@@ -50,7 +53,6 @@ pub use figures::{FileFigures, KindFigures, Work};
 pub use files::{Change, Resize, Shape};
 pub use kept::{KeptError, KeptLedger};
 pub use ledger::{Claim, Ledger, LedgerError, Recovered};
-pub use log::LogDamage;
 pub use pace::Paced;
 pub use page::{PageError, PageFormat, PageId, SECTOR_BYTES, Stamp};
 pub use plan::{

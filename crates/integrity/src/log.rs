@@ -1,22 +1,19 @@
 //! The log of one thread: blocks of records in an order that can be checked afterwards.
 //!
-//! A block has a number that is one more than that of the block before it, and a checksum; it begins at a multiple of the alignment.
-//! Behind the last place of its part of the file the log begins again at the first.
+//! A block has a number that is one more than that of the block before it, and begins at a multiple of the alignment. Records give it its
+//! length; its bytes follow from its number, so that what should be there is known of every block, also of a run that was killed. Behind
+//! the last place of its part of the file the log begins again at the first.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use twox_hash::XxHash3_64;
-
+use crate::block::{BlockFormat, BlockId};
 use crate::ledger::Words;
 
-/// What a block begins with, before the seed is mixed in.
-const MAGIC: u64 = u64::from_le_bytes(*b"iosonlog");
-/// Magic, number, first record, length, checksum: eight bytes each.
+/// What a block has beside its records.
 const HEADER_BYTES: usize = 40;
-/// Length and number of a record.
+/// What a record has beside its bytes.
 const RECORD_HEADER_BYTES: usize = 16;
 /// The longest block: what SQL Server writes at once.
 pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
@@ -26,7 +23,9 @@ pub(crate) const BLOCK_BYTES_MAX: usize = 60 << 10;
 pub(crate) struct Log {
     /// The target that it is on.
     target: u16,
-    seed: u64,
+    format: BlockFormat,
+    /// The thread whose log it is.
+    thread: u16,
     start: u64,
     end: u64,
     align: usize,
@@ -34,8 +33,10 @@ pub(crate) struct Log {
     number: u64,
     /// The first block since the log began at its first place.
     lap_began: u64,
-    /// Records that are in no block yet, one after the other.
-    pending: Vec<u8>,
+    /// Bytes of the records that are in no block yet.
+    pending: VecDeque<usize>,
+    /// Bytes of all of them together.
+    pending_bytes: usize,
     /// The number of the next record.
     next_record: u64,
     /// The first record that is pending.
@@ -93,47 +94,25 @@ pub(crate) struct Block {
     pub up_to: u64,
     /// It was acknowledged.
     pub acknowledged: bool,
-}
-
-/// What a block of the log holds that should hold another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogDamage {
-    /// There is an older block, or none: the write did not arrive.
-    Lost,
-    /// It begins as it should, and does not go on so.
-    Torn,
-    /// It is zeros.
-    Zeroed,
-    /// Nothing that the log has written.
-    Foreign,
-}
-
-impl LogDamage {
-    /// The words for it.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Lost => "an older block, or none, is there",
-            Self::Torn => "it begins as it should and does not go on so",
-            Self::Zeroed => "zeros are there",
-            Self::Foreign => "foreign data is there",
-        }
-    }
+    /// When that was seen, from the start of the run; none where a run before this one wrote it.
+    pub written_after: Option<Duration>,
 }
 
 impl Log {
     /// A log on a part of a file, empty.
-    pub(crate) fn new(seed: u64, start: u64, end: u64, align: usize) -> Self {
+    pub(crate) fn new(format: BlockFormat, start: u64, end: u64, align: usize) -> Self {
         Self {
             target: 0,
-            seed,
+            format,
+            thread: 0,
             start,
             end,
             align: align.max(512),
             position: start,
             number: 1,
             lap_began: 1,
-            pending: Vec::new(),
+            pending: VecDeque::new(),
+            pending_bytes: 0,
             next_record: 0,
             first_pending: 0,
             hardened: 0,
@@ -161,6 +140,7 @@ impl Log {
                 bytes: u32::try_from(units * UNIT).unwrap_or(u32::MAX),
                 up_to: 0,
                 acknowledged: true,
+                written_after: None,
             });
         }
         self.number = last + 1;
@@ -176,9 +156,33 @@ impl Log {
         usize::try_from(block.offset.saturating_sub(self.start)).unwrap_or(usize::MAX) / self.align
     }
 
-    /// The same on this target.
-    pub(crate) fn on(self, target: u16) -> Self {
-        Self { target, ..self }
+    /// The same of this thread, on this target.
+    pub(crate) fn of(self, thread: u16, target: u16) -> Self {
+        Self { target, thread, ..self }
+    }
+
+    pub(crate) fn format(&self) -> &BlockFormat {
+        &self.format
+    }
+
+    /// Which block of which log it is.
+    pub(crate) fn id_of(&self, block: &Block) -> BlockId {
+        BlockId { log: self.thread, number: block.number }
+    }
+
+    /// What a block should hold.
+    pub(crate) fn bytes_of(&self, block: &Block) -> Vec<u8> {
+        self.format.block(self.id_of(block), block.bytes as usize)
+    }
+
+    /// Whether no later block lies on the one of this number.
+    pub(crate) fn knows(&self, number: u64) -> bool {
+        self.blocks.iter().any(|block| block.number == number)
+    }
+
+    /// The number of the last block that was begun.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.number - 1
     }
 
     /// The target that it is on.
@@ -186,22 +190,19 @@ impl Log {
         self.target
     }
 
-    /// Appends a record of this many random bytes; gives its number.
+    /// Appends a record of this many bytes; gives its number.
     pub(crate) fn append(&mut self, bytes: u32) -> u64 {
         let number = self.next_record;
         self.next_record += 1;
-        let length = bytes as usize;
-        self.pending.extend((length as u64).to_le_bytes());
-        self.pending.extend(number.to_le_bytes());
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ number);
-        let words = std::iter::repeat_with(move || random.next_u64().to_le_bytes());
-        self.pending.extend(words.take(length.div_ceil(8)).flatten().take(length));
+        let whole = RECORD_HEADER_BYTES + bytes as usize;
+        self.pending.push_back(whole);
+        self.pending_bytes += whole;
         number
     }
 
     /// Bytes that are in no block yet.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.pending.len()
+        self.pending_bytes
     }
 
     /// Whether this record is on stable media.
@@ -233,27 +234,18 @@ impl Log {
             self.blocks.pop_front();
         }
         let block = out.get_mut(..bytes)?;
-        block.fill(0);
-        block[HEADER_BYTES..HEADER_BYTES + used].copy_from_slice(&self.pending[..used]);
-        for (part, value) in block.chunks_exact_mut(8).zip([
-            MAGIC ^ self.seed,
-            self.number,
-            self.first_pending,
-            used as u64,
-        ]) {
-            part.copy_from_slice(&value.to_le_bytes());
-        }
-        let sum = checksum(block);
-        block[32..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
-        self.pending.drain(..used);
-        self.first_pending += records;
+        self.pending.drain(..records);
+        self.pending_bytes -= used;
+        self.first_pending += records as u64;
         let made = Block {
             number: self.number,
             offset: self.position,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             up_to: self.first_pending,
             acknowledged: false,
+            written_after: None,
         };
+        self.format.fill(self.id_of(&made), block);
         self.number += 1;
         self.position += bytes as u64;
         if let Some(index) = &self.index {
@@ -265,30 +257,27 @@ impl Log {
 
     /// The block that the first record needs alone.
     fn longest(&self) -> usize {
-        let length = self.pending.first_chunk::<8>().map_or(0, |b| u64::from_le_bytes(*b));
-        let whole = HEADER_BYTES + RECORD_HEADER_BYTES + usize::try_from(length).unwrap_or(0);
-        whole.next_multiple_of(self.align)
+        let first = self.pending.front().copied().unwrap_or(0);
+        (HEADER_BYTES + first).next_multiple_of(self.align)
     }
 
-    /// Bytes and number of the whole pending records that fit into this room.
-    fn records_in(&self, room: usize) -> (usize, u64) {
+    /// Bytes and number of the pending records that fit into this room.
+    fn records_in(&self, room: usize) -> (usize, usize) {
         let (mut used, mut records) = (0, 0);
-        while let Some(length) = self.pending[used..].first_chunk::<8>() {
-            let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-            let end = used.saturating_add(RECORD_HEADER_BYTES).saturating_add(length);
-            if end > room {
+        for bytes in &self.pending {
+            if used + bytes > room {
                 break;
             }
-            (used, records) = (end, records + 1);
+            (used, records) = (used + bytes, records + 1);
         }
         (used, records)
     }
 
-    /// Notes that a block is on stable media.
-    pub(crate) fn harden(&mut self, block: Block) {
+    /// Notes that a block is on stable media, when that was seen.
+    pub(crate) fn harden(&mut self, block: Block, after: Duration) {
         self.hardened = self.hardened.max(block.up_to);
         if let Some(mine) = self.blocks.iter_mut().rev().find(|b| b.number == block.number) {
-            mine.acknowledged = true;
+            (mine.acknowledged, mine.written_after) = (true, Some(after));
         }
         if let Some(index) = &self.index {
             index.acknowledge(self.place_of(&block));
@@ -299,33 +288,6 @@ impl Log {
     pub(crate) fn acknowledged(&self) -> impl Iterator<Item = Block> + '_ {
         self.blocks.iter().filter(|b| b.acknowledged).copied()
     }
-
-    /// What is wrong with what was read where a block should be.
-    pub(crate) fn examine(&self, block: Block, found: &[u8]) -> Option<LogDamage> {
-        let word = |i: usize| {
-            let bytes = found.get(8 * i..)?.first_chunk::<8>()?;
-            Some(u64::from_le_bytes(*bytes))
-        };
-        let ours = word(0) == Some(MAGIC ^ self.seed);
-        let whole = found.len() == block.bytes as usize;
-        match word(1) {
-            _ if found.iter().all(|b| *b == 0) => Some(LogDamage::Zeroed),
-            Some(number) if ours && number == block.number => {
-                let right = whole && word(4) == Some(checksum(found));
-                (!right).then_some(LogDamage::Torn)
-            }
-            Some(number) if ours && number < block.number => Some(LogDamage::Lost),
-            _ => Some(LogDamage::Foreign),
-        }
-    }
-}
-
-/// Over everything but itself.
-fn checksum(block: &[u8]) -> u64 {
-    let (words, _) = block.as_chunks::<8>();
-    let start =
-        words.iter().take(4).fold(0, |sum: u64, w| sum.rotate_left(9) ^ u64::from_le_bytes(*w));
-    XxHash3_64::oneshot_with_seed(start, block.get(HEADER_BYTES..).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -340,16 +302,21 @@ mod tests {
         while let Some(block) = log.block(&mut out) {
             let at = usize::try_from(block.offset).unwrap();
             file[at..at + block.bytes as usize].copy_from_slice(&out[..block.bytes as usize]);
-            log.harden(block);
+            log.harden(block, Duration::ZERO);
         }
     }
 
-    fn damages(log: &Log, file: &[u8]) -> Vec<LogDamage> {
-        let read = |b: Block| {
+    /// Acknowledged blocks that are not there.
+    fn missing(log: &Log, file: &[u8]) -> Vec<u64> {
+        let is_there = |b: &Block| {
             let at = usize::try_from(b.offset).unwrap();
-            &file[at..at + b.bytes as usize]
+            file[at..at + b.bytes as usize] == log.bytes_of(b)
         };
-        log.acknowledged().filter_map(|b| log.examine(b, read(b))).collect()
+        log.acknowledged().filter(|b| !is_there(b)).map(|b| b.number).collect()
+    }
+
+    fn log(end: u64) -> Log {
+        Log::new(BlockFormat::new(7), 0, end, 512)
     }
 
     proptest! {
@@ -358,7 +325,7 @@ mod tests {
             records in prop::collection::vec(1u32..64_000, 1..200), align in prop::sample::select(vec![512usize, 4096])
         ) {
             let mut file = vec![0; 2 << 20];
-            let mut log = Log::new(7, 4096, 1 << 20, align);
+            let mut log = Log::new(BlockFormat::new(7), 4096, 1 << 20, align);
             for (n, bytes) in (0u64..).zip(&records) {
                 let number = log.append(*bytes);
                 prop_assert_eq!(number, n);
@@ -373,7 +340,7 @@ mod tests {
             let blocks: Vec<Block> = log.acknowledged().collect();
             prop_assert!(blocks.windows(2).all(|w| w[1].number == w[0].number + 1));
             prop_assert!(blocks.iter().all(|b| b.offset >= 4096 && b.offset + u64::from(b.bytes) <= 1 << 20));
-            prop_assert_eq!(damages(&log, &file), []);
+            prop_assert_eq!(missing(&log, &file), [0; 0]);
         }
     }
 
@@ -381,7 +348,7 @@ mod tests {
     #[test]
     fn blocks_of_the_lap_before_are_known_until_they_are_overwritten() {
         let mut file = vec![0; 1 << 20];
-        let mut log = Log::new(7, 0, 100 << 10, 512);
+        let mut log = log(100 << 10);
         for _ in 0..45 {
             log.append(4000);
             flush(&mut log, &mut file);
@@ -389,39 +356,7 @@ mod tests {
         // 25 blocks of 4096 bytes in a lap; of the first lap the last five are left.
         let numbers: Vec<u64> = log.acknowledged().map(|b| b.number).collect();
         assert_eq!(numbers, (21..=45).collect::<Vec<_>>());
-        assert_eq!(damages(&log, &file), []);
-    }
-
-    #[test]
-    fn each_damage_is_told() {
-        let mut file = vec![0; 1 << 20];
-        let mut log = Log::new(7, 0, 200 << 10, 512);
-        for _ in 0..100 {
-            log.append(3000);
-            flush(&mut log, &mut file);
-        }
-        let block = log.acknowledged().min_by_key(|b| b.offset).unwrap();
-        let at = usize::try_from(block.offset).unwrap();
-        let right = file[at..at + block.bytes as usize].to_vec();
-        let with = |change: &dyn Fn(&mut [u8])| {
-            let mut bytes = right.clone();
-            change(&mut bytes);
-            log.examine(block, &bytes)
-        };
-        assert_eq!(with(&|_| {}), None);
-        assert_eq!(with(&|b| b[3000] ^= 1), Some(LogDamage::Torn));
-        assert_eq!(with(&|b| b[600..].fill(0)), Some(LogDamage::Torn));
-        assert_eq!(with(&|b| b.fill(0)), Some(LogDamage::Zeroed));
-        assert_eq!(with(&|b| b.fill(7)), Some(LogDamage::Foreign));
-        assert_eq!(log.examine(block, &[]), Some(LogDamage::Zeroed));
-        // The block of the lap before, which began at the same place.
-        let mut older = Log::new(7, 0, 200 << 10, 512);
-        let mut old = vec![0; 1 << 20];
-        for _ in 0..10 {
-            older.append(3000);
-            flush(&mut older, &mut old);
-        }
-        assert_eq!(log.examine(block, &old[at..at + block.bytes as usize]), Some(LogDamage::Lost));
+        assert_eq!(missing(&log, &file), [0; 0]);
     }
 
     /// A log that is killed again and again, with a block under way that may or may not have arrived: what it knows of is there.
@@ -435,8 +370,8 @@ mod tests {
         let mut file = vec![0; 128 << 10];
         let mut seen = 0;
         for kill in 0..40u32 {
-            let mut log = Log::new(7, 0, 128 << 10, 512).kept_in(copied());
-            assert_eq!(damages(&log, &file), [], "kill {kill}");
+            let mut log = log(128 << 10).kept_in(copied());
+            assert_eq!(missing(&log, &file), [0; 0], "kill {kill}");
             let known = log.acknowledged().count();
             seen = seen.max(known);
             assert!(kill == 0 || known > 5);
@@ -462,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_log_too_small_for_a_record_makes_no_block() {
-        let mut log = Log::new(7, 0, 2048, 512);
+        let mut log = log(2048);
         log.append(5000);
         assert_eq!(log.block(&mut vec![0; 128 << 10]), None);
     }

@@ -6,19 +6,17 @@ use std::sync::atomic::Ordering;
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use engine::{Op, Queue, Request};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::figures::{FileFigures, Work};
 use crate::log::Log;
+use crate::log_checks::check_logs;
 use crate::plan::Plan;
-use crate::report::LogFault;
 use crate::run::{OpenQueue, Phase, RunError};
 use crate::shared::Shared;
 use crate::site::{Left, Site};
 use crate::users::{Chance, User};
-use crate::waiting::{NAMED_FROM, Waiting};
 
 /// What all phases leave.
 pub(crate) struct Done {
@@ -27,7 +25,6 @@ pub(crate) struct Done {
     pub total: Total,
     pub log_blocks: u64,
     pub log_time: Duration,
-    pub log_faults: Vec<LogFault>,
 }
 
 /// Every page is written, users work, every page and the log are read again.
@@ -53,6 +50,10 @@ pub(crate) fn phases(
         let audit = audit(shared, (start.cycle, start.cycle), open, &mut total)?;
         if !total.is_over(shared) {
             checked = Some(check_logs(shared, &logs, open)?);
+            if plan.stop_on_fault && shared.log_fault_count() > 0 {
+                // What is wrong stays as it is for whoever looks at it.
+                shared.end();
+            }
         }
         if matches!(stage, None | Some(Phase::Audit | Phase::Log)) && !total.is_over(shared) {
             // That was the reading that it was killed in, or the one behind it.
@@ -75,28 +76,21 @@ pub(crate) fn phases(
     }
     let cycled = cycles(shared, start, std::mem::take(&mut logs), open, &mut total)?;
     let is_over = total.is_over(shared);
-    let (mut log_blocks, mut log_faults) = (0, Vec::new());
+    let mut log_blocks = 0;
     let began = Instant::now();
     let is_logged = cycled.logs.iter().any(Option::is_some);
     if is_logged && (cycled.work_time > Duration::ZERO || checked.is_none()) {
         let blocks = cycled.logs.iter().flatten().flat_map(Log::acknowledged).count();
         let begins = if is_over { Shared::tells } else { Shared::begins };
         begins(shared, Phase::Log, cycled.number.max(1), blocks as u64);
-        (log_blocks, log_faults) = check_logs(shared, &cycled.logs, open)?;
+        log_blocks = check_logs(shared, &cycled.logs, open)?;
     }
-    if let Some((blocks, faults)) = checked {
-        // A block that was wrong before may have been written over since.
-        log_blocks += blocks;
-        let known =
-            |f: &LogFault| log_faults.iter().any(|k| (k.thread, k.number) == (f.thread, f.number));
-        let more: Vec<LogFault> = faults.into_iter().filter(|f| !known(f)).collect();
-        log_faults.extend(more);
-    }
+    log_blocks += checked.unwrap_or(0);
     if let Some(kept) = shared.kept.filter(|_| !total.is_over(shared)) {
         kept.ends();
     }
     let log_time = began.elapsed();
-    Ok(Done { load, cycled, total, log_blocks, log_time, log_faults })
+    Ok(Done { load, cycled, total, log_blocks, log_time })
 }
 
 /// Reads every page; gives how long that took.
@@ -262,87 +256,4 @@ fn phase(
         let all: Vec<Result<Left, RunError>> = threads.into_iter().map(join).collect();
         all.into_iter().collect()
     })
-}
-
-/// Reads every acknowledged block of the logs.
-fn check_logs(
-    shared: &Shared<'_>,
-    logs: &[Option<Log>],
-    open: &OpenQueue<'_>,
-) -> Result<(u64, Vec<LogFault>), RunError> {
-    let (mut blocks, mut faults) = (0, Vec::new());
-    if logs.iter().flatten().next().is_none() {
-        return Ok((blocks, faults));
-    }
-    let mut queue = open().map_err(RunError::Open)?;
-    for (thread, log) in (0..).zip(logs) {
-        for block in log.iter().flat_map(Log::acknowledged) {
-            if shared.stop.load(Ordering::Relaxed) {
-                return Ok((blocks, faults));
-            }
-            let request = Request {
-                slot: 0,
-                op: Op::Read,
-                target: log.as_ref().map_or(0, Log::target),
-                offset: block.offset,
-                bytes: block.bytes,
-                buffer_offset: 0,
-            };
-            let found = match read_whole(shared, &mut *queue, request) {
-                Ok(found) => found,
-                Err(error) => {
-                    // What cannot be read is no wrong data, and the blocks behind it may be readable.
-                    let errno = error.raw_os_error().unwrap_or(0);
-                    shared.failed_io(&request, errno.wrapping_neg());
-                    continue;
-                }
-            };
-            blocks += 1;
-            shared.teller.log_blocks.store(blocks, Ordering::Relaxed);
-            let damage = log.as_ref().and_then(|log| log.examine(block, found));
-            let (number, offset_bytes) = (block.number, block.offset);
-            faults.extend(damage.map(|damage| LogFault { damage, thread, number, offset_bytes }));
-        }
-    }
-    Ok((blocks, faults))
-}
-
-fn read_whole<'q>(
-    shared: &Shared<'_>,
-    queue: &'q mut dyn Queue,
-    mut request: Request,
-) -> io::Result<&'q [u8]> {
-    let whole = request.bytes as usize;
-    let mut finished = Vec::new();
-    let began = queue.now();
-    let mut was_named = false;
-    queue.issue(&[request])?;
-    loop {
-        queue.start()?;
-        queue.wait(queue.now() + 100_000_000)?;
-        queue.reap(&mut finished);
-        let Some(one) = finished.pop() else {
-            let age = Duration::from_nanos(queue.now().saturating_sub(began));
-            if age >= NAMED_FROM {
-                was_named = true;
-                shared.names(0, vec![Waiting { request, age }]);
-            }
-            continue;
-        };
-        if was_named {
-            shared.names(0, Vec::new());
-        }
-        let moved = u32::try_from(one.result)
-            .map_err(|_| io::Error::from_raw_os_error(one.result.wrapping_neg()))?;
-        if moved == 0 && request.bytes > 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        request.offset += u64::from(moved);
-        request.buffer_offset += moved;
-        request.bytes = request.bytes.saturating_sub(moved);
-        if request.bytes == 0 {
-            return Ok(queue.read_buffer(0).get(..whole).unwrap_or_default());
-        }
-        queue.issue(&[request])?;
-    }
 }

@@ -12,10 +12,12 @@ use crate::checks::Touched;
 const REMEMBERED: usize = 1 << 16;
 /// Set in what is remembered of a write.
 const WROTE: u64 = 1 << 63;
-/// Above the version are milliseconds since the start of the run, from 1 on: 24 days.
+/// Above the version are milliseconds since the start of the run, from 1 on. They begin again after 24 days; what is remembered is younger.
 const TIME_SHIFT: u32 = 32;
-const TIME_MAX: u64 = (1 << 31) - 1;
+const TIME_MASK: u64 = (1 << 31) - 1;
 const FILE_SHIFT: u32 = 48;
+/// What is remembered is no later than this behind the moment at which somebody looks.
+const SLACK: Duration = Duration::from_secs(3600);
 
 /// What one thread did last.
 #[derive(Debug)]
@@ -44,8 +46,7 @@ impl Ring {
     pub(crate) fn remember(&self, touched: Touched) {
         let next = self.next.load(Ordering::Relaxed);
         let Some(entry) = self.entries.get(next % REMEMBERED) else { return };
-        let milliseconds = u64::try_from(touched.after.as_millis()).unwrap_or(TIME_MAX);
-        let time = milliseconds.saturating_add(1).min(TIME_MAX);
+        let time = milliseconds(touched.after).wrapping_add(1) & TIME_MASK;
         let wrote = if touched.wrote { WROTE } else { 0 };
         let place = u64::from(touched.file) << FILE_SHIFT | touched.page;
         // Whoever sees the same twice has seen what belongs together.
@@ -56,8 +57,10 @@ impl Ring {
         self.next.store(next.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// What was done to a page, the first of it first.
-    pub(crate) fn of_page(&self, file: u16, page: u64) -> Vec<Touched> {
+    /// What was done to a page until `now`, from the start of the run; the first of it first.
+    pub(crate) fn of_page(&self, file: u16, page: u64, now: Duration) -> Vec<Touched> {
+        // Others go on meanwhile.
+        let latest = milliseconds(now + SLACK);
         let next = self.next.load(Ordering::Relaxed) % REMEMBERED;
         let (newer, older) = self.entries.split_at(next);
         let mine = u64::from(file) << FILE_SHIFT | page;
@@ -66,7 +69,7 @@ impl Ring {
             let place = entry.place.load(Ordering::Acquire);
             let whole = what != 0 && entry.what.load(Ordering::Acquire) == what;
             (whole && place == mine).then(|| Touched {
-                after: Duration::from_millis((what >> TIME_SHIFT & TIME_MAX).saturating_sub(1)),
+                after: Duration::from_millis(time_of(what >> TIME_SHIFT & TIME_MASK, latest)),
                 file,
                 page,
                 version: u32::try_from(what & u64::from(u32::MAX)).unwrap_or(0),
@@ -77,9 +80,22 @@ impl Ring {
     }
 }
 
+/// The last moment up to `latest` that is remembered so, in milliseconds.
+fn time_of(remembered: u64, latest: u64) -> u64 {
+    let latest = latest.saturating_add(1);
+    let before = latest.wrapping_sub(remembered) & TIME_MASK;
+    latest.saturating_sub(before).saturating_sub(1)
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LATER: Duration = Duration::from_secs(3600);
 
     fn touched(page: u64, version: u32) -> Touched {
         let after = Duration::from_millis(u64::from(version));
@@ -89,15 +105,31 @@ mod tests {
     #[test]
     fn the_last_are_remembered_in_their_order() {
         let ring = Ring::default();
-        assert_eq!(ring.of_page(0, 0), []);
+        assert_eq!(ring.of_page(0, 0, LATER), []);
         for version in 1..=100_000u32 {
             ring.remember(touched(u64::from(version % 10) | 1 << 47, version));
         }
-        let found = ring.of_page(65_535, 3 | 1 << 47);
+        let found = ring.of_page(65_535, 3 | 1 << 47, LATER);
         let versions = (100_000 - 65_536 + 1..=100_000u32).filter(|v| v % 10 == 3);
         let expected: Vec<Touched> = versions.map(|v| touched(3 | 1 << 47, v)).collect();
         assert_eq!(found, expected);
-        assert_eq!(ring.of_page(65_534, 3 | 1 << 47), []);
+        assert_eq!(ring.of_page(65_534, 3 | 1 << 47, LATER), []);
+    }
+
+    /// From the twenty-fifth day on, everything had been done at the same moment.
+    #[test]
+    fn times_are_right_after_weeks() {
+        let ring = Ring::default();
+        for day in [1u64, 24, 25, 60] {
+            let now = Duration::from_secs(day * 24 * 60 * 60);
+            let at = |before| now.checked_sub(Duration::from_millis(before)).unwrap();
+            for before in [70_000, 3, 0] {
+                ring.remember(Touched { after: at(before), ..touched(day, 5) });
+            }
+            let found = ring.of_page(65_535, day, now);
+            let times: Vec<Duration> = found.iter().map(|t| t.after).collect();
+            assert_eq!(times, [at(70_000), at(3), at(0)], "day {day}");
+        }
     }
 
     /// What is seen while it is written is what was done and nothing else.
@@ -113,7 +145,7 @@ mod tests {
                 over.store(true, Ordering::Relaxed);
             });
             while !over.load(Ordering::Relaxed) {
-                let found = ring.of_page(65_535, 4);
+                let found = ring.of_page(65_535, 4, LATER);
                 assert!(found.iter().all(|t| t.version % 7 == 4 && *t == touched(4, t.version)));
             }
         });

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::block::BlockSector;
 use crate::checks::Touched;
 use crate::classify::{Damage, Fault, Kept, SectorState};
 use crate::figures::{FileFigures, Work};
 use crate::ledger::Recovered;
-use crate::log::LogDamage;
 use crate::pace::Paced;
 
 /// A page that was wrong, with all that is known of it.
@@ -22,10 +22,12 @@ pub struct FaultReport {
     pub offset_bytes: u64,
     /// When it was found, from the start of the run.
     pub found_after: Duration,
-    /// When it was last written, from the start of the run.
-    pub written_after: Duration,
+    /// When it was last written, from the start of the run; none if that was more than 24 days after it, or never.
+    pub written_after: Option<Duration>,
     /// How often it was read again.
     pub rereads: u32,
+    /// How often it was to be, unless it was right before.
+    pub rereads_planned: u32,
     /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
@@ -63,16 +65,31 @@ impl fmt::Display for FaultReport {
         if let Some(other) = belongs_to {
             write!(f, ", which belongs to page {} of file {}", other.page, other.file)?;
         }
-        let wrong = examined.sectors.iter().enumerate().filter(|(_, s)| **s != SectorState::Right);
-        let wrong: Vec<String> = wrong.map(|(index, _)| index.to_string()).collect();
-        if wrong.len() < examined.sectors.len() {
-            let sectors = if wrong.len() == 1 { "sector" } else { "sectors" };
-            write!(f, ", wrong in {sectors} {}", wrong.join(", "))?;
-        }
-        match kept {
-            Kept::Transient => write!(f, "; right when read again ({} times)", self.rereads),
-            Kept::Persistent => write!(f, "; still so after {} more reads", self.rereads),
-        }
+        let wrong: Vec<bool> = examined.sectors.iter().map(|s| *s != SectorState::Right).collect();
+        write!(f, "{}", wrong_sectors(&wrong))?;
+        write!(f, "; {}", reread_words(*kept, self.rereads, self.rereads_planned))
+    }
+}
+
+/// Which sectors are wrong, where not all of them are.
+fn wrong_sectors(wrong: &[bool]) -> String {
+    let numbers: Vec<String> = (0..)
+        .zip(wrong)
+        .filter(|(_, wrong)| **wrong)
+        .map(|(n, _): (u64, _)| n.to_string())
+        .collect();
+    let sectors = if numbers.len() == 1 { "sector" } else { "sectors" };
+    if numbers.len() == wrong.len() {
+        return String::new();
+    }
+    format!(", wrong in {sectors} {}", numbers.join(", "))
+}
+
+/// What reading again has shown, and how much that says.
+fn reread_words(kept: Kept, rereads: u32, planned: u32) -> String {
+    match kept {
+        Kept::Transient => format!("right when read again ({rereads} times)"),
+        Kept::Persistent => results::still_wrong(rereads, planned),
     }
 }
 
@@ -87,17 +104,55 @@ pub struct FaultKind {
     pub count: u64,
 }
 
-/// A block of the log that was acknowledged and is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A block of the log that was acknowledged and is not there, with all that is known of it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LogFault {
-    /// What is there.
-    pub damage: LogDamage,
+    /// What happened to it.
+    pub damage: Damage,
+    /// Whether it stayed so.
+    pub kept: Kept,
+    /// The log file.
+    pub path: PathBuf,
     /// Whose log it is: the number of the thread.
-    pub thread: u32,
-    /// Its number.
+    pub thread: u16,
+    /// Its number in that log.
     pub number: u64,
     /// Where it begins in the log file.
     pub offset_bytes: u64,
+    /// What each sector held when it was read first, in order.
+    pub sectors: Vec<BlockSector>,
+    /// The first byte of it that was wrong.
+    pub first_byte: usize,
+    /// When it was found, from the start of the run.
+    pub found_after: Duration,
+    /// When its write was done, from the start of the run; none where a run before this one wrote it.
+    pub written_after: Option<Duration>,
+    /// How often it was read again.
+    pub rereads: u32,
+    /// How often it was to be, unless it was right before.
+    pub rereads_planned: u32,
+    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    pub right_cached: Option<bool>,
+    /// What it should hold and what it held, where these differ.
+    pub dump: String,
+}
+
+impl fmt::Display for LogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wrong: Vec<bool> = self.sectors.iter().map(|s| *s != BlockSector::Right).collect();
+        write!(
+            f,
+            "{} in the log of thread {} in `{}`, block {} at {} bytes, first in byte {} of it{}; {}",
+            self.damage.words_of_block(),
+            self.thread,
+            self.path.display(),
+            self.number,
+            self.offset_bytes,
+            self.first_byte,
+            wrong_sectors(&wrong),
+            reread_words(self.kept, self.rereads, self.rereads_planned)
+        )
+    }
 }
 
 /// I/Os that the system failed.
@@ -151,7 +206,9 @@ pub struct Report {
     pub fault_count: u64,
     /// Acknowledged blocks of the log that were looked at.
     pub log_blocks: u64,
-    /// Those that were not there.
+    /// How many of them were not there.
+    pub log_fault_count: u64,
+    /// Those that were not there; at most 200 of them.
     pub log_faults: Vec<LogFault>,
     /// I/Os that failed.
     pub failures: Vec<IoFailure>,
@@ -178,6 +235,6 @@ impl Report {
     /// Whether everything that was read was what was written.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        self.fault_count == 0 && self.log_faults.is_empty()
+        self.fault_count == 0 && self.log_fault_count == 0
     }
 }

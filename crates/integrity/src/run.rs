@@ -9,13 +9,14 @@ use std::time::Duration;
 use engine::Queue;
 use thiserror::Error;
 
+use crate::block::BlockFormat;
 use crate::events::Hear;
 use crate::files::{DataFile, Shape};
-use crate::kept::{KeptError, KeptLedger, Needs, Parts};
+use crate::kept::{KeptError, KeptLedger, Needs, Parts, now_milliseconds};
 use crate::ledger::{Ledger, LedgerError, Recovered, Words};
 use crate::log::{Index, Log};
 use crate::pace::Pace;
-use crate::page::{PageError, PageFormat};
+use crate::page::{PageError, PageFormat, mixed};
 use crate::phases::{Cycled, Done, Total, phases};
 use crate::plan::Plan;
 use crate::platform::is_device;
@@ -162,9 +163,10 @@ pub fn run_kept(
     if let Some(kept) = kept {
         shared.keeps(kept);
     }
+    let blocks = block_format(plan, kept);
     let mut indexes = logs.into_iter().map(|part| Index(Words::Kept(part)));
     let log = |thread| {
-        let log = log_of(plan, &log_places, thread)?;
+        let log = log_of(plan, &log_places, thread, &blocks)?;
         Some(match indexes.next() {
             Some(index) => log.kept_in(index),
             None => log,
@@ -186,8 +188,9 @@ pub fn run_kept(
     let fault_count = shared.fault_count.load(Ordering::Relaxed);
     let long_ios = shared.long_ios.load(Ordering::Relaxed);
     let paced = shared.paces.iter().map(Pace::paced).collect();
-    let Noted { faults, kinds: fault_kinds, failures } = shared.noted();
-    let Done { load, cycled, total, log_blocks, log_time, log_faults } = done;
+    let log_fault_count = shared.log_fault_count();
+    let Noted { faults, kinds: fault_kinds, log_faults, failures } = shared.noted();
+    let Done { load, cycled, total, log_blocks, log_time } = done;
     let Total { targets, work, ended } = total;
     let Cycled { work_time, audit, number: cycles, .. } = cycled;
     Ok(Report {
@@ -203,6 +206,7 @@ pub fn run_kept(
         fault_kinds,
         fault_count,
         log_blocks,
+        log_fault_count,
         log_faults,
         failures,
         long_ios,
@@ -210,6 +214,13 @@ pub fn run_kept(
         ended,
         resumed: recovered.map(|recovered| Resumed { times: resumes, recovered }),
     })
+}
+
+/// How the blocks of the logs are made. None is like one that an earlier run left, whatever its seed was: what was lost would seem to be
+/// there.
+fn block_format(plan: &Plan, kept: Option<&KeptLedger>) -> BlockFormat {
+    let began = kept.map_or_else(now_milliseconds, KeptLedger::began);
+    BlockFormat::new(mixed(plan.seed) ^ began)
 }
 
 /// What a run that was killed has left in the ledgers of its files.
@@ -353,9 +364,9 @@ fn part_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<LogPart> {
     Some(LogPart { target, start: bytes * part, bytes, align })
 }
 
-fn log_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32) -> Option<Log> {
+fn log_of(plan: &Plan, logs: &LogPlaces<'_>, thread: u32, blocks: &BlockFormat) -> Option<Log> {
     let LogPart { target, start, bytes, align } = part_of(plan, logs, thread)?;
     let align = usize::try_from(align).unwrap_or(4096);
-    let seed = plan.seed ^ u64::from(thread) << 32;
-    Some(Log::new(seed, start, start + bytes, align).on(target))
+    let thread = u16::try_from(thread).unwrap_or(u16::MAX);
+    Some(Log::new(blocks.clone(), start, start + bytes, align).of(thread, target))
 }

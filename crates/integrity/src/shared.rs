@@ -1,5 +1,6 @@
 //! What the threads of a run have in common.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use engine::Request;
 
+use crate::block::BlockId;
 use crate::checks::Touched;
 use crate::events::{Hear, NoticeKind, Teller};
 use crate::files::DataFile;
@@ -15,11 +17,11 @@ use crate::pace::Pace;
 use crate::page::PageFormat;
 use crate::plan::Plan;
 use crate::remembered::Ring;
-use crate::report::{FaultKind, FaultReport, IoFailure, failure_words};
+use crate::report::{FaultKind, FaultReport, IoFailure, LogFault, failure_words};
 use crate::run::Phase;
 use crate::waiting::Waiting;
 
-/// So many wrong pages are kept with all that is known of them; more are counted.
+/// So many wrong pages, and so many wrong blocks of the logs, are kept with all that is known of them; more are counted.
 const FAULTS_MAX: usize = 200;
 /// So many different failed I/Os are kept.
 const FAILURES_MAX: usize = 64;
@@ -51,6 +53,7 @@ pub(crate) struct Shared<'a> {
     start: Instant,
     faults: Mutex<(Vec<FaultReport>, Vec<FaultKind>)>,
     pub fault_count: AtomicU64,
+    log_faults: Mutex<LogFaults>,
     failures: Mutex<Vec<IoFailure>>,
     pub failure_count: AtomicU64,
     /// For each thread, the I/Os it made last.
@@ -92,6 +95,7 @@ impl<'a> Shared<'a> {
             start: Instant::now(),
             faults: Mutex::default(),
             fault_count: AtomicU64::new(0),
+            log_faults: Mutex::default(),
             failures: Mutex::default(),
             failure_count: AtomicU64::new(0),
             touched,
@@ -176,8 +180,9 @@ impl<'a> Shared<'a> {
 
     /// What was last done with a page, in order of time.
     pub(crate) fn history_of(&self, file: u16, page: u64) -> Vec<Touched> {
+        let now = self.since_start();
         let mut found: Vec<Touched> =
-            self.touched.iter().flat_map(|ring| ring.of_page(file, page)).collect();
+            self.touched.iter().flat_map(|ring| ring.of_page(file, page, now)).collect();
         found.sort_by_key(|t| t.after);
         found
     }
@@ -201,6 +206,27 @@ impl<'a> Shared<'a> {
         if self.plan.stop_on_fault {
             self.end();
         }
+    }
+
+    /// Notes a block of a log that was wrong.
+    pub(crate) fn log_fault(&self, fault: LogFault) {
+        let kind = NoticeKind::WrongLog(fault.damage);
+        self.teller.notice(kind, format!("WRONG DATA: {fault}"));
+        let mut noted = held(&self.log_faults);
+        noted.known.insert((fault.thread, fault.number));
+        if noted.faults.len() < FAULTS_MAX {
+            noted.faults.push(fault);
+        }
+    }
+
+    /// Whether a block was wrong before.
+    pub(crate) fn knows_log_fault(&self, id: BlockId) -> bool {
+        held(&self.log_faults).known.contains(&(id.log, id.number))
+    }
+
+    /// How many blocks of the logs were wrong.
+    pub(crate) fn log_fault_count(&self) -> u64 {
+        held(&self.log_faults).known.len() as u64
     }
 
     /// Notes an I/O that the system failed.
@@ -250,14 +276,24 @@ impl<'a> Shared<'a> {
     pub(crate) fn noted(self) -> Noted {
         let (faults, kinds) = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failures = self.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Noted { faults, kinds, failures }
+        let log_faults = self.log_faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Noted { faults, kinds, log_faults: log_faults.faults, failures }
     }
+}
+
+/// Blocks of the logs that were wrong.
+#[derive(Default)]
+struct LogFaults {
+    faults: Vec<LogFault>,
+    /// Thread and number of each.
+    known: BTreeSet<(u16, u64)>,
 }
 
 /// Everything that went wrong.
 pub(crate) struct Noted {
     pub faults: Vec<FaultReport>,
     pub kinds: Vec<FaultKind>,
+    pub log_faults: Vec<LogFault>,
     pub failures: Vec<IoFailure>,
 }
 

@@ -178,7 +178,9 @@ impl Display {
         use integrity::{Event, NoticeKind};
         let notice = match event {
             Event::Notice(notice) => said.map(|text| match notice.kind {
-                NoticeKind::WrongData(_) | NoticeKind::IoFailed => format!("error: {text}"),
+                NoticeKind::WrongData(_) | NoticeKind::WrongLog(_) | NoticeKind::IoFailed => {
+                    format!("error: {text}")
+                }
                 NoticeKind::LongIo => format!("warning: {text}"),
                 NoticeKind::EndWaits => text.to_owned(),
             }),

@@ -56,9 +56,9 @@ pub use trend::{
 };
 
 pub use validation::{
-    DatabaseWork, FailedIos, FaultCount, FileIos, FileThrottling, LogBlockFault, PageDamage,
-    PageFault, PagePlace, PageTouch, Persistence, ResumedRun, ValidatedFile, Validation,
-    ValidationPhase, ValidationVerdict, WrongSector,
+    DatabaseWork, FailedIos, FaultCount, FileIos, FileThrottling, LogBlockFault, NEWER_BECAUSE,
+    PageDamage, PageFault, PagePlace, PageTouch, Persistence, ResumedRun, ValidatedFile,
+    Validation, ValidationPhase, ValidationVerdict, WrongSector, still_wrong,
 };
 
 /// The JSON Schema of one of the documents.

@@ -47,7 +47,10 @@ pub struct Validation {
     pub fault_kinds: Vec<FaultCount>,
     /// Pages that were wrong, with all that is known of them; the first 200.
     pub faults: Vec<PageFault>,
-    /// Acknowledged blocks of the log that were not there.
+    /// How many acknowledged blocks of the log were not there.
+    #[serde(default)]
+    pub log_fault_count: u64,
+    /// Acknowledged blocks of the log that were not there, with all that is known of them; the first 200.
     pub log_faults: Vec<LogBlockFault>,
     /// I/Os that the system failed.
     pub failures: Vec<FailedIos>,
@@ -207,7 +210,17 @@ pub enum PageDamage {
     ChecksumOnly,
 }
 
+/// Why a page may be of a version that the run has not written yet.
+pub const NEWER_BECAUSE: &str = "another program writes to the file, the ledger is older than the data, or an earlier run with the same seed \
+     wrote it and the write of this one was lost";
+
 impl PageDamage {
+    /// The words for it where it happened to a block of the log.
+    #[must_use]
+    pub fn words_of_block(self) -> &'static str {
+        if self == Self::TornPage { "torn block" } else { self.words() }
+    }
+
     /// The words for it.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -285,10 +298,13 @@ pub struct PageFault {
     pub belongs_to: Option<PagePlace>,
     /// When it was found, from the start of the run.
     pub found_after_seconds: f64,
-    /// When it was last written, from the start of the run.
-    pub written_after_seconds: f64,
+    /// When it was last written, from the start of the run; none if that was more than 24 days after it, or never.
+    pub written_after_seconds: Option<f64>,
     /// How often it was read again.
     pub rereads: u32,
+    /// How often it was to be, unless it was right before: fewer reads were made where the run came to its end, or where it could not be read.
+    #[serde(default)]
+    pub rereads_planned: u32,
     /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
@@ -326,17 +342,54 @@ pub struct PageTouch {
     pub wrote: bool,
 }
 
-/// A block of the log that was acknowledged and is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A block of the log that was acknowledged and is not there, with all that is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogBlockFault {
-    /// What is there, in words.
-    pub holds: String,
+    /// What happened to it; a torn page is a torn block here.
+    pub damage: PageDamage,
+    /// Whether it stayed so.
+    pub persistence: Persistence,
+    /// The log file.
+    pub path: PathBuf,
     /// Whose log it is: the number of the thread.
     pub thread: u32,
-    /// Its number.
+    /// Its number in that log.
     pub number: u64,
     /// Where it begins in the log file.
     pub offset_bytes: u64,
+    /// Its sectors of 512 bytes in all.
+    pub sectors: u64,
+    /// Those that were wrong, and what was in them.
+    pub wrong_sectors: Vec<WrongSector>,
+    /// The first byte of the block that was wrong.
+    pub first_byte: u64,
+    /// When it was found, from the start of the run.
+    pub found_after_seconds: f64,
+    /// When its write was done, from the start of the run; none where a run before this one wrote it.
+    pub written_after_seconds: Option<f64>,
+    /// How often it was read again.
+    pub rereads: u32,
+    /// How often it was to be, unless it was right before.
+    pub rereads_planned: u32,
+    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    pub right_cached: Option<bool>,
+    /// What it should hold and what it held, where these differ.
+    pub dump: String,
+}
+
+/// What is said of something that was wrong each time it was read again; `planned` is how often that was to be.
+#[must_use]
+pub fn still_wrong(rereads: u32, planned: u32) -> String {
+    let reads = if rereads == 1 { "read" } else { "reads" };
+    match rereads {
+        0 => "it could not be read again".to_owned(),
+        _ if rereads < planned => {
+            format!(
+                "still so after {rereads} more {reads}; {planned} were to be made, and the run came to its end or they failed"
+            )
+        }
+        _ => format!("still so after {rereads} more {reads}"),
+    }
 }
 
 /// I/Os that the system failed alike.
@@ -390,7 +443,9 @@ impl Validation {
             let other = f.belongs_to.as_mut().and_then(|place| place.path.as_mut());
             [Some(&mut f.path), other].into_iter().flatten()
         });
-        files.chain(faults).chain(self.failures.iter_mut().map(|f| &mut f.path))
+        let logs = self.log_faults.iter_mut().map(|f| &mut f.path);
+        let failures = self.failures.iter_mut().map(|f| &mut f.path);
+        files.chain(faults).chain(logs).chain(failures)
     }
 }
 

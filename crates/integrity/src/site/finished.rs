@@ -143,7 +143,7 @@ impl Site<'_> {
             Task::Log(block) | Task::HardenLog(block) => {
                 self.log_busy = false;
                 match &mut self.log {
-                    Some(log) if complete => log.harden(block),
+                    Some(log) if complete => log.harden(block, after),
                     _ => {
                         let what = "the log cannot be written, and no page may be before it";
                         self.fail(io::Error::other(what));

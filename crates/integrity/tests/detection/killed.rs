@@ -110,6 +110,25 @@ fn damage_between_a_kill_and_the_rest_is_found() {
     }
 }
 
+/// A block that was spoiled before the run went on was written over by it, and the run went on.
+#[test]
+fn a_log_that_was_spoiled_meanwhile_ends_what_goes_on() {
+    let spoilt = |storage: &Shared, _| {
+        let log = &mut storage.lock().unwrap().stored[2];
+        log.chunks_mut(64 << 10).for_each(|part| part[..512].fill(0));
+    };
+    let plan = Plan { stop_on_fault: true, ..plan() };
+    let reports = killed(&plan, &[(3000, 0)], &spoilt);
+    let last = reports.last().unwrap();
+    assert!(last.log_fault_count > 0 && last.fault_count == 0 && last.work.changes == 0);
+    for fault in &last.log_faults {
+        assert!(matches!(fault.damage, Damage::Torn | Damage::Zeroed), "{fault}");
+        // When it was written is known of what this part of the run has written.
+        assert_eq!(fault.written_after, None, "{fault}");
+        assert!(fault.dump.contains(" exp ") && fault.rereads > 0, "{fault}");
+    }
+}
+
 /// A run that has come to its end is read again by whoever comes later.
 #[test]
 fn a_run_that_has_ended_can_be_read_again() {

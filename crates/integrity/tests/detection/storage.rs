@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use engine::{Finished, Op, Queue, Request};
@@ -70,6 +71,8 @@ pub(crate) struct Storage {
     forgotten: BTreeMap<(u16, u64), (Vec<u8>, u32)>,
     /// Pages that were read, and then were gone.
     pub gone: BTreeSet<(u16, u64)>,
+    /// Becomes true when a reader is handed wrong bytes.
+    pub wrong: Option<Arc<AtomicBool>>,
     /// I/Os move only a part at a time.
     pub short: bool,
     /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
@@ -197,7 +200,7 @@ impl Storage {
             None => stored[part].copy_from_slice(bytes),
             Some(Failure::BitFlipWrite) => {
                 stored[part.clone()].copy_from_slice(bytes);
-                stored[part.start + 777] ^= 0x10;
+                stored[part.start + 777 % bytes.len()] ^= 0x10;
             }
             Some(Failure::TornWrite(sectors)) => {
                 let arrived = (sectors * 512).min(bytes.len());
@@ -240,7 +243,11 @@ impl Storage {
         let stored = &self.stored[target];
         out.copy_from_slice(&stored[part.clone()]);
         match failure {
-            Some(Failure::BitFlipRead) => out[1234] ^= 0x80,
+            Some(Failure::BitFlipRead) => {
+                // A block of the log may be shorter.
+                let at = 1234 % out.len();
+                out[at] ^= 0x80;
+            }
             Some(Failure::ZeroRead) => out.fill(0),
             Some(Failure::MisdirectedRead) => {
                 let from = self.elsewhere(request);
@@ -260,6 +267,9 @@ impl Storage {
         for (page, bytes) in part.clone().step_by(PAGE).zip(out.chunks(PAGE)) {
             if bytes != &self.right[target][page..page + bytes.len()] {
                 self.seen_wrong.insert((request.target, (page / PAGE) as u64));
+                if let Some(wrong) = &self.wrong {
+                    wrong.store(true, Ordering::Relaxed);
+                }
             }
         }
         i32::try_from(out.len()).unwrap()

@@ -66,14 +66,20 @@ fn drawn(share: f64) -> String {
     "━".repeat(done) + &"╌".repeat(BAR - done)
 }
 
-/// Wrong pages that are told of one by one.
+/// Wrong pages, and wrong blocks of the log, that are told of one by one.
 const WRONG_MAX: u64 = 20;
 /// Behind those, how many there are is told no sooner than this.
 const COUNT_PERIOD: Duration = Duration::from_secs(10);
 
-/// What people hear of notices: of wrong pages the first ones, and how many there are now and then.
+/// What people hear of notices: of wrong pages and blocks the first ones, and how many there are now and then.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
+    pages: Counted,
+    blocks: Counted,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
     wrong: u64,
     counted: Option<Instant>,
 }
@@ -81,22 +87,32 @@ pub(crate) struct Notices {
 impl Notices {
     /// What is said of a notice; none where it is only counted.
     pub(crate) fn said(&mut self, notice: &Notice, now: Instant) -> Option<String> {
-        let NoticeKind::WrongData(_) = notice.kind else { return Some(notice.text.clone()) };
+        let (counted, what) = match notice.kind {
+            NoticeKind::WrongData(_) => (&mut self.pages, "pages"),
+            NoticeKind::WrongLog(_) => (&mut self.blocks, "blocks of the log"),
+            _ => return Some(notice.text.clone()),
+        };
+        counted.said(&notice.text, what, now)
+    }
+}
+
+impl Counted {
+    fn said(&mut self, text: &str, what: &str, now: Instant) -> Option<String> {
         self.wrong += 1;
         if self.wrong <= WRONG_MAX {
-            return Some(notice.text.clone());
+            return Some(text.to_owned());
         }
         let Some(counted) = self.counted else {
             self.counted = Some(now);
             return Some(format!(
-                "WRONG DATA: more than {WRONG_MAX} pages; from here on they are counted, and the result has them"
+                "WRONG DATA: more than {WRONG_MAX} {what}; from here on they are counted, and the result has them"
             ));
         };
         if now.duration_since(counted) < COUNT_PERIOD {
             return None;
         }
         self.counted = Some(now);
-        Some(format!("WRONG DATA: {} pages by now", whole(self.wrong)))
+        Some(format!("WRONG DATA: {} {what} by now", whole(self.wrong)))
     }
 }
 
@@ -221,7 +237,10 @@ pub(crate) mod tests {
                 && plain(&said[21]) == "WRONG DATA: 1 021 pages by now",
             "{said:?}"
         );
-        assert_eq!(notices.said(&notice(NoticeKind::IoFailed), start).as_deref(), Some("it"));
+        let block = notice(NoticeKind::WrongLog(integrity::Damage::Zeroed));
+        for other in [notice(NoticeKind::IoFailed), block] {
+            assert_eq!(notices.said(&other, start).as_deref(), Some("it"));
+        }
     }
 
     #[test]

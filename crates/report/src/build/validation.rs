@@ -1,14 +1,18 @@
 //! Whether the storage returned what was written: the verdict, every fault and what it means, what was checked and how.
 
 use results::{
-    DatabaseWork, Experiment, FileIos, PageDamage, Persistence, Validation, ValidationVerdict,
+    DatabaseWork, Experiment, FileIos, LogBlockFault, PageDamage, Persistence, Validation,
+    ValidationVerdict,
 };
 use serde_json::Value;
 use workload::{Bytes, Mode};
 
 use super::make::{cleaned, column, fact, number, section, table, text, whole};
 use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
-use crate::text::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};
+use crate::text::{
+    WAITED, fault_details, fault_sentence, is_database, log_fault_details, log_fault_sentence,
+    resumed_sentence, sectors,
+};
 use crate::words;
 
 /// Faults whose bytes are shown.
@@ -22,7 +26,7 @@ pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
         section("verdict", "Verdict", vec![Block::Cards(cards(v))]),
         section("tested", "What was tested", vec![Block::Facts(tested(e))]),
         section("faults", "Pages that were wrong", faults.chain(listings(v)).collect()),
-        section("log", "Blocks of the log that were not there", tables(log(v))),
+        section("log", "Blocks of the log that were not there", log(v)),
         section("failures", "I/Os that failed", tables(failures(v))),
         section("work", "What was done and checked", work(v)),
         section("files", "File by file", tables(files(v))),
@@ -135,8 +139,8 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
              works with values that have been changed, and may write them back."
         }
         PageDamage::NewerThanKnown => {
-            "A page is of a version that this run has not written: another program writes to the file, or the ledger is older than the \
-             data, as one that was restored from a copy. The storage need not be at fault."
+            "A page is of a version that this run has not written: another program writes to the file, the ledger is older than the \
+             data, as one that was restored from a copy, or an earlier run with the same seed wrote it and the write of this one was lost."
         }
         PageDamage::MisdirectedWrite => {
             "A page was written to the place of another: both are lost, the one at its own place as a lost write."
@@ -188,6 +192,7 @@ fn pages(v: &Validation) -> Option<Table> {
         column("written_s", "Last written after", Unit::Seconds),
         column("found_s", "Found after", Unit::Seconds),
         column("rereads", "Rereads", Unit::Count),
+        column("rereads_planned", "Rereads planned", Unit::Count),
         column("cached", "Through the OS cache", Unit::Text),
     ];
     let rows = (1_u64..).zip(&v.faults).map(|(i, fault)| {
@@ -202,7 +207,7 @@ fn pages(v: &Validation) -> Option<Table> {
             text(&words::path(&fault.path)),
             whole(fault.page),
             whole(fault.offset_bytes),
-            text(&sectors(fault)),
+            text(&sectors(&fault.wrong_sectors, fault.sectors)),
             whole(fault.first_byte),
             whole(u64::from(fault.expected_version)),
             number(fault.found_version.map(f64::from)),
@@ -210,9 +215,8 @@ fn pages(v: &Validation) -> Option<Table> {
             number(fault.written_after_seconds),
             number(fault.found_after_seconds),
             whole(u64::from(fault.rereads)),
-            fault
-                .right_cached
-                .map_or(Cell::Empty, |right| text(if right { "right" } else { "wrong" })),
+            whole(u64::from(fault.rereads_planned)),
+            cached(fault.right_cached),
         ]
     });
     let more = v.fault_count.saturating_sub(v.faults.len() as u64);
@@ -223,28 +227,6 @@ fn pages(v: &Validation) -> Option<Table> {
     table("faults", "Page by page", &caption, columns, rows.collect())
 }
 
-/// The wrong sectors and what they hold, those that follow each other and hold the same together.
-fn sectors(fault: &results::PageFault) -> String {
-    let mut runs: Vec<(u64, u64, &str)> = Vec::new();
-    for wrong in &fault.wrong_sectors {
-        match runs.last_mut() {
-            Some((_, to, holds)) if *to + 1 == wrong.sector && *holds == wrong.holds => {
-                *to = wrong.sector;
-            }
-            _ => runs.push((wrong.sector, wrong.sector, &wrong.holds)),
-        }
-    }
-    let run = |(from, to, holds): &(u64, u64, &str)| {
-        let all = *from == 0 && *to + 1 == fault.sectors;
-        match (all, from == to) {
-            (true, _) => format!("all: {holds}"),
-            (false, true) => format!("{from}: {holds}"),
-            (false, false) => format!("{from} to {to}: {holds}"),
-        }
-    };
-    runs.iter().map(run).collect::<Vec<_>>().join(", ")
-}
-
 /// The bytes of the first faults.
 fn listings(v: &Validation) -> impl Iterator<Item = Block> + '_ {
     (1_u64..).zip(v.faults.iter().take(SHOWN)).map(|(i, fault)| {
@@ -253,23 +235,61 @@ fn listings(v: &Validation) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-fn log(v: &Validation) -> Option<Table> {
+/// Blocks of the log, and the bytes of the first.
+fn log(v: &Validation) -> Vec<Block> {
+    let listing = |fault: &LogBlockFault| {
+        let title = log_fault_sentence(fault);
+        Block::Listing(Listing { title, lines: log_fault_details(fault) })
+    };
+    let listings = v.log_faults.iter().take(SHOWN).map(listing);
+    tables(log_table(v)).into_iter().chain(listings).collect()
+}
+
+fn log_table(v: &Validation) -> Option<Table> {
     let columns = vec![
+        column("fault", "Fault", Unit::Text),
+        column("persistence", "Persistence", Unit::Text),
+        column("path", "File", Unit::Text),
         column("thread", "Log of thread", Unit::Count),
         column("block", "Block", Unit::Count),
         column("offset_bytes", "Offset in bytes", Unit::Count),
-        column("holds", "What is there", Unit::Text),
+        column("sectors", "Wrong sectors", Unit::Text),
+        column("first_byte", "First wrong byte", Unit::Count),
+        column("written_s", "Written after", Unit::Seconds),
+        column("found_s", "Found after", Unit::Seconds),
+        column("rereads", "Rereads", Unit::Count),
+        column("rereads_planned", "Rereads planned", Unit::Count),
+        column("cached", "Through the OS cache", Unit::Text),
     ];
     let rows = v.log_faults.iter().map(|fault| {
         vec![
+            text(fault.damage.words_of_block()),
+            text(fault.persistence.words()),
+            text(&words::path(&fault.path)),
             whole(u64::from(fault.thread)),
             whole(fault.number),
             whole(fault.offset_bytes),
-            text(&fault.holds),
+            text(&sectors(&fault.wrong_sectors, fault.sectors)),
+            whole(fault.first_byte),
+            number(fault.written_after_seconds),
+            number(fault.found_after_seconds),
+            whole(u64::from(fault.rereads)),
+            whole(u64::from(fault.rereads_planned)),
+            cached(fault.right_cached),
         ]
     });
-    let caption = "Each was acknowledged as durable: a database would lose committed transactions.";
-    table("log-faults", "Log", caption, columns, rows.collect())
+    let mut caption =
+        "Each was acknowledged as durable: a database would lose committed transactions."
+            .to_owned();
+    let more = v.log_fault_count.saturating_sub(v.log_faults.len() as u64);
+    if more > 0 {
+        caption = format!("{caption} {} more were counted.", words::count(more));
+    }
+    table("log-faults", "Log", &caption, columns, rows.collect())
+}
+
+fn cached(right: Option<bool>) -> Cell {
+    right.map_or(Cell::Empty, |right| text(if right { "right" } else { "wrong" }))
 }
 
 fn failures(v: &Validation) -> Option<Table> {

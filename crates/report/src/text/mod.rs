@@ -9,6 +9,7 @@ mod inspection;
 mod kernel;
 mod knee;
 mod layout;
+mod log_faults;
 mod measurement;
 mod recording;
 mod runs;
@@ -35,6 +36,7 @@ pub use sizes::sizes;
 pub use sweep::{CSV_HEAD, sweep, sweep_csv};
 
 pub use crate::words::{clean, moment};
+pub(crate) use log_faults::{log_fault_details, log_fault_sentence, sectors};
 pub use trend::{drift, trend};
 pub use validation::validation;
 pub(crate) use validation::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};

@@ -1,15 +1,18 @@
 //! The end of `iosonde validate`: the verdict first, then what was done, then the wrong pages; and the verdict again behind those.
 
-use results::{Experiment, FileIos, PageDamage, PageFault, Persistence, ResumedRun, Validation};
+use results::{
+    Experiment, FileIos, NEWER_BECAUSE, PageDamage, PageFault, Persistence, ResumedRun, Validation,
+};
 use workload::{Bytes, show_duration, show_ns, show_number};
 
 use super::experiment::foot;
 use super::layout::{Table, WIDTH, wrap};
+use super::log_faults::{Again, again, log_faults, moments, wrong_sectors};
 use crate::words;
 
 /// Wrong pages that are shown with everything that is known of them.
 const WHOLE_MAX: usize = 5;
-/// Wrong pages behind those that have a line each, and blocks of the log that have one; the others are counted.
+/// Wrong pages behind those that have a line each; the others are counted.
 const LINES_MAX: usize = 20;
 /// What was last done with a page: so much of it is shown.
 const HISTORY_MAX: usize = 8;
@@ -60,7 +63,7 @@ pub fn validation(experiment: &Experiment<Validation>) -> String {
     }
     faults(&mut out, v);
     out.push_str(&foot(experiment));
-    if !v.faults.is_empty() {
+    if !v.faults.is_empty() || !v.log_faults.is_empty() {
         // Where many pages were wrong, the first line is far away by now.
         out.push_str(&format!("\n{}\n", words::clean(&v.sentence)));
     }
@@ -259,22 +262,7 @@ fn faults(out: &mut String, v: &Validation) {
             words::count(more)
         ));
     }
-    for fault in v.log_faults.iter().take(LINES_MAX) {
-        out.push_str(&format!(
-            "log of thread {}: block {} at {} bytes: {}\n",
-            fault.thread,
-            fault.number,
-            fault.offset_bytes,
-            words::clean(&fault.holds)
-        ));
-    }
-    let more = v.log_faults.len().saturating_sub(LINES_MAX) as u64;
-    if more > 0 {
-        out.push_str(&format!(
-            "… and {} more blocks of the log; all of them are in --json\n",
-            words::count(more)
-        ));
-    }
+    out.push_str(&log_faults(v));
 }
 
 /// A wrong page in one line.
@@ -285,7 +273,7 @@ fn fault_line(fault: &PageFault) -> String {
         words::path(&fault.path),
         fault.page,
         fault.offset_bytes,
-        again(fault)
+        again(fault.into())
     )
 }
 
@@ -307,7 +295,7 @@ pub(crate) fn fault_sentence(fault: &PageFault) -> String {
         out.push_str(&format!(", version {version} is there"));
     }
     if fault.damage == PageDamage::NewerThanKnown {
-        out.push_str(" (another program writes to the file, or the ledger is older than the data)");
+        out.push_str(&format!(" ({NEWER_BECAUSE})"));
     }
     if let Some(other) = &fault.belongs_to {
         let file = other
@@ -316,39 +304,24 @@ pub(crate) fn fault_sentence(fault: &PageFault) -> String {
             .map_or_else(|| "another file".to_owned(), |path| format!("`{}`", words::path(path)));
         out.push_str(&format!(", which belongs to page {} of {file}", other.page));
     }
-    if (fault.wrong_sectors.len() as u64) < fault.sectors {
-        let wrong: Vec<String> =
-            fault.wrong_sectors.iter().map(|wrong| wrong.sector.to_string()).collect();
-        let sectors = if wrong.len() == 1 { "sector" } else { "sectors" };
-        out.push_str(&format!(", wrong in {sectors} {}", wrong.join(", ")));
-    }
-    out + &again(fault)
+    out.push_str(&wrong_sectors(&fault.wrong_sectors, fault.sectors));
+    out + &again(fault.into())
 }
 
-/// What a wrong page was when it was read again.
-fn again(fault: &PageFault) -> String {
-    let rereads = u64::from(fault.rereads);
-    match fault.persistence {
-        Persistence::Transient => {
-            format!("; right when read again ({})", words::plural(rereads, "time", "times"))
-        }
-        Persistence::Persistent => {
-            format!("; still so after {}", words::plural(rereads, "more read", "more reads"))
-        }
+impl From<&PageFault> for Again {
+    fn from(fault: &PageFault) -> Self {
+        Self(fault.persistence, fault.rereads, fault.rereads_planned)
     }
 }
 
 /// Everything else that is known of it, line by line: when, what was done with the page, and the bytes that differ.
 pub(crate) fn fault_details(fault: &PageFault) -> Vec<String> {
-    let cached = match fault.right_cached {
-        Some(true) => "right",
-        Some(false) => "wrong",
-        None => "not possible",
+    let written = match (fault.expected_version, fault.written_after_seconds) {
+        (0, _) => "not written since it came to be".to_owned(),
+        (_, Some(seconds)) => format!("last written {seconds:.3} s after it"),
+        (_, None) => "last written more than 24 days after it".to_owned(),
     };
-    let mut lines = vec![format!(
-        "found {:.3} s after the start, last written {:.3} s after it; through the cache of the system: {cached}",
-        fault.found_after_seconds, fault.written_after_seconds
-    )];
+    let mut lines = vec![moments(fault.found_after_seconds, &written, fault.right_cached)];
     let latest = fault.history.len().saturating_sub(HISTORY_MAX);
     for touch in fault.history.iter().skip(latest) {
         let what = if touch.wrote { "written" } else { "read and right" };
