@@ -161,7 +161,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn fetch(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
-            past_cache::fetch(entry);
+            past_cache::fetch(std::slice::from_ref(entry));
         }
     }
 

@@ -32,14 +32,18 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
     to.copy_from_slice(from);
 }
 
+/// What a processor takes from memory at once.
+#[cfg(target_arch = "x86_64")]
+const LINE_BYTES: usize = 64;
+
 /// Has what is there on its way into the cache, without waiting for it.
 #[inline]
-pub(crate) fn fetch<T>(what: &T) {
+pub(crate) fn fetch<T>(what: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: it is an address of something that is there, and nothing but the cache changes; every processor of this kind has it (SSE).
-    unsafe {
+    for at in (0..size_of_val(what)).step_by(LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast());
+        // SAFETY: the address is within what is there, and nothing but the cache changes; every processor of this kind has it (SSE).
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(what.as_ptr().cast::<i8>().add(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = what;

@@ -10,7 +10,11 @@ use crate::checks::{Checks, Touched};
 use crate::classify::{Kept, whole_version};
 use crate::ledger::Claim;
 use crate::log::Log;
+use crate::past_cache;
 use crate::plan::Hardening;
+
+/// So much of a page is fetched before it is looked at; the processor sees then what comes next.
+const FETCHED_BYTES: usize = 512;
 
 /// An I/O that has finished, and when that was seen: a page that is looked into lets others wait for long.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +35,19 @@ impl Site<'_> {
             // Reading a page again finds what else has finished meanwhile, and leaves it here.
             let Some(one) = self.finished.pop() else { break };
             self.take(one);
+            self.fetch_next();
+        }
+    }
+
+    /// Has the beginning of what is looked at next on its way into the cache while other things are done. More of it would only wait for
+    /// the same memory.
+    fn fetch_next(&mut self) {
+        let Some(next) = self.finished.last() else { return };
+        let slot = next.finished.slot;
+        let busy = self.slots.get(slot as usize).and_then(Option::as_ref);
+        if busy.is_some_and(|busy| matches!(busy.task, Task::Read { .. })) {
+            let begin = self.queue.read_buffer(slot).get(..FETCHED_BYTES);
+            past_cache::fetch(begin.unwrap_or_default());
         }
     }
 
