@@ -31,6 +31,12 @@ fn split(text: &str) -> Result<(String, Option<String>), Failure> {
         let text = format!("`{text}` names no host; write HOST or HOST:FILE");
         return Err(Failure::WrongUsage(text));
     }
+    if host.contains('/') {
+        let text = format!(
+            "`{text}` is a path and names no host; write HOST or HOST:FILE, or `--witness-file {text}` for a file of this host"
+        );
+        return Err(Failure::WrongUsage(text));
+    }
     Ok((host.to_owned(), file.map(str::to_owned)))
 }
 
@@ -178,5 +184,14 @@ mod tests {
         }
         assert!(split("-oProxyCommand=x").is_err());
         assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
+    }
+
+    /// A path behind `--witness` was given to ssh as the name of a host, behind the making of files.
+    #[test]
+    fn a_path_is_no_host() {
+        for path in ["/var/w", "./w:x"] {
+            let Err(Failure::WrongUsage(text)) = split(path) else { panic!("{path} is no host") };
+            assert!(text.contains(&format!("--witness-file {path}")), "{text}");
+        }
     }
 }
