@@ -285,14 +285,23 @@ impl Plan {
     /// The largest I/O of data, in pages.
     #[must_use]
     pub fn io_pages(&self) -> u32 {
-        if !self.scatter_gather {
-            return 1;
-        }
+        if self.scatter_gather { self.gather_pages.max(self.pages_of_users()) } else { 1 }
+    }
+
+    /// Whether users work with several pages in one I/O, which a database has in places of their own in its memory. That every page is
+    /// written before they come, and read when they have gone, does not count.
+    #[must_use]
+    pub fn scatters(&self) -> bool {
+        self.scatter_gather && (self.changes_pages() || self.pages_of_users() > 1)
+    }
+
+    /// The most pages of which a user reads or writes all at once.
+    fn pages_of_users(&self) -> u32 {
         let scans = [&self.audit, &self.read_ahead, &self.bulk].map(|s| (s.users, s.pages.1));
         let others =
             [(self.pages.users, self.pages.pages.1), (self.tables.users, self.tables.io_pages)];
         let all = scans.into_iter().chain(others).filter(|(users, _)| *users > 0);
-        all.fold(self.gather_pages, |most, (_, pages)| most.max(pages))
+        all.fold(1, |most, (_, pages)| most.max(pages))
     }
 
     /// Changed pages that go into one write, at most.
@@ -303,5 +312,32 @@ impl Plan {
     /// Whether users change pages in memory, which are logged first and written later.
     pub(crate) fn changes_pages(&self) -> bool {
         self.random.users > 0 || self.tables.users > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_work_with_single_pages_scatter_none() {
+        let whole = Plan::default();
+        assert!(whole.scatters() && !Plan { scatter_gather: false, ..whole }.scatters());
+        let none = |scan| ScanUsers { users: 0, ..scan };
+        let pages = |most| PageUsers { users: 32, pages: (1, most), ..whole.pages };
+        let single = Plan {
+            random: RandomUsers { users: 0, ..whole.random },
+            audit: none(whole.audit),
+            read_ahead: none(whole.read_ahead),
+            bulk: none(whole.bulk),
+            pages: pages(1),
+            ..whole
+        };
+        // The first writing of all pages still takes many at once.
+        assert!(!single.scatters() && single.io_pages() == single.gather_pages);
+        assert!(Plan { pages: pages(8), ..single }.scatters());
+        // Checkpoints gather what users have changed in memory.
+        assert!(Plan { random: whole.random, ..single }.scatters());
+        assert_eq!(Plan { pages: pages(100), ..single }.io_pages(), 100);
     }
 }

@@ -13,8 +13,12 @@ use crate::log::Log;
 use crate::past_cache;
 use crate::plan::Hardening;
 
-/// So much of a page is fetched before it is looked at; the processor sees then what comes next.
+/// So much at the beginning of a frame is fetched before it is looked at; the processor sees then what comes next.
 const FETCHED_BYTES: usize = 512;
+/// What the processor fetches of its own accord ends where a frame of memory does.
+const FRAME_BYTES: usize = 4096;
+/// Frames whose beginning is fetched: of more, the last would wait for the first.
+const FRAMES_FETCHED: usize = 2;
 
 /// An I/O that has finished, and when that was seen: a page that is looked into lets others wait for long.
 #[derive(Debug, Clone, Copy)]
@@ -39,15 +43,19 @@ impl Site<'_> {
         }
     }
 
-    /// Has the beginning of what is looked at next on its way into the cache while other things are done. More of it would only wait for
-    /// the same memory.
+    /// Has the beginning of what is looked at next, and what is known of it, on its way into the cache while other things are done. More of
+    /// it would only wait for the same memory.
     fn fetch_next(&mut self) {
         let Some(next) = self.finished.last() else { return };
         let slot = next.finished.slot;
         let busy = self.slots.get(slot as usize).and_then(Option::as_ref);
-        if busy.is_some_and(|busy| matches!(busy.task, Task::Read { .. })) {
-            let begin = self.queue.read_buffer(slot).get(..FETCHED_BYTES);
-            past_cache::fetch(begin.unwrap_or_default());
+        let Some(Busy { task: Task::Read { file, claims, .. }, .. }) = busy else { return };
+        let Some(first) = claims.first() else { return };
+        self.shared.file(*file).ledger.fetch(first.page);
+        let page_bytes = self.shared.format.page_bytes();
+        let page = self.queue.read_buffer(slot).get(..page_bytes).unwrap_or_default();
+        for frame in page.chunks(FRAME_BYTES).take(FRAMES_FETCHED) {
+            past_cache::fetch(&frame[..FETCHED_BYTES.min(frame.len())]);
         }
     }
 

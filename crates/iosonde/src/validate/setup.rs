@@ -203,9 +203,10 @@ pub(super) fn wanted_of(
 
 /// The stream that opens queues as a plan needs them.
 pub(crate) fn stream_of(plan: &Plan) -> Stream {
-    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there.
+    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there. A page alone
+    // is in one place anyway, and one in a large page of memory is checked faster.
     let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
-    let buffers = if plan.scatter_gather { pages } else { Buffers::Single };
+    let buffers = if plan.scatters() { pages } else { Buffers::Large };
     Stream {
         name: "validate".to_owned(),
         threads: plan.threads,
