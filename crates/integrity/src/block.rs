@@ -124,6 +124,14 @@ impl BlockFormat {
         let id = BlockId { log, number: place & ((1 << LOG_SHIFT) - 1) };
         (self.stamp(place, index) == [place, rest]).then_some((id, index))
     }
+
+    /// The block that a sector is a part of; none if it is of none of this seed. A stamp alone is not what was written with it.
+    pub(crate) fn recognise(&self, sector: &[u8]) -> Option<BlockId> {
+        let (id, index) = self.read_stamp(sector)?;
+        let mut original = vec![0; SECTOR_BYTES];
+        self.fill_sector(id, index, &mut original);
+        is_nearly(&original, sector).map(|_| id)
+    }
 }
 
 fn place_of(id: BlockId) -> u64 {
@@ -159,14 +167,8 @@ impl Known<'_> {
         if let Some(bits) = is_nearly(expected, found) {
             return BlockSector::Damaged { bits };
         }
-        if let Some((id, index)) = self.blocks.read_stamp(found) {
-            let mut original = vec![0; SECTOR_BYTES];
-            self.blocks.fill_sector(id, index, &mut original);
-            // A stamp alone is not what was written with it.
-            return match is_nearly(&original, found) {
-                Some(_) => self.of_a_log(id),
-                None => BlockSector::Foreign,
-            };
+        if let Some(id) = self.blocks.recognise(found) {
+            return self.of_a_log(id);
         }
         let Some(stamp) = self.pages.read_stamp(found) else { return BlockSector::Foreign };
         let page = self.pages.page(stamp.id, stamp.version);

@@ -48,7 +48,8 @@ impl Checks<'_, '_> {
     /// Finds out what is wrong with what was read, and notes it; none if nothing is.
     pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Kept> {
         let Self { shared, file, claim } = *self;
-        let examined = examine(&shared.format, file, claim, found)?;
+        let mut examined = examine(&shared.format, file, claim, found)?;
+        examined.recognise(&shared.blocks, found);
         let over = || shared.is_broken() || shared.stop.load(Ordering::Relaxed);
         let mut bytes = Vec::new();
         let again = reread(shared, &over, &mut || {

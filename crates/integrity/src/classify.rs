@@ -1,5 +1,6 @@
 //! What happened to a page that does not hold what it should.
 
+use crate::block::BlockFormat;
 use crate::ledger::Claim;
 use crate::page::{PageFormat, PageId, SECTOR_BYTES, is_of_checksum};
 
@@ -19,6 +20,13 @@ pub enum SectorState {
         id: PageId,
         /// The version of that page.
         version: u32,
+    },
+    /// What belongs into a block of a log.
+    Log {
+        /// The thread whose log it belongs to.
+        log: u16,
+        /// The block's number.
+        number: u64,
     },
     /// Nothing but zeros.
     Zero,
@@ -42,6 +50,27 @@ pub struct Examined {
     pub checksum_only: bool,
 }
 
+impl Examined {
+    /// Recognises what belongs into the logs of the run, among what was `found`.
+    pub(crate) fn recognise(&mut self, blocks: &BlockFormat, found: &[u8]) {
+        for (state, sector) in self.sectors.iter_mut().zip(found.chunks(SECTOR_BYTES)) {
+            if *state == SectorState::Foreign
+                && let Some(id) = blocks.recognise(sector)
+            {
+                *state = SectorState::Log { log: id.log, number: id.number };
+            }
+        }
+    }
+
+    /// The thread and the number of the first block of a log of which there is a part.
+    pub(crate) fn block(&self) -> Option<(u16, u64)> {
+        self.sectors.iter().find_map(|state| match state {
+            SectorState::Log { log, number } => Some((*log, *number)),
+            _ => None,
+        })
+    }
+}
+
 /// What happened to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Damage {
@@ -55,9 +84,9 @@ pub enum Damage {
     StaleRead,
     /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
     Newer,
-    /// What belongs into another page lies here.
+    /// What belongs into another page, or into the log, lies here.
     MisdirectedWrite,
-    /// What belongs into another page was read, and right later.
+    /// What belongs into another page, or into the log, was read, and right later.
     MisdirectedRead,
     /// There are zeros where there was data.
     Zeroed,
@@ -265,7 +294,7 @@ pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Kept) -> Fau
     let transient = kept == Kept::Transient;
     let damage = if examined.checksum_only {
         Damage::ChecksumOnly
-    } else if elsewhere.is_some() {
+    } else if elsewhere.is_some() || examined.block().is_some() {
         if transient { Damage::MisdirectedRead } else { Damage::MisdirectedWrite }
     } else if has(&|s| *s == SectorState::Foreign) {
         Damage::Foreign

@@ -233,6 +233,9 @@ fn page_fault(report: &FaultReport, places: &[Place]) -> PageFault {
         SectorState::Elsewhere { id, version } => {
             Some(format!("version {version} of page {} of file {}", id.page, id.file))
         }
+        SectorState::Log { log, number } => {
+            Some(format!("block {number} of the log of thread {log}"))
+        }
         SectorState::Zero => Some("zeros".to_owned()),
         SectorState::Damaged { bits } => Some(bits_words(*bits)),
         SectorState::Foreign => Some("foreign data".to_owned()),

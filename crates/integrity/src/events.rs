@@ -94,6 +94,8 @@ pub struct Glance {
     pub checkpoints: u64,
     /// Wrong pages in the whole run.
     pub faults: u64,
+    /// Wrong blocks of the logs in the whole run.
+    pub log_faults: u64,
     /// Failed I/Os in the whole run.
     pub failures: u64,
     /// I/Os of the whole run that took very long.
@@ -397,6 +399,7 @@ impl<'a> Teller<'a> {
             commits: sums.commits,
             checkpoints: sums.checkpoints,
             faults: shared.fault_count.load(Ordering::Relaxed),
+            log_faults: shared.log_fault_count(),
             failures: shared.failure_count.load(Ordering::Relaxed),
             long_ios: shared.long_ios.load(Ordering::Relaxed),
             in_flight: sums.in_flight,

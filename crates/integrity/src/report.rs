@@ -65,6 +65,9 @@ impl fmt::Display for FaultReport {
         if let Some(other) = belongs_to {
             write!(f, ", which belongs to page {} of file {}", other.page, other.file)?;
         }
+        if let Some((log, number)) = examined.block() {
+            write!(f, ", block {number} of the log of thread {log} is there")?;
+        }
         let wrong: Vec<bool> = examined.sectors.iter().map(|s| *s != SectorState::Right).collect();
         write!(f, "{}", wrong_sectors(&wrong))?;
         write!(f, "; {}", reread_words(*kept, self.rereads, self.rereads_planned))

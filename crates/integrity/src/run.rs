@@ -158,15 +158,15 @@ pub fn run_kept(
     let recovered = is_resumed.then(|| recover(&files));
     let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
     let paths = places.iter().map(|place| place.path.clone()).collect();
-    let mut shared = Shared::new(plan, format, files, paths, stop, hear);
+    let formats = (format, block_format(plan, kept));
+    let mut shared = Shared::new(plan, formats, files, paths, stop, hear);
     shared.time = time;
     if let Some(kept) = kept {
         shared.keeps(kept);
     }
-    let blocks = block_format(plan, kept);
     let mut indexes = logs.into_iter().map(|part| Index(Words::Kept(part)));
     let log = |thread| {
-        let log = log_of(plan, &log_places, thread, &blocks)?;
+        let log = log_of(plan, &log_places, thread, &shared.blocks)?;
         Some(match indexes.next() {
             Some(index) => log.kept_in(index),
             None => log,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use engine::Request;
 
-use crate::block::BlockId;
+use crate::block::{BlockFormat, BlockId};
 use crate::checks::Touched;
 use crate::events::{Hear, NoticeKind, Teller};
 use crate::files::DataFile;
@@ -33,6 +33,7 @@ pub(crate) struct Shared<'a> {
     /// because what is in memory is read from no storage.
     pub dirty_most: usize,
     pub format: PageFormat,
+    pub blocks: BlockFormat,
     pub files: Vec<DataFile>,
     /// The targets.
     pub paths: Vec<PathBuf>,
@@ -64,7 +65,7 @@ pub(crate) struct Shared<'a> {
 impl<'a> Shared<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
-        format: PageFormat,
+        (format, blocks): (PageFormat, BlockFormat),
         files: Vec<DataFile>,
         paths: Vec<PathBuf>,
         stop: &'a AtomicBool,
@@ -82,6 +83,7 @@ impl<'a> Shared<'a> {
             plan,
             dirty_most,
             format,
+            blocks,
             files,
             paths,
             paces,

@@ -198,9 +198,9 @@ pub enum PageDamage {
     StaleRead,
     /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
     NewerThanKnown,
-    /// What belongs into another page lies here.
+    /// What belongs into another page, or into the log, lies here.
     MisdirectedWrite,
-    /// What belongs into another page was read, and right later.
+    /// What belongs into another page, or into the log, was read, and right later.
     MisdirectedRead,
     /// There are zeros where there was data.
     Zeroed,

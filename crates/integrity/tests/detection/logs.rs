@@ -40,9 +40,14 @@ fn log_fails(
     let told = Mutex::new(Vec::new());
     let hear = |event: &Event| {
         let Event::Notice(notice) = event else { return };
-        let NoticeKind::WrongLog(damage) = notice.kind else { panic!("{notice:?}") };
-        assert!(notice.text.contains("in the log of thread 0 in `/nowhere/a.ldx`"));
-        told.lock().unwrap().push(damage);
+        match notice.kind {
+            NoticeKind::WrongLog(damage) => {
+                assert!(notice.text.contains("in the log of thread 0 in `/nowhere/a.ldx`"));
+                told.lock().unwrap().push(damage);
+            }
+            NoticeKind::WrongData(_) if failure == Failure::StrayWrite => {}
+            _ => panic!("{notice:?}"),
+        }
     };
     let (time, stop) = (Duration::from_secs(seconds), AtomicBool::new(false));
     let report = run(plan, &log_places(log_bytes), time, &open, &stop, &hear).unwrap();
@@ -100,4 +105,20 @@ fn what_nobody_has_written_is_foreign() {
     let (report, ..) = log_fails(LONG_LOG, Failure::LostWrite, 5);
     assert!(report.log_fault_count > 5, "{}", report.log_fault_count);
     assert!(report.log_faults.iter().all(|f| f.damage == Damage::Foreign));
+}
+
+/// It was "foreign data": the log and the data of a database are on one array, where a write may miss the file.
+#[test]
+fn what_belongs_into_the_log_is_recognised_in_a_page() {
+    let (report, storage, _) = log_fails(SHORT_LOG, Failure::StrayWrite, 41);
+    let seen = &storage.lock().unwrap().seen_wrong;
+    assert!(report.fault_count > 2, "{}", report.fault_count);
+    assert_eq!(report.faults.len() as u64, report.fault_count, "all are kept");
+    let found: BTreeSet<_> = report.faults.iter().map(|f| (0, f.fault.id.page)).collect();
+    assert!(seen.iter().filter(|place| place.0 == 0).all(|place| found.contains(place)));
+    for fault in &report.faults {
+        let name = (fault.fault.damage, fault.fault.kept);
+        assert_eq!(name, (Damage::MisdirectedWrite, Kept::Persistent), "{fault}");
+        assert!(fault.to_string().contains(" of the log of thread 0 is there"), "{fault}");
+    }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     /// Only the sectors before this one of the write arrive.
     TornWrite(usize),
     MisdirectedWrite,
+    /// The write lands on the first target, a page behind where it belongs.
+    StrayWrite,
     MisdirectedRead,
     StaleRead,
     ZeroRead,
@@ -195,6 +197,11 @@ impl Storage {
         }
         self.right[target][part.clone()].copy_from_slice(bytes);
         let elsewhere = self.elsewhere(request);
+        if failure == Some(Failure::StrayWrite) {
+            let astray = part.start + PAGE..part.start + PAGE + bytes.len();
+            self.stored[0][astray].copy_from_slice(bytes);
+            return i32::try_from(bytes.len()).unwrap();
+        }
         let stored = &mut self.stored[target];
         match failure {
             None => stored[part].copy_from_slice(bytes),

@@ -14,6 +14,7 @@ use super::model::{Model, Weight};
 use super::tables;
 use super::tile::{Tile, bar, digit_rows, latency, plain};
 use super::validation::Validated;
+use crate::validate::progress::wrong_words;
 
 /// Draws everything, on an area that is large enough.
 pub(super) fn paint(
@@ -120,11 +121,10 @@ fn lower(
 fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Look) {
     rule(row(area, 0), buffer, "faults", "");
     let failures = validated.now.map_or(0, |now| now.failures);
-    let faults = validated.faults();
+    let (pages, blocks) = validated.faults();
     let (mut words, mut weight) = ("no wrong page".to_owned(), Weight::Plain);
-    if faults > 0 {
-        let s = if faults == 1 { "" } else { "S" };
-        (words, weight) = (format!("{} WRONG PAGE{s}", show_number(faults as f64)), Weight::Error);
+    if let Some(wrong) = wrong_words(pages, blocks) {
+        (words, weight) = (wrong, Weight::Error);
     }
     if failures > 0 {
         words = format!("{words}, {} FAILED I/Os", show_number(failures as f64));
@@ -133,8 +133,8 @@ fn paint_faults(area: Rect, buffer: &mut Buffer, validated: &Validated, look: Lo
     let right = Rect { width: area.width.saturating_sub(2), ..row(area, 0) };
     line_right(right, buffer, &format!(" {words} "), look.weight(weight));
     let style = look.weight(Weight::Error);
-    for (number, (damage, count)) in (1..area.height).zip(&validated.wrong) {
-        let text = format!("{:>7}  {}", show_number(*count as f64), damage.words());
+    for (number, (wrong, count)) in (1..area.height).zip(&validated.wrong) {
+        let text = format!("{:>7}  {}", show_number(*count as f64), wrong.words());
         line(row(area, number), buffer, &text, style);
     }
     if validated.wrong.is_empty() && area.height > 1 {
@@ -244,6 +244,19 @@ mod tests {
             assert!(screen.contains(words), "no `{words}` in\n{screen}");
         }
         assert!(!screen.contains("as it was written"), "{screen}");
+    }
+
+    /// The screen said "no wrong page" of a log that was torn.
+    #[test]
+    fn blocks_of_the_log_are_counted_apart() {
+        let mut model = busy(2);
+        let kind = NoticeKind::WrongLog(Damage::Torn);
+        let notice = Notice { kind, text: "WRONG DATA: torn block in the log".into() };
+        model.hear(&Heard::Validation(Event::Notice(notice)), Duration::from_secs(121));
+        let screen = drawn(&model, 100, 40);
+        for words in ["2 WRONG PAGES, 1 WRONG LOG BLOCK", "1  torn block in the log"] {
+            assert!(screen.contains(words), "no `{words}` in\n{screen}");
+        }
     }
 
     proptest! {

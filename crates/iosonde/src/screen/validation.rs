@@ -8,6 +8,22 @@ use workload::show_duration;
 use super::figure::Figure;
 use crate::validate::progress::phase_words;
 
+/// What was wrong, and in which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrong {
+    Page(Damage),
+    Block(Damage),
+}
+
+impl Wrong {
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Page(damage) => damage.words().to_owned(),
+            Self::Block(damage) => format!("{} in the log", damage.words_of_block()),
+        }
+    }
+}
+
 /// Everything that is shown of a validation.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
@@ -21,8 +37,8 @@ pub(super) struct Validated {
     pub write_ns: Figure,
     /// Pages checked for each second.
     pub checked: Figure,
-    /// How often pages were wrong in each way, as far as was heard.
-    pub wrong: Vec<(Damage, u64)>,
+    /// How often pages and blocks of the log were wrong in each way, as far as was heard.
+    pub wrong: Vec<(Wrong, u64)>,
     /// When the phase began.
     began: Duration,
 }
@@ -41,10 +57,14 @@ impl Validated {
             }
             Event::Glance(glance) => self.glance(glance),
             Event::Notice(notice) => {
-                let NoticeKind::WrongData(damage) = notice.kind else { return };
-                match self.wrong.iter_mut().find(|(known, _)| *known == damage) {
+                let wrong = match notice.kind {
+                    NoticeKind::WrongData(damage) => Wrong::Page(damage),
+                    NoticeKind::WrongLog(damage) => Wrong::Block(damage),
+                    _ => return,
+                };
+                match self.wrong.iter_mut().find(|(known, _)| *known == wrong) {
                     Some((_, count)) => *count += 1,
-                    None => self.wrong.push((damage, 1)),
+                    None => self.wrong.push((wrong, 1)),
                 }
             }
         }
@@ -81,9 +101,14 @@ impl Validated {
         Some((share, format!("{:.0} %{left}", (100.0 * share).floor())))
     }
 
-    /// Wrong pages so far.
-    pub(super) fn faults(&self) -> u64 {
-        let heard = self.wrong.iter().map(|(_, count)| count).sum();
-        self.now.map_or(0, |now| now.faults).max(heard)
+    /// Wrong pages, and wrong blocks of the log, so far.
+    pub(super) fn faults(&self) -> (u64, u64) {
+        let heard = |is: fn(Wrong) -> bool| {
+            self.wrong.iter().filter(|(wrong, _)| is(*wrong)).map(|(_, count)| count).sum::<u64>()
+        };
+        let pages = heard(|wrong| matches!(wrong, Wrong::Page(_)));
+        let blocks = heard(|wrong| matches!(wrong, Wrong::Block(_)));
+        let (seen_pages, seen_blocks) = self.now.map_or((0, 0), |now| (now.faults, now.log_faults));
+        (pages.max(seen_pages), blocks.max(seen_blocks))
     }
 }

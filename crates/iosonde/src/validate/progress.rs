@@ -29,12 +29,8 @@ pub(crate) fn line(glance: &Glance, bar: bool) -> String {
         let left = left.map_or_else(String::new, |left| format!(", {left} left"));
         parts.push(format!("{bar}{:.0} %{left}", (100.0 * share).floor()));
     }
-    if glance.faults > 0 {
-        let s = if glance.faults == 1 { "" } else { "s" };
-        parts.push(format!("{} WRONG PAGE{}", whole(glance.faults), s.to_uppercase()));
-    } else {
-        parts.push("no faults".to_owned());
-    }
+    let wrong = wrong_words(glance.faults, glance.log_faults);
+    parts.push(wrong.unwrap_or_else(|| "no faults".to_owned()));
     if glance.failures > 0 {
         let s = if glance.failures == 1 { "" } else { "s" };
         parts.push(format!("{} FAILED I/O{s}", whole(glance.failures)));
@@ -49,6 +45,17 @@ pub(crate) fn line(glance: &Glance, bar: bool) -> String {
         parts.push(format!("an I/O under way for {:.0} s", glance.oldest.as_secs_f64()));
     }
     parts.join(" · ")
+}
+
+/// How many pages and blocks of the log were wrong; none where all were right.
+pub(crate) fn wrong_words(pages: u64, blocks: u64) -> Option<String> {
+    let words = |count: u64, one: &str| {
+        let s = if count == 1 { "" } else { "S" };
+        (count > 0).then(|| format!("{} WRONG {one}{s}", whole(count)))
+    };
+    let all: Vec<String> =
+        [words(pages, "PAGE"), words(blocks, "LOG BLOCK")].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn rates(name: &str, lately: &Lately) -> String {
@@ -195,6 +202,7 @@ pub(crate) mod tests {
             commits: 40,
             checkpoints: 2,
             faults: 0,
+            log_faults: 0,
             failures: 0,
             long_ios: 0,
             in_flight: 17,
@@ -215,6 +223,11 @@ pub(crate) mod tests {
         let wrong = Glance { faults: 2, failures: 1, share: None, ..glance() };
         let text = plain(line(&wrong, false));
         assert!(text.contains("2 WRONG PAGES · 1 FAILED I/O ·") && !text.contains('━'), "{text}");
+        // It was "no faults".
+        let of_log = Glance { log_faults: 1, ..glance() };
+        assert!(plain(line(&of_log, false)).contains(" · 1 WRONG LOG BLOCK · "));
+        let both = plain(line(&Glance { faults: 1, log_faults: 2000, ..glance() }, false));
+        assert!(both.contains(" · 1 WRONG PAGE, 2 000 WRONG LOG BLOCKS · "), "{both}");
     }
 
     /// Every one of thousands of wrong pages had a line, and nothing else could be seen.
