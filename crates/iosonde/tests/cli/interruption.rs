@@ -85,10 +85,11 @@ fn a_second_signal_ends_the_program_at_once() {
 fn a_second_in_which_the_process_stands_still_is_in_the_latency() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
-    let args = ["run", path, "--size", "16M", "--warmup", "0.1", "--seconds", "4"];
+    let args = ["run", path, "--size", "16M", "--warmup", "0.1", "--seconds", "5"];
     let mut running = Running::start(&[&args[..], &["--rate", "200", "--json"]].concat());
     running.wait_for("warming up");
-    std::thread::sleep(Duration::from_millis(700));
+    // On a machine under load it takes its time before it measures.
+    std::thread::sleep(Duration::from_millis(1500));
     running.signal("STOP");
     std::thread::sleep(Duration::from_secs(1));
     running.signal("CONT");
@@ -102,7 +103,7 @@ fn a_second_in_which_the_process_stands_still_is_in_the_latency() {
         "the storage was not slow, the I/Os were late: {}",
         delay.max
     );
-    // A quarter of all I/Os were due in that second; half of them waited for more than half of it.
+    // A fifth of all I/Os were due in that second; half of them waited for more than half of it.
     assert!(latency.p90.unwrap() >= 300_000_000, "p90 {:?}", latency.p90);
 }
 
