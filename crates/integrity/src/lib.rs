@@ -62,4 +62,4 @@ pub use plan::{
 pub use plan_file::{PlanFile, PlanFileError, plan_text, read_plan};
 pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, Resumed, failure_words};
 pub use rules::PlanError;
-pub use run::{OpenQueue, Phase, Place, Role, RunError, run, run_kept, slot_bytes};
+pub use run::{OpenQueue, Phase, Place, Role, RunError, run, run_kept, slot_bytes, stream};

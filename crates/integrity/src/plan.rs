@@ -290,8 +290,7 @@ impl Plan {
 
     /// Whether users work with several pages in one I/O, which a database has in places of their own in its memory. That every page is
     /// written before they come, and read when they have gone, does not count.
-    #[must_use]
-    pub fn scatters(&self) -> bool {
+    pub(crate) fn scatters(&self) -> bool {
         self.scatter_gather && (self.changes_pages() || self.pages_of_users() > 1)
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use engine::Queue;
 use thiserror::Error;
+use workload::{Block, Buffers, Bytes, Pool, PoolShare, Stream};
 
 use crate::block::BlockFormat;
 use crate::events::Hear;
@@ -18,7 +19,7 @@ use crate::log::{Index, Log};
 use crate::pace::Pace;
 use crate::page::{PageError, PageFormat, mixed};
 use crate::phases::{Cycled, Done, Total, phases};
-use crate::plan::Plan;
+use crate::plan::{Hardening, Plan};
 use crate::platform::is_device;
 use crate::report::{Report, Resumed};
 use crate::rules::PlanError;
@@ -67,7 +68,7 @@ pub enum Role {
 }
 
 /// Opens a queue to all targets in the thread that asks. It must have the plan's depth, buffers for reads and writes of
-/// [`slot_bytes`], and its targets in the order of the places.
+/// [`slot_bytes`], and its targets in the order of the places; those of the plan's [`stream`] have.
 pub type OpenQueue<'a> = dyn Fn() -> Result<Box<dyn Queue>, String> + Sync + 'a;
 
 /// The largest I/O of a plan, in bytes.
@@ -75,6 +76,27 @@ pub type OpenQueue<'a> = dyn Fn() -> Result<Box<dyn Queue>, String> + Sync + 'a;
 pub fn slot_bytes(plan: &Plan) -> u32 {
     let bytes = plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN);
     bytes.checked_next_multiple_of(plan.page_bytes).unwrap_or(bytes)
+}
+
+/// The stream whose queues a plan is run on.
+#[must_use]
+pub fn stream(plan: &Plan) -> Stream {
+    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there. A page alone
+    // is in one place anyway, and one in a large page of memory is checked faster.
+    let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
+    let buffers = if plan.scatters() { pages } else { Buffers::Large };
+    Stream {
+        name: "validate".to_owned(),
+        threads: plan.threads,
+        depth: plan.depth,
+        blocks: vec![Block { bytes: Bytes(slot_bytes(plan).into()), weight: 1 }],
+        align_bytes: Some(Bytes(plan.page_bytes.into())),
+        write_percent: 50,
+        durable: plan.hardening == Hardening::WriteThrough,
+        pool: Some(Pool { share: PoolShare::InTurn }),
+        buffers,
+        ..Stream::default()
+    }
 }
 
 /// Why a run could not be made.

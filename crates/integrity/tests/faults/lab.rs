@@ -6,13 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{Permissions, Prepared, Queue};
-use integrity::{
-    Damage, Event, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, slot_bytes,
-};
+use integrity::{Damage, Event, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, stream};
 use truth::{Fault, FaultPlan, Injected, Span, Truth};
-use workload::{
-    Block, Bytes, Mode, Nanoseconds, Pool, PoolShare, SimDevice, Stream, Target, Workload,
-};
+use workload::{Bytes, Mode, Nanoseconds, SimDevice, Target, Workload};
 
 pub(crate) const DATA: &str = "pages.mdx";
 const PAGE: u64 = 8192;
@@ -56,17 +52,7 @@ impl Lab {
             path: truth.directory().join(name),
             size_bytes: Some(Bytes(bytes)),
         };
-        let stream = Stream {
-            threads: plan.threads,
-            depth: plan.depth,
-            blocks: vec![Block { bytes: Bytes(slot_bytes(plan).into()), weight: 1 }],
-            align_bytes: Some(Bytes(PAGE)),
-            write_percent: 50,
-            durable: true,
-            pool: Some(Pool { share: PoolShare::InTurn }),
-            ..Stream::default()
-        };
-        let mut workload = Workload::single(target(DATA, DATA_BYTES), stream);
+        let mut workload = Workload::single(target(DATA, DATA_BYTES), stream(plan));
         workload.targets.push(target("records.ldx", LOG_BYTES));
         workload.mode = Mode::Direct;
         let never = AtomicBool::new(false);

@@ -19,9 +19,7 @@ use crate::dialect::{Tokens, begin_files, remove_begun, split};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
-use crate::validate::{
-    Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for, stream_of,
-};
+use crate::validate::{Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for};
 use effective::{effective, save};
 use flags::SqliosimFlags;
 use log::Log;
@@ -203,7 +201,8 @@ fn workload_of(
         targets.push(Target { path, size_bytes: Some(Bytes(size)) });
     }
     let nowhere = Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload = Workload { targets, ..Workload::single(nowhere, stream_of(&mapped.plan)) };
+    let mut workload =
+        Workload { targets, ..Workload::single(nowhere, integrity::stream(&mapped.plan)) };
     flags.place.apply(&mut workload)?;
     workload.mode = if mapped.direct { Mode::Direct } else { Mode::Buffered };
     Ok(workload)

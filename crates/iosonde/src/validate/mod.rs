@@ -23,7 +23,7 @@ pub(crate) use args::ValidateArgs;
 pub(crate) use keep::Keeping;
 use keep::Way;
 pub(crate) use running::{Given, Output, conduct};
-pub(crate) use setup::{check_engine, memory_for, stream_of};
+pub(crate) use setup::{check_engine, memory_for};
 use setup::{check_log_size, plan_of, roles_of, wanted_of, workload_of};
 pub(crate) use shape::{Wanted, check as check_shapes};
 

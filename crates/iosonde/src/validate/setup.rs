@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use engine::TargetPlan;
 use integrity::{Hardening, Plan, PlanFile, RandomUsers, Role};
-use workload::{
-    Block, Buffers, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Target, Workload,
-};
+use workload::{Bytes, EngineChoice, Mode, Target, Workload};
 
 use super::Wanted;
 use super::args::{HardeningArg, ValidateArgs};
@@ -86,7 +84,7 @@ fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
 
 /// The targets with pages, and the log behind them where there is one; one stream that uses all of them as the threads will.
 pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
-    let stream = stream_of(plan);
+    let stream = integrity::stream(plan);
     let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
     if args.target.targets.is_empty() {
         return Err(wrong("name a directory on the storage, a file or a block device"));
@@ -199,26 +197,6 @@ pub(super) fn wanted_of(
         Role::Log | Role::Doublewrite => Wanted::default(),
     };
     roles.iter().zip(plans).map(of).collect()
-}
-
-/// The stream that opens queues as a plan needs them.
-pub(crate) fn stream_of(plan: &Plan) -> Stream {
-    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there. A page alone
-    // is in one place anyway, and one in a large page of memory is checked faster.
-    let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
-    let buffers = if plan.scatters() { pages } else { Buffers::Large };
-    Stream {
-        name: "validate".to_owned(),
-        threads: plan.threads,
-        depth: plan.depth,
-        blocks: vec![Block { bytes: Bytes(integrity::slot_bytes(plan).into()), weight: 1 }],
-        align_bytes: Some(Bytes(plan.page_bytes.into())),
-        write_percent: 50,
-        durable: plan.hardening == Hardening::WriteThrough,
-        pool: Some(Pool { share: PoolShare::InTurn }),
-        buffers,
-        ..Stream::default()
-    }
 }
 
 /// What keeps no data cannot be checked, and what makes one I/O at a time is no database.

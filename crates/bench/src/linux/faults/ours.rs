@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::integrity::{
-    Damage, Event, KeptLedger, Phase, Place, Plan, Report, Role, ScanUsers, run_kept, slot_bytes,
+    Damage, Event, KeptLedger, Phase, Place, Plan, Report, Role, ScanUsers, run_kept, stream,
 };
 use engine::{Permissions, Prepared, Queue};
 use truth::{Fault, FaultPlan, Injected, Span, Torn, Truth, When};
-use workload::{Block, Bytes, Mode, Pool, PoolShare, Stream, Target, Workload};
+use workload::{Bytes, Mode, Target, Workload};
 
 use super::{Error, Scenario, Score, model};
 
@@ -127,17 +127,7 @@ fn workload(truth: &Truth, plan: &Plan) -> Workload {
         path: truth.directory().join(name),
         size_bytes: Some(Bytes(bytes)),
     };
-    let stream = Stream {
-        threads: plan.threads,
-        depth: plan.depth,
-        blocks: vec![Block { bytes: Bytes(slot_bytes(plan).into()), weight: 1 }],
-        align_bytes: Some(Bytes(PAGE)),
-        write_percent: 50,
-        durable: true,
-        pool: Some(Pool { share: PoolShare::InTurn }),
-        ..Stream::default()
-    };
-    let mut workload = Workload::single(target(DATA, DATA_BYTES), stream);
+    let mut workload = Workload::single(target(DATA, DATA_BYTES), stream(plan));
     workload.targets.push(target("records.ldx", LOG_BYTES));
     workload.mode = Mode::Direct;
     workload
