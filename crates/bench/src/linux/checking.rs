@@ -18,25 +18,33 @@ const IOPS_LEAST: f64 = 0.9;
 const CPU_MOST: f64 = 0.5;
 /// The short run that is subtracted, so that neither the start nor the first writing of all pages counts.
 const SHORT_SECONDS: f64 = 1.0;
-/// The kernel samples what a program does, so user CPU is known well only of a long run.
+/// The kernel looks some hundred times a second what a program does, so user CPU is known well only of long runs.
 const SECONDS_LEAST: f64 = 5.0;
 const SIZE: &str = "512M";
 const DEPTH: u32 = 32;
 /// Shares of writes.
 const MIXES: [u32; 4] = [0, 30, 50, 100];
 
-/// The figures of one program: I/Os a second, and microseconds of user CPU for each.
+/// The figures of one program: I/Os a second in each turn, and the user CPU of all turns.
 #[derive(Debug, Default)]
 struct Figures {
     iops: Vec<f64>,
-    user_us: Vec<f64>,
+    ios: f64,
+    user_s: f64,
 }
 
 impl Figures {
     fn add(&mut self, short: Run, long: Run, seconds: f64) {
         let ios = (long.ios - short.ios).max(1.0);
         self.iops.push(ios / seconds);
-        self.user_us.push((long.user_s - short.user_s) * 1e6 / ios);
+        self.ios += ios;
+        self.user_s += long.user_s - short.user_s;
+    }
+
+    /// Microseconds of user CPU for each I/O; none where there was no I/O. Of one turn it would be a guess from some fifty samples, and the
+    /// median of such guesses is another.
+    fn user_us(&self) -> Option<f64> {
+        (self.ios > 0.0).then(|| self.user_s * 1e6 / self.ios)
     }
 }
 
@@ -101,8 +109,9 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
          {}: the same with its verification (`--verify=crc32c`: every block has a header and a checksum when it is written, and is checked when it \
          is read). Of a job that reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros without a complaint. So half and half \
          is `--rw=randwrite --verify_backlog=32`, which checks what it reads back, and for other shares there is no figure. \
-         Programs run in turns, {} times for {seconds} s; figures are medians, ratios are medians of those of each turn, and of each run a shorter \
-         one of {SHORT_SECONDS} s is subtracted, so that neither start nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and \
+         Programs run in turns, {} times for {seconds} s; IOPS are medians and their ratios medians of those of each turn; user CPU, \
+         which the kernel samples, is that of all turns together. Of each run a shorter one of {SHORT_SECONDS} s is subtracted, so that neither \
+         start nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and \
          at most {CPU_MOST} of fio's user CPU in each row. Of pure reads most of it is the wait for memory, which both have: what a device has \
          just written is in no cache.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
@@ -114,10 +123,11 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
 
 /// A row, and whether its limits hold.
 ///
-/// Ratios are medians of those of each turn: what a turn's programs have in common, as a neighbour on the machine, is in none of them.
+/// Ratios of IOPS are medians of those of each turn: what a turn's programs have in common, as a neighbour on the machine, is in none of
+/// them.
 fn compared(write: u32, checked: &Figures, plain: &Figures, peer: &Figures) -> (Vec<String>, bool) {
     let ratio = median_ratio(&checked.iops, &plain.iops);
-    let to_fio = median_ratio(&checked.user_us, &peer.user_us);
+    let to_fio = checked.user_us().zip(peer.user_us()).map(|(ours, theirs)| ours / theirs);
     let holds = ratio.is_some_and(|ratio| ratio >= IOPS_LEAST)
         && to_fio.is_none_or(|ratio| ratio <= CPU_MOST);
     let shown = |value: Option<f64>, places: usize, unit: &str| {
@@ -128,9 +138,9 @@ fn compared(write: u32, checked: &Figures, plain: &Figures, peer: &Figures) -> (
         shown(median(&checked.iops), 0, ""),
         shown(median(&plain.iops), 0, ""),
         shown(ratio, 2, ""),
-        shown(median(&checked.user_us), 2, " µs"),
-        shown(median(&plain.user_us), 2, " µs"),
-        shown(median(&peer.user_us), 2, " µs"),
+        shown(checked.user_us(), 2, " µs"),
+        shown(plain.user_us(), 2, " µs"),
+        shown(peer.user_us(), 2, " µs"),
         shown(to_fio, 2, ""),
     ];
     (cells.to_vec(), holds)
