@@ -112,8 +112,7 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
          Programs run in turns, {} times for {seconds} s; IOPS are medians and their ratios medians of those of each turn; user CPU, \
          which the kernel samples, is that of all turns together. Of each run a shorter one of {SHORT_SECONDS} s is subtracted, so that neither \
          start nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and \
-         at most {CPU_MOST} of fio's user CPU in each row. Of pure reads most of it is the wait for memory, which both have: what a device has \
-         just written is in no cache.\n\n{}",
+         at most {CPU_MOST} of fio's user CPU in each row.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
         arguments.rounds,
         table(&head.map(str::to_owned), &rows)
