@@ -2,6 +2,7 @@
 
 use workload::{Stream, Workload};
 
+use crate::buffers::BufferPlan;
 use crate::error::EngineError;
 use crate::platform;
 use crate::prepared::{Prepared, PreparedTarget};
@@ -17,6 +18,17 @@ pub fn open_queue(
     prepared: &Prepared,
     stream: usize,
 ) -> Result<(Box<dyn Queue>, Backend), EngineError> {
+    open_queue_for(workload, prepared, stream, u32::MAX)
+}
+
+/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are no larger than what is done in them lie
+/// close together.
+pub fn open_queue_for(
+    workload: &Workload,
+    prepared: &Prepared,
+    stream: usize,
+    io_bytes: u32,
+) -> Result<(Box<dyn Queue>, Backend), EngineError> {
     let nothing = || EngineError::Unavailable {
         engine: workload.engine.name(),
         cause: "the workload has no such stream or target".to_owned(),
@@ -29,5 +41,6 @@ pub fn open_queue(
     let in_flight = stream.depth_of_thread(workload.targets.len());
     let choice = platform::choose(workload, in_flight, &targets)?;
     let plan = buffer_plan(stream, workload.targets.len());
+    let plan = BufferPlan { bytes: plan.bytes.min(io_bytes), ..plan };
     platform::open_queue(workload, &targets, plan, choice)
 }

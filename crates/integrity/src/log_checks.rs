@@ -11,7 +11,7 @@ use crate::checks::{cached, reread};
 use crate::dump::dump;
 use crate::log::{Block, Log};
 use crate::report::LogFault;
-use crate::run::{OpenQueue, RunError};
+use crate::run::{OpenQueue, RunError, slot_bytes};
 use crate::shared::Shared;
 use crate::waiting::{NAMED_FROM, Waiting};
 
@@ -25,7 +25,7 @@ pub(crate) fn check_logs(
     if logs.iter().flatten().next().is_none() {
         return Ok(blocks);
     }
-    let mut queue = open().map_err(RunError::Open)?;
+    let mut queue = open(slot_bytes(shared.plan)).map_err(RunError::Open)?;
     for log in logs.iter().flatten() {
         for block in log.acknowledged() {
             if shared.stop.load(Ordering::Relaxed) {

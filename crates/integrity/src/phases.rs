@@ -13,7 +13,7 @@ use crate::figures::{FileFigures, Work};
 use crate::log::Log;
 use crate::log_checks::check_logs;
 use crate::plan::Plan;
-use crate::run::{OpenQueue, Phase, RunError};
+use crate::run::{OpenQueue, Phase, RunError, slot_bytes, slot_bytes_of_work};
 use crate::shared::Shared;
 use crate::site::{Left, Site};
 use crate::users::{Chance, User};
@@ -71,7 +71,8 @@ pub(crate) fn phases(
         shared.begins(Phase::Load, 1, shared.sizes(Phase::Load).sum());
         let began = Instant::now();
         let all = |thread| User::over_all(plan, thread, true);
-        total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), open, &all)?);
+        let queues = (open, slot_bytes(plan));
+        total.add(phase(shared, (Duration::MAX, 0), no_logs(plan), queues, &all)?);
         load = began.elapsed();
     }
     let cycled = cycles(shared, start, std::mem::take(&mut logs), open, &mut total)?;
@@ -104,7 +105,8 @@ fn audit(
     shared.tells(Phase::Audit, cycle + 1, shared.sizes(Phase::Audit).sum());
     let began = Instant::now();
     let all = |thread| User::over_all(plan, thread, false);
-    total.add(phase(shared, (Duration::MAX, round.into()), no_logs(plan), open, &all)?);
+    let queues = (open, slot_bytes(plan));
+    total.add(phase(shared, (Duration::MAX, round.into()), no_logs(plan), queues, &all)?);
     Ok(began.elapsed())
 }
 
@@ -153,7 +155,8 @@ fn cycles(
         let began = Instant::now();
         let users = |thread| User::of_thread(plan, thread);
         let logs = std::mem::take(&mut done.logs);
-        done.logs = total.add(phase(shared, (time, round), logs, open, &users)?);
+        let queues = (open, slot_bytes_of_work(plan));
+        done.logs = total.add(phase(shared, (time, round), logs, queues, &users)?);
         done.work_time += began.elapsed();
         done.audit = None;
         // Whoever wants an end does not wait until everything was read.
@@ -218,16 +221,17 @@ impl Total {
     }
 }
 
-/// All threads, each on a queue of its own, until their users have left or the time is over. What is drawn follows from the round.
+/// All threads, each on a queue of its own for I/Os of that size, until their users have left or the time is over. What is drawn follows
+/// from the round.
 fn phase(
     shared: &Shared<'_>,
     (time, round): (Duration, u64),
     logs: Vec<Option<Log>>,
-    open: &OpenQueue<'_>,
+    (open, io_bytes): (&OpenQueue<'_>, u32),
     users: &(dyn Fn(u32) -> Vec<User> + Sync),
 ) -> Result<Vec<Left>, RunError> {
     let one = |thread: u32, log: Option<Log>| {
-        let mut queue = open().map_err(RunError::Open)?;
+        let mut queue = open(io_bytes).map_err(RunError::Open)?;
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let end_ns = queue.now().saturating_add(nanoseconds);
         let lane = u64::from(thread).wrapping_add(round << 32);

@@ -288,6 +288,11 @@ impl Plan {
         if self.scatter_gather { self.gather_pages.max(self.pages_of_users()) } else { 1 }
     }
 
+    /// The largest I/O of those users who change nothing in memory, in pages.
+    pub(crate) fn io_pages_of_users(&self) -> u32 {
+        if self.scatter_gather { self.pages_of_users() } else { 1 }
+    }
+
     /// Whether users work with several pages in one I/O, which a database has in places of their own in its memory. That every page is
     /// written before they come, and read when they have gone, does not count.
     pub(crate) fn scatters(&self) -> bool {

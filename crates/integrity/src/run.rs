@@ -67,15 +67,26 @@ pub enum Role {
     Doublewrite,
 }
 
-/// Opens a queue to all targets in the thread that asks. It must have the plan's depth, buffers for reads and writes of
-/// [`slot_bytes`], and its targets in the order of the places; those of the plan's [`stream`] have.
-pub type OpenQueue<'a> = dyn Fn() -> Result<Box<dyn Queue>, String> + Sync + 'a;
+/// Opens a queue to all targets in the thread that asks, for I/Os of at most so many bytes, which are never more than [`slot_bytes`]. It
+/// must have the plan's depth, buffers for reads and writes, and its targets in the order of the places; those of the plan's [`stream`]
+/// have.
+pub type OpenQueue<'a> = dyn Fn(u32) -> Result<Box<dyn Queue>, String> + Sync + 'a;
 
 /// The largest I/O of a plan, in bytes.
 #[must_use]
 pub fn slot_bytes(plan: &Plan) -> u32 {
     let bytes = plan.page_bytes.saturating_mul(plan.io_pages()).max(SLOT_BYTES_MIN);
     bytes.checked_next_multiple_of(plan.page_bytes).unwrap_or(bytes)
+}
+
+/// The largest I/O of a plan while its users work, in bytes. Where that is a page and not what all pages are written with before, buffers
+/// lie close together, which the memory of the processor likes and that of a virtual machine even more.
+pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
+    let all = slot_bytes(plan);
+    if plan.changes_pages() || plan.resizing.is_some() {
+        return all;
+    }
+    plan.page_bytes.saturating_mul(plan.io_pages_of_users()).min(all)
 }
 
 /// The stream whose queues a plan is run on.

@@ -19,7 +19,7 @@ const CPU_MOST: f64 = 0.5;
 /// The short run that is subtracted, so that neither the start nor the first writing of all pages counts.
 const SHORT_SECONDS: f64 = 1.0;
 /// The kernel looks some hundred times a second what a program does, so user CPU is known well only of long runs.
-const SECONDS_LEAST: f64 = 5.0;
+const SECONDS_LEAST: f64 = 10.0;
 const SIZE: &str = "512M";
 const DEPTH: u32 = 32;
 /// Shares of writes.

@@ -147,13 +147,13 @@ impl Site<'_> {
                     }
                 }
                 self.recycle(claims);
-                self.seats[seat].state = State::Idle;
+                self.states[seat] = State::Idle;
             }
             Task::Write { file, claims, seat } => {
                 self.wrote(file, &claims, complete.then_some(after));
                 self.recycle(claims);
                 match seat {
-                    Some(seat) => self.seats[seat].state = State::Idle,
+                    Some(seat) => self.states[seat] = State::Idle,
                     None => self.writing -= 1,
                 }
             }
@@ -177,7 +177,7 @@ impl Site<'_> {
             }
             Task::HardenData | Task::HardenFor(_) => {
                 match task {
-                    Task::HardenFor(seat) => self.seats[seat].state = State::Idle,
+                    Task::HardenFor(seat) => self.states[seat] = State::Idle,
                     _ => self.hardening -= 1,
                 }
                 if !complete {

@@ -69,11 +69,10 @@ struct Busy {
     told: bool,
 }
 
-/// A user and what it waits for.
+/// A user and what it is about.
 #[derive(Debug)]
 struct Seat {
     user: User,
-    state: State,
     /// The last record that it logged.
     record: Option<u64>,
     /// What it wants and has to wait with, because I/Os are too slow.
@@ -82,6 +81,7 @@ struct Seat {
     next: Option<Wish>,
 }
 
+/// What a user waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
@@ -117,6 +117,10 @@ pub(crate) struct Site<'a> {
     slots: Vec<Option<Busy>>,
     free: Vec<u32>,
     seats: Vec<Seat>,
+    /// Of each seat. They are all looked at whenever something has finished, so they are close together.
+    states: Vec<State>,
+    /// Seats whose users are asked now.
+    asked: Vec<usize>,
     /// Slots that its users leave to the log and to changed pages.
     reserved: usize,
     /// The one that is asked first.
@@ -149,6 +153,8 @@ pub(crate) struct Site<'a> {
     failed: Option<io::Error>,
     /// How many of its I/Os had been under way for long when it last looked.
     named: usize,
+    /// When it last looked.
+    told_ns: u64,
     /// A page was looked into.
     distracted: bool,
     /// Pages of each file when they were last looked at.
@@ -169,7 +175,7 @@ impl<'a> Site<'a> {
         queue: &'a mut dyn Queue,
     ) -> Self {
         let depth = shared.plan.depth;
-        let seat = |user| Seat { user, state: State::Idle, record: None, held: None, next: None };
+        let seat = |user| Seat { user, record: None, held: None, next: None };
         // Those who change no page leave nothing to others but a flush now and then.
         let reserved = if users.iter().any(User::changes_pages) { 2 } else { 0 };
         let every = nanoseconds(shared.plan.checkpoint_every);
@@ -180,6 +186,8 @@ impl<'a> Site<'a> {
             queue,
             slots: (0..depth).map(|_| None).collect(),
             free: (0..depth).rev().collect(),
+            states: vec![State::Idle; users.len()],
+            asked: Vec::with_capacity(users.len()),
             seats: users.into_iter().map(seat).collect(),
             reserved,
             turn: 0,
@@ -204,6 +212,7 @@ impl<'a> Site<'a> {
             work: Work::default(),
             failed: None,
             named: 0,
+            told_ns: 0,
             distracted: false,
             sizes: Vec::with_capacity(shared.files.len()),
             resizing: None,
@@ -229,7 +238,7 @@ impl<'a> Site<'a> {
             if !leaving {
                 self.ask_users(now);
             }
-            let gone = leaving || self.seats.iter().all(|s| s.state == State::Gone);
+            let gone = leaving || self.states.iter().all(|state| *state == State::Gone);
             self.go_on_resizing();
             self.write_log(gone);
             self.write_back(now, gone);
@@ -293,13 +302,13 @@ impl<'a> Site<'a> {
         if !self.has_room() {
             return now + LOOK_UP_NS;
         }
-        let wake = |seat: &Seat| match seat.state {
+        let wake = |state: &State| match state {
             // Those whose wishes were fulfilled from memory are asked again at once.
             State::Idle => now,
-            State::Until(at) => at,
+            State::Until(at) => *at,
             _ => u64::MAX,
         };
-        self.seats.iter().map(wake).min().unwrap_or(u64::MAX).min(now + LOOK_UP_NS)
+        self.states.iter().map(wake).min().unwrap_or(u64::MAX).min(now + LOOK_UP_NS)
     }
 
     /// The phase, as far as it says which files are used.
@@ -379,7 +388,7 @@ impl<'a> Site<'a> {
         let issues = !self.requests.is_empty();
         self.issue()?;
         if self.finished.is_empty() {
-            self.tell_of_long_ios();
+            self.tell_sometimes();
             return self.queue.wait(until_ns);
         }
         // The device has something to do while that is looked at.

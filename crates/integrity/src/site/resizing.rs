@@ -152,7 +152,7 @@ impl Site<'_> {
             let ledger = &self.shared.file(doing.file).ledger;
             (doing.to..doing.from).for_each(|page| ledger.cut(page));
             self.work.shortened += 1;
-            self.seats[doing.seat].state = State::Idle;
+            self.states[doing.seat] = State::Idle;
             return true;
         }
         let stamps = self.shared.plan.resizing.is_some_and(|how| how.stamp);
@@ -165,7 +165,7 @@ impl Site<'_> {
     fn is_longer(&mut self, doing: &Resizing) {
         self.shared.file(doing.file).set_pages(doing.to);
         self.work.lengthened += 1;
-        self.seats[doing.seat].state = State::Idle;
+        self.states[doing.seat] = State::Idle;
     }
 
     /// A file that did not become longer is as it was; what one holds that could not be cut, nobody knows.
@@ -173,7 +173,7 @@ impl Site<'_> {
         let file = self.shared.file(doing.file);
         let (offset, errno) = (file.offset(doing.to), error.raw_os_error().unwrap_or(0));
         self.shared.failed("resize", file.target, offset, errno);
-        self.seats[doing.seat].state = State::Idle;
+        self.states[doing.seat] = State::Idle;
         if doing.to < doing.from {
             self.fail(io::Error::new(
                 error.kind(),

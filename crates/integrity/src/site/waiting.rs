@@ -6,10 +6,21 @@ use std::time::Duration;
 use super::{Site, nanoseconds};
 use crate::waiting::{NAMED_FROM, Waiting};
 
+/// What a thread says is no older than this: to look at all of its I/Os whenever it waits would cost more than most of what it does.
+const TOLD_EVERY_NS: u64 = 1_000_000;
+
 impl Site<'_> {
+    /// The same as [`Site::tell_of_long_ios`] now and then.
+    pub(super) fn tell_sometimes(&mut self) {
+        if self.queue.now() >= self.told_ns.saturating_add(TOLD_EVERY_NS) {
+            self.tell_of_long_ios();
+        }
+    }
+
     /// Counts I/Os that take too long, each once, and names those that have been under way for some time.
     pub(super) fn tell_of_long_ios(&mut self) {
         let now = self.queue.now();
+        self.told_ns = now;
         let limit = nanoseconds(self.shared.long_io);
         let (mut in_flight, mut oldest_ns) = (0, 0);
         let mut named = Vec::new();

@@ -22,42 +22,62 @@ impl Site<'_> {
             // Where one may go on and others wait, it is not always the same one.
             self.turn = (self.turn + 1) % seats.max(1);
         }
-        self.sizes.clear();
-        self.sizes.extend(self.shared.sizes(self.phase()));
-        self.look_ahead();
-        for number in 0..seats {
-            let seat = (self.turn + number) % seats;
-            for _ in 0..WISHES_AT_ONCE {
-                match self.seats[seat].state {
-                    State::Until(at) if at <= now => {}
-                    State::Committing(record) if self.is_hard(record) => {}
-                    State::Idle => {}
-                    _ => break,
-                }
-                if !self.has_room() {
-                    return;
-                }
-                let Seat { user, held, next, .. } = &mut self.seats[seat];
-                let was_held = held.is_some();
-                let wish = held
-                    .take()
-                    .or_else(|| next.take())
-                    .unwrap_or_else(|| user.next(&self.sizes, &mut self.chance));
-                if self.holds(seat, wish, was_held) {
-                    self.seats[seat].state = State::Until(now.saturating_add(HELD_NS));
-                    break;
-                }
-                self.seats[seat].state = self.fulfil(seat, wish, now);
-            }
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.clear();
+        let in_turn = (self.turn..seats).chain(0..self.turn);
+        asked.extend(in_turn.filter(|seat| self.can_go_on(*seat, now)));
+        if !asked.is_empty() && self.has_room() {
+            self.sizes.clear();
+            self.sizes.extend(self.shared.sizes(self.phase()));
+            self.look_ahead(&asked);
+            // Behind one for whom there was no room there is none for others.
+            let _ = asked.iter().all(|seat| self.ask(*seat, now));
         }
+        self.asked = asked;
+    }
+
+    /// Whether nothing is left that the user of a seat waits for.
+    fn can_go_on(&self, seat: usize, now: u64) -> bool {
+        match self.states[seat] {
+            State::Idle => true,
+            State::Until(at) => at <= now,
+            State::Committing(record) => self.is_hard(record),
+            State::Working | State::Gone => false,
+        }
+    }
+
+    /// Asks a user until it has to wait for something; false if there was no room for what it wants.
+    fn ask(&mut self, seat: usize, now: u64) -> bool {
+        for _ in 0..WISHES_AT_ONCE {
+            if !self.can_go_on(seat, now) {
+                break;
+            }
+            if !self.has_room() {
+                return false;
+            }
+            let Seat { user, held, next, .. } = &mut self.seats[seat];
+            let was_held = held.is_some();
+            let wish = held
+                .take()
+                .or_else(|| next.take())
+                .unwrap_or_else(|| user.next(&self.sizes, &mut self.chance));
+            if self.holds(seat, wish, was_held) {
+                self.states[seat] = State::Until(now.saturating_add(HELD_NS));
+                break;
+            }
+            self.states[seat] = self.fulfil(seat, wish, now);
+        }
+        true
     }
 
     /// Has the wishes of those who are idle, and what is known of their pages on its way into the cache, before the first of them is
     /// fulfilled: one after the other would wait for memory.
-    fn look_ahead(&mut self) {
-        let room = self.room();
-        let idle = |seat: &&mut Seat| seat.state == State::Idle && seat.next.is_none();
-        for seat in self.seats.iter_mut().filter(idle).take(room) {
+    fn look_ahead(&mut self, asked: &[usize]) {
+        for number in asked.iter().take(self.room()) {
+            let seat = &mut self.seats[*number];
+            if self.states[*number] != State::Idle || seat.next.is_some() {
+                continue;
+            }
             let wish = seat.user.next(&self.sizes, &mut self.chance);
             if let Wish::Read { from, .. } | Wish::Write { from, .. } = wish {
                 self.shared.file(from.file).ledger.fetch(from.page);

@@ -13,12 +13,15 @@ impl Site<'_> {
     pub(super) fn write_log(&mut self, leaving: bool) {
         let Some(log) = &mut self.log else { return };
         let pending = log.pending_bytes();
+        if self.log_busy || pending == 0 {
+            return;
+        }
         let awaited = leaving
             || pending >= BLOCK_BYTES_MAX / 2
             || !self.batch.is_empty()
             || !self.ready.is_empty()
-            || self.seats.iter().any(|s| matches!(s.state, State::Committing(_)));
-        if self.log_busy || pending == 0 || !awaited {
+            || self.states.iter().any(|state| matches!(state, State::Committing(_)));
+        if !awaited {
             return;
         }
         let Some(slot) = self.free.pop() else { return };

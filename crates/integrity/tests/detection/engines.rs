@@ -112,7 +112,8 @@ fn faults_in_the_area_are_found() {
 #[test]
 fn an_area_is_there_where_one_is_needed() {
     let refused = |plan: &Plan, places: &[Place], text: &str| {
-        let open = || -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
+        let open =
+            |_: u32| -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
         let stop = std::sync::atomic::AtomicBool::new(false);
         let time = std::time::Duration::ZERO;
         let error = integrity::run(plan, places, time, &open, &stop, &|_| {}).unwrap_err();

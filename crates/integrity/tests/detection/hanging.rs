@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{Finished, Queue, Request};
-use integrity::{Event, Notice, NoticeKind, Phase, run, slot_bytes};
+use integrity::{Event, Notice, NoticeKind, Phase, run};
 
 use super::storage::Memory;
 use super::{empty, places, plan};
@@ -52,9 +52,8 @@ impl Queue for Hanging<'_> {
 fn who_wants_an_end_hears_what_it_waits_for() {
     static HANGS: AtomicBool = AtomicBool::new(false);
     let (plan, storage) = (plan(), empty());
-    let bytes = slot_bytes(&plan);
     let start = Instant::now();
-    let open = || -> Result<Box<dyn Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn Queue>, String> {
         let inner = Memory::new(&storage, plan.depth, bytes);
         Ok(Box::new(Hanging { inner, hangs: &HANGS, start }))
     };
@@ -97,8 +96,7 @@ fn no_log_is_read_where_there_is_none() {
         ..plan()
     };
     let storage = empty();
-    let bytes = slot_bytes(&plan);
-    let open = || -> Result<Box<dyn Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn Queue>, String> {
         Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
     };
     let phases: Mutex<Vec<Phase>> = Mutex::default();

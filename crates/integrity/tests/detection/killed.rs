@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{
-    Damage, KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept, slot_bytes,
-};
+use integrity::{Damage, KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept};
 use proptest::prelude::*;
 
 use super::storage::{Memory, PAGE, Shared};
@@ -31,8 +29,7 @@ fn one(
     storage: &Shared,
     kept: &KeptLedger,
 ) -> Result<Report, RunError> {
-    let bytes = slot_bytes(plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(storage, plan.depth, bytes)))
     };
     run_kept(plan, places, TIME, &open, &AtomicBool::new(false), &|_| (), Some(kept))

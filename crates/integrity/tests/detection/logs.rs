@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{BlockSector, Damage, Event, Kept, NoticeKind, Place, Report, run, slot_bytes};
+use integrity::{BlockSector, Damage, Event, Kept, NoticeKind, Place, Report, run};
 
 use super::storage::{Failure, Memory, PAGE, Shared, storage};
 use super::{DATA_PAGES, places, plan};
@@ -33,8 +33,7 @@ fn log_fails(
         let mut storage = storage.lock().unwrap();
         (storage.failure, storage.every, storage.failing_targets) = (Some(failure), every, 1..2);
     }
-    let bytes = slot_bytes(plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
     };
     let told = Mutex::new(Vec::new());
@@ -73,7 +72,7 @@ fn each_fault_of_the_log_is_found_and_named() {
         (Failure::ZeroWrite, 5, vec![(Damage::Zeroed, Persistent)]),
         (Failure::TornWrite(1), 5, vec![(Damage::Torn, Persistent)]),
         (Failure::BitFlipWrite, 5, vec![(Damage::BitError, Persistent)]),
-        (Failure::MisdirectedWrite, 5, vec![(Damage::MisdirectedWrite, Persistent), lost]),
+        (Failure::MisdirectedWrite, 4, vec![(Damage::MisdirectedWrite, Persistent), lost]),
         (Failure::BitFlipRead, 7, vec![(Damage::BitError, Transient)]),
         (Failure::ZeroRead, 7, vec![(Damage::Zeroed, Transient)]),
         (Failure::StaleRead, 7, vec![(Damage::StaleRead, Transient)]),

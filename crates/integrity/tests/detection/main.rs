@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use integrity::{
     Damage, Event, Hardening, Kept, NoticeKind, Phase, Place, Plan, Report, Role, ScanUsers, Work,
-    run, slot_bytes,
+    run,
 };
 
 use storage::{Failure, Memory, PAGE, Shared, storage};
@@ -67,8 +67,7 @@ fn empty() -> Shared {
 
 /// Runs it on these places.
 fn validate_on(plan: &Plan, places: &[Place], storage: &Shared, seconds: u64) -> Report {
-    let bytes = slot_bytes(plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(storage, plan.depth, bytes)))
     };
     let stop = AtomicBool::new(false);
@@ -237,8 +236,7 @@ fn a_lost_log_block_is_found() {
 fn an_end_is_heard_in_every_phase() {
     for asked in [Phase::Load, Phase::Work, Phase::Audit, Phase::Log] {
         let (plan, storage) = (plan(), empty());
-        let bytes = slot_bytes(&plan);
-        let open = || -> Result<Box<dyn engine::Queue>, String> {
+        let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
             Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
         };
         let stop = AtomicBool::new(false);
@@ -259,8 +257,7 @@ fn an_end_is_heard_in_every_phase() {
 #[test]
 fn glances_tell_what_the_report_says() {
     let (plan, storage) = (plan(), failing(Failure::LostWrite, 201));
-    let bytes = slot_bytes(&plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
     };
     let (sender, seen) = std::sync::mpsc::channel();

@@ -1,12 +1,14 @@
 //! Users that read and write pages and nothing else: verified I/O at full depth.
 
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use integrity::{
     Damage, Kept, PageOrder, PageUsers, Place, Plan, RandomUsers, ScanUsers, Throttle,
 };
 
-use crate::storage::{Failure, PAGE};
+use crate::storage::{Failure, Memory, PAGE};
 use crate::{all_is_found, empty, failing, places, plan, validate_on};
 
 /// A failure, how often it happens, and its names.
@@ -54,6 +56,31 @@ fn the_queue_is_full_and_nothing_else_is_done() {
         assert!((share - 30.0).abs() < 2.0, "{share}");
         assert_eq!(file.read.several > 1000, pages.1 > 1);
     }
+}
+
+/// Buffers of users who work with single pages were as large as what all pages are written with, and 256 KiB apart.
+#[test]
+fn buffers_are_as_large_as_what_is_done_in_them() {
+    let sizes = |plan: &Plan, places: &[Place]| {
+        let (storage, asked) = (empty(), Mutex::new(Vec::new()));
+        let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
+            asked.lock().unwrap().push(bytes);
+            Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
+        };
+        let (stop, time) = (AtomicBool::new(false), Duration::from_secs(1));
+        let report = integrity::run(plan, places, time, &open, &stop, &|_| {}).unwrap();
+        assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
+        asked.into_inner().unwrap()
+    };
+    let page = u32::try_from(PAGE).unwrap();
+    for (most, expected) in [(1, page), (5, 5 * page)] {
+        let plan = only_pages(1, PageOrder::Random, 50.0, (1, most));
+        let whole = integrity::slot_bytes(&plan);
+        assert_eq!(sizes(&plan, &data_places()), [whole, expected, whole]);
+    }
+    // Checkpoints and the log need more than users do.
+    let whole = integrity::slot_bytes(&plan());
+    assert!(sizes(&plan(), &places()).iter().all(|bytes| *bytes == whole));
 }
 
 #[test]

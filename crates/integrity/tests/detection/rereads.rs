@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{Kept, PageOrder, PageUsers, Plan, RunError, ScanUsers, run, slot_bytes};
+use integrity::{Kept, PageOrder, PageUsers, Plan, RunError, ScanUsers, run};
 
 use super::storage::{Failure, Memory};
 use super::{failing, places, plan, validate, validate_on};
@@ -52,7 +52,8 @@ fn a_page_is_read_again_as_often_as_the_plan_says() {
     );
     for rereads in [0, 1001] {
         let plan = Plan { rereads, ..plan() };
-        let open = || -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
+        let open =
+            |_: u32| -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
         let stop = AtomicBool::new(false);
         let refused = run(&plan, &places(), Duration::ZERO, &open, &stop, &|_| {}).unwrap_err();
         assert!(matches!(refused, RunError::Plan(_)), "{refused}");
@@ -66,8 +67,7 @@ fn reads_that_an_end_cut_short_are_told() {
     let (plan, storage) = (pages(15), failing(Failure::LostWrite, 201));
     let stop = Arc::new(AtomicBool::new(false));
     storage.lock().unwrap().wrong = Some(Arc::clone(&stop));
-    let bytes = slot_bytes(&plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(&storage, plan.depth, bytes)))
     };
     let time = Duration::from_secs(20);

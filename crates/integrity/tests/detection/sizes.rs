@@ -239,8 +239,7 @@ fn holes_are_known_when_a_run_goes_on() {
         std::fs::write(&place.path, "").unwrap();
     }
     let plan = plan();
-    let bytes = integrity::slot_bytes(&plan);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(crate::storage::Memory::new(&storage, plan.depth, bytes)))
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -271,7 +270,8 @@ fn sizes_that_do_not_fit_are_refused() {
         let mut places = changing(&storage);
         let resize = places[0].shape.resize.as_mut().unwrap();
         (resize.begin_bytes, resize.step_bytes) = (begin as u64, step as u64);
-        let open = || -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
+        let open =
+            |_: u32| -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
         let stop = std::sync::atomic::AtomicBool::new(false);
         let plan = restless(false);
         let error = integrity::run(&plan, &places, Duration::ZERO, &open, &stop, &|_| {});

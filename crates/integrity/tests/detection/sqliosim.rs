@@ -59,8 +59,7 @@ fn every_cycle_ends_with_an_audit() {
     let cycles = Plan { cycles: 3, ..plan() };
     let storage = empty();
     let seen = Mutex::new(Vec::new());
-    let bytes = slot_bytes(&cycles);
-    let open = || -> Result<Box<dyn engine::Queue>, String> {
+    let open = |bytes: u32| -> Result<Box<dyn engine::Queue>, String> {
         Ok(Box::new(Memory::new(&storage, cycles.depth, bytes)))
     };
     let stop = AtomicBool::new(false);
@@ -177,7 +176,7 @@ fn threads_take_several_logs_in_turn() {
 
     let one = Plan { threads: 1, ..plan() };
     let stop = AtomicBool::new(false);
-    let open = || -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
+    let open = |_: u32| -> Result<Box<dyn engine::Queue>, String> { Err("not needed".to_owned()) };
     let wrong = run(&one, &places, Duration::ZERO, &open, &stop, &|_| {}).unwrap_err();
     assert!(wrong.to_string().contains("2 logs need as many threads"), "{wrong}");
 }

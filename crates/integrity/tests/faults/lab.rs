@@ -85,8 +85,8 @@ impl Lab {
 
     /// Runs the plan; when every page was written once, things begin to go wrong.
     pub(crate) fn run(&self, plan: &Plan, faults: &[FaultPlan]) -> Report {
-        let open = || -> Result<Box<dyn Queue>, String> {
-            let opened = engine::open_queue(&self.workload, &self.prepared, 0);
+        let open = |io_bytes: u32| -> Result<Box<dyn Queue>, String> {
+            let opened = engine::open_queue_for(&self.workload, &self.prepared, 0, io_bytes);
             Ok(opened.map_err(|error| error.to_string())?.0)
         };
         let hear = |event: &Event| {

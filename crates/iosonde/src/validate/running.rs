@@ -135,9 +135,9 @@ fn run_plan(
     let mut show = |event: &engine::Event| hold(display).show(event);
     let mut prepared = engine::prepare_as(workload, permissions, &fillings, stop, &mut show)?;
     let places = places(given, &prepared)?;
-    let open = || -> Result<Box<dyn Queue>, String> {
-        let opened = engine::open_queue(workload, &prepared, 0).map_err(|e| e.to_string())?;
-        Ok(opened.0)
+    let open = |io_bytes: u32| -> Result<Box<dyn Queue>, String> {
+        let opened = engine::open_queue_for(workload, &prepared, 0, io_bytes);
+        Ok(opened.map_err(|e| e.to_string())?.0)
     };
     let notices = Mutex::new(Notices::default());
     let happens = |event: &Event| {

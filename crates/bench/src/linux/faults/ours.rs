@@ -160,8 +160,8 @@ impl Database<'_> {
         wrong: Option<&(Phase, FaultPlan)>,
         kept: Option<&KeptLedger>,
     ) -> Result<Report, Error> {
-        let open = || -> Result<Box<dyn Queue>, String> {
-            let opened = engine::open_queue(self.workload, self.prepared, 0);
+        let open = |io_bytes: u32| -> Result<Box<dyn Queue>, String> {
+            let opened = engine::open_queue_for(self.workload, self.prepared, 0, io_bytes);
             Ok(opened.map_err(|error| error.to_string())?.0)
         };
         let stop = AtomicBool::new(false);
