@@ -79,8 +79,8 @@ pub fn slot_bytes(plan: &Plan) -> u32 {
     bytes.checked_next_multiple_of(plan.page_bytes).unwrap_or(bytes)
 }
 
-/// The largest I/O of a plan while its users work, in bytes. Where that is a page and not what all pages are written with before, buffers
-/// lie close together, which the memory of the processor likes and that of a virtual machine even more.
+/// The largest I/O of a plan while its users work, in bytes. Users of single pages have buffers of a page, side by side: with room for what
+/// all pages are written with before, each would lie in the same sets of the processor's caches.
 pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
     let all = slot_bytes(plan);
     if plan.changes_pages() || plan.resizing.is_some() {
