@@ -285,7 +285,7 @@ impl Plan {
     /// The largest I/O of data, in pages.
     #[must_use]
     pub fn io_pages(&self) -> u32 {
-        if self.scatter_gather { self.gather_pages.max(self.pages_of_users()) } else { 1 }
+        self.io_pages_of_users().max(self.gathered())
     }
 
     /// The largest I/O of those users who change nothing in memory, in pages.

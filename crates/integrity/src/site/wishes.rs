@@ -30,8 +30,12 @@ impl Site<'_> {
             self.sizes.clear();
             self.sizes.extend(self.shared.sizes(self.phase()));
             self.look_ahead(&asked);
-            // Behind one for whom there was no room there is none for others.
-            let _ = asked.iter().all(|seat| self.ask(*seat, now));
+            for seat in &asked {
+                if !self.ask(*seat, now) {
+                    // There is no room for others either.
+                    break;
+                }
+            }
         }
         self.asked = asked;
     }
