@@ -23,6 +23,9 @@ fn skip(test: &str, reason: &str) {
     }
 }
 
+/// How often LibreOffice may try: that it dies once on a busy machine says nothing of the workbook.
+const STARTS: usize = 3;
+
 /// Converts a file with LibreOffice, which keeps its settings in the directory of the file; none where there is none.
 fn converted(file: &Path, to: &str) -> Option<PathBuf> {
     let directory = file.parent().unwrap();
@@ -30,18 +33,26 @@ fn converted(file: &Path, to: &str) -> Option<PathBuf> {
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
             .any(|directory| directory.join(program).is_file())
     })?;
-    let profile = format!("-env:UserInstallation=file://{}/profile", directory.display());
-    let output = Command::new(program)
-        .args([&profile, "--headless", "--convert-to", to, "--outdir"])
-        .args([directory, file])
-        .env("HOME", directory)
-        .env_remove("DISPLAY")
-        .output()
-        .unwrap();
     let made = file.with_extension(to.split(':').next().unwrap());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && made.is_file(), "{program} made no {to}: {said}");
-    Some(made)
+    let mut failures = Vec::new();
+    for start in 0..STARTS {
+        let home = directory.join(format!("home-{start}"));
+        std::fs::create_dir(&home).unwrap();
+        let profile = format!("-env:UserInstallation=file://{}/profile", home.display());
+        let output = Command::new(program)
+            .args([&profile, "--headless", "--convert-to", to, "--outdir"])
+            .args([directory, file])
+            .env("HOME", &home)
+            .env_remove("DISPLAY")
+            .output()
+            .unwrap();
+        if output.status.success() && made.is_file() {
+            return Some(made);
+        }
+        let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        failures.push(format!("{}: {}", output.status, said.join(" ")));
+    }
+    panic!("{program} made no {to}: {failures:#?}");
 }
 
 /// A part of an office file.
