@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Length of a record of the log: what storage with sectors of 4 KiB writes whole.
 pub const LOG_RECORD_BYTES: u32 = 4096;
 /// The name and version of a witness's file and of the first line of its protocol.
-pub const SCHEMA_OF_WITNESS: &str = "iosonde.witness/1";
+pub const SCHEMA_OF_WITNESS: &str = "iosonde.witness/2";
 /// So many marks fit into a witness's file.
 const THREADS_MAX: u32 = 256;
 const BATCH_MAX: u32 = 1024;
@@ -41,7 +41,7 @@ pub struct Plan {
 /// What a witness must know to say later what was promised: the first line of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// `iosonde.witness/1`.
+    /// `iosonde.witness/2`.
     pub schema: String,
     /// Unique name of the run.
     pub id: String,

@@ -331,7 +331,7 @@ impl Queue for Broken {
         self.queue.write_buffer(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.queue.read_buffer(slot)
     }
 }

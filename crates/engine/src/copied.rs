@@ -100,7 +100,7 @@ impl<Q: Queue> Queue for CopiedQueue<Q> {
         self.memory.write(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.memory.read(slot)
     }
 }

@@ -116,7 +116,7 @@ mod tests {
             self.0.write_buffer(slot)
         }
 
-        fn read_buffer(&mut self, slot: u32) -> &[u8] {
+        fn read_buffer(&self, slot: u32) -> &[u8] {
             self.0.read_buffer(slot)
         }
     }

@@ -69,7 +69,7 @@ impl Queue for Clocked {
         &mut self.buffer
     }
 
-    fn read_buffer(&mut self, _slot: u32) -> &[u8] {
+    fn read_buffer(&self, _slot: u32) -> &[u8] {
         &self.buffer
     }
 }

@@ -49,7 +49,7 @@ impl Queue for NullQueue {
         self.buffers.write(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
     }
 }

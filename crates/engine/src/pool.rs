@@ -174,7 +174,7 @@ impl<Q: Queue> Queue for View<'_, Q> {
         self.queue.write_buffer(slot + self.first_slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.queue.read_buffer(slot + self.first_slot)
     }
 }

@@ -112,5 +112,5 @@ pub trait Queue {
     fn write_buffer(&mut self, slot: u32) -> &mut [u8];
 
     /// The read buffer of a slot that is not in use: what its last read brought.
-    fn read_buffer(&mut self, slot: u32) -> &[u8];
+    fn read_buffer(&self, slot: u32) -> &[u8];
 }

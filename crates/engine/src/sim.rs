@@ -107,7 +107,7 @@ impl Queue for SimQueue {
         self.buffers.write(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
     }
 }

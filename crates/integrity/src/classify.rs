@@ -173,23 +173,24 @@ pub(crate) fn expected(format: &PageFormat, file: u16, claim: &Claim) -> Vec<u8>
     format.page(PageId { file, page: claim.page }, claim.version)
 }
 
-/// Whether a page holds what it should.
-pub(crate) fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> bool {
+/// Whether a page holds what it should; `next` is looked at next.
+fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8], next: &[u8]) -> bool {
     if claim.zero {
         return bytes.len() == format.page_bytes() && bytes.iter().all(|byte| *byte == 0);
     }
-    format.is(PageId { file, page: claim.page }, claim.version, bytes)
+    format.is_before(PageId { file, page: claim.page }, claim.version, bytes, next)
 }
 
 /// The version that all of a page is of, where it holds what it should; none where it does not, or, after a write that has failed, holds
-/// sectors of that and of the one before.
+/// sectors of that and of the one before. `next` is looked at next.
 pub(crate) fn whole_version(
     format: &PageFormat,
     file: u16,
     claim: &Claim,
     bytes: &[u8],
+    next: &[u8],
 ) -> Option<u32> {
-    if holds(format, file, claim, bytes) {
+    if holds(format, file, claim, bytes, next) {
         return Some(claim.version);
     }
     let new = claim.next_version();
@@ -202,7 +203,7 @@ pub(crate) fn whole_version(
 #[must_use]
 pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
     let id = PageId { file, page: claim.page };
-    if holds(format, file, claim, bytes) {
+    if holds(format, file, claim, bytes, &[]) {
         return None;
     }
     let expected = expected(format, file, claim);

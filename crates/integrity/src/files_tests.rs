@@ -65,7 +65,7 @@ impl Page {
     fn is_wrong(&self, versions: [u32; SECTORS]) -> bool {
         let claim = self.file.claim(0).unwrap();
         let bytes = self.bytes(versions);
-        let whole = whole_version(&self.format, 0, &claim, &bytes);
+        let whole = whole_version(&self.format, 0, &claim, &bytes, &[]);
         let wrong = examine(&self.format, 0, &claim, &bytes).is_some();
         assert!(whole.is_none() || !wrong, "both say the same");
         match whole {

@@ -26,7 +26,8 @@ use crate::platform::{Mapped, Part, boot, identity};
 use crate::run::{Phase, Place, Role};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
-const LAYOUT: u64 = 2;
+/// Of the file, and of the pages that it tells of.
+const LAYOUT: u64 = 3;
 /// Bytes of the words at the beginning; the text and the entries begin at multiples of it, too.
 const HEAD_BYTES: usize = 4096;
 const WORD: usize = size_of::<u64>();

@@ -11,6 +11,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
+use crate::past_cache;
+
 /// The smallest part of a page that storage writes whole.
 pub const SECTOR_BYTES: usize = 512;
 /// What fits into the index of a sector in its stamp.
@@ -20,6 +22,11 @@ const CHECKSUM: std::ops::Range<usize> = 16..24;
 /// Where the seed is.
 const SEED: std::ops::Range<usize> = 24..32;
 const WORD: usize = size_of::<u64>();
+/// What of a page goes into its checksum at once.
+const PIECE_BYTES: usize = 1024;
+/// So far ahead of what is looked at memory is fetched: the processor does so of its own accord, but not beyond a frame, and not as fast as
+/// it could look.
+const AHEAD_BYTES: usize = 4096;
 
 /// Where a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +112,7 @@ impl PageFormat {
             sector[..16].copy_from_slice(&stamps.of(index));
         }
         out[SEED].copy_from_slice(&self.seed.to_le_bytes());
-        let sum = checksum(&out[..self.page_bytes()]);
+        let sum = checksum(&out[..self.page_bytes()], &[]);
         out[CHECKSUM].copy_from_slice(&sum);
     }
 
@@ -121,10 +128,15 @@ impl PageFormat {
     /// is right.
     #[must_use]
     pub fn is(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
+        self.is_before(id, version, bytes, &[])
+    }
+
+    /// The same, where `next` is looked at next: the first of it is on its way into the cache then.
+    pub(crate) fn is_before(&self, id: PageId, version: u32, bytes: &[u8], next: &[u8]) -> bool {
         bytes.len() == self.page_bytes()
             && bytes[..16] == self.stamps(id, version).of(0)
             && bytes[SEED] == self.seed.to_le_bytes()
-            && bytes[CHECKSUM] == checksum(bytes)[..]
+            && bytes[CHECKSUM] == checksum(bytes, next)[..]
     }
 
     /// What the stamp of a sector says, wherever it was found; none if it was not written by a format of this seed.
@@ -181,13 +193,23 @@ fn place_of(id: PageId) -> u64 {
     u64::from(id.file) << 48 | id.page & PAGE_MASK
 }
 
-/// The checksum of a whole page: over everything behind it, and over the first stamp, which starts it.
-fn checksum(bytes: &[u8]) -> [u8; WORD] {
+/// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3, the first from behind the checksum on.
+///
+/// A device has just written what is looked at, so nearly all of the time is spent waiting for memory. Therefore one KiB is fetched while
+/// another is looked at, from `next` where the page ends.
+fn checksum(bytes: &[u8], next: &[u8]) -> [u8; WORD] {
     let (words, _) = bytes.as_chunks::<WORD>();
     let start =
         words.iter().take(2).fold(0, |sum: u64, w| sum.rotate_left(1) ^ u64::from_le_bytes(*w));
-    XxHash3_64::oneshot_with_seed(start, bytes.get(CHECKSUM.end..).unwrap_or_default())
-        .to_le_bytes()
+    let ahead = AHEAD_BYTES.min(bytes.len());
+    let coming = bytes[ahead..].chunks(PIECE_BYTES).chain(next.chunks(PIECE_BYTES));
+    let mut coming = coming.map(past_cache::fetch);
+    let sum = bytes.chunks(PIECE_BYTES).enumerate().fold(start, |sum, (index, piece)| {
+        coming.next();
+        let from = if index == 0 { CHECKSUM.end.min(piece.len()) } else { 0 };
+        mixed(sum ^ XxHash3_64::oneshot(&piece[from..]))
+    });
+    sum.to_le_bytes()
 }
 
 /// Whether a byte of a page, by its index, is part of the checksum.
@@ -242,6 +264,25 @@ mod tests {
             prop_assert!(!format.is(id(file ^ 1, page), version, &bytes));
             bytes[byte] ^= 1 << bit;
             prop_assert!(!format.is(id(file, page), version, &bytes), "byte {byte} bit {bit}");
+        }
+
+        /// KiB of a page go into its checksum one by one: which of them is where counts, too, and what is looked at next does not.
+        #[test]
+        fn pieces_have_their_places(
+            sectors in 1usize..=40, version: u32, next_bytes in 0usize..9000, from in 0usize..20, to in 0usize..20
+        ) {
+            let format = PageFormat::new(sectors * SECTOR_BYTES, 5).unwrap();
+            let bytes = format.page(id(1, 2), version);
+            prop_assert!(format.is_before(id(1, 2), version, &bytes, &vec![9; next_bytes]));
+            let pieces = bytes.len() / PIECE_BYTES;
+            if from % pieces.max(1) != to % pieces.max(1) {
+                let mut moved = bytes;
+                let (from, to) = (from % pieces * PIECE_BYTES, to % pieces * PIECE_BYTES);
+                for at in CHECKSUM.end..PIECE_BYTES {
+                    moved.swap(from + at, to + at);
+                }
+                prop_assert!(!format.is(id(1, 2), version, &moved));
+            }
         }
 
         #[test]

@@ -72,7 +72,7 @@ impl<P: Perform> Queue for InlineQueue<P> {
         self.buffers.write(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.buffers.read(slot)
     }
 }

@@ -34,6 +34,7 @@ impl Site<'_> {
     pub(super) fn take_finished(&mut self, most: usize) {
         if self.finished.is_empty() {
             self.reap();
+            self.fetch_next();
         }
         for _ in 0..most {
             // Reading a page again finds what else has finished meanwhile, and leaves it here.
@@ -43,20 +44,30 @@ impl Site<'_> {
         }
     }
 
-    /// Has the beginning of what is looked at next, and what is known of it, on its way into the cache while other things are done. More of
-    /// it would only wait for the same memory.
-    fn fetch_next(&mut self) {
-        let Some(next) = self.finished.last() else { return };
-        let slot = next.finished.slot;
-        let busy = self.slots.get(slot as usize).and_then(Option::as_ref);
-        let Some(Busy { task: Task::Read { file, claims, .. }, .. }) = busy else { return };
+    /// Has the beginning of what is looked at next, and what is known of it, on its way into the cache while other things are done.
+    fn fetch_next(&self) {
+        let Some((slot, file, claims)) = self.next_read() else { return };
         let Some(first) = claims.first() else { return };
-        self.shared.file(*file).ledger.fetch(first.page);
-        let page_bytes = self.shared.format.page_bytes();
-        let page = self.queue.read_buffer(slot).get(..page_bytes).unwrap_or_default();
-        for frame in page.chunks(FRAME_BYTES).take(FRAMES_FETCHED) {
+        self.shared.file(file).ledger.fetch(first.page);
+        for frame in self.page_read(slot, 0).chunks(FRAME_BYTES).take(FRAMES_FETCHED) {
             past_cache::fetch(&frame[..FETCHED_BYTES.min(frame.len())]);
         }
+    }
+
+    /// The read that is looked at next: its slot, its file and its pages.
+    fn next_read(&self) -> Option<(u32, u16, &[Claim])> {
+        let slot = self.finished.last()?.finished.slot;
+        match &self.slots.get(slot as usize)?.as_ref()?.task {
+            Task::Read { file, claims, .. } => Some((slot, *file, claims)),
+            _ => None,
+        }
+    }
+
+    /// A page of what a slot has read, by its index there.
+    fn page_read(&self, slot: u32, index: usize) -> &[u8] {
+        let bytes = self.shared.format.page_bytes();
+        let part = index * bytes..(index + 1) * bytes;
+        self.queue.read_buffer(slot).get(part).unwrap_or_default()
     }
 
     fn reap(&mut self) {
@@ -141,7 +152,8 @@ impl Site<'_> {
                 for (index, claim) in claims.iter().enumerate() {
                     // The first page that is wrong ends the run where that is wanted.
                     if complete && !self.shared.is_broken() {
-                        self.check(file, claim, (slot, index), after);
+                        let is_last = index + 1 == claims.len();
+                        self.check(file, claim, (slot, index, is_last), after);
                     } else {
                         self.shared.file(file).ledger.release(claim);
                     }
@@ -236,9 +248,13 @@ impl Site<'_> {
     }
 
     /// Compares one page of what was read with what it should hold, and gives it back.
-    fn check(&mut self, file: u16, claim: &Claim, (slot, index): (u32, usize), after: Duration) {
-        let format = &self.shared.format;
-        let page_bytes = format.page_bytes();
+    fn check(
+        &mut self,
+        file: u16,
+        claim: &Claim,
+        (slot, index, is_last): (u32, usize, bool),
+        after: Duration,
+    ) {
         let ledger = &self.shared.file(file).ledger;
         if (claim.version == 0 && !claim.zero) || claim.bad {
             // Nobody knows what is there, or everybody knows that it is wrong.
@@ -247,9 +263,13 @@ impl Site<'_> {
         }
         self.work.pages_checked += 1;
         self.cell().pages_checked.add(1);
-        let part = index * page_bytes..(index + 1) * page_bytes;
-        let found = self.queue.read_buffer(slot).get(part).unwrap_or_default();
-        if let Some(version) = whole_version(format, file, claim, found) {
+        let found = self.page_read(slot, index);
+        let next = if is_last {
+            self.next_read().map_or(&[][..], |(slot, ..)| self.page_read(slot, 0))
+        } else {
+            self.page_read(slot, index + 1)
+        };
+        if let Some(version) = whole_version(&self.shared.format, file, claim, found, next) {
             if self.shared.file(file).read(claim, version) {
                 // A write that failed was not waited for by any flush.
                 self.must_flush(file);

@@ -42,7 +42,7 @@ impl Queue for Hanging<'_> {
         self.inner.write_buffer(slot)
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         self.inner.read_buffer(slot)
     }
 }

@@ -372,7 +372,7 @@ impl Queue for Memory {
         &mut self.write[slot as usize]
     }
 
-    fn read_buffer(&mut self, slot: u32) -> &[u8] {
+    fn read_buffer(&self, slot: u32) -> &[u8] {
         &self.read[slot as usize]
     }
 }
