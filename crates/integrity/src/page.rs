@@ -24,8 +24,7 @@ const SEED: std::ops::Range<usize> = 24..32;
 const WORD: usize = size_of::<u64>();
 /// What of a page goes into its checksum at once.
 const PIECE_BYTES: usize = 1024;
-/// So far ahead of what is looked at memory is fetched: the processor does so of its own accord, but not beyond a frame, and not as fast as
-/// it could look.
+/// So far ahead of what is looked at memory is fetched. What the processor fetches of its own accord ends with a frame.
 const AHEAD_BYTES: usize = 4096;
 
 /// Where a page belongs.
@@ -195,8 +194,8 @@ fn place_of(id: PageId) -> u64 {
 
 /// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3, the first from behind the checksum on.
 ///
-/// A device has just written what is looked at, so nearly all of the time is spent waiting for memory. Therefore one KiB is fetched while
-/// another is looked at, from `next` where the page ends.
+/// A device has just written what is looked at, so much of the time is spent waiting for memory. Therefore one KiB is fetched while another
+/// is looked at, from `next` where the page ends.
 fn checksum(bytes: &[u8], next: &[u8]) -> [u8; WORD] {
     let (words, _) = bytes.as_chunks::<WORD>();
     let start =

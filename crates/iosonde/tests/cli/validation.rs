@@ -115,7 +115,12 @@ fn a_clean_validation_is_a_result_like_others() {
 #[test]
 fn wrong_data_is_recorded_before_it_ends_with_3() {
     let place = Place::new();
-    let quiet = ["--update", "0", "--rereads", "2", "--seconds", "600", "--json"];
+    // Nobody writes meanwhile: the system would write the rest of a frame back as it was before, and the page was torn.
+    let config = place.directory.path().join("nobody-writes.toml");
+    fs::write(&config, "bulk.users = 0\n").unwrap();
+    let config = config.to_str().unwrap();
+    let quiet =
+        ["--config", config, "--update", "0", "--rereads", "2", "--seconds", "600", "--json"];
     let mut running = Running::start(&place.arguments(&quiet));
     running.wait_for("users are at work");
     spoil(&place.data.join("iosonde.mdx"));
