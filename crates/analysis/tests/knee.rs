@@ -247,6 +247,20 @@ fn the_index_is_that_of_the_points_given() {
     assert_eq!(points[knee.operating_point.index].in_flight, 8.0);
 }
 
+/// The hinge of these points is the softest there is and lies at the shallowest load, so that its ceiling is seen to
+/// 80 %, which is just the limit: the last bit of a logarithm decided, and it depended on the unit.
+#[test]
+fn the_last_bit_of_a_unit_does_not_decide_whether_a_ceiling_was_seen() {
+    let points = |scale: f64| {
+        [(1.0, 61_857.705_272_457_2), (2.0, 73_610.516_331), (4.0, 99_659.673_805)]
+            .map(|(in_flight, throughput)| point(in_flight, throughput * scale))
+    };
+    let seen = knee(&points(1.0)).little_knee;
+    for power in -20..20 {
+        assert_eq!(knee(&points(2.0_f64.powi(power))).little_knee, seen, "2^{power}");
+    }
+}
+
 #[test]
 fn survives_json() {
     let knee = knee(&curve(balanced(32.0), 8));

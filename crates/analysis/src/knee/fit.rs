@@ -35,13 +35,18 @@ pub(super) struct SoftHinge {
 impl SoftHinge {
     /// `X(N)`.
     pub(super) fn throughput(&self, in_flight: f64) -> f64 {
+        self.saturated_throughput * self.ceiling_share(in_flight)
+    }
+
+    /// `X(N) / b`: what does not depend on the unit of the points, to the last bit.
+    pub(super) fn ceiling_share(&self, in_flight: f64) -> f64 {
         let depth = self.little_knee.ln() - in_flight.ln();
-        (self.saturated_throughput.ln() - bend(depth, self.sharpness)).exp()
+        (-bend(depth, self.sharpness)).exp()
     }
 
     /// The load at which the curve has a share of what it has at `deepest`.
     pub(super) fn load_of_share(&self, share: f64, deepest: f64) -> f64 {
-        let short = (self.saturated_throughput / (share * self.throughput(deepest))).ln();
+        let short = -(share * self.ceiling_share(deepest)).ln();
         // From (N*/N)^p = (b/X)^p - 1; short is above 0 because the curve stays below b.
         let over = (self.sharpness * short).exp_m1();
         self.little_knee * over.powf(-1.0 / self.sharpness)

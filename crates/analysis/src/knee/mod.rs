@@ -311,7 +311,7 @@ impl Curve {
         };
         hinge.error <= error
             && hinge.little_knee <= nearest
-            && hinge.throughput(deepest) >= CEILING_SEEN * hinge.saturated_throughput
+            && hinge.ceiling_share(deepest) >= CEILING_SEEN
     }
 
     /// Nanoseconds of latency for each unit of N/X: 10^9 for I/Os a second, and 10^9 times the I/O size for bytes a
