@@ -219,7 +219,7 @@ mod tests {
             "iosonde validate  simulated database",
             "02:31",
             "/data",
-            "users are at work, cycle 2 ━",
+            "the load is running, cycle 2 ━",
             "25 %, 1 min 30 s left",
             "─ reads/s ─",
             "─ writes/s ─",

@@ -14,7 +14,7 @@ const BAR: usize = 12;
 pub(crate) fn phase_words(phase: Phase) -> &'static str {
     match phase {
         Phase::Load => "writing every page",
-        Phase::Work => "users are at work",
+        Phase::Work => "the load is running",
         Phase::Audit => "reading every page",
         Phase::Log => "reading the log",
     }
@@ -215,7 +215,9 @@ pub(crate) mod tests {
         let plain = |text: String| text.replace(['\u{a0}', '\u{202f}'], " ");
         let text = plain(line(&glance(), true));
         assert!(
-            text.starts_with("users are at work · ━━━╌╌╌╌╌╌╌╌╌ 25 %, 1 min 30 s left · no faults"),
+            text.starts_with(
+                "the load is running · ━━━╌╌╌╌╌╌╌╌╌ 25 %, 1 min 30 s left · no faults"
+            ),
             "{text}"
         );
         assert!(text.contains("123 456 pages checked"), "{text}");

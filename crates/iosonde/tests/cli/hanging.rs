@@ -20,7 +20,7 @@ fn who_wants_an_end_hears_what_it_waits_for_and_can_have_it_at_once() {
     let directory = truth.directory().to_str().unwrap();
     let args = ["validate", directory, "--size", "4M", "--log-size", "4M", "--seconds", "600"];
     let mut running = Running::start(&args);
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     let stall = Fault::Stall(Nanoseconds(8_000_000_000));
     truth.inject(vec![FaultPlan::new(stall, When::Every(1)).in_file("iosonde.mdx")]);
     std::thread::sleep(Duration::from_millis(300));

@@ -94,7 +94,7 @@ fn another_run_is_not_gone_on_with() {
     let resume = ["validate", "--resume", name];
     fails(&command(&resume).output().unwrap(), 1, "cannot be opened");
     let mut running = Running::start(&args);
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     fails(&command(&resume).output().unwrap(), 1, "in use by a run that goes on");
     fails(&command(&["validate", "--clean", name]).output().unwrap(), 1, "in use");
     running.signal("KILL");
@@ -126,7 +126,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     let foreign = foreign_file(&data.join("somebody.dat"), 100_000);
     let (name, directory) = (ledger.to_str().unwrap(), data.to_str().unwrap());
     let left = ["iosonde.ldx", "iosonde.mdx", "somebody.dat"];
-    killed(&kept(&data, name, &["--seconds", "60"]), "users are at work", Duration::ZERO);
+    killed(&kept(&data, name, &["--seconds", "60"]), "the load is running", Duration::ZERO);
     assert_eq!(names(&data), left);
     let clean = ["validate", "--clean", name];
     let dry = command(&[&clean[..], &["--dry-run"]].concat()).output().unwrap();
@@ -136,7 +136,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     assert_eq!((names(&data), ledger.exists()), (vec!["somebody.dat".to_owned()], false));
     // The same by the directory, without a ledger.
     let args = ["validate", directory, "--size", "16M", "--log-size", "8M", "--seconds", "60"];
-    killed(&args, "users are at work", Duration::ZERO);
+    killed(&args, "the load is running", Duration::ZERO);
     let clean = ["validate", "--clean", directory];
     succeeds(&command(&clean).output().unwrap());
     assert_eq!(names(&data), ["somebody.dat"]);

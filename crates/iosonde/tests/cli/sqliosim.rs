@@ -28,7 +28,7 @@ fn a_test_leaves_its_files_a_summary_of_each_a_log_and_its_configuration() {
     assert_eq!(names(data.as_ref()), ["sqliosim.ldx", "sqliosim.mdx"], "they stay");
     let entries = fs::read_to_string(&log).unwrap();
     assert!(entries.starts_with("<ENTRY TYPE='INFO' TIME='"), "{entries}");
-    assert!(entries.contains("users are at work") && entries.contains("Final Summary"));
+    assert!(entries.contains("the load is running") && entries.contains("Final Summary"));
 
     // What was saved is a configuration that means the same.
     let again = command(&["sqliosim", "-cfg", saved, "--dry-run"]).output().unwrap();
@@ -55,7 +55,7 @@ fn wrong_data_ends_it_with_exit_code_3() {
     );
     fs::write(&config, text).unwrap();
     let mut running = Running::start(&["sqliosim", "-cfg", config.to_str().unwrap()]);
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     let mut file = OpenOptions::new().write(true).open(&data).unwrap();
     for page in 0..1024 {
         file.seek(SeekFrom::Start(page * 8192 + 700)).unwrap();

@@ -43,7 +43,7 @@ fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
         let quiet = ["--update", "0", "--rereads", "8", "--seconds", "600"];
         let quiet = if go_on.is_empty() { &quiet[..] } else { &quiet[..4] };
         let mut running = Running::start(&arguments(dir.path(), &[quiet, go_on].concat()));
-        running.wait_for("users are at work");
+        running.wait_for("the load is running");
         let mut file = OpenOptions::new().write(true).open(dir.path().join("iosonde.mdx")).unwrap();
         // A byte of every page: those that are written afterwards are right again, and there are always others.
         for page in 0..2048 {
@@ -81,7 +81,7 @@ fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
 fn a_signal_ends_it_and_removes_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut running = Running::start(&arguments(dir.path(), &["--seconds", "600"]));
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     running.signal("INT");
     let output = running.end();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
@@ -144,7 +144,7 @@ fn a_refusal_names_what_was_typed() {
 fn a_second_signal_names_what_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let mut running = Running::start(&arguments(dir.path(), &["--seconds", "600"]));
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     // Both are there when it goes on, and whichever comes second ends it.
     for signal in ["STOP", "INT", "TERM", "CONT"] {
         running.signal(signal);

@@ -122,7 +122,7 @@ fn wrong_data_is_recorded_before_it_ends_with_3() {
     let quiet =
         ["--config", config, "--update", "0", "--rereads", "2", "--seconds", "600", "--json"];
     let mut running = Running::start(&place.arguments(&quiet));
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     spoil(&place.data.join("iosonde.mdx"));
     let output = running.end();
     assert_eq!(code(&output), 3, "{}", stderr(&output));
@@ -156,7 +156,7 @@ fn wrong_data_is_recorded_before_it_ends_with_3() {
 fn an_interrupted_one_is_recorded() {
     let place = Place::new();
     let mut running = Running::start(&place.arguments(&["--seconds", "600"]));
-    running.wait_for("users are at work");
+    running.wait_for("the load is running");
     running.signal("INT");
     let output = running.end();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
