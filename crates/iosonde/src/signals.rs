@@ -11,12 +11,16 @@ use signal_hook::flag;
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Ended at once, the program leaves no screen behind.
+        // In one handler: where one asked and another set the flag, two signals at once could end the program between the two,
+        // with the screen left behind.
         #[cfg(target_os = "linux")]
-        crate::screen::restore_on_second(signal, &stop)?;
-        // In this order: the first signal finds the flag unset and only sets it, the second finds it set.
-        flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
+        crate::screen::end_on_second(signal, &stop)?;
+        #[cfg(not(target_os = "linux"))]
+        {
+            // In this order: the first signal finds the flag unset and only sets it, the second finds it set.
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+            flag::register(signal, Arc::clone(&stop))?;
+        }
     }
     // A connection that drops ends the run in order, too, unless `nohup` said that it should go on.
     #[cfg(unix)]

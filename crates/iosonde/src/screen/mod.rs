@@ -26,7 +26,7 @@ use std::time::Duration;
 use engine::Event;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{restore_on_second, set_last_words};
+pub(crate) use linux::{end_on_second, set_last_words};
 pub(crate) use signals::Signals;
 pub(crate) use terminal::{Taken, fits};
 
@@ -55,6 +55,11 @@ pub(crate) fn leave() {
         let _ = done.recv_timeout(LAST);
     }
     terminal::give_back_without_waiting();
+    // Whoever ends it at once meanwhile is to be done with the terminal first, and ends this wait.
+    #[cfg(target_os = "linux")]
+    if linux::is_ending() {
+        thread::sleep(LAST);
+    }
 }
 
 /// What is measured.

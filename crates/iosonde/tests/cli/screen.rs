@@ -144,6 +144,8 @@ fn watched(directory: &Path, arguments: &str) -> Terminal {
 }
 
 /// The first signal ends the run in order; the second, before the screen was left, ended the program with the terminal raw.
+/// Later that was left of two that two threads handled at the same time: one had asked whether it is the first, when the
+/// other said so, and then asked again.
 #[test]
 fn two_signals_at_once_leave_a_clean_terminal() {
     let dir = tempfile::tempdir().unwrap();

@@ -93,15 +93,27 @@ fn say_last_words() {
     }
 }
 
-/// Whoever is ended by this signal while the flag is set leaves a clean terminal, and says its last words. Must be registered before what ends the program.
-pub(crate) fn restore_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
+/// Whether a second signal is ending the program.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The first signal sets the flag; the second leaves a clean terminal, says the last words and ends the program with 130.
+///
+/// Two that come at once may be handled by two threads at the same time: only one of them finds the flag unset.
+pub(crate) fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
-    let restore = move || {
-        if stop.load(Ordering::SeqCst) {
+    let act = move || {
+        if stop.swap(true, Ordering::SeqCst) {
+            ENDING.store(true, Ordering::SeqCst);
             give_back_now();
             say_last_words();
+            signal_hook::low_level::exit(130);
         }
     };
-    // SAFETY: the handler reads an atomic and calls what is safe in handlers. It changes `errno` only where the program ends next.
-    unsafe { signal_hook::low_level::register(signal, restore) }.map(|_| ())
+    // SAFETY: the handler uses atomics and calls what is safe in handlers. It changes `errno` only where the program ends next.
+    unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
+}
+
+/// Whether a second signal ends the program in this moment: it may have taken it upon itself to leave the screen.
+pub(super) fn is_ending() -> bool {
+    ENDING.load(Ordering::SeqCst)
 }
