@@ -388,10 +388,10 @@ mod tests {
         }
 
         #[test]
-        fn whole_sizes_survive_the_way_there_and_back(k in 0u64..(1 << 44), unit in 0usize..4) {
+        fn whole_sizes_survive_the_way_there_and_back(bytes: u64, unit in 0usize..4) {
             let name = ["", "K", "M", "G"][unit];
             let shift = 10 * unit;
-            prop_assume!(k.leading_zeros() as usize > shift);
+            let k = bytes >> shift;
             prop_assert_eq!(format!("{k}{name}").parse(), Ok(Bytes(k << shift)));
         }
     }
