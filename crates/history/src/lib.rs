@@ -18,6 +18,7 @@ mod list;
 mod live;
 mod load;
 mod marks;
+mod opened;
 mod parts;
 mod place;
 mod read;
@@ -130,6 +131,13 @@ pub enum Added {
 
 const EXPERIMENT: &str = "SELECT e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, e.plan_id, d.plan, \
      e.measurements FROM experiments e JOIN documents d ON d.experiment = e.number";
+
+/// Whether this process has the file open as a history. Nothing else in the process may open it then: closing it
+/// would drop the locks by which SQLite protects what is being recorded.
+#[must_use]
+pub fn is_open(path: &Path) -> bool {
+    opened::is_open(path)
+}
 
 impl History {
     /// Opens a history, or makes one where there is nothing or an empty file.

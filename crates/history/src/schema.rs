@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::connection::{Connection, POSTGRES_SCHEMA};
 use crate::error::HistoryError;
 use crate::first_version;
+use crate::opened;
 use crate::place::Place;
 use crate::value::{Row, values};
 
@@ -79,9 +80,14 @@ fn spell(sql: &str, connection: &Connection) -> String {
     })
 }
 
-/// Refuses a file that is no history, by its header, before SQLite opens it: opening alone may write. Whether there is
-/// anything at all.
+/// Refuses a file that is not a history, by its header, before SQLite opens it: opening alone may write. Returns
+/// whether there is anything at all.
 pub(crate) fn refuse_foreign(path: &Path) -> Result<bool, HistoryError> {
+    // A file that this process has open passed when it was opened.
+    opened::look(path, read_header).unwrap_or(Ok(true))
+}
+
+fn read_header(path: &Path) -> Result<bool, HistoryError> {
     let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
     let mut header = Vec::new();
     match File::open(path) {

@@ -12,7 +12,7 @@ use crate::error::HistoryError;
 use crate::place::Place;
 use crate::read::Extent;
 use crate::value::{Row, values};
-use crate::{read, schema};
+use crate::{opened, read, schema};
 
 /// All pages at once. Others write meanwhile, into the log; in parts, what they write would begin the copy anew each time.
 const PAGES: i32 = -1;
@@ -97,7 +97,7 @@ fn copy(connection: &Connection, to: &Path) -> Result<(), HistoryError> {
     let Some(from) = connection.as_sqlite() else {
         return copy_rows(connection, to);
     };
-    let mut target = rusqlite::Connection::open(to).map_err(at)?;
+    let (mut target, _file) = opened::connect(to, || rusqlite::Connection::open(to)).map_err(at)?;
     let backup = Backup::new(from, &mut target).map_err(at)?;
     let mut pauses = 0;
     while backup.step(PAGES).map_err(at)? != StepResult::Done {

@@ -7,6 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
 use super::Use;
+use crate::opened::{self, OpenFile};
 use crate::value::Value;
 
 /// How long a writer waits for another one.
@@ -18,7 +19,11 @@ const STATEMENTS: usize = 64;
 
 /// A connection to a file.
 #[derive(Debug)]
-pub(crate) struct Sqlite(Connection);
+pub(crate) struct Sqlite {
+    connection: Connection,
+    /// Dropped last: until then the file is not opened in any other way.
+    _file: OpenFile,
+}
 
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -82,28 +87,31 @@ fn still(path: &Path) -> Option<String> {
 impl Sqlite {
     /// Opens a file, or makes one. What cannot be written can still be read.
     pub(crate) fn open(path: &Path, used: Use) -> rusqlite::Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(named(path), flags).and_then(|c| ready(c, used));
+        let writes = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let opened = Self::open_as(path, &named(path), writes, used);
         match (opened, still(path)) {
             (Err(error), Some(url)) if is_closed(&error) => {
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-                    | OpenFlags::SQLITE_OPEN_URI
-                    | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                Connection::open_with_flags(url, flags).and_then(|c| ready(c, used)).map(Self)
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                Self::open_as(path, Path::new(&url), flags, used)
             }
-            (opened, _) => opened.map(Self),
+            (opened, _) => opened,
         }
+    }
+
+    fn open_as(path: &Path, name: &Path, flags: OpenFlags, used: Use) -> rusqlite::Result<Self> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let (connection, file) =
+            opened::connect(path, || Connection::open_with_flags(name, flags))?;
+        Ok(Self { connection: ready(connection, used)?, _file: file })
     }
 
     /// The connection itself.
     pub(crate) fn inner(&self) -> &Connection {
-        &self.0
+        &self.connection
     }
 
     fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
-        self.0.prepare_cached(sql)
+        self.connection.prepare_cached(sql)
     }
 
     /// Does a statement; how many rows it changed.
@@ -113,7 +121,7 @@ impl Sqlite {
 
     /// Does several statements.
     pub(crate) fn batch(&self, sql: &str) -> rusqlite::Result<()> {
-        self.0.execute_batch(sql)
+        self.connection.execute_batch(sql)
     }
 
     /// Every row of an answer.

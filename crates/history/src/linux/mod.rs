@@ -1,4 +1,4 @@
-//! A lock on a file that the kernel frees when its process dies: flock(2).
+//! A lock on a file that the kernel frees when its process dies, flock(2), and which file a path leads to.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,6 +6,14 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
+
+/// Device and inode of a file.
+pub(crate) type FileId = (u64, u64);
+
+/// The file that a path leads to, found without opening it; none where there is none.
+pub(crate) fn file_id(path: &Path) -> Option<FileId> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
 
 /// Opens a file, which is made where there is none, and locks it; none where somebody else has it.
 pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {

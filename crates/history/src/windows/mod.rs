@@ -5,6 +5,14 @@ use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
+/// No file has one.
+pub(crate) type FileId = std::convert::Infallible;
+
+/// None: Windows keeps locks with the handle that took them, so closing another handle drops nothing.
+pub(crate) fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
 /// Others may read and remove, not write (FILE_SHARE_READ | FILE_SHARE_DELETE).
 const SHARED: u32 = 1 | 4;
 /// ERROR_SHARING_VIOLATION

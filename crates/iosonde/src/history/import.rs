@@ -47,6 +47,9 @@ enum ImportError {
     /// The file.
     #[error("{0}")]
     Read(#[from] io::Error),
+    /// The history that is written to.
+    #[error("it is the history itself")]
+    Itself,
     /// Not iosonde's, and too large.
     #[error(
         "it is no export of iosonde, and results of other tools are read up to {}",
@@ -92,6 +95,9 @@ pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome,
 }
 
 fn import_one(path: &Path, store: &mut Store) -> Result<(Imported, Vec<String>), ImportError> {
+    if history::is_open(path) {
+        return Err(ImportError::Itself);
+    }
     let mut file = open(path)?;
     if !is_own(&mut file)? {
         if file.metadata()?.len() > FOREIGN_BYTES_MAX {
