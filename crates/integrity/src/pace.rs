@@ -51,12 +51,16 @@ impl Pace {
 
     pub(crate) fn ended(&self, latency_ns: u64) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
-        let next = |bits: u64| {
-            let average = f64::from_bits(bits);
-            Some((average + (latency_ns as f64 - average) / self.memory).to_bits())
-        };
-        // The function always gives a value.
-        let _ = self.average_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let mut old = self.average_ns.load(Ordering::Relaxed);
+        loop {
+            let average = f64::from_bits(old);
+            let new = (average + (latency_ns as f64 - average) / self.memory).to_bits();
+            let order = Ordering::Relaxed;
+            match self.average_ns.compare_exchange_weak(old, new, order, order) {
+                Ok(_) => return,
+                Err(other) => old = other,
+            }
+        }
     }
 
     /// Whether the next I/O waits until those under way are done.

@@ -26,7 +26,8 @@ pub(super) struct Cut {
 /// of the mean of the rest, in batches of five (K. White, M. Cobb, S. Spratt, "A comparison of five steady-state
 /// truncation heuristics for simulation", 2000). Only what differs clearly from the rest is cut.
 pub(super) fn warm_up(values: &[f64]) -> Cut {
-    let batches: Vec<f64> = values.chunks_exact(BATCH).filter_map(numbers::mean).collect();
+    let (batches, _) = values.as_chunks::<BATCH>();
+    let batches: Vec<f64> = batches.iter().filter_map(|batch| numbers::mean(batch)).collect();
     let none = Cut { values: 0, still_going: false };
     let last = batches.len() * MOST[0] / MOST[1];
     let Some(best) = best_cut(&batches, last) else { return none };
