@@ -115,13 +115,16 @@ pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryErr
         connection.within(|| migrate(connection))?;
     }
     if let Some(sqlite) = connection.as_sqlite() {
-        connection.query("SELECT 1 FROM measurements LIMIT 0", &[], |_| Ok(()))?;
+        let read = || connection.query("SELECT 1 FROM measurements LIMIT 0", &[], |_| Ok(()));
+        read()?;
         if sqlite.is_readonly("main").unwrap_or(false) {
             return Ok(());
         }
         // Readers do not wait for writers. WAL comes after the tables: from the first moment on, the header of the file
         // itself says whose it is.
         connection.query("PRAGMA journal_mode = WAL", &[], |_| Ok(()))?;
+        // From its first read in this mode on, a connection has a lock that says that the file is in use.
+        read()?;
     }
     Ok(())
 }

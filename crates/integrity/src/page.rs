@@ -107,7 +107,8 @@ impl PageFormat {
             *word = (base ^ mask).to_le_bytes();
         }
         let stamps = self.stamps(id, version);
-        for (index, sector) in (0..).zip(out.chunks_exact_mut(SECTOR_BYTES).take(self.sectors())) {
+        let (sectors, _) = out.as_chunks_mut::<SECTOR_BYTES>();
+        for (index, sector) in (0..).zip(sectors.iter_mut().take(self.sectors())) {
             sector[..16].copy_from_slice(&stamps.of(index));
         }
         out[SEED].copy_from_slice(&self.seed.to_le_bytes());

@@ -9,6 +9,7 @@ mod import;
 pub(crate) mod machine;
 mod own;
 mod peers;
+mod soak;
 mod table;
 mod tools;
 mod watching;
@@ -73,6 +74,8 @@ enum Command {
     Import(import::ImportArgs),
     /// What a second of watching two hundred disks costs; prints a table
     Monitor,
+    /// Kill 20 processes at random that record into one history; nothing may be lost or damaged. Prints a table
+    Soak(soak::SoakArgs),
 }
 
 /// The parts of `integrity`.
@@ -128,6 +131,7 @@ pub(crate) fn main() -> ExitCode {
             let clean = std::time::Duration::from_secs_f64(clean.clamp(0.0, 1e6));
             integrity(&parts, clean, peers, &iosonde)
         }
+        Some(Command::Soak(args)) => iosonde().and_then(|iosonde| soak::run(&iosonde, &args)),
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
         Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
             write!(std::io::stdout(), "{table}")?;

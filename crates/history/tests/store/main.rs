@@ -6,6 +6,8 @@ mod exchange;
 mod files;
 mod kept;
 mod killed;
+#[cfg(target_os = "linux")]
+mod locks;
 mod made;
 mod server;
 mod trouble;

@@ -98,3 +98,21 @@ fn what_cannot_be_served_is_said_with_the_remedy() {
         "--listen",
     );
 }
+
+/// Each page is read through a connection of its own, and each of them took the locks of the others away.
+#[test]
+fn it_keeps_its_lock_on_the_history_whatever_is_read() {
+    let directory = history();
+    let path = directory.path().join("h.db");
+    let (mut child, url) = started(serve(directory.path()).args(["--listen", "127.0.0.1:0"]));
+    for _ in 0..5 {
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(get(port(&url), "/").starts_with("HTTP/1.1 200")));
+            }
+        });
+        assert_eq!(testing::locks::held(child.id(), &path).unwrap(), 1);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

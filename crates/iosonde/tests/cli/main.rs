@@ -22,6 +22,7 @@ mod iometer;
 mod killed;
 mod knee;
 mod live;
+mod locks;
 mod monitor;
 mod monitor_databases;
 mod output;

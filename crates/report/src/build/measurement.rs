@@ -124,7 +124,7 @@ fn directions(m: &Measurement) -> Option<Table> {
             text(kind),
             whole(s.ios),
             number(s.iops),
-            number(Some(s.mib_per_s).filter(|_| kind != "sync")),
+            number((kind != "sync").then_some(s.mib_per_s)),
             number(words::mean_of(s)),
             whole(s.errors),
         ]
