@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use engine::{Op, Queue, Request};
 
 use crate::files::DataFile;
-use crate::kept::KeptError;
 use crate::log::Log;
 use crate::log_checks::{read_whole, request_of};
 use crate::page::SECTOR_BYTES;
@@ -44,7 +43,7 @@ pub struct ForeignFile {
 /// Reads some pages and blocks that the run of the ledger has written.
 ///
 /// # Errors
-/// [`KeptError::OtherFiles`] if another run wrote a file, and [`RunError::Open`] if there is no queue to read with.
+/// [`crate::KeptError::OtherFiles`] if another run wrote a file, and [`RunError::Open`] if there is no queue to read with.
 pub(crate) fn check_files(
     shared: &Shared<'_>,
     logs: &[Option<Log>],

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use self::table::Row;
-use crate::{accuracy, history, reports};
+use crate::{accuracy, fuzz, history, reports};
 
 /// What a benchmark could not do, in words.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -73,6 +73,8 @@ enum Command {
     Import(import::ImportArgs),
     /// What a second of watching two hundred disks costs; prints a table
     Monitor,
+    /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no hang, and at most 256 MiB for one
+    Fuzz(fuzz::FuzzArgs),
 }
 
 /// The parts of `integrity`.
@@ -106,6 +108,13 @@ struct PeersArgs {
     output: Option<PathBuf>,
 }
 
+/// Prints a text; an error where not all is well.
+fn show(outcome: Result<(String, bool), Error>, otherwise: &str) -> Result<Vec<Row>, Error> {
+    let (text, is_well) = outcome?;
+    write!(std::io::stdout(), "{text}")?;
+    if is_well { Ok(Vec::new()) } else { Err(otherwise.into()) }
+}
+
 /// The program.
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -129,14 +138,13 @@ pub(crate) fn main() -> ExitCode {
             integrity(&parts, clean, peers, &iosonde)
         }
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
-        Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
-            write!(std::io::stdout(), "{table}")?;
-            if holds {
-                Ok(Vec::new())
-            } else {
-                Err("a report is slower or larger than it may be".into())
-            }
-        }),
+        Some(Command::Reports) => {
+            show(reports::run(), "a report is slower or larger than it may be")
+        }
+        Some(Command::Fuzz(args)) => {
+            let iosonde = tools::find_debug_iosonde(arguments.iosonde);
+            show(iosonde.and_then(|iosonde| fuzz::run(&args, &iosonde)), "inputs failed")
+        }
     };
     match rows {
         Ok(rows) => {

@@ -64,7 +64,7 @@ pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let mut plan = plan(Scenario::Overlap);
     (plan.gather_pages, plan.bulk.pages) = (1, (1, 1));
     let (report, injected) = found(&plan, Scenario::Overlap, fault)?;
-    Ok(scored(&report, &injected, Scenario::Overlap))
+    Ok(scored(&report, &injected))
 }
 
 /// How often what the system says, or what is harmless, happened; how many I/Os were counted as failed; and the alarms.
