@@ -2,16 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use dialects::{recognise, sqliosim};
-use engine::Permissions;
 use history::{Chosen, Filter, Format, History, Place};
 use results::Document;
 use serde_json::Value;
-use survey::{SweepOptions, sweep};
-use workload::sweep::{PRESETS, Plan, preset};
-use workload::{Bytes, EngineChoice, Target};
+use workload::sweep::PRESETS;
 
 use crate::linux::Error;
 
@@ -26,13 +22,13 @@ pub(super) const JOBS: [&str; 3] = [
 
 pub(super) const WORKLOADS: [&str; 3] = [
     "seconds = 60\n[[targets]]\npath = \"/data\"\nsize_bytes = \"16G\"\n[[targets]]\npath = \"/log\"\nsize_bytes = \"2G\"\n[[streams]]\nname = \"data\"\ntargets = [0]\ndepth = 32\nwrite_percent = 30\n[[streams]]\nname = \"log\"\ntargets = [1]\npattern = \"sequential\"\nblocks = [{ bytes = \"4K\", weight = 9 }, { bytes = \"60K\", weight = 1 }]\nwrite_percent = 100\ndurable = true\n",
-    "seconds = 2\nwarmup_seconds = 0\nengine = \"sim\"\n[sim]\nservers = 8\nread_ns = \"100us\"\ncache = { kind = \"lru\", size_bytes = \"700M\", hit_ns = \"200us\" }\n[[targets]]\npath = \"sim\"\nsize_bytes = \"1G\"\n[[streams]]\nname = \"open\"\nrate = 5000\narrival = \"poisson\"\n",
+    "seconds = 2\nwarmup_seconds = 0\nengine = \"sim\"\n[sim]\nservers = 8\nread_ns = \"100us\"\ncache = { kind = \"lru\", size_bytes = \"700M\", hit_ns = \"200us\" }\n[[targets]]\npath = \"sim\"\nsize_bytes = \"1G\"\n[[streams]]\nname = \"open\"\nrate = { limit = { iops = 5000 }, arrival = \"poisson\" }\n",
     "[[targets]]\npath = \"/d\"\n",
 ];
 
 pub(super) const BATCHES: [&str; 2] = [
-    "@echo off\nset DRIVE=E\nset /a N=4*8\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -kR -frandom -b8 -t4 -o%N% -s60 -LS %DRIVE%:\\test.dat >> log.txt\nrem next\nsqlio -kW -fsequential ^\n -b64 -t2 -BH -Fparam.txt >> log.txt\ntimeout /T 60\ngoto end\n:end\n",
-    "call sqlio -kW -s10 -frandom -o8 -b8 -LS -Fparam.txt\r\nfor %%d in (1 2 4 8) do sqlio -o%%d -kR f.dat\r\n",
+    "@echo off\nset DRIVE=E\nset N=32\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -kR -frandom -b8 -t4 -o%N% -s60 -LS %DRIVE%:\\test.dat >> log.txt\nrem next\nsqlio -kW -fsequential ^\n -b64 -t2 -BH -Fparam.txt >> log.txt\ntimeout /T 60\nexit /b\n",
+    "call sqlio -kW -s10 -frandom -o8 -b8 -LS -Fparam.txt\r\nsqlio -o4 -kR f.dat 2>&1 > out.txt\r\n",
 ];
 
 pub(super) const PARAMETERS: [&str; 2] =
@@ -40,8 +36,8 @@ pub(super) const PARAMETERS: [&str; 2] =
 
 pub(super) const SQLIO_COMMANDS: [&str; 3] = [
     "-kW -b8 -frandom -s120 -t2 -o8 -BH -LS /data/io.dat",
-    "-kR -fsequential -i16 -d E F -R0,1 -p3 -a0x3 -m -u -Rx",
-    "-Fparam.txt -f64 -LP2 -v1.5 -64 -ma4",
+    "-kR -fsequential -i16 -dEF -p3 -mS16 -b64 f.dat",
+    "-Fparam.txt -frandom -LPi -v1.1.1 -64 -mC4",
 ];
 
 pub(super) const SQLIOSIM_COMMANDS: [&str; 2] = [
@@ -69,7 +65,7 @@ pub(super) const VALUES: [&str; 1] = [
 
 pub(super) const SERIES: [&str; 2] = [
     "Time,Reads/s,Writes/s\n2026-11-23 12:00:00,100,20\n2026-11-23 12:00:01,110,25\n",
-    "seconds;queue\n0;1,5\n1;2,5\n",
+    "time;queue\n1763900000;1.5\n1763900001;2.5\n",
 ];
 
 fn crates() -> PathBuf {
@@ -145,7 +141,7 @@ pub(super) fn foreign() -> Result<Vec<Vec<u8>>, Error> {
     Ok(all)
 }
 
-/// Documents: those of other tools' results, and a small sweep.
+/// Documents: those of other tools' results, and short ones of our own of every kind that virtual time gives.
 pub(super) fn documents() -> Result<Vec<Document>, Error> {
     let mut documents = Vec::new();
     for bytes in foreign()? {
@@ -153,28 +149,10 @@ pub(super) fn documents() -> Result<Vec<Document>, Error> {
         let first = found.into_iter().flat_map(|found| found.measurements).take(2);
         documents.extend(first.map(|m| Document::Measurement(Box::new(m))));
     }
-    documents.push(swept()?);
+    for bytes in files("bench/src/fuzz/documents", "json")? {
+        documents.push(Document::parse(&String::from_utf8_lossy(&bytes))?);
+    }
     Ok(documents)
-}
-
-fn swept() -> Result<Document, Error> {
-    let named = preset("four-corners").ok_or("there is no such preset")?;
-    let plan = Plan {
-        targets: vec![Target { path: "sim".into(), size_bytes: Some(Bytes(1 << 30)) }],
-        engine: EngineChoice::Sim,
-        sim: Some(workload::SimDevice::default()),
-        seed: 1,
-        ..named.plan()
-    };
-    let options = SweepOptions {
-        plan,
-        permissions: Permissions::default(),
-        id: "20261123T120000Z-fuzz".to_owned(),
-        started: READ_AT.to_owned(),
-        kept: Vec::new(),
-    };
-    let found = sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?;
-    Ok(Document::Sweep(Box::new(found)))
 }
 
 /// The same documents as an export of a history.

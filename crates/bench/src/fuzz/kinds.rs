@@ -261,3 +261,60 @@ fn program_run(around: &Around, bytes: &[u8]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong with a text, if it is refused.
+    fn wrong<T, E: std::fmt::Display>(text: &str, read: Result<T, E>) -> Option<String> {
+        read.err().map(|error| format!("{text}\n-> {error}"))
+    }
+
+    /// Changes of what is refused anyway would test nothing but the refusal.
+    #[test]
+    fn fixtures_of_our_own_are_read() {
+        let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap()]);
+        let environment = |_: &str| Some("DB7".to_owned());
+        let plan = integrity::Plan::default();
+        let words = |text: &str| words(text.as_bytes());
+        let convert = |kind, text: &str| convert::read(kind, text.as_bytes(), &drives);
+        let ini: Vec<String> =
+            fixtures::sqliosim_files().unwrap().iter().map(|bytes| lossy(bytes)).collect();
+        let refused: Vec<String> = [
+            fixtures::JOBS.map(|t| wrong(t, convert(FileKind::Fio, t))).to_vec(),
+            fixtures::WORKLOADS.map(|t| wrong(t, convert(FileKind::Toml, t))).to_vec(),
+            fixtures::BATCHES.map(|t| wrong(t, sqlio::script::script(t, &environment))).to_vec(),
+            fixtures::PARAMETERS.map(|t| wrong(t, sqlio::parameters("p", t))).to_vec(),
+            fixtures::SQLIO_COMMANDS.map(|t| wrong(t, sqlio::parse(&words(t)))).to_vec(),
+            fixtures::SQLIOSIM_COMMANDS.map(|t| wrong(t, sqliosim::parse(&words(t)))).to_vec(),
+            ini.iter().map(|t| wrong(t, sqliosim::read("f", t))).collect(),
+            fixtures::PLANS.map(|t| wrong(t, integrity::read_plan(t, &plan))).to_vec(),
+            fixtures::CLAIMS.map(|t| wrong(t, survey::parse_claims(t, Database::Generic))).to_vec(),
+            fixtures::LIMITS.map(|t| wrong(t, survey::parse_limits(t, Database::Generic))).to_vec(),
+            fixtures::SERIES.map(|t| wrong(t, Attached::parse(t))).to_vec(),
+        ]
+        .concat()
+        .into_iter()
+        .flatten()
+        .collect();
+        assert!(refused.is_empty(), "{}", refused.join("\n\n"));
+    }
+
+    #[test]
+    fn documents_and_exports_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let documents = fixtures::documents().unwrap();
+        assert!(documents.len() > 20, "{}", documents.len());
+        for document in &documents {
+            Document::parse(&serde_json::to_string(document).unwrap()).unwrap();
+        }
+        let exported = fixtures::exported(&documents, directory.path()).unwrap();
+        check_import(exported.as_slice()).unwrap();
+        let histograms = histograms(&documents);
+        assert!(!histograms.is_empty());
+        for text in histograms {
+            Histogram::decode(&lossy(&text)).unwrap();
+        }
+    }
+}

@@ -34,7 +34,7 @@ fn kind_of(kinds: &[Kind], seed: u64) -> Option<&Kind> {
 }
 
 /// The bytes of an input.
-fn input(kind: &Kind, seed: u64) -> Vec<u8> {
+pub(super) fn input(kind: &Kind, seed: u64) -> Vec<u8> {
     let name = kind.name.bytes().fold(0, |sum: u64, byte| sum.rotate_left(8) ^ u64::from(byte));
     let mut draw = mutate::Draw::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ name);
     mutate::input(&mut draw, &kind.fixtures)
