@@ -237,7 +237,7 @@ impl Tally {
 /// What is printed.
 fn text(tally: &Tally, save: &Path) -> Result<String, Error> {
     let mut text =
-        format!("{:<18} {:>9} {:>11} {:>12}\n", "kind", "inputs", "most MiB", "slowest ms");
+        format!("{:<18} {:>9} {:>11} {:>14}\n", "kind", "inputs", "most MiB", "slowest CPU ms");
     let mut inputs = 0;
     for (name, seen) in &tally.kinds {
         let (milliseconds, seed) = (seen.slowest.0 as f64 / 1e6, seen.slowest.1);
@@ -248,7 +248,7 @@ fn text(tally: &Tally, save: &Path) -> Result<String, Error> {
         };
         writeln!(
             text,
-            "{name:<18} {:>9} {memory:>11} {milliseconds:>12.1}  {name}:{seed}",
+            "{name:<18} {:>9} {memory:>11} {milliseconds:>14.1}  {name}:{seed}",
             seen.runs
         )?;
         inputs += seen.runs;

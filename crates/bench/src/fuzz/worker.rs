@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
 use super::kinds::{self, Around, Kind, PROGRAM};
 use super::{memory, mutate};
-use crate::linux::Error;
+use crate::linux::{Error, machine};
 
 /// One input of so many goes to the program itself.
 const PROGRAM_EVERY: u64 = 400;
@@ -50,7 +50,7 @@ pub(super) fn run(first: u64, directory: &Path, iosonde: &Path) -> Result<(), Er
         writeln!(out, "begin {} {seed}", kind.name)?;
         out.flush()?;
         let bytes = input(kind, seed);
-        let outcome = read(&around, kind, &bytes);
+        let outcome = read(&around, kind, &bytes)?;
         let (nanoseconds, peak) = (outcome.nanoseconds, outcome.peak_bytes);
         match outcome.panic {
             None => writeln!(out, "done {nanoseconds} {peak}")?,
@@ -75,7 +75,7 @@ pub(super) fn again(case: &Case, directory: &Path, iosonde: &Path) -> Result<u64
     let (kinds, around) = (kinds::all(directory)?, Around::new(directory, iosonde)?);
     let bytes = bytes_of(case, directory)?;
     let kind = kinds.iter().find(|kind| kind.name == case.kind).ok_or("there is no such kind")?;
-    let outcome = read(&around, kind, &bytes);
+    let outcome = read(&around, kind, &bytes)?;
     match outcome.panic {
         None => Ok(outcome.peak_bytes),
         Some(_) => Err("this input ends in a panic".into()),
@@ -84,20 +84,22 @@ pub(super) fn again(case: &Case, directory: &Path, iosonde: &Path) -> Result<u64
 
 /// What became of an input.
 struct Outcome {
-    nanoseconds: u128,
+    /// Of CPU time: other work on the machine does not count.
+    nanoseconds: u64,
     peak_bytes: u64,
     panic: Option<String>,
 }
 
-fn read(around: &Around, kind: &Kind, bytes: &[u8]) -> Outcome {
-    let began = Instant::now();
+fn read(around: &Around, kind: &Kind, bytes: &[u8]) -> Result<Outcome, Error> {
+    let before_s = machine::cpu_seconds()?;
     let mut caught = Ok(());
     let peak_bytes = memory::peak_of(|| {
         caught = panic::catch_unwind(AssertUnwindSafe(|| (kind.read)(around, bytes)));
     });
-    let nanoseconds = began.elapsed().as_nanos();
+    let taken = Duration::try_from_secs_f64((machine::cpu_seconds()? - before_s).max(0.0))?;
+    let nanoseconds = u64::try_from(taken.as_nanos())?;
     let said = || SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Outcome { nanoseconds, peak_bytes, panic: caught.err().map(|_| said()) }
+    Ok(Outcome { nanoseconds, peak_bytes, panic: caught.err().map(|_| said()) })
 }
 
 /// Keeps what a panic says, for the line that tells of it.
