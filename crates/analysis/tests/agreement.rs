@@ -1,7 +1,5 @@
 //! Tool and kernel side by side, with the numbers of published measurements.
 
-#![expect(clippy::float_cmp, reason = "these values are exact by construction")]
-
 use analysis::agreement::{
     Agreement, DEFAULT_TOLERANCE_PERCENT, Figure, Flow, Observed, Suspicion, Window, compare,
     littles_latency_ns,

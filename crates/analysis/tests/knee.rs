@@ -1,7 +1,5 @@
 //! The saturation point against devices whose truth is known in closed form.
 
-#![expect(clippy::float_cmp, reason = "these values are exact by construction")]
-
 use analysis::knee::{Knee, LoadPoint, RampRule, Reached, find_knee, ramp_is_done};
 
 const SERVICE_S: f64 = 100e-6;

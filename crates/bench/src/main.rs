@@ -6,9 +6,12 @@
 //! large store answers. `reports` makes the report of 576 cells in every format, and prints how long that takes and how
 //! large it is. `integrity` lets a device do things wrong, and writes what iosonde and fio find of it to `docs/integrity.md`. `import` imports ten thousand runs of SQLIO.
 //! `soak` kills processes that record into one history.
+//! `fuzz` gives changed fixtures to everything that reads what people have.
 
 #[cfg(target_os = "linux")]
 mod accuracy;
+#[cfg(target_os = "linux")]
+mod fuzz;
 #[cfg(target_os = "linux")]
 mod history;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,8 @@
 //! The bytes of a block of the log: made from the log, the block's number and a seed, so that whoever knows these knows every byte, and what
 //! a block holds that is not as it should be.
 //!
-//! A block consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which sector of which block of which log it is, so
-//! that a sector is recognised wherever it is found. Behind it is incompressible content that no two sectors share.
+//! A block consists of sectors of 512 bytes. Each begins with a stamp of 24 bytes that says which sector of which block of which log of which
+//! run it is, so that a sector is recognised wherever it is found. Incompressible content that no two sectors share follows it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::page::{PageFormat, PageId, SECTOR_BYTES, mixed};
 const WORD: usize = size_of::<u64>();
 const SECTOR_WORDS: usize = SECTOR_BYTES / WORD;
 /// Words of a stamp.
-const STAMP_WORDS: usize = 2;
+const STAMP_WORDS: usize = 3;
 /// Keeps the stamps of logs apart from those of pages.
 const LOGS: u64 = u64::from_le_bytes(*b"iosonlog");
 /// Below the log's number in a stamp is the block's.
@@ -104,25 +104,21 @@ impl BlockFormat {
         for (word, base) in words.iter_mut().zip(self.base.iter()) {
             *word = (base ^ mask).to_le_bytes();
         }
-        for (word, stamp) in words.iter_mut().zip(self.stamp(place, index)) {
+        for (word, stamp) in words.iter_mut().zip(stamp(self.seed, place, index)) {
             *word = stamp.to_le_bytes();
         }
     }
 
-    fn stamp(&self, place: u64, index: u16) -> [u64; STAMP_WORDS] {
-        let proof = mixed(mixed(self.seed ^ place).wrapping_add(u64::from(index)));
-        [place, u64::from(index) | proof << PROOF_SHIFT]
-    }
-
     /// What the stamp of a sector says; none if it was not written by a log of this seed.
     fn read_stamp(&self, sector: &[u8]) -> Option<(BlockId, u16)> {
-        let (words, _) = sector.get(..STAMP_WORDS * WORD)?.as_chunks::<WORD>();
-        let [place, rest] = words else { return None };
-        let (place, rest) = (u64::from_le_bytes(*place), u64::from_le_bytes(*rest));
-        let index = u16::try_from(rest & ((1 << PROOF_SHIFT) - 1)).ok()?;
-        let log = u16::try_from(place >> LOG_SHIFT).ok()?;
-        let id = BlockId { log, number: place & ((1 << LOG_SHIFT) - 1) };
-        (self.stamp(place, index) == [place, rest]).then_some((id, index))
+        read_any_stamp(sector)
+            .filter(|(seed, ..)| *seed == self.seed)
+            .map(|(_, id, index)| (id, index))
+    }
+
+    /// Whether a log of another seed wrote this sector. Zeros are a stamp of the seed 0, and nobody's.
+    pub(crate) fn is_of_another_seed(&self, sector: &[u8]) -> bool {
+        read_any_stamp(sector).is_some_and(|(seed, ..)| seed != self.seed && seed != 0)
     }
 
     /// The block that a sector is a part of; none if it is of none of this seed. A stamp alone is not what was written with it.
@@ -132,6 +128,22 @@ impl BlockFormat {
         self.fill_sector(id, index, &mut original);
         is_nearly(&original, sector).map(|_| id)
     }
+}
+
+fn stamp(seed: u64, place: u64, index: u16) -> [u64; STAMP_WORDS] {
+    let proof = mixed(mixed(seed ^ place).wrapping_add(u64::from(index)));
+    [place, u64::from(index) | proof << PROOF_SHIFT, seed]
+}
+
+/// What the stamp of a sector says, whichever run wrote it; none if no log did.
+fn read_any_stamp(sector: &[u8]) -> Option<(u64, BlockId, u16)> {
+    let (words, _) = sector.get(..STAMP_WORDS * WORD)?.as_chunks::<WORD>();
+    let [place, rest, seed] = words else { return None };
+    let [place, rest, seed] = [place, rest, seed].map(|word| u64::from_le_bytes(*word));
+    let index = u16::try_from(rest & ((1 << PROOF_SHIFT) - 1)).ok()?;
+    let log = u16::try_from(place >> LOG_SHIFT).ok()?;
+    let id = BlockId { log, number: place & ((1 << LOG_SHIFT) - 1) };
+    (stamp(seed, place, index) == [place, rest, seed]).then_some((seed, id, index))
 }
 
 fn place_of(id: BlockId) -> u64 {
@@ -298,9 +310,12 @@ mod tests {
             let bytes = format.block(id, 64 << 10);
             for (index, sector) in (0u16..).zip(bytes.chunks(SECTOR_BYTES)) {
                 prop_assert_eq!(format.read_stamp(sector), Some((id, index)));
-                prop_assert_eq!(BlockFormat::new(!seed).read_stamp(sector), None);
+                let other = BlockFormat::new(!seed);
+                prop_assert_eq!(other.read_stamp(sector), None);
+                prop_assert!(other.is_of_another_seed(sector) && !format.is_of_another_seed(sector));
+                prop_assert!(!other.is_of_another_seed(&[0; SECTOR_BYTES]));
             }
-            let mut contents: Vec<&[u8]> = bytes.chunks(SECTOR_BYTES).map(|s| &s[16..24]).collect();
+            let mut contents: Vec<&[u8]> = bytes.chunks(SECTOR_BYTES).map(|s| &s[24..32]).collect();
             contents.sort_unstable();
             contents.dedup();
             prop_assert_eq!(contents.len(), 128, "no two sectors are alike");

@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
+use crate::belonging::ForeignFile;
 use crate::page::mixed;
 use crate::plan::Plan;
 use crate::platform::{Mapped, Part, boot, identity};
@@ -27,7 +28,7 @@ use crate::run::{Phase, Place, Role};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"iosonled");
 /// Of the file, and of the pages that it tells of.
-const LAYOUT: u64 = 3;
+const LAYOUT: u64 = 4;
 /// Bytes of the words at the beginning; the text and the entries begin at multiples of it, too.
 const HEAD_BYTES: usize = 4096;
 const WORD: usize = size_of::<u64>();
@@ -168,6 +169,18 @@ pub enum KeptError {
         path: PathBuf,
         /// What is not as it was.
         difference: String,
+    },
+    /// Another run wrote what is in the files.
+    #[error(
+        "the ledger `{}` and the files do not belong together: {}. Resume with the ledger of the run that wrote the files, or put this \
+         run's files back. To start afresh, remove both with `--clean {}` and run without `--resume`. If nobody used or replaced the \
+         files since, the storage has lost what this run wrote to them", path.display(), foreign_words(files), path.display()
+    )]
+    OtherFiles {
+        /// The ledger.
+        path: PathBuf,
+        /// The files.
+        files: Vec<ForeignFile>,
     },
     /// The system cannot do it.
     #[error("a ledger in a file is not available on this system yet; leave out `--ledger`")]
@@ -351,12 +364,6 @@ impl KeptLedger {
     pub(crate) fn begin(&self, plan: &Plan, places: &[Place]) -> Result<Parts, KeptError> {
         let needs = crate::run::needs(plan, places);
         self.check(plan, places)?;
-        if self.resumed {
-            self.set(State::Closed, 0);
-            self.set(State::Boot, this_boot());
-            self.set(State::Resumed, self.get(State::Resumed) + 1);
-            self.flush()?;
-        }
         let mut at = self.first;
         let mut part = |words: &u64| {
             let end = at.saturating_add(usize::try_from(*words).unwrap_or(usize::MAX));
@@ -367,6 +374,26 @@ impl KeptLedger {
         let data = needs.data.iter().map(&mut part).collect::<Result<_, _>>()?;
         let logs = needs.logs.iter().map(&mut part).collect::<Result<_, _>>()?;
         Ok(Parts { data, logs })
+    }
+
+    /// The run is resumed: from here on the ledger tells of more than it did before.
+    pub(crate) fn takes_up(&self) -> Result<(), KeptError> {
+        self.set(State::Closed, 0);
+        self.set(State::Boot, this_boot());
+        self.set(State::Resumed, self.get(State::Resumed) + 1);
+        self.flush()
+    }
+
+    /// The error for files that another run wrote.
+    pub(crate) fn of_other_files(&self, files: Vec<ForeignFile>) -> KeptError {
+        KeptError::OtherFiles { path: self.path.clone(), files }
+    }
+
+    /// The error for words of a log that no run of this program left.
+    pub(crate) fn of_a_damaged_log(&self, thread: u32) -> KeptError {
+        let what =
+            format!("its list of the blocks of the log of thread {thread} contradicts itself");
+        KeptError::Damaged { path: self.path.clone(), what }
     }
 
     /// Says what is not as it was.
@@ -480,6 +507,18 @@ fn failed(path: &Path, what: &'static str, source: io::Error) -> KeptError {
         return KeptError::Unavailable;
     }
     KeptError::Io { path: path.to_owned(), what, source }
+}
+
+/// Which files, and how many of their pages or blocks.
+fn foreign_words(files: &[ForeignFile]) -> String {
+    let words = |file: &ForeignFile| {
+        let ForeignFile { path, looked_at, others } = file;
+        let path = path.display();
+        format!(
+            "another run wrote {others} of the {looked_at} places that were read in `{path}`, and this run none of them"
+        )
+    };
+    files.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// What a run is of: lines that are the same when it is gone on with.

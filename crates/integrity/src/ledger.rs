@@ -149,6 +149,11 @@ impl Ledger {
         self.pages.len() as u64
     }
 
+    /// What is known of a page now, whoever has it.
+    pub(crate) fn peek(&self, page: u64) -> Option<Claim> {
+        Some(claim_of(page, self.entry(page)?.load(Ordering::Relaxed)))
+    }
+
     /// Claims a page, if nobody else has it and it exists.
     #[must_use]
     pub fn claim(&self, page: u64) -> Option<Claim> {

@@ -6,6 +6,7 @@
 //! lost a write, which no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it should be.
 //! [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead of them, and checks everything that is read.
 
+mod belonging;
 mod block;
 mod checks;
 mod classify;
@@ -43,6 +44,7 @@ mod platform;
 #[path = "other/mod.rs"]
 mod platform;
 
+pub use belonging::ForeignFile;
 pub use block::BlockSector;
 pub use checks::Touched;
 pub use classify::{Damage, Examined, Fault, Kept, SectorState, classify, examine};

@@ -122,14 +122,25 @@ impl Log {
     }
 
     /// The same with an index that is kept, and with what it knows of the blocks of a run that was killed. Those stay known until later
-    /// ones lie on them; the log goes on with a new lap.
-    pub(crate) fn kept_in(mut self, index: Index) -> Self {
-        let mut last = 0;
+    /// ones lie on them; the log goes on with a new lap. None if the index is not as a log leaves it: blocks that are no whole number of
+    /// places long, or overlap each other or the end.
+    pub(crate) fn kept_in(mut self, index: Index) -> Option<Self> {
+        let (mut last, mut free_from) = (0, 0);
         let words = index.0.iter().enumerate();
         for (place, word) in words {
             let word = word.load(Ordering::Relaxed);
+            if word == 0 {
+                continue;
+            }
             let (number, units) =
                 ((word & !ACKNOWLEDGED) >> NUMBER_SHIFT, word & ((1 << NUMBER_SHIFT) - 1));
+            let bytes = usize::try_from(units * UNIT).ok()?;
+            let end = place + bytes / self.align;
+            let is_whole = bytes > 0 && bytes.is_multiple_of(self.align);
+            if !is_whole || place < free_from || end > index.0.len() {
+                return None;
+            }
+            free_from = end;
             last = last.max(number);
             if word & ACKNOWLEDGED == 0 {
                 continue;
@@ -149,7 +160,7 @@ impl Log {
         self.next_record = self.number << 24;
         (self.first_pending, self.hardened) = (self.next_record, self.next_record);
         self.index = Some(index);
-        self
+        Some(self)
     }
 
     fn place_of(&self, block: &Block) -> usize {
@@ -370,7 +381,7 @@ mod tests {
         let mut file = vec![0; 128 << 10];
         let mut seen = 0;
         for kill in 0..40u32 {
-            let mut log = log(128 << 10).kept_in(copied());
+            let mut log = log(128 << 10).kept_in(copied()).unwrap();
             assert_eq!(missing(&log, &file), [0; 0], "kill {kill}");
             let known = log.acknowledged().count();
             seen = seen.max(known);
@@ -393,6 +404,33 @@ mod tests {
             }
         }
         assert!(seen > 20, "{seen}");
+    }
+
+    /// The words of a ledger have no checksums. A length that was changed made a reader wait for bytes that its buffer had no room
+    /// for, and "moved less than was asked for" blamed the storage.
+    #[test]
+    fn an_index_that_no_log_leaves_is_refused() {
+        let index = |words: &[(usize, u64)]| {
+            let all: Vec<AtomicU64> = (0..256)
+                .map(|place| words.iter().find(|(p, _)| *p == place).map_or(0, |(_, word)| *word))
+                .map(AtomicU64::new)
+                .collect();
+            Index(Words::Own(all.into_boxed_slice()))
+        };
+        let word = |number: u64, units: u64| ACKNOWLEDGED | number << NUMBER_SHIFT | units;
+        let takes = |words: &[(usize, u64)]| log(128 << 10).kept_in(index(words)).is_some();
+        assert!(takes(&[(0, word(1, 8)), (8, word(2, 4)), (12, word(3, 244))]));
+        for words in [
+            &[(0, word(1, 0))][..],
+            &[(0, word(1, 257))],
+            &[(255, word(1, 2))],
+            &[(0, word(1, 0xFFFF))],
+            &[(0, word(1, 8)), (7, word(2, 4))],
+        ] {
+            assert!(!takes(words), "{words:?}");
+        }
+        let aligned = Log::new(BlockFormat::new(7), 0, 1 << 20, 4096);
+        assert!(aligned.kept_in(index(&[(0, word(1, 9))])).is_none());
     }
 
     #[test]

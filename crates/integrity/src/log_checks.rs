@@ -97,12 +97,13 @@ fn look_into(
     });
 }
 
-fn request_of(log: &Log, block: &Block) -> Request {
+pub(crate) fn request_of(log: &Log, block: &Block) -> Request {
     let (target, offset, bytes) = (log.target(), block.offset, block.bytes);
     Request { slot: 0, op: Op::Read, target, offset, bytes, buffer_offset: 0 }
 }
 
-fn read_whole<'q>(
+/// Waits for a read of which storage may give a part at a time.
+pub(crate) fn read_whole<'q>(
     shared: &Shared<'_>,
     queue: &'q mut dyn Queue,
     mut request: Request,

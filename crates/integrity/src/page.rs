@@ -2,7 +2,8 @@
 //!
 //! A page consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which sector of which version of which
 //! page of which file it is, so that a sector is recognised wherever it is found. The first sector's stamp is followed by a checksum
-//! over the whole page and the seed. Everything else is incompressible content that no two versions of any two pages share.
+//! over the whole page and the seed, so a whole page shows whether another run wrote it. Everything else is incompressible content that no two
+//! versions of any two pages share.
 
 use std::sync::Arc;
 
@@ -153,6 +154,21 @@ impl PageFormat {
         (ours[..] == sector[..16]).then_some(Stamp { id, version, sector: index })
     }
 
+    /// Whether `bytes` are a whole page that a format of another seed wrote, wherever it belongs.
+    pub(crate) fn is_of_another_seed(&self, bytes: &[u8]) -> bool {
+        if bytes.len() != self.page_bytes() {
+            return false;
+        }
+        let (words, _) = bytes.as_chunks::<WORD>();
+        let [place, rest, _, seed, ..] = words else { return false };
+        let (place, seed) = (u64::from_le_bytes(*place), u64::from_le_bytes(*seed));
+        let version = u32::try_from(u64::from_le_bytes(*rest) & u64::from(u32::MAX)).unwrap_or(0);
+        let stamps = Stamps { place, version, key: mixed(seed ^ place) };
+        seed != self.seed
+            && bytes[..16] == stamps.of(0)
+            && bytes[CHECKSUM] == checksum(bytes, &[])[..]
+    }
+
     /// What the stamps of a version of a page have in common.
     fn stamps(&self, id: PageId, version: u32) -> Stamps {
         let place = place_of(id);
@@ -296,6 +312,23 @@ mod tests {
             // One in a million of what is not ours looks as if it were; a test of hundreds does not meet it.
             prop_assert_eq!(format.read_stamp(&noise), None);
             prop_assert_eq!(format.read_stamp(&[]), None);
+        }
+
+        #[test]
+        fn a_page_of_another_run_is_told_from_noise(
+            seed: u64, other: u64, file: u16, page in 0u64..1 << 48, version: u32,
+            byte in 0usize..4096, bit in 0u8..8, noise in prop::collection::vec(any::<u8>(), 0..5000)
+        ) {
+            prop_assume!(seed != other);
+            let (format, others) = (PageFormat::new(4096, seed).unwrap(), PageFormat::new(4096, other).unwrap());
+            let mut bytes = others.page(id(file, page), version);
+            prop_assert!(format.is_of_another_seed(&bytes));
+            prop_assert!(!others.is_of_another_seed(&bytes), "that is its own");
+            prop_assert!(!format.is_of_another_seed(&bytes[..2048]));
+            bytes[byte] ^= 1 << bit;
+            prop_assert!(!format.is_of_another_seed(&bytes), "byte {byte} bit {bit}");
+            prop_assert!(!format.is_of_another_seed(&noise));
+            prop_assert!(!format.is_of_another_seed(&[0; 4096]), "zeros are nobody's");
         }
     }
 }

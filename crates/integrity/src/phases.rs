@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
+use crate::belonging::check_files;
 use crate::figures::{FileFigures, Work};
 use crate::log::Log;
 use crate::log_checks::check_logs;
@@ -42,6 +43,8 @@ pub(crate) fn phases(
     let mut loads = true;
     let mut checked = None;
     if let Some(kept) = shared.kept.filter(|kept| kept.is_resumed()) {
+        check_files(shared, &logs, open)?;
+        kept.takes_up()?;
         let stage = kept.phase();
         (start.cycle, loads) = (kept.cycles(), stage == Some(Phase::Load));
         if stage == Some(Phase::Work) {

@@ -20,6 +20,7 @@ use crate::pace::Pace;
 use crate::page::{PageError, PageFormat, mixed};
 use crate::phases::{Cycled, Done, Total, phases};
 use crate::plan::{Hardening, Plan};
+use crate::platform::Part;
 use crate::platform::is_device;
 use crate::report::{Report, Resumed};
 use crate::rules::PlanError;
@@ -164,6 +165,27 @@ pub fn run(
     run_kept(plan, places, time, open, stop, hear, None)
 }
 
+/// The log of each thread that has one, with what is kept of it.
+fn logs_of(
+    plan: &Plan,
+    places: &LogPlaces<'_>,
+    blocks: &BlockFormat,
+    parts: Vec<Part>,
+    kept: Option<&KeptLedger>,
+) -> Result<Vec<Option<Log>>, KeptError> {
+    let mut indexes = parts.into_iter().map(|part| Index(Words::Kept(part)));
+    let log = |thread| {
+        let Some(log) = log_of(plan, places, thread, blocks) else { return Ok(None) };
+        match (indexes.next(), kept) {
+            (Some(index), Some(kept)) => {
+                log.kept_in(index).ok_or_else(|| kept.of_a_damaged_log(thread)).map(Some)
+            }
+            _ => Ok(Some(log)),
+        }
+    };
+    (0..plan.threads).map(log).collect()
+}
+
 /// The same with a file that keeps what is known, so that the run can be gone on with after it was killed, or that has what a run before
 /// knew, which is gone on with.
 pub fn run_kept(
@@ -189,23 +211,16 @@ pub fn run_kept(
     }
     let (files, log_places) = files(plan, places, (&mut data, is_resumed))?;
     let recovered = is_resumed.then(|| recover(&files));
-    let format = PageFormat::new(plan.page_bytes as usize, plan.seed)?;
+    let identity = run_identity(plan, kept);
+    let format = PageFormat::new(plan.page_bytes as usize, identity)?;
     let paths = places.iter().map(|place| place.path.clone()).collect();
-    let formats = (format, block_format(plan, kept));
+    let formats = (format, BlockFormat::new(identity));
     let mut shared = Shared::new(plan, formats, files, paths, stop, hear);
     shared.time = time;
     if let Some(kept) = kept {
         shared.keeps(kept);
     }
-    let mut indexes = logs.into_iter().map(|part| Index(Words::Kept(part)));
-    let log = |thread| {
-        let log = log_of(plan, &log_places, thread, &shared.blocks)?;
-        Some(match indexes.next() {
-            Some(index) => log.kept_in(index),
-            None => log,
-        })
-    };
-    let logs: Vec<Option<Log>> = (0..plan.threads).map(log).collect();
+    let logs = logs_of(plan, &log_places, &shared.blocks, logs, kept)?;
 
     let (over, is_over) = mpsc::channel();
     let done = std::thread::scope(|scope| {
@@ -249,11 +264,11 @@ pub fn run_kept(
     })
 }
 
-/// How the blocks of the logs are made. None is like one that an earlier run left, whatever its seed was: what was lost would seem to be
-/// there.
-fn block_format(plan: &Plan, kept: Option<&KeptLedger>) -> BlockFormat {
+/// What all pages and log blocks of a run follow from. It differs from that of earlier runs, even those with the same seed. Otherwise
+/// what such a run left in the files could hide a lost write.
+fn run_identity(plan: &Plan, kept: Option<&KeptLedger>) -> u64 {
     let began = kept.map_or_else(now_milliseconds, KeptLedger::began);
-    BlockFormat::new(mixed(plan.seed) ^ began)
+    mixed(plan.seed) ^ began
 }
 
 /// What a run that was killed has left in the ledgers of its files.

@@ -6,6 +6,7 @@ mod handmade;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{Cursor, Read};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -354,6 +355,41 @@ fn texts_are_texts_whatever_they_hold() {
     assert!(longest.encode_utf16().count() <= 32_767, "what a cell holds");
     assert!(longest.contains("more characters"), "and what is left out is said");
     assert!(cells.values().any(|c| c.starts_with("=HYPERLINK(\"x\")") && c.ends_with("<b>")));
+}
+
+/// A chart or a table with a long title had no alternative text, and "Alternative text is greater than Excel's limit" stood on the
+/// terminal for each of them.
+#[test]
+fn long_titles_are_cut_to_what_an_alternative_text_may_have() {
+    let mut report = handmade::report(1);
+    let long = "🦀 what was measured ".repeat(40);
+    for block in report.results.iter_mut().flat_map(|r| &mut r.sections).flat_map(|s| &mut s.blocks)
+    {
+        match block {
+            Block::Chart(chart) => chart.caption.clone_from(&long),
+            Block::Table(table) => table.title.clone_from(&long),
+            _ => {}
+        }
+    }
+    let parts = parts(&report);
+    let described = |folder: &str, attribute: &str| {
+        let is_xml = |name: &str| Path::new(name).extension().is_some_and(|kind| kind == "xml");
+        let of = parts.iter().filter(|(name, _)| name.starts_with(folder) && is_xml(name));
+        let all = of.flat_map(|(_, part)| {
+            let part = Document::parse(part).unwrap();
+            let texts = part.descendants().filter_map(|node| node.attribute(attribute));
+            texts.map(str::to_owned).collect::<Vec<_>>()
+        });
+        all.filter(|text| text.contains("what was measured")).collect::<Vec<_>>()
+    };
+    let texts = described("xl/drawings/", "descr");
+    assert!(!texts.is_empty(), "charts");
+    for text in texts {
+        assert!(
+            (200..=255).contains(&text.encode_utf16().count()) && text.ends_with('…'),
+            "{text}"
+        );
+    }
 }
 
 #[test]

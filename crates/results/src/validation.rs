@@ -211,8 +211,8 @@ pub enum PageDamage {
 }
 
 /// Why a page may be of a version that the run has not written yet.
-pub const NEWER_BECAUSE: &str = "another program writes to the file, the ledger is older than the data, or an earlier run with the same seed \
-     wrote it and the write of this one was lost";
+pub const NEWER_BECAUSE: &str =
+    "another program writes to the file, or the ledger is older than the data";
 
 impl PageDamage {
     /// The words for it where it happened to a block of the log.

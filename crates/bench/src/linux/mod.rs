@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use self::table::Row;
-use crate::{accuracy, history, reports};
+use crate::{accuracy, fuzz, history, reports};
 
 /// What a benchmark could not do, in words.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -76,6 +76,8 @@ enum Command {
     Monitor,
     /// Kill 20 processes at random that record into one history; nothing may be lost or damaged. Prints a table
     Soak(soak::SoakArgs),
+    /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no hang, and at most 256 MiB for one
+    Fuzz(fuzz::FuzzArgs),
 }
 
 /// The parts of `integrity`.
@@ -109,6 +111,13 @@ struct PeersArgs {
     output: Option<PathBuf>,
 }
 
+/// Prints a text; an error where not all is well.
+fn show(outcome: Result<(String, bool), Error>, otherwise: &str) -> Result<Vec<Row>, Error> {
+    let (text, is_well) = outcome?;
+    write!(std::io::stdout(), "{text}")?;
+    if is_well { Ok(Vec::new()) } else { Err(otherwise.into()) }
+}
+
 /// The program.
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -131,16 +140,18 @@ pub(crate) fn main() -> ExitCode {
             let clean = std::time::Duration::from_secs_f64(clean.clamp(0.0, 1e6));
             integrity(&parts, clean, peers, &iosonde)
         }
-        Some(Command::Soak(args)) => iosonde().and_then(|iosonde| soak::run(&iosonde, &args)),
+        Some(Command::Soak(args)) => {
+            let iosonde = tools::find_debug_iosonde(arguments.iosonde);
+            iosonde.and_then(|iosonde| soak::run(&iosonde, &args))
+        }
         Some(Command::Monitor) => show_watching(peers.output.as_deref()),
-        Some(Command::Reports) => reports::run().and_then(|(table, holds)| {
-            write!(std::io::stdout(), "{table}")?;
-            if holds {
-                Ok(Vec::new())
-            } else {
-                Err("a report is slower or larger than it may be".into())
-            }
-        }),
+        Some(Command::Reports) => {
+            show(reports::run(), "a report is slower or larger than it may be")
+        }
+        Some(Command::Fuzz(args)) => {
+            let iosonde = tools::find_debug_iosonde(arguments.iosonde);
+            show(iosonde.and_then(|iosonde| fuzz::run(&args, &iosonde)), "inputs failed")
+        }
     };
     match rows {
         Ok(rows) => {

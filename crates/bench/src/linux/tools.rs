@@ -25,17 +25,27 @@ pub(super) struct Run {
 
 /// The program to measure. Cargo, where it runs this, brings it up to date first.
 pub(super) fn find_iosonde(given: Option<PathBuf>) -> Result<PathBuf, Error> {
+    // This program may be a debug build, beside the directory of release builds.
+    find(given, &["--release"], "../release/iosonde")
+}
+
+/// The program with the checks of a debug build.
+pub(super) fn find_debug_iosonde(given: Option<PathBuf>) -> Result<PathBuf, Error> {
+    find(given, &[], "../debug/iosonde")
+}
+
+/// The program that is given, the one that cargo builds with this profile, or the one beside this.
+fn find(given: Option<PathBuf>, profile: &[&str], built: &str) -> Result<PathBuf, Error> {
     if let Some(path) = given {
         return Ok(path);
     }
     let beside = env::current_exe()?;
     let path = if let Some(cargo) = env::var_os("CARGO") {
-        let arguments = ["build", "--release", "--locked", "--quiet", "-p", "iosonde"];
-        if !Command::new(cargo).args(arguments).status()?.success() {
+        let build = ["build", "--locked", "--quiet", "-p", "iosonde"];
+        if !Command::new(cargo).args(build).args(profile).status()?.success() {
             return Err("iosonde could not be built".into());
         }
-        // This program may be a debug build, beside the directory of release builds.
-        beside.with_file_name("../release/iosonde")
+        beside.with_file_name(built)
     } else {
         beside.with_file_name("iosonde")
     };

@@ -25,7 +25,7 @@ fn keeps_until_it_is_killed() {
     let id = format!("e{}", std::process::id());
     history.begin(&new(&id, "p", "2026-11-21T12:00:00Z")).unwrap();
     let _hold = history.hold("the same").unwrap();
-    for cell in 0.. {
+    for cell in 0..u32::MAX {
         let m = full(&format!("{id}-{cell}"), f64::from(cell));
         history.keep(&id, cell, &m).unwrap();
         let mut out = std::io::stdout().lock();

@@ -166,6 +166,98 @@ fn a_ledger_older_than_the_data_is_told() {
     }
 }
 
+/// Two runs on the same files, both killed; gives the places, the ledger of the first, and what lies in the storage behind each.
+fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<Vec<u8>>>) {
+    let (places, storage) = (real_places(directory), empty());
+    let mut left = Vec::new();
+    for (seed, name) in seeds.into_iter().zip(["first", "second"]) {
+        storage.lock().unwrap().revive(Some((3000, 0)));
+        let plan = Plan { seed, ..plan() };
+        let kept = KeptLedger::create(&directory.join(name), &plan, &places, "").unwrap();
+        assert!(one(&plan, &places, &storage, &kept).unwrap().is_right());
+        left.push(storage.lock().unwrap().stored.clone());
+        // The next run begins at another moment.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    storage.lock().unwrap().revive(None);
+    (places, storage, left)
+}
+
+/// A ledger was resumed after another run had used the files again, which keep their names, sizes and inodes. Every block of the log was
+/// read again and again, each for a second, and in the end all of it was called foreign data: the storage was blamed for the wrong
+/// ledger. With `--continue` that went on page by page, for hours on a large file.
+#[test]
+fn a_ledger_and_files_of_two_runs_are_told_at_once() {
+    for seeds in [[5, 6], [5, 5]] {
+        let directory = tempfile::tempdir().unwrap();
+        let (places, storage, _) = two_runs(directory.path(), seeds);
+        let first = directory.path().join("first");
+        for _ in 0..2 {
+            storage.lock().unwrap().revive(None);
+            let kept = KeptLedger::open(&first).unwrap();
+            let plan = Plan { seed: seeds[0], ..plan() };
+            let error = one(&plan, &places, &storage, &kept).unwrap_err();
+            let RunError::Kept(KeptError::OtherFiles { files, .. }) = &error else {
+                panic!("{error}")
+            };
+            assert!(storage.lock().unwrap().made <= 3 * 64, "a few reads of each file");
+            assert_eq!(files.len(), 3, "{error}");
+            for word in ["first", "a.mdx", "b.mdx", "a.ldx", "do not belong together", "--clean"] {
+                assert!(error.to_string().contains(word), "{word}: {error}");
+            }
+        }
+        // The right one goes on.
+        let plan = Plan { seed: seeds[1], ..plan() };
+        let kept = KeptLedger::open(&directory.path().join("second")).unwrap();
+        let report = one(&plan, &places, &storage, &kept).unwrap();
+        assert!(report.is_right() && report.resumed.unwrap().times == 1, "{report:?}");
+    }
+}
+
+/// Only the log was replaced: that file is named, and no other.
+#[test]
+fn one_file_of_another_run_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, storage, left) = two_runs(directory.path(), [5, 6]);
+    storage.lock().unwrap().stored[2].clone_from(&left[0][2]);
+    let kept = KeptLedger::open(&directory.path().join("second")).unwrap();
+    let error = one(&Plan { seed: 6, ..plan() }, &places, &storage, &kept).unwrap_err().to_string();
+    assert!(error.contains("a.ldx") && !error.contains(".mdx"), "{error}");
+}
+
+/// Storage that lost or mixed up some blocks is at fault, even if what lies there is of an earlier run: each is reported.
+#[test]
+fn some_pages_and_blocks_of_another_run_are_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let (places, storage, left) = two_runs(directory.path(), [5, 6]);
+    for page in (0..DATA_PAGES).filter(|page| page % 10 != 0) {
+        let bytes = page * PAGE..(page + 1) * PAGE;
+        storage.lock().unwrap().stored[0][bytes.clone()].copy_from_slice(&left[0][0][bytes]);
+    }
+    let half = left[0][2].len() / 2;
+    storage.lock().unwrap().stored[2][half..].copy_from_slice(&left[0][2][half..]);
+    let kept = KeptLedger::open(&directory.path().join("second")).unwrap();
+    let report = one(&Plan { seed: 6, ..plan() }, &places, &storage, &kept).unwrap();
+    // A page that was being written may be old or new, and an older one is neither.
+    let wrong = DATA_PAGES - DATA_PAGES.div_ceil(10);
+    assert_eq!(report.fault_count, wrong as u64, "{:?}", report.faults.first());
+    assert!(report.faults.iter().all(|f| f.fault.damage == Damage::Foreign));
+    assert!(report.log_blocks > report.log_fault_count);
+}
+
+/// Data of nobody, and of nothing, is damage: only another run's marks say that the files are others.
+#[test]
+fn files_without_any_mark_are_damage() {
+    for byte in [0, 0xA5] {
+        let directory = tempfile::tempdir().unwrap();
+        let (places, storage, _) = two_runs(directory.path(), [5, 6]);
+        storage.lock().unwrap().stored.iter_mut().for_each(|file| file.fill(byte));
+        let kept = KeptLedger::open(&directory.path().join("second")).unwrap();
+        let report = one(&Plan { seed: 6, ..plan() }, &places, &storage, &kept).unwrap();
+        assert!(report.fault_count > 100 && report.log_fault_count > 10, "{report:?}");
+    }
+}
+
 #[test]
 fn a_ledger_is_of_one_run_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();

@@ -79,7 +79,8 @@ pub(crate) struct Storage {
     pub short: bool,
     /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
     pub dies: Option<(u64, usize)>,
-    made: u64,
+    /// I/Os since somebody new uses it.
+    pub made: u64,
     ios: u64,
     /// How often something went wrong.
     pub injected: u64,

@@ -29,7 +29,7 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
             "{begin}; {who} for {work} in each cycle; behind that every page{log} was to be read again."
         ),
         "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 bits (xxh3) over all of it, and its contents \
-         follow from its place, its version and the seed. A page is right if its first stamp is the expected one and the checksum fits; \
+         follow from its place, its version and its run. A page is right if its first stamp is the expected one and the checksum fits; \
          one that is not is compared byte by byte with what should be there."
             .to_owned(),
         "The version that a page should have was kept outside of the page, so that a whole page of an older version is found: no checksum \

@@ -118,6 +118,29 @@ fn another_run_is_not_gone_on_with() {
     fails(&command(&resume).output().unwrap(), 1, "is no ledger");
 }
 
+/// The files of a killed run were used by another, which keeps their names, sizes and inodes. Resuming the first blamed the storage, after
+/// it had read every block of the log again for a second each.
+#[test]
+fn a_ledger_of_a_run_before_is_refused_and_names_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let [first, second] = ["first", "second"].map(|name| dir.path().join(name));
+    for ledger in [&first, &second] {
+        let args =
+            kept(&data, ledger.to_str().unwrap(), &["--seconds", "1", "--checkpoint", "0.2"]);
+        killed(&args, "the load is running", Duration::from_millis(300));
+    }
+    let output = command(&["validate", "--resume", first.to_str().unwrap()]).output().unwrap();
+    fails(&output, 1, "and the files do not belong together");
+    let said = stderr(&output);
+    for word in ["iosonde.mdx", "first", "--clean"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert_eq!(names(&data), ["iosonde.ldx", "iosonde.mdx"], "they stay");
+    succeeds(&command(&["validate", "--resume", second.to_str().unwrap()]).output().unwrap());
+}
+
 #[test]
 fn what_a_killed_run_left_is_removed_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();

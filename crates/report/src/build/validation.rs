@@ -139,8 +139,8 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
              works with values that have been changed, and may write them back."
         }
         PageDamage::NewerThanKnown => {
-            "A page is of a version that this run has not written: another program writes to the file, the ledger is older than the \
-             data, as one that was restored from a copy, or an earlier run with the same seed wrote it and the write of this one was lost."
+            "A page is of a version that this run has not written: another program writes to the file, or the ledger is older \
+             than the data, as one that was restored from a copy."
         }
         PageDamage::MisdirectedWrite => {
             "A page was written to the place of another: both are lost, the one at its own place as a lost write."

@@ -14,6 +14,8 @@ pub(crate) const COLUMNS: usize = 16_384;
 
 /// Most UTF-16 units in a cell.
 const CELL_LIMIT: usize = 32_767;
+/// What Excel takes as the alternative text of a chart or a table, in the same units.
+const ALTERNATIVE_LIMIT: usize = 255;
 
 /// A text as a cell can hold it. What is left out is said.
 pub(crate) fn text(text: &str) -> String {
@@ -24,6 +26,15 @@ pub(crate) fn text(text: &str) -> String {
     let kept = cut(&text, CELL_LIMIT - 60);
     let left = text.chars().count() - kept.chars().count();
     format!("{kept} … ({left} more characters, more than a cell holds)")
+}
+
+/// A text as the alternative text of a chart or a table. The library leaves out a longer one and complains on stderr.
+pub(crate) fn alternative(text: &str) -> String {
+    let text = words::clean(text);
+    if text.encode_utf16().count() <= ALTERNATIVE_LIMIT {
+        return text;
+    }
+    format!("{}…", cut(&text, ALTERNATIVE_LIMIT - 1))
 }
 
 /// A text as the heading of a chart or an axis: the library must not take it for a range of cells.

@@ -8,7 +8,7 @@ use rust_xlsxwriter::{
 };
 
 use super::axes::format;
-use super::cells::{heading, text};
+use super::cells::{alternative, heading, text};
 use super::data::{LineRanges, MarkRanges, Ranges};
 use super::plot::{At, Line, Plot, Ruler};
 use crate::model::Shape;
@@ -77,7 +77,8 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     let between = if of.title.is_empty() || of.caption.is_empty() { "" } else { " – " };
     chart.title().set_name(heading(&format!("{}{between}{}", of.title, of.caption)).as_str());
     chart.title().set_font(ChartFont::new().set_size(11).set_bold());
-    chart.set_name(text(&of.key)).set_alt_text(text(&format!("{}. {}", of.title, of.caption)));
+    let described = alternative(&format!("{}. {}", of.title, of.caption));
+    chart.set_name(text(&of.key)).set_alt_text(described);
     chart.set_width(WIDTH).set_height(HEIGHT);
     chart.show_empty_cells_as(ChartEmptyCells::Connected);
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rust_xlsxwriter::{Format, FormatAlign, Table, TableColumn, TableStyle, Worksheet, XlsxError};
 
-use super::cells::{COLUMNS, Formats, ROWS, text};
+use super::cells::{COLUMNS, Formats, ROWS, alternative, text};
 use super::names::{Names, cut, link};
 use super::units::Shown;
 use crate::model::{self, Cell, Column, Unit};
@@ -62,7 +62,7 @@ pub(crate) fn sheet(
         .collect();
     let of_excel = Table::new()
         .set_name(names.identifier("table", &table.key))
-        .set_alt_text(text(&table.title))
+        .set_alt_text(alternative(&table.title))
         .set_style(TableStyle::Light9)
         .set_columns(&made);
     sheet.add_table(HEADER, 0, last_row, last_column, &of_excel)?;

@@ -54,7 +54,7 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
     if report.fault_count > report.faults.len() as u64 {
         return Err(format!("{fault:?}: {} pages are too many", report.fault_count).into());
     }
-    Ok(scored(&report, &injected, scenario))
+    Ok(scored(&report, &injected))
 }
 
 /// What is said of single pages whose writes are torn behind so many sectors.
@@ -64,7 +64,7 @@ pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let mut plan = plan(Scenario::Overlap);
     (plan.gather_pages, plan.bulk.pages) = (1, (1, 1));
     let (report, injected) = found(&plan, Scenario::Overlap, fault)?;
-    Ok(scored(&report, &injected, Scenario::Overlap))
+    Ok(scored(&report, &injected))
 }
 
 /// How often what the system says, or what is harmless, happened; how many I/Os were counted as failed; and the alarms.
@@ -179,31 +179,29 @@ impl Database<'_> {
     }
 }
 
-fn scored(report: &Report, injected: &[Injected], scenario: Scenario) -> Score {
+fn scored(report: &Report, injected: &[Injected]) -> Score {
     let mut score = Score::new(injected, PAGE);
     for one in &report.faults {
         let (page, damage) = (one.fault.id.page, one.fault.damage);
         score.found.insert(page);
         *score.names.entry(damage).or_default() += 1;
         let part = page * PAGE..(page + 1) * PAGE;
-        let fits = injected.iter().any(|i| names(i, &part, scenario).contains(&damage));
+        let fits = injected.iter().any(|i| names(i, &part).contains(&damage));
         score.misnamed += u64::from(!fits);
     }
     score
 }
 
 /// What a page may be called because of a fault; nothing if the fault is not in it.
-fn names(injected: &Injected, page: &Range<u64>, scenario: Scenario) -> Vec<Damage> {
+fn names(injected: &Injected, page: &Range<u64>) -> Vec<Damage> {
     let inside = |s: &&Span| s.touches(page);
     let part = |s: &Span| (s.offset + s.bytes).min(page.end) - s.offset.max(page.start);
     let wrong: u64 = injected.changed.iter().filter(inside).map(part).sum();
     if wrong == 0 {
         return Vec::new();
     }
-    // What a run of the same seed has left is of versions that this one has not written yet.
-    let older = |name| if scenario == Scenario::Same { Damage::Newer } else { name };
-    // Of a page that was never written before, what was there is foreign.
-    let lost = || vec![older(Damage::LostWrite), Damage::Foreign];
+    // Of a page that this run had not written before, what was there is foreign.
+    let lost = || vec![Damage::LostWrite, Damage::Foreign];
     let own = (injected.offset..injected.offset + injected.bytes).contains(&page.start);
     match injected.fault {
         Fault::BitFlipRead | Fault::BitFlipWrite => vec![Damage::BitError, Damage::ChecksumOnly],
@@ -214,7 +212,7 @@ fn names(injected: &Injected, page: &Range<u64>, scenario: Scenario) -> Vec<Dama
         Fault::MisdirectedWrite if own => lost(),
         Fault::MisdirectedWrite => vec![Damage::MisdirectedWrite],
         Fault::MisdirectedRead => vec![Damage::MisdirectedRead],
-        Fault::StaleRead => vec![older(Damage::StaleRead), Damage::Foreign],
+        Fault::StaleRead => vec![Damage::StaleRead, Damage::Foreign],
         Fault::ZeroRead | Fault::ZeroWrite => vec![Damage::Zeroed],
         _ => Vec::new(),
     }
