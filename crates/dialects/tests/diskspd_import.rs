@@ -229,7 +229,8 @@ fn rates_are_those_that_are_printed() {
 
 /// What a mail, a wiki or a README makes of a result: tabs are blanks, and every line is indented.
 fn as_on_a_web_page(text: &str) -> String {
-    text.lines().map(|line| format!("    {}\n", line.replace('\t', "   ").trim_end())).collect()
+    let line = |line: &str| ["    ", line.replace('\t', "   ").trim_end(), "\n"].concat();
+    text.lines().map(line).collect()
 }
 
 /// Of a text whose tabs had become blanks the parameters were not seen, and it was kept as "1 thread, depth 1, sequential, buffered".
@@ -309,7 +310,7 @@ fn figures_of_an_unknown_load_are_refused() {
         ["block size: 8KiB", "performing mix test", "using random I/O", "number of outstanding"]
     {
         let lost: String =
-            no_command.lines().filter(|l| !l.contains(line)).map(|l| format!("{l}\n")).collect();
+            no_command.lines().filter(|l| !l.contains(line)).flat_map(|l| [l, "\n"]).collect();
         assert!(refused(&lost).1.contains("neither all its `Input parameters:`"), "{line}");
     }
     let exotic = LATENCY_TEXT
@@ -350,7 +351,7 @@ fn percentiles_of_earlier_versions_are_read() {
 #[test]
 fn figures_without_their_heading_are_refused_or_missed() {
     let without = |text: &str, line: &str| {
-        text.lines().filter(|l| l.trim() != line).map(|l| format!("{l}\n")).collect::<String>()
+        text.lines().filter(|l| l.trim() != line).flat_map(|l| [l, "\n"]).collect::<String>()
     };
     // Of one target there is one table of percentiles, whatever is above it.
     let bare = only(&without(LATENCY_TEXT, "Total latency distribution:"));

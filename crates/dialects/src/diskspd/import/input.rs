@@ -28,7 +28,7 @@ impl Input {
         let index = number.checked_sub(1)?;
         let (span, said) = (self.spans.get(index)?, self.said.get(index)?);
         let whole = !said.is_empty() && said.iter().flatten().all(|said| *said);
-        Some(span).filter(|_| whole)
+        whole.then_some(span)
     }
 
     /// Takes a line without the blanks around it. DiskSpd's tabs say what belongs to a target; where they are lost, the order does:

@@ -135,14 +135,14 @@ impl Figures {
     }
 
     fn statistics(&self, seconds: f64) -> Statistics {
-        let (ios, mib) = (self.ios as f64, self.bytes as f64 / MIB);
+        let (count, mib) = (self.ios as f64, self.bytes as f64 / MIB);
         let (iops, mib_per_s) = match self.rates {
             // Both have two decimals, so the larger one is the more exact.
             Some(Rates { iops, mib_per_s }) if mib_per_s < iops && self.ios > 0 => {
-                (iops, iops * mib / ios)
+                (iops, iops * mib / count)
             }
             Some(Rates { iops, mib_per_s }) => (iops, mib_per_s),
-            None if seconds > 0.0 => (ios / seconds, mib / seconds),
+            None if seconds > 0.0 => (count / seconds, mib / seconds),
             None => (0.0, 0.0),
         };
         Statistics {
