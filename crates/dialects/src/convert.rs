@@ -3,6 +3,7 @@
 use workload::Workload;
 
 use crate::drives::Drives;
+use crate::fio::jobs::Environment;
 use crate::{diskspd, fio, iometer, text};
 
 /// Lines of a file that are named one by one.
@@ -109,7 +110,12 @@ impl Parts {
 }
 
 /// Every workload of a file. An error is what is wrong, line by line.
-pub fn read(kind: Kind, bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
+pub fn read(
+    kind: Kind,
+    bytes: &[u8],
+    drives: &Drives,
+    environment: Environment<'_>,
+) -> Result<Parts, String> {
     let made = |parts| Parts { lost: Vec::new(), source: Source::Made(parts) };
     match kind {
         Kind::Toml => {
@@ -120,7 +126,8 @@ pub fn read(kind: Kind, bytes: &[u8], drives: &Drives) -> Result<Parts, String> 
         Kind::Icf => read_icf(bytes, drives),
         Kind::Diskspd => read_profile(bytes, drives),
         Kind::Fio => {
-            let groups = fio::jobs::read(&text::decode(bytes)).map_err(|e| e.to_string())?;
+            let groups = fio::jobs::read(&text::decode(bytes), environment);
+            let groups = groups.map_err(|e| e.to_string())?;
             let part = |g: fio::jobs::Group| Part {
                 name: g.jobs.join(", "),
                 workload: g.workload,
@@ -226,7 +233,7 @@ mod tests {
         for kind in KINDS {
             let (text, _) = write(kind, &workload()).unwrap();
             assert_eq!(Kind::of_text(&text), Some(kind), "{text}");
-            let parts = read(kind, text.as_bytes(), &Drives::default()).unwrap();
+            let parts = read(kind, text.as_bytes(), &Drives::default(), &|_| None).unwrap();
             assert_eq!(parts.len(), 1, "{text}");
             let part = parts.part(0).unwrap().unwrap();
             assert_eq!(part.workload.in_flight(), 32, "{text}");
@@ -244,13 +251,13 @@ mod tests {
     fn what_a_configuration_loses_is_told_once_and_its_runs_are_made_one_by_one() {
         let bytes = include_bytes!("../tests/iometer/v1.1.0.icf");
         let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap(), "1=/dev/sdb".parse().unwrap()]);
-        let parts = read(Kind::Icf, bytes, &drives).unwrap();
+        let parts = read(Kind::Icf, bytes, &drives, &|_| None).unwrap();
         let managers = |lost: &[String]| lost.iter().filter(|l| l.contains("managers")).count();
         assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
         assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
         assert!(parts.part(16).is_none());
         // Without the drives the file is still one of 16 runs; the one that is taken says what is missing.
-        let parts = read(Kind::Icf, bytes, &Drives::default()).unwrap();
+        let parts = read(Kind::Icf, bytes, &Drives::default(), &|_| None).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
     }
 
@@ -260,7 +267,7 @@ mod tests {
             let text = text::decode(&bytes);
             let _ = Kind::of_text(&text);
             for kind in KINDS {
-                if let Ok(parts) = read(kind, &bytes, &Drives::default()) {
+                if let Ok(parts) = read(kind, &bytes, &Drives::default(), &|_| None) {
                     for part in (0..parts.len()).filter_map(|n| parts.part(n)?.ok()) {
                         let _ = KINDS.map(|other| write(other, &part.workload));
                     }

@@ -55,6 +55,7 @@ fn artificial(workload: &Workload) -> Vec<TargetPlan> {
     let plan = |target: &workload::Target| TargetPlan {
         path: target.path.clone(),
         size_bytes: target.size_bytes.map_or(ARTIFICIAL_SIZE_BYTES, |s| s.0),
+        file_bytes: 0,
         action: Action::Nothing,
     };
     workload.targets.iter().map(plan).collect()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use workload::{Bytes, TargetFacts, Violation};
 
-use crate::mark::Mark;
+use crate::mark::{MARK_BYTES, Mark};
 use crate::platform;
 
 /// What the user allows to be done to the targets.
@@ -30,8 +30,36 @@ pub struct TargetPlan {
     pub path: PathBuf,
     /// The bytes of it that I/O may use.
     pub size_bytes: u64,
+    /// The bytes that an earlier test file or somebody else's target has; 0 where there is none yet. A test file that has
+    /// more than are used keeps them.
+    pub file_bytes: u64,
     /// What is done first.
     pub action: Action,
+}
+
+impl TargetPlan {
+    /// The size of an earlier test file of which only a part is used.
+    #[must_use]
+    pub fn whole_bytes(&self) -> Option<u64> {
+        let ours = matches!(self.action, Action::Refill | Action::Reuse);
+        // Files have whole pages, whatever was asked for.
+        let used = self.size_bytes.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
+        Some(self.file_bytes).filter(|has| ours && *has > used)
+    }
+
+    /// What becomes of the target, in words.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match (self.action, self.whole_bytes().map(Bytes)) {
+            (Action::Refill, Some(whole)) => format!(
+                "write the used part of an earlier test file of {whole} again; the file keeps its size"
+            ),
+            (Action::Reuse, Some(whole)) => {
+                format!("use a part of an earlier test file of {whole} as it is")
+            }
+            (action, _) => action.describe().to_owned(),
+        }
+    }
 }
 
 /// What is done to a target before the run.
@@ -61,8 +89,7 @@ impl Action {
     }
 
     /// What it does, in words.
-    #[must_use]
-    pub fn describe(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
             Self::Make => "make a test file and write all of it",
             Self::Refill => "write all of an earlier test file again",
@@ -116,11 +143,12 @@ impl PreparedTarget {
         &self.warnings
     }
 
-    /// The caller has written the first bytes of a target that was left to it: the rest of a test file is written here, and the
-    /// file counts as wholly written.
+    /// The caller has written the first bytes of a target that was left to it: the rest of the used part is written here, and
+    /// a test file that is used as a whole counts as wholly written.
     pub fn finish(&mut self, written_bytes: u64) -> Result<(), PrepareError> {
         let Some(mark) = self.mark.filter(|mark| !mark.filled) else { return Ok(()) };
-        let mark = Mark { filled: true, ..mark };
+        let filled = self.size_bytes >= mark.size_bytes;
+        let mark = Mark { filled, ..mark };
         platform::finish(self, written_bytes, mark)?;
         self.mark = Some(mark);
         Ok(())

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Cleaned, EngineError, Event, Filling, Permissions, PrepareError};
+use engine::{Action, Cleaned, EngineError, Event, Filling, Permissions, PrepareError};
 use workload::{
     Block, Buffers, Bytes, Content, EngineChoice, Hint, Mode, Pattern, Pool, PoolShare, Stream,
     Target, Workload,
@@ -387,4 +387,81 @@ fn a_kept_file_is_removed_only_by_its_name() {
     let path = directory.path().join("a.test");
     assert_eq!(engine::clean(&path, false, false).unwrap(), Cleaned::Kept);
     assert_eq!(engine::clean(&path, true, false).unwrap(), Cleaned::Removed(68 << 10));
+}
+
+/// The length that a mark says, and whether all of the file is written.
+fn marked(path: &Path) -> (u64, bool) {
+    let bytes = std::fs::read(path).unwrap();
+    let at = bytes.len() - usize::try_from(engine::MARK_BYTES).unwrap();
+    let mark = engine::Mark::parse(&bytes[at..], bytes.len() as u64).unwrap();
+    (mark.size_bytes, mark.filled)
+}
+
+/// DiskSpd writes the same bytes again and again, so the next run does not believe the content of its file and writes it
+/// anew. `sqlio` took such a file of 256 MiB for one that does not exist, and made it anew with 32 MiB; `run` without
+/// `--size` made it anew with 1 GiB. A file that is to stay keeps its size, whatever part of it is used.
+#[test]
+fn a_file_that_must_be_written_again_keeps_its_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.test");
+    let permissions = Permissions { overfill: true, keep: true, ..Permissions::default() };
+    let stop = AtomicBool::new(false);
+    let workload = |bytes: Option<u64>, content: Content| {
+        let mut workload = one_file(directory.path(), 0);
+        workload.targets[0].size_bytes = bytes.map(Bytes);
+        workload.streams[0].content = content;
+        workload
+    };
+    let prepare = |workload: &Workload, filling: Filling| {
+        engine::prepare_as(workload, &permissions, &[filling], &stop, &mut |_| ()).unwrap()
+    };
+    drop(prepare(&workload(Some(512 << 10), Content::Fixed), Filling::Engine));
+    assert_eq!(marked(&path), (512 << 10, false), "its content is not what a file is filled with");
+
+    let all = workload(None, Content::Fixed);
+    let plan = engine::plan(&all, &permissions).unwrap().remove(0);
+    assert_eq!(
+        (plan.action, plan.size_bytes, plan.file_bytes),
+        (Action::Refill, 512 << 10, 512 << 10)
+    );
+    assert_eq!(plan.whole_bytes(), None);
+    drop(prepare(&all, Filling::Engine));
+    assert_eq!(marked(&path), (512 << 10, false));
+
+    let part = workload(Some(100_000), Content::Random);
+    let plan = engine::plan(&part, &permissions).unwrap().remove(0);
+    assert_eq!(plan.whole_bytes(), Some(512 << 10));
+    assert!(plan.describe().contains("of 512 KiB again; the file keeps its size"));
+    let before = std::fs::read(&path).unwrap();
+    for filling in [Filling::Engine, Filling::Caller, Filling::AsItIs, Filling::Sparse] {
+        let mut prepared = prepare(&part, filling);
+        let target = &mut prepared.targets_mut()[0];
+        assert!(target.size_bytes() < 512 << 10, "{filling:?}");
+        target.finish(1000).unwrap();
+        drop(prepared);
+        assert_eq!(marked(&path), (512 << 10, false), "{filling:?}: the rest is not written again");
+        let rest =
+            std::fs::read(&path).unwrap()[128 << 10..512 << 10] == before[128 << 10..512 << 10];
+        assert_eq!(rest, filling != Filling::Sparse, "{filling:?}");
+    }
+    drop(prepare(&workload(None, Content::Random), Filling::Engine));
+    assert_eq!(marked(&path), (512 << 10, true));
+}
+
+/// What a killed run left half-written in a directory is rubbish: nobody asked the next run for its size.
+#[test]
+fn the_size_of_a_leftover_in_a_directory_does_not_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("iosonde.test");
+    for (keep, expected) in [(false, 1 << 30), (true, 64 << 10)] {
+        let mark = engine::Mark { size_bytes: 64 << 10, filled: false, keep };
+        let mut bytes = vec![0; 64 << 10];
+        bytes.extend(mark.to_bytes());
+        std::fs::write(&path, bytes).unwrap();
+        let mut workload = one_file(directory.path(), 0);
+        workload.targets[0] = Target { path: directory.path().to_owned(), size_bytes: None };
+        let permissions = Permissions { overfill: true, ..Permissions::default() };
+        let plan = engine::plan(&workload, &permissions).unwrap().remove(0);
+        assert_eq!((plan.action, plan.size_bytes), (Action::Refill, expected));
+    }
 }

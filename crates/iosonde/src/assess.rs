@@ -154,8 +154,8 @@ fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
     let plans = engine::plan(&workload, &options.permissions)?;
     let text = match plans.as_slice() {
         // The plan is of a size that nobody asked for and that will not be taken.
-        [plan] if options.size.is_none() && plan.action.fills() => {
-            let (path, action) = (plan.path.display(), plan.action.describe());
+        [plan] if options.size.is_none() && plan.action.fills() && plan.file_bytes == 0 => {
+            let (path, action) = (plan.path.display(), plan.describe());
             format!("{path}: {action}\n{}\n", survey::assess_size_rule(options.pace))
         }
         plans => describe(plans),

@@ -201,7 +201,7 @@ pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
 pub(crate) fn describe(plans: &[TargetPlan]) -> String {
     let line = |plan: &TargetPlan| {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        format!("{path} ({size}): {}\n", plan.action.describe())
+        format!("{path} ({size}): {}\n", plan.describe())
     };
     let text: String = plans.iter().map(line).collect();
     let written: u64 = plans.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum();

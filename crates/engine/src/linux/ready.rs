@@ -98,7 +98,8 @@ fn make_ready(
     }
     if let Some(mark) = target.mark {
         // What the run writes decides whether the next one may believe the content.
-        let filled = (mark.filled || fills) && !writes_other_than_random(workload, index);
+        let whole = fills && target.size_bytes >= mark.size_bytes;
+        let filled = (mark.filled || whole) && !writes_other_than_random(workload, index);
         let after = Mark { filled, ..mark };
         if mark != after {
             write_mark(&target, after)?;
@@ -140,8 +141,12 @@ fn test_file(
         return Ok(None);
     }
     // And only then its mark decides: another process may have used, replaced or removed it since the plan.
-    let allows =
-        |m: &Mark| plan.action != Action::Reuse || (m.filled && m.size_bytes >= plan.size_bytes);
+    let file_bytes = plan.file_bytes.max(plan.size_bytes);
+    let allows = |m: &Mark| match plan.action {
+        Action::Reuse => m.filled && m.size_bytes >= plan.size_bytes,
+        // A file that is to stay is not made smaller.
+        _ => !m.keep || m.size_bytes <= file_bytes,
+    };
     let Some(found) = mark_or_empty(&file).filter(allows) else { return Ok(None) };
     let mut target = of_test_file(plan, file);
     // What is to be a hole is not used as it is.
@@ -156,9 +161,11 @@ fn test_file(
         target.mark = Some(mark);
         return Ok(Some(target));
     }
-    let mark = Mark { size_bytes: plan.size_bytes, filled: false, keep };
+    let mark = Mark { size_bytes: file_bytes, filled: false, keep };
+    // What is not used of the file stays as it is, unless all of it is to be a hole.
+    let anew = plan.whole_bytes().is_none() || filling == Filling::Sparse;
     // The mark comes first: a file that is left behind at any later moment is known for what it is.
-    if let Some(file) = &target.file {
+    if let Some(file) = target.file.as_ref().filter(|_| anew) {
         file.set_len(0).map_err(|e| fill_error(path, e))?;
     }
     write_mark(&target, mark)?;
@@ -173,13 +180,15 @@ fn test_file(
 }
 
 fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
+    let part = plan.whole_bytes().map_or_else(String::new, |whole| {
+        format!("the first {} of {}: ", Bytes(plan.size_bytes), Bytes(whole))
+    });
     PreparedTarget {
         path: plan.path.clone(),
         size_bytes: plan.size_bytes,
         direct_align_bytes: 1,
-        content:
-            "a test file of iosonde, wholly written with incompressible bytes that do not repeat"
-                .to_owned(),
+        content: part
+            + "a test file of iosonde, wholly written with incompressible bytes that do not repeat",
         file: Some(file),
         warnings: Vec::new(),
         mark: None,
@@ -226,7 +235,7 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
     Ok(Some(target))
 }
 
-/// Writes what lies behind the bytes that the caller has written, and the mark.
+/// Writes the rest of the used part, after the bytes that the caller has written, and the mark.
 pub(crate) fn finish(
     target: &PreparedTarget,
     written_bytes: u64,
@@ -235,10 +244,11 @@ pub(crate) fn finish(
     let error = |e| fill_error(&target.path, e);
     let Some(file) = &target.file else { return Ok(()) };
     let mut random = Random::new(unrepeated(mark.size_bytes, written_bytes), 0);
-    let mut at = written_bytes.min(mark.size_bytes);
+    let end = target.size_bytes.min(mark.size_bytes);
+    let mut at = written_bytes.min(end);
     let mut bytes = vec![0; 64 << 10];
-    while at < mark.size_bytes {
-        let part = usize::try_from(mark.size_bytes - at).unwrap_or(usize::MAX).min(bytes.len());
+    while at < end {
+        let part = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
         let part = &mut bytes[..part];
         random.fill(part);
         file.write_all_at(part, at).map_err(error)?;

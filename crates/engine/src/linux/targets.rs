@@ -40,7 +40,7 @@ pub(crate) fn plan_target(
             if fs::symlink_metadata(path).is_ok() || !directory.is_dir() {
                 return Err(Refusal::Missing { path: path.clone() });
             }
-            let plan = wanted.make(path, directory, 0)?;
+            let plan = wanted.make(path, directory, wanted.asked, 0)?;
             let looks_like_a_file = permissions.any_name || path.extension().is_some();
             if looks_like_a_file {
                 Ok(plan)
@@ -85,7 +85,7 @@ impl<'a> Wanted<'a> {
             }
             match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return self.make(&path, directory, 0);
+                    return self.make(&path, directory, self.asked, 0);
                 }
                 Err(source) => return Err(Refusal::Unreadable { path, source }),
                 // A neighbour's file, or one that only looks like a test file, is left alone.
@@ -93,6 +93,9 @@ impl<'a> Wanted<'a> {
                     if let Some(mark) = read_mark(&path)
                         && !is_locked(&path)
                     {
+                        let counts = mark.filled || mark.keep;
+                        // Nobody asked for the size of a file that a killed run left half-written.
+                        let mark = if counts { mark } else { Mark { size_bytes: 0, ..mark } };
                         return self.reuse(&path, mark, allocated(&metadata));
                     }
                 }
@@ -211,23 +214,32 @@ impl<'a> Wanted<'a> {
             (true, true) => Action::DestroyAndFill,
             (true, false) => Action::Destroy,
         };
-        Ok(TargetPlan { path: path.to_owned(), size_bytes, action })
+        Ok(TargetPlan { path: path.to_owned(), size_bytes, file_bytes: has, action })
     }
 
+    /// An earlier test file. Unless a size was asked for, it is used at the size it has.
     fn reuse(&self, path: &Path, mark: Mark, allocated: u64) -> Result<TargetPlan, Refusal> {
         if let Some(sign) = guard::database_sign(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
-        let size_bytes = self.asked.unwrap_or(mark.size_bytes);
-        if mark.filled && mark.size_bytes >= size_bytes {
-            return Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Reuse });
+        let file_bytes = mark.size_bytes;
+        let size = self.asked.or((file_bytes > 0).then_some(file_bytes));
+        if let Some(size_bytes) = size.filter(|size| mark.filled && *size <= file_bytes) {
+            let (path, action) = (path.to_owned(), Action::Reuse);
+            return Ok(TargetPlan { path, size_bytes, file_bytes, action });
         }
-        let plan = self.make(path, directory_of(path), allocated)?;
-        Ok(TargetPlan { action: Action::Refill, ..plan })
+        let plan = self.make(path, directory_of(path), size, allocated)?;
+        Ok(TargetPlan { action: Action::Refill, file_bytes, ..plan })
     }
 
     /// A test file that is to be made; `reclaimed` bytes come free when it replaces an earlier one.
-    fn make(&self, path: &Path, directory: &Path, reclaimed: u64) -> Result<TargetPlan, Refusal> {
+    fn make(
+        &self,
+        path: &Path,
+        directory: &Path,
+        size: Option<u64>,
+        reclaimed: u64,
+    ) -> Result<TargetPlan, Refusal> {
         if let Some(sign) = guard::database_sign(path) {
             return Err(Refusal::Database { path: path.to_owned(), sign });
         }
@@ -241,12 +253,14 @@ impl<'a> Wanted<'a> {
         if fs.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
             return Err(Refusal::ReadOnly { path: path.to_owned() });
         }
-        let size = self.asked.unwrap_or(DEFAULT_SIZE_BYTES);
+        let size = size.unwrap_or(DEFAULT_SIZE_BYTES);
         // Whole pages, so that every alignment fits.
         let size_bytes = size.div_ceil(MARK_BYTES).saturating_mul(MARK_BYTES);
+        let (path, file_bytes, action) = (path.to_owned(), 0, Action::Make);
+        let plan = TargetPlan { path, size_bytes, file_bytes, action };
         if fs.f_blocks == 0 {
             // A file system that tells no size (in memory, or far away) can only be tried.
-            return Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Make });
+            return Ok(plan);
         }
         let bytes = |blocks: u64| blocks.saturating_mul(fs.f_frsize);
         let promised = self.promised(directory);
@@ -255,8 +269,8 @@ impl<'a> Wanted<'a> {
             used: bytes(fs.f_blocks.saturating_sub(fs.f_bfree)).saturating_sub(reclaimed)
                 + promised,
         };
-        room.check(path, size_bytes, self.permissions.overfill)?;
-        Ok(TargetPlan { path: path.to_owned(), size_bytes, action: Action::Make })
+        room.check(&plan.path, size_bytes, self.permissions.overfill)?;
+        Ok(plan)
     }
 
     /// Bytes that the targets before this one will take of the same file system.
@@ -333,7 +347,7 @@ fn read_mark(path: &Path) -> Option<Mark> {
 /// The same for a file that is open.
 pub(super) fn mark_or_empty(file: &File) -> Option<Mark> {
     let empty = file.metadata().is_ok_and(|m| m.len() == 0);
-    let nothing = Mark { size_bytes: DEFAULT_SIZE_BYTES, filled: false, keep: false };
+    let nothing = Mark { size_bytes: 0, filled: false, keep: false };
     if empty { Some(nothing) } else { mark_of(file) }
 }
 

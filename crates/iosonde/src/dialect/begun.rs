@@ -36,11 +36,21 @@ pub(crate) fn begin_targets(targets: &[Target]) -> Result<Vec<PathBuf>, Failure>
     Ok(begun)
 }
 
-/// Says which files are written first, and stay.
+/// Says which files are written first, and stay, and of which only a part is used.
 pub(crate) fn announce(plans: &[TargetPlan], display: &mut Display) {
-    for plan in plans.iter().filter(|p| matches!(p.action, Action::Make | Action::Refill)) {
+    for plan in plans {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        display.message(&format!("note: `{path}` is written as a test file of {size}, and stays"));
+        match (plan.action, plan.whole_bytes().map(Bytes)) {
+            (Action::Refill, Some(whole)) => display.message(&format!(
+                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} are written again and used"
+            )),
+            (_, Some(whole)) => display.message(&format!(
+                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} are used"
+            )),
+            (Action::Make | Action::Refill, None) => display
+                .message(&format!("note: `{path}` is written as a test file of {size}, and stays")),
+            _ => {}
+        }
     }
 }
 

@@ -1,14 +1,13 @@
 //! What each time span does, checked before the first begins.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
-use engine::{MARK_BYTES, Mark, Permissions};
+use engine::Permissions;
 use inspect::Inspector;
 use workload::{Bytes, EngineChoice, Stream, Target, Workload};
 
@@ -147,23 +146,12 @@ impl Planned {
     /// Makes what is missing known to the engine, and ends the used parts within the targets. The files begun for that are
     /// empty.
     pub(super) fn settle(&mut self) -> Result<Vec<PathBuf>, Failure> {
-        self.keep_sizes();
         let workload = &self.job.workload;
         let begun =
             if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
         let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
         self.job.fit(&sizes);
         Ok(begun)
-    }
-
-    /// A test file of ours that is used without `-c` keeps its size, even if it has to be written again.
-    fn keep_sizes(&mut self) {
-        if self.job.workload.engine.is_artificial() {
-            return;
-        }
-        for target in self.job.workload.targets.iter_mut().filter(|t| t.size_bytes.is_none()) {
-            target.size_bytes = mark_of(&target.path).map(|mark| Bytes(mark.size_bytes));
-        }
     }
 
     /// Whether all of its targets are there or made by itself, so that it can be looked at before others have run.
@@ -174,7 +162,6 @@ impl Planned {
 
     /// Looks at its targets; says what keeps it from running.
     pub(super) fn look(&mut self) -> Result<(), Failure> {
-        self.keep_sizes();
         let sizes = self.sizes()?;
         self.job.fit(&sizes);
         self.sizes().map(drop)
@@ -198,16 +185,6 @@ impl Planned {
         let plans = engine::plan(&self.job.workload, &self.permissions).unwrap_or_default();
         announce(&plans, display);
     }
-}
-
-/// The mark of a test file of ours.
-fn mark_of(path: &Path) -> Option<Mark> {
-    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(found.len().checked_sub(MARK_BYTES)?)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MARK_BYTES).read_to_end(&mut bytes).ok()?;
-    Mark::parse(&bytes, found.len())
 }
 
 /// Makes the files that a profile has made before its first time span.

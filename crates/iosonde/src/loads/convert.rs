@@ -159,7 +159,9 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
         Kind::Toml => Failure::WrongUsage(format!("`{}`: {e}", path.display())),
         _ => wrong(path, &e),
     };
-    let parts = read(kind, &bytes, &Drives::new(drives.to_vec())).map_err(said)?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let drives = Drives::new(drives.to_vec());
+    let parts = read(kind, &bytes, &drives, &environment).map_err(said)?;
     Ok((kind, parts))
 }
 

@@ -102,7 +102,7 @@ fn current(path: &Path) -> Option<u64> {
         },
     );
     let plan = engine::plan(&look, &Permissions::default()).ok()?.into_iter().next()?;
-    Some(if plan.action.fills() { 0 } else { plan.size_bytes })
+    Some(plan.file_bytes)
 }
 
 /// Runs a call. `out` is given the text.

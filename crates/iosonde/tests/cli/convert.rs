@@ -167,3 +167,21 @@ fn fio_takes_the_jobs_that_are_written() {
     }
     tool("fio", &["--parse-only", jobs.to_str().unwrap()]).unwrap();
 }
+
+/// `filename=${DEVICE}` was run on a file of just that name, with exit code 0.
+#[test]
+fn a_job_file_takes_its_variables_from_the_environment() {
+    let place = tempfile::tempdir().unwrap();
+    let jobs =
+        "[x]\nfilename=${IOSONDE_JOB_FILE}.dat\nsize=1m\nruntime=1\ntime_based\nrw=randread\n";
+    fs::write(place.path().join("x.fio"), jobs).unwrap();
+    let mut run = command(&["run", "--workload", "x.fio", "--dry-run"]);
+    run.current_dir(place.path()).env_remove("IOSONDE_JOB_FILE");
+    let unset = "`x.fio`: line 2, column 1: `filename=${IOSONDE_JOB_FILE}.dat`: the environment variable `IOSONDE_JOB_FILE` is not set";
+    fails(&run.output().unwrap(), 2, unset);
+    let output = run.env("IOSONDE_JOB_FILE", "data").output().unwrap();
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("data.dat (1 MiB): make a test file"), "{text}");
+    assert_eq!(names(place.path()), ["x.fio"]);
+}

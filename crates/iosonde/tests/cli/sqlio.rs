@@ -386,3 +386,35 @@ fn the_table_is_no_ones_elses_file() {
     succeeds(&output);
     assert_eq!(stdout(&output).lines().count(), 3, "{}", stdout(&output));
 }
+
+/// `iosonde diskspd` made `io.dat`, wrote to it, and left it as a file whose content the next run must not believe. `iosonde
+/// sqlio` said that it does not exist and made it anew with 32 MiB. It is used at the size it has; where less is asked for,
+/// the file keeps its size, and that is said.
+#[test]
+fn a_file_that_diskspd_wrote_is_found_at_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["--seconds", "0.2"];
+    let made = ["diskspd", "-b8K", "-w25", "-c8M", "io.dat", "--warmup", "0"];
+    let made = command(&[&made[..], &flags].concat()).current_dir(dir.path()).output().unwrap();
+    succeeds(&made);
+    let file = dir.path().join("io.dat");
+    assert!(mark(&file).contains("size 8388608\nstate filling\nkeep yes"), "{}", mark(&file));
+    let found = sqlio(dir.path(), &[&["-kR", "-frandom", "-b8", "io.dat"][..], &flags].concat());
+    succeeds(&found);
+    let (out, err) = (stdout(&found), stderr(&found));
+    assert!(out.contains("using current size: 8 MB for file: io.dat"), "{out}");
+    assert!(!out.contains("expanding") && !err.contains("does not exist"), "{out}{err}");
+    let part = ["diskspd", "-b8K", "-w25", "-c1M", "io.dat", "--warmup", "0"];
+    let part = command(&[&part[..], &flags].concat()).current_dir(dir.path()).output().unwrap();
+    succeeds(&part);
+    let said = "`io.dat` is a test file of 8 MiB and keeps its size; its first 1 MiB are used";
+    assert!(stderr(&part).contains(said), "{}", stderr(&part));
+    let again = sqlio(
+        dir.path(),
+        &[&["-kR", "-frandom", "-b8", "io.dat", "--size", "2M"][..], &flags].concat(),
+    );
+    succeeds(&again);
+    let said = "keeps its size; its first 2 MiB are written again and used";
+    assert!(stderr(&again).contains(said), "{}", stderr(&again));
+    assert_eq!(fs::metadata(&file).unwrap().len(), (8 << 20) + 4096);
+}

@@ -62,7 +62,7 @@ pub(super) fn choose(
                 warning: None,
             });
         }
-        Action::Reuse => {
+        Action::Reuse | Action::Refill if plan.file_bytes > 0 => {
             let warning = too_small(has, memory, "an earlier test file of this size is there");
             let reason = "an earlier test file is used again".to_owned();
             return Ok(Size { bytes: Bytes(has), reason, warning });

@@ -259,7 +259,7 @@ impl Session {
         let kept = self.here(group).filter(|c| self.done.contains_key(&c.number)).count();
         for plan in plans {
             let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-            let action = plan.action.describe();
+            let action = plan.describe();
             self.method.push(format!(
                 "The sweep was interrupted when {kept} cells on these targets were measured, and went on with the others. \
                  The target was made ready again at the same size, {path} ({size}): {action}."

@@ -8,33 +8,52 @@ use crate::diskspd::profile::{
 /// Time spans as they are read, line by line.
 #[derive(Debug, Default)]
 pub(super) struct Input {
-    pub(super) spans: Vec<TimeSpan>,
+    spans: Vec<TimeSpan>,
+    /// Which of [`SAID_OF_EACH`] are said of the targets of each.
+    said: Vec<Vec<[bool; SAID_OF_EACH.len()]>>,
 }
 
+/// What every version says of every target, each in one of these ways. Where a line was lost, its default would be made up.
+const SAID_OF_EACH: [&[&str]; 5] = [
+    &["block size:"],
+    &["number of outstanding I/O operations", "relative IO weight in thread pool:"],
+    &["performing "],
+    &["using random I/O", "using mixed ", "using sequential I/O", "using interlocked "],
+    &["using software ", "software ", "local software cache ", "hardware and software "],
+];
+
 impl Input {
-    /// Takes a line.
-    pub(super) fn line(&mut self, line: &str) {
-        let line = line.trim_end();
-        let (depth, text) = match line.strip_prefix("\t\t") {
-            Some(text) => (2, text),
-            None => match line.strip_prefix('\t') {
-                Some(text) => (1, text),
-                None => return,
-            },
-        };
-        if depth == 1 && text.starts_with("timespan:") {
+    /// A time span, by its number from 1, of which nothing is missing.
+    pub(super) fn span(&self, number: usize) -> Option<&TimeSpan> {
+        let index = number.checked_sub(1)?;
+        let (span, said) = (self.spans.get(index)?, self.said.get(index)?);
+        let whole = !said.is_empty() && said.iter().flatten().all(|said| *said);
+        whole.then_some(span)
+    }
+
+    /// Takes a line without the blanks around it. DiskSpd's tabs say what belongs to a target; where they are lost, the order does:
+    /// whatever comes after a path is of that target.
+    pub(super) fn line(&mut self, text: &str) {
+        if text.starts_with("timespan:") {
             self.spans.push(TimeSpan::default());
+            self.said.push(Vec::new());
             return;
         }
-        let Some(span) = self.spans.last_mut() else { return };
-        if let (1, Some(path)) = (depth, path(text)) {
+        let (Some(span), Some(said)) = (self.spans.last_mut(), self.said.last_mut()) else {
+            return;
+        };
+        if let Some(path) = path(text) {
             span.targets.push(Target { path, ..Target::default() });
-        } else if depth == 1 {
-            of_span(span, text);
-        } else if let Some(target) = span.targets.last_mut() {
+            said.push([false; SAID_OF_EACH.len()]);
+        } else if let (Some(target), Some(said)) = (span.targets.last_mut(), said.last_mut()) {
             of_target(target, text);
+            for (said, ways) in said.iter_mut().zip(SAID_OF_EACH) {
+                *said |= ways.iter().any(|way| text.starts_with(way));
+            }
+        } else {
+            of_span(span, text);
         }
-        if depth == 2 && text.starts_with("using completion routines") {
+        if text.starts_with("using completion routines") {
             span.completion_routines = true;
         }
     }
@@ -42,14 +61,14 @@ impl Input {
 
 /// `path: 'f.dat'`, or of a template.
 fn path(text: &str) -> Option<String> {
-    let rest = text.strip_prefix("path: ")?;
-    let template = rest.strip_prefix("template target ");
+    let rest = text.strip_prefix("path:")?.trim_start();
+    let template = rest.strip_prefix("template target").map(str::trim_start);
     let name = template.unwrap_or(rest).strip_prefix('\'')?.strip_suffix('\'')?;
     Some(if template.is_some() { format!("*{name}") } else { name.to_owned() })
 }
 
 fn of_span(span: &mut TimeSpan, text: &str) {
-    if let Some((name, value)) = text.split_once(": ") {
+    if let Some((name, value)) = parted(text) {
         match name {
             "duration" => set(&mut span.duration_s, number(value)),
             "warm up time" => set(&mut span.warmup_s, number(value)),
@@ -75,6 +94,11 @@ fn of_span(span: &mut TimeSpan, text: &str) {
         _ if text.contains("random data for each write") => span.random_write_data = true,
         _ => {}
     }
+}
+
+/// `name: value`.
+fn parted(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').map(|(name, value)| (name.trim_end(), value.trim_start()))
 }
 
 fn set<T>(place: &mut T, value: Option<T>) {
@@ -123,7 +147,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 }
 
 fn of_target(target: &mut Target, text: &str) {
-    if let Some((name, value)) = text.split_once(": ") {
+    if let Some((name, value)) = parted(text) {
         with_value(target, name, value);
     }
     match text {
@@ -174,7 +198,12 @@ fn with_value(target: &mut Target, name: &str, value: &str) {
 }
 
 fn phrases(target: &mut Target, text: &str) {
-    if text.starts_with("local software cache disabled") {
+    let is_old = text.contains("software") && !text.contains("writethrough");
+    if is_old && text.ends_with("disabled") {
+        // Before 2.1: of the software, of the hardware, or of both.
+        target.cache = CacheMode::DisableOsCache;
+        target.write_through |= text.contains("hardware");
+    } else if text.starts_with("local software cache disabled") {
         target.cache = CacheMode::DisableLocalCache;
     } else if text.ends_with("writethrough on") {
         target.write_through = true;

@@ -1,6 +1,8 @@
 //! DiskSpd's results, as text or as XML, as measurements: one for each time span that was measured.
 
+mod asked;
 mod input;
+mod percentiles;
 mod spans;
 mod text;
 mod workload;

@@ -31,15 +31,15 @@ pub(super) struct Head<'a> {
 pub(super) struct Span {
     /// From 1.
     pub(super) number: usize,
-    /// What was asked for; none where the text does not tell.
-    pub(super) asked: Option<TimeSpan>,
     pub(super) seconds: f64,
     /// Seconds of it and of all that came after it, with their warm-ups: the start stands that long before the end.
     pub(super) seconds_to_end: f64,
     pub(super) read: Figures,
     pub(super) write: Figures,
-    /// Latency of both; its counts are not used.
+    /// Latency of both.
     pub(super) total: Times,
+    /// The same for what is printed as rates of both.
+    pub(super) total_rates: Option<Rates>,
     pub(super) targets: Vec<OnTarget>,
     /// Where each target is among them.
     pub(super) places: HashMap<String, usize>,
@@ -55,7 +55,16 @@ pub(super) struct Span {
 pub(super) struct Figures {
     pub(super) bytes: u64,
     pub(super) ios: u64,
+    /// As they are printed; none where they are not.
+    pub(super) rates: Option<Rates>,
     pub(super) times: Times,
+}
+
+/// Rates as DiskSpd prints them, from a length of the run that it prints rounded.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Rates {
+    pub(super) iops: f64,
+    pub(super) mib_per_s: f64,
 }
 
 /// Latencies in milliseconds, as far as they are told.
@@ -113,17 +122,34 @@ fn ns(ms: f64) -> u64 {
 
 impl Figures {
     pub(super) fn add(&mut self, other: &Self) {
+        self.rates = match (self.rates, other.rates) {
+            (Some(a), Some(b)) => {
+                Some(Rates { iops: a.iops + b.iops, mib_per_s: a.mib_per_s + b.mib_per_s })
+            }
+            (rates, None) if other.ios == 0 => rates,
+            (None, rates) if self.ios == 0 => rates,
+            _ => None,
+        };
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.ios = self.ios.saturating_add(other.ios);
     }
 
     fn statistics(&self, seconds: f64) -> Statistics {
-        let rate = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+        let (count, mib) = (self.ios as f64, self.bytes as f64 / MIB);
+        let (iops, mib_per_s) = match self.rates {
+            // Both have two decimals, so the larger one is the more exact.
+            Some(Rates { iops, mib_per_s }) if mib_per_s < iops && self.ios > 0 => {
+                (iops, iops * mib / count)
+            }
+            Some(Rates { iops, mib_per_s }) => (iops, mib_per_s),
+            None if seconds > 0.0 => (count / seconds, mib / seconds),
+            None => (0.0, 0.0),
+        };
         Statistics {
             ios: self.ios,
             bytes: self.bytes,
-            iops: rate(self.ios as f64),
-            mib_per_s: rate(self.bytes as f64 / MIB),
+            iops,
+            mib_per_s,
             latency_ns: self.times.latency(self.ios),
             ..Statistics::default()
         }
@@ -144,24 +170,29 @@ impl Span {
         &mut self.targets[index]
     }
 
-    /// The measurement. `place` is what its name is made from.
-    pub(super) fn measurement(self, head: &Head, place: &str, read: &str) -> Measurement {
+    /// The measurement, or everything in its load that iosonde has no word for. `place` is what its name is made from.
+    pub(super) fn measurement(
+        self,
+        asked: &TimeSpan,
+        head: &Head,
+        place: &str,
+        read: &str,
+    ) -> Result<Measurement, Vec<String>> {
         let mut warnings = self.warnings;
-        let (workload, doubts) = workload(self.asked.as_ref(), &self.targets, self.seconds);
-        warnings.extend(doubts);
+        let workload = workload(asked, &self.targets)?;
         if let Some(missing) = self.missing {
             warnings.push(format!("the text is incomplete: {missing} is missing"));
         }
         let (started, doubt) = started(head, self.seconds_to_end);
         warnings.extend(doubt);
-        let asked_s = self.asked.as_ref().map_or(0.0, |a| f64::from(a.duration_s));
-        let short = self.seconds + 1.0 < asked_s;
+        let short = self.seconds + 1.0 < f64::from(asked.duration_s);
         let status =
             if short || self.missing.is_some() { Status::Interrupted } else { Status::Complete };
         let (seconds, targets) = (self.seconds, self.targets);
         let mut both = self.read.clone();
         both.add(&self.write);
         both.times = self.total;
+        both.rates = self.total_rates.or(both.rates);
         let of_path: HashMap<&Path, &OnTarget> =
             targets.iter().map(|t| (Path::new(&t.path), t)).collect();
         let bytes = |path: &Path| of_path.get(path).map_or(0, |t| t.file_bytes);
@@ -191,7 +222,7 @@ impl Span {
             measurement.targets = targets.iter().map(|t| t.result(seconds)).collect();
             measurement.streams = streams(&measurement, &of_path);
         }
-        measurement
+        Ok(measurement)
     }
 }
 
@@ -242,6 +273,21 @@ fn streams(measurement: &Measurement, of_path: &HashMap<&Path, &OnTarget>) -> Ve
         }
     });
     each.collect()
+}
+
+/// Why figures are refused of which nobody knows the load: a made-up one would look right.
+pub(super) fn unknown_load(number: usize, why: &str) -> String {
+    format!(
+        "nobody knows which load the figures of time span {number} are of, because {why}; give the result as DiskSpd prints it, as a whole"
+    )
+}
+
+/// The note on a time span whose load iosonde cannot say.
+pub(super) fn without_words(line: usize, number: usize, reasons: &[String]) -> String {
+    format!(
+        "line {line}: time span {number} is left out: iosonde has no words for what it was asked for: {}",
+        reasons.join("; ")
+    )
 }
 
 /// DiskSpd prints the end of the run as its start.

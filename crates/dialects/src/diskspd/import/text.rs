@@ -1,24 +1,27 @@
-//! DiskSpd's text. It may stand among other text, and several results after one another.
+//! DiskSpd's text, of versions 2.0.21 to 2.2. It may stand among other text, and several results after one another; tabs may have
+//! become blanks, and lines may be indented, as in mails and on web pages.
 
 use results::Measurement;
 
+use super::asked::of_command_line;
 use super::input::{Input, size};
-use super::spans::{Figures, Head, Span, Times};
+use super::percentiles::{Chart, is_row};
+use super::spans::{Figures, Head, Rates, Span, Times, unknown_load, without_words};
+use crate::diskspd::profile::TimeSpan;
 use crate::diskspd::result::FAILED;
 use crate::foreign::{Found, ReadError, fnv_1a};
 
-const COMMAND: &str = "Command Line: ";
+const COMMAND: &str = "Command Line:";
 const RESULTS: &str = "Results for timespan ";
 const INTERRUPTED: &str = "The test was interrupted before";
 
 /// Whether there is a result of DiskSpd in a text.
 #[must_use]
 pub fn is_in(text: &str) -> bool {
-    let mut lines = text.lines();
     let mut parameters = false;
-    lines.any(|line| {
-        parameters |= line.trim_end() == "Input parameters:";
-        line.starts_with(RESULTS) || (parameters && line.starts_with("\ttimespan:"))
+    text.lines().map(str::trim).any(|line| {
+        parameters |= line == "Input parameters:";
+        line.starts_with(RESULTS) || (parameters && line.starts_with("timespan:"))
     })
 }
 
@@ -29,7 +32,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
         reader.number = number + 1;
         reader.line(line.trim_end_matches('\r'))?;
     }
-    reader.end_of_run();
+    reader.end_of_run()?;
     Ok(reader.found)
 }
 
@@ -45,8 +48,8 @@ enum Part {
     Span,
     /// A table of I/Os.
     Table(Direction),
-    /// A table of percentiles: of all targets, or of one.
-    Percentiles(bool),
+    /// A table of percentiles.
+    Percentiles,
     /// The sum of all time spans.
     Totals,
 }
@@ -72,6 +75,10 @@ struct Reader<'a> {
     spans: Vec<Open>,
     /// The columns of the table at hand.
     columns: Vec<String>,
+    /// The table of percentiles at hand.
+    chart: Chart,
+    /// The last line with anything in it.
+    above: String,
     found: Found,
 }
 
@@ -80,86 +87,106 @@ struct Reader<'a> {
 struct Open {
     line: usize,
     span: Span,
+    /// What was asked for; none where the text does not tell.
+    asked: Option<TimeSpan>,
     /// Why there is nothing in it.
     left_out: Option<String>,
     tables: u8,
+    /// Whether its tables have mean latencies.
+    means: bool,
     percentiles: bool,
 }
 
 impl Reader<'_> {
-    fn line(&mut self, line: &str) -> Result<(), ReadError> {
+    fn line(&mut self, raw: &str) -> Result<(), ReadError> {
+        let line = raw.trim();
         if let Some(command) = line.strip_prefix(COMMAND) {
-            self.end_of_run();
+            self.end_of_run()?;
             self.head = Head { file: self.file, ..Head::default() };
-            self.head.command_line = Some(command.trim_end().to_owned());
+            self.head.command_line = Some(command.trim().to_owned()).filter(|c| !c.is_empty());
             self.part = Part::Input;
         } else if let Some(rest) = line.strip_prefix(RESULTS) {
-            self.begin_span(rest);
+            self.begin_span(rest)?;
         } else if line == "Totals:" {
             self.part = Part::Totals;
         }
         if self.part != Part::Outside {
-            self.hash = self.hash.rotate_left(5) ^ fnv_1a(line);
+            self.hash = self.hash.rotate_left(5) ^ fnv_1a(raw);
         }
         match self.part {
             Part::Input => self.input_line(line),
-            Part::Span | Part::Table(_) | Part::Percentiles(_) => return self.figures(line),
+            Part::Span | Part::Table(_) | Part::Percentiles => self.figures(raw)?,
             Part::Outside | Part::Totals => {}
+        }
+        if !line.is_empty() {
+            line.clone_into(&mut self.above);
         }
         Ok(())
     }
 
-    fn begin_span(&mut self, rest: &str) {
+    fn begin_span(&mut self, rest: &str) -> Result<(), ReadError> {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         // A result whose head is missing begins with its first time span.
         if self.part == Part::Outside || (digits == "1" && !self.spans.is_empty()) {
-            self.end_of_run();
+            self.end_of_run()?;
             self.head = Head { file: self.file, ..Head::default() };
         }
         let number = digits.parse().unwrap_or(self.spans.len() + 1);
-        let asked = number.checked_sub(1).and_then(|n: usize| self.input.spans.get(n)).cloned();
-        let span = Span { number, asked, ..Span::default() };
-        self.spans.push(Open { line: self.number, span, ..Open::default() });
+        let asked = self.input.span(number).cloned();
+        let span = Span { number, ..Span::default() };
+        self.spans.push(Open { line: self.number, span, asked, ..Open::default() });
+        self.columns.clear();
         self.part = Part::Span;
+        Ok(())
     }
 
     fn input_line(&mut self, line: &str) {
-        let text = line.trim();
-        if let Some(name) = text.strip_prefix("computer name: ") {
-            self.head.host = Some(name.to_owned()).filter(|name| !name.is_empty());
-        } else if let Some(start) = text.strip_prefix("start time: ") {
-            self.head.printed = Some(start.to_owned());
+        if let Some(name) = line.strip_prefix("computer name:") {
+            self.head.host = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        } else if let Some(start) = line.strip_prefix("start time:") {
+            self.head.printed = Some(start.trim().to_owned());
         } else {
             self.input.line(line);
         }
     }
 
     /// A line of a time span's figures.
-    fn figures(&mut self, line: &str) -> Result<(), ReadError> {
-        self.part = match line.trim_end() {
-            "Total IO" => Part::Table(Direction::Total),
-            "Read IO" => Part::Table(Direction::Read),
-            "Write IO" => Part::Table(Direction::Write),
-            "Total latency distribution:" => Part::Percentiles(true),
-            text if text.starts_with("Latency distribution: ") => Part::Percentiles(false),
-            _ => self.part,
+    fn figures(&mut self, raw: &str) -> Result<(), ReadError> {
+        let (text, number) = (raw.trim(), self.number);
+        let title = match text {
+            "Total IO" => Some(Part::Table(Direction::Total)),
+            "Read IO" => Some(Part::Table(Direction::Read)),
+            "Write IO" => Some(Part::Table(Direction::Write)),
+            // Before 2.1.
+            "total:" | "Total latency distribution:" => Some(Part::Percentiles),
+            _ if text.starts_with("Latency distribution:") => Some(Part::Percentiles),
+            _ => None,
         };
-        let number = self.number;
+        let row = Row { text, raw, number };
         let Some(open) = self.spans.last_mut() else { return Ok(()) };
-        match self.part {
-            Part::Span => open.head_line(line, number),
-            Part::Table(direction) if line.starts_with("thread |") => {
-                self.columns = line.split('|').map(|name| name.trim().to_owned()).collect();
+        if let Some(part) = title {
+            self.part = part;
+            self.chart = Chart::default();
+        } else if text.starts_with("%-ile") {
+            self.part = Part::Percentiles;
+            self.chart = Chart::of(&row, &self.above, &open.span)?;
+        } else if is_row(text, self.part == Part::Percentiles) {
+            open.percentiles |= self.chart.row(&row, &mut open.span)?;
+        } else if self.part == Part::Span {
+            open.head_line(&row)?;
+        } else if let Part::Table(direction) = self.part {
+            if text.starts_with("thread") && text.contains('|') {
+                self.columns = columns(&row)?;
                 open.tables = open.tables.max(direction as u8);
-                Ok(())
+                open.means |= self.columns.iter().any(|name| name == "AvgLat");
+            } else {
+                open.table_line(&row, direction, &self.columns)?;
             }
-            Part::Table(direction) => open.table_line(line, number, direction, &self.columns),
-            Part::Percentiles(true) => open.percentile_line(line, number),
-            _ => Ok(()),
         }
+        Ok(())
     }
 
-    fn end_of_run(&mut self) {
+    fn end_of_run(&mut self) -> Result<(), ReadError> {
         let spans = std::mem::take(&mut self.spans);
         if spans.is_empty() && self.part == Part::Input {
             let note = format!("line {}: the result ends before its first figures", self.number);
@@ -169,8 +196,16 @@ impl Reader<'_> {
         let mut to_end = 0.0;
         let mut measured: Vec<Measurement> = Vec::new();
         for mut open in spans.into_iter().rev() {
+            if let Some(what) = open.nothing() {
+                let (line, number) = (open.line, open.span.number);
+                let note = format!("line {line}: time span {number} {what}");
+                self.found.notes.push(note);
+            } else {
+                let asked = open.asked.take();
+                open.asked = Some(asked.map_or_else(|| self.asked(&open), Ok)?);
+            }
             let (warmup, cooldown) =
-                open.span.asked.as_ref().map_or((0, 0), |a| (a.warmup_s, a.cooldown_s));
+                open.asked.as_ref().map_or((0, 0), |a| (a.warmup_s, a.cooldown_s));
             open.span.seconds_to_end = to_end + open.span.seconds + f64::from(cooldown);
             to_end = open.span.seconds_to_end + f64::from(warmup);
             measured.extend(self.measurement(open));
@@ -180,48 +215,117 @@ impl Reader<'_> {
         self.part = Part::Outside;
         self.input = Input::default();
         self.hash = 0;
+        Ok(())
+    }
+
+    /// What figures without parameters were asked for.
+    fn asked(&self, open: &Open) -> Result<TimeSpan, ReadError> {
+        let number = open.span.number;
+        let asked = match &self.head.command_line {
+            None => {
+                Err("it has neither all its `Input parameters:` nor a `Command Line:`".to_owned())
+            }
+            Some(_) if number > 1 => Err("a command line runs one time span only".to_owned()),
+            Some(line) => of_command_line(line, &open.span.targets),
+        };
+        asked.map_err(|why| {
+            let why = match &self.head.command_line {
+                Some(_) => format!("it has not all its `Input parameters:`, and {why}"),
+                None => why,
+            };
+            ReadError { line: open.line, column: 1, what: unknown_load(number, &why) }
+        })
     }
 
     fn measurement(&mut self, open: Open) -> Option<Measurement> {
-        let Open { line, mut span, left_out, tables, percentiles } = open;
+        if open.nothing().is_some() {
+            return None;
+        }
+        let missing = open.missing();
+        let Open { line, mut span, asked, .. } = open;
         let number = span.number;
-        let latency = span.asked.as_ref().is_some_and(|asked| asked.measure_latency);
-        if let Some(what) = left_out {
-            self.found.notes.push(format!("line {line}: time span {number} is left out: {what}"));
-            return None;
-        }
-        if tables == 0 && span.read.ios == 0 && span.write.ios == 0 {
-            let note = format!("line {line}: time span {number} has no figures; left out");
-            self.found.notes.push(note);
-            return None;
-        }
-        if tables < Direction::Write as u8 {
-            span.missing = Some("the table of writes");
-        } else if latency && !percentiles {
-            span.missing = Some("the table of percentiles");
-        }
-        if let Some(missing) = span.missing {
+        if let Some(missing) = missing {
             let note =
                 format!("line {line}: time span {number} is incomplete, {missing} is missing");
             self.found.notes.push(note);
         }
+        span.missing = missing;
         let place = format!("{:016x} {number}", self.hash);
-        Some(span.measurement(&self.head, &place, self.read))
+        match span.measurement(&asked?, &self.head, &place, self.read) {
+            Ok(measurement) => Some(measurement),
+            Err(reasons) => {
+                self.found.notes.push(without_words(line, number, &reasons));
+                None
+            }
+        }
+    }
+}
+
+/// A line of figures, and where it is.
+pub(super) struct Row<'a> {
+    /// Without blanks around it.
+    pub(super) text: &'a str,
+    pub(super) raw: &'a str,
+    pub(super) number: usize,
+}
+
+impl Row<'_> {
+    pub(super) fn whole(&self, cell: &str) -> Result<u64, ReadError> {
+        cell.parse().map_err(|_| self.wrong(cell, "a whole number below 2^64"))
+    }
+
+    pub(super) fn amount(&self, cell: &str) -> Result<f64, ReadError> {
+        let value = cell.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+        value.ok_or_else(|| self.wrong(cell, "a number from 0 on"))
+    }
+
+    fn wrong(&self, cell: &str, wanted: &str) -> ReadError {
+        let before = self.raw.find(cell).and_then(|at| self.raw.get(..at)).unwrap_or_default();
+        let what = format!("`{cell}` is not {wanted}");
+        ReadError { line: self.number, column: before.chars().count() + 1, what }
+    }
+
+    pub(super) fn error(&self, what: &str) -> ReadError {
+        let column = self.raw.chars().take_while(|c| c.is_whitespace()).count() + 1;
+        ReadError { line: self.number, column, what: what.to_owned() }
     }
 }
 
 impl Open {
+    /// Why nothing of it can be kept.
+    fn nothing(&self) -> Option<String> {
+        let empty = self.tables == 0 && self.span.read.ios == 0 && self.span.write.ios == 0;
+        match &self.left_out {
+            Some(what) => Some(format!("is left out: {what}")),
+            None => empty.then(|| "has no figures; left out".to_owned()),
+        }
+    }
+
+    /// What the text should have and does not.
+    fn missing(&self) -> Option<&'static str> {
+        let measures = self.asked.as_ref().is_some_and(|asked| asked.measure_latency);
+        if self.tables < Direction::Write as u8 {
+            Some("the table of writes")
+        } else if self.span.seconds <= 0.0 {
+            Some("the length of the test")
+        } else if (measures || self.means) && !self.percentiles {
+            Some("the table of percentiles, and with it every latency,")
+        } else if self.percentiles && !self.means {
+            Some("the column of mean latencies, and with it every latency,")
+        } else {
+            None
+        }
+    }
+
     /// Length, and the mean of all processors.
-    fn head_line(&mut self, line: &str, number: usize) -> Result<(), ReadError> {
-        if line.starts_with(INTERRUPTED) || line.starts_with(FAILED) {
-            self.left_out = Some(line.to_owned());
-        } else if let Some(time) = line.strip_prefix("actual test time:") {
-            let time = time.trim().trim_end_matches('s');
-            self.span.seconds = amount(time, line, number)?;
-        } else if let Some(usage) = line.trim_start().strip_prefix("avg.|") {
+    fn head_line(&mut self, row: &Row) -> Result<(), ReadError> {
+        if row.text.starts_with(INTERRUPTED) || row.text.starts_with(FAILED) {
+            self.left_out = Some(row.text.to_owned());
+        } else if let Some(time) = row.text.strip_prefix("actual test time:") {
+            self.span.seconds = row.amount(time.trim().trim_end_matches('s'))?;
+        } else if let Some(usage) = row.text.strip_prefix("avg.|") {
             let usage = usage.split('|').next().unwrap_or_default();
-            self.span.host_percent =
-                Some(amount(usage.trim().trim_end_matches('%'), line, number)?);
+            self.span.host_percent = Some(row.amount(usage.trim().trim_end_matches('%'))?);
         }
         Ok(())
     }
@@ -229,24 +333,26 @@ impl Open {
     /// A row of a thread on a target, or the sum of all.
     fn table_line(
         &mut self,
-        line: &str,
-        number: usize,
+        row: &Row,
         direction: Direction,
         columns: &[String],
     ) -> Result<(), ReadError> {
-        if let Some(cells) = line.strip_prefix("total:") {
-            let cells = cells_of(cells, line, number, columns)?;
+        if let Some(sum) = row.text.strip_prefix("total:") {
+            let columns: Vec<&String> = columns.iter().filter(|name| *name != "file").collect();
+            let cells = cells_of(sum.trim_end().trim_end_matches('|'), row, &columns)?;
             let times = Times { mean: cells.mean_ms, stddev: cells.stddev_ms, ..Times::default() };
             match direction {
-                Direction::Total => self.span.total = times,
+                Direction::Total => {
+                    (self.span.total, self.span.total_rates) = (times, cells.figures.rates);
+                }
                 Direction::Read => self.span.read = Figures { times, ..cells.figures },
                 Direction::Write => self.span.write = Figures { times, ..cells.figures },
             }
-        } else if let Some((thread, rest)) = line.split_once('|')
+        } else if let Some((thread, rest)) = row.text.split_once('|')
             && !thread.trim().is_empty()
             && thread.trim().bytes().all(|b| b.is_ascii_digit())
         {
-            let cells = cells_of(rest, line, number, columns)?;
+            let cells = cells_of(rest, row, &columns.iter().collect::<Vec<_>>())?;
             let (path, bytes) = cells.file.unwrap_or_default();
             let target = self.span.on_target(&path, bytes);
             match direction {
@@ -257,43 +363,17 @@ impl Open {
         }
         Ok(())
     }
-
-    /// A percentile of all targets together.
-    fn percentile_line(&mut self, line: &str, number: usize) -> Result<(), ReadError> {
-        let mut cells = line.split('|');
-        let name = cells.next().unwrap_or_default().trim();
-        let percent = match name {
-            "min" | "max" => None,
-            _ => match percent_of(name) {
-                Some(percent) => Some(percent),
-                None => return Ok(()),
-            },
-        };
-        let span = &mut self.span;
-        for times in [&mut span.read.times, &mut span.write.times, &mut span.total] {
-            let cell = cells.next().unwrap_or_default().trim();
-            if cell == "N/A" || cell.is_empty() {
-                continue;
-            }
-            let ms = amount(cell, line, number)?;
-            match (name, percent) {
-                ("min", _) => times.min = Some(ms),
-                (_, Some(percent)) => times.percentiles.push((percent, ms)),
-                _ => times.max = Some(ms),
-            }
-        }
-        self.percentiles |= name == "max";
-        Ok(())
-    }
 }
 
-/// `25th`, `3-nines`.
-fn percent_of(name: &str) -> Option<f64> {
-    if let Some(percent) = name.strip_suffix("th") {
-        return percent.parse().ok().filter(|p| (0.0..=100.0).contains(p));
+/// The names of the columns, that of the threads first.
+fn columns(row: &Row) -> Result<Vec<String>, ReadError> {
+    let names: Vec<String> = row.text.split('|').map(|name| name.trim().to_owned()).collect();
+    for wanted in ["bytes", "I/Os"] {
+        if !names.iter().any(|name| name == wanted) {
+            return Err(row.error(&format!("the table has no column `{wanted}`")));
+        }
     }
-    let nines: usize = name.strip_suffix("-nines")?.parse().ok().filter(|n| (3..=9).contains(n))?;
-    format!("99.{}", "9".repeat(nines - 2)).parse().ok()
+    Ok(names)
 }
 
 /// The cells of a row.
@@ -305,22 +385,34 @@ struct Cells {
     file: Option<(String, u64)>,
 }
 
-fn cells_of(text: &str, line: &str, number: usize, columns: &[String]) -> Result<Cells, ReadError> {
-    let mut cells = Cells::default();
-    let names = columns.iter().skip(1);
-    let count = columns.len().saturating_sub(1).max(1);
+fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadError> {
+    let names = columns.get(1..).unwrap_or_default();
+    if names.is_empty() {
+        let what = "the table has no heading (`thread | bytes | I/Os …`), so nobody knows what this row says";
+        return Err(row.error(what));
+    }
     // A path may have bars in it.
-    for (name, cell) in names.zip(text.splitn(count, '|')) {
-        let cell = cell.trim();
+    let found: Vec<&str> = text.splitn(names.len(), '|').map(str::trim).collect();
+    if found.len() < names.len() {
+        let (has, wanted) = (found.len() + 1, names.len() + 1);
+        return Err(row.error(&format!("the row has {has} columns and its heading {wanted}")));
+    }
+    let mut cells = Cells::default();
+    let (mut iops, mut mib_per_s) = (None, None);
+    for (name, cell) in names.iter().zip(found) {
         match name.as_str() {
-            "bytes" => cells.figures.bytes = whole(cell, line, number)?,
-            "I/Os" => cells.figures.ios = whole(cell, line, number)?,
-            "AvgLat" => cells.mean_ms = Some(amount(cell, line, number)?),
-            "LatStdDev" if cell != "N/A" => cells.stddev_ms = Some(amount(cell, line, number)?),
+            "bytes" => cells.figures.bytes = row.whole(cell)?,
+            "I/Os" => cells.figures.ios = row.whole(cell)?,
+            "MiB/s" | "MB/s" => mib_per_s = Some(row.amount(cell)?),
+            "I/O per s" => iops = Some(row.amount(cell)?),
+            "AvgLat" => cells.mean_ms = Some(row.amount(cell)?),
+            "LatStdDev" if cell != "N/A" => cells.stddev_ms = Some(row.amount(cell)?),
             "file" => cells.file = Some(file(cell)),
             _ => {}
         }
     }
+    let rates = iops.zip(mib_per_s);
+    cells.figures.rates = rates.map(|(iops, mib_per_s)| Rates { iops, mib_per_s });
     Ok(cells)
 }
 
@@ -328,22 +420,7 @@ fn cells_of(text: &str, line: &str, number: usize, columns: &[String]) -> Result
 fn file(cell: &str) -> (String, u64) {
     let parts = cell.rsplit_once(" (").and_then(|(path, rest)| {
         let bytes = size(rest.strip_suffix(')')?)?;
-        Some((path.to_owned(), bytes))
+        Some((path.trim_end().to_owned(), bytes))
     });
     parts.unwrap_or_else(|| (cell.to_owned(), 0))
-}
-
-fn whole(cell: &str, line: &str, number: usize) -> Result<u64, ReadError> {
-    cell.parse().map_err(|_| wrong(cell, line, number, "a whole number below 2^64"))
-}
-
-fn amount(cell: &str, line: &str, number: usize) -> Result<f64, ReadError> {
-    let value = cell.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
-    value.ok_or_else(|| wrong(cell, line, number, "a number from 0 on"))
-}
-
-fn wrong(cell: &str, line: &str, number: usize, wanted: &str) -> ReadError {
-    let before = line.find(cell).and_then(|at| line.get(..at)).unwrap_or_default();
-    let what = format!("`{cell}` is not {wanted}");
-    ReadError { line: number, column: before.chars().count() + 1, what }
 }

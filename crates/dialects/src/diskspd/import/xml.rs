@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::spans::{Figures, Head, Span, Times};
+use super::spans::{Figures, Head, Span, unknown_load, without_words};
 use crate::diskspd::profile::{self, Profile};
 use crate::foreign::{Found, ReadError, fnv_1a};
 use crate::markup::{Limits, guard};
@@ -65,7 +65,7 @@ impl Part<'_> {
         let line = at_begin(String::new()).line;
         let root = document.root_element();
         let head = head(root, file);
-        let profile = profile_of(&document, root, found, line);
+        let profile = profile_of(&document, root);
         let hash = fnv_1a(self.xml);
         let spans: Vec<Node> = root.children().filter(|n| n.has_tag_name("TimeSpan")).collect();
         let mut to_end = 0.0;
@@ -77,11 +77,10 @@ impl Part<'_> {
                 found.notes.push(format!("line {line}: time span {number} is left out: {what}"));
                 continue;
             }
-            let asked = profile.as_ref().and_then(|p| p.time_spans.get(index)).cloned();
-            let mut span = Span { number, asked, ..Span::default() };
+            let asked = profile.as_ref().ok().and_then(|p| p.time_spans.get(index));
+            let mut span = Span { number, ..Span::default() };
             self.figures(&document, *node, &mut span)?;
-            let (warmup, cooldown) =
-                span.asked.as_ref().map_or((0, 0), |a| (a.warmup_s, a.cooldown_s));
+            let (warmup, cooldown) = asked.map_or((0, 0), |a| (a.warmup_s, a.cooldown_s));
             span.seconds_to_end = to_end + span.seconds + f64::from(cooldown);
             to_end = span.seconds_to_end + f64::from(warmup);
             if span.read.ios == 0 && span.write.ios == 0 && span.targets.is_empty() {
@@ -90,7 +89,14 @@ impl Part<'_> {
                     .push(format!("line {line}: time span {number} has no figures; left out"));
                 continue;
             }
-            measured.push(span.measurement(&head, &format!("{hash:016x} {number}"), read));
+            let asked = asked.filter(|asked| !asked.targets.is_empty()).ok_or_else(|| {
+                let why = profile.as_ref().err().map_or("its `Profile` does not have it", |e| e);
+                at_begin(unknown_load(number, why))
+            })?;
+            match span.measurement(asked, &head, &format!("{hash:016x} {number}"), read) {
+                Ok(measurement) => measured.push(measurement),
+                Err(reasons) => found.notes.push(without_words(line, number, &reasons)),
+            }
         }
         if spans.is_empty() {
             found.notes.push(format!("line {line}: the result has no time span"));
@@ -128,7 +134,7 @@ impl Part<'_> {
             for target in thread.children().filter(|n| n.has_tag_name("Target")) {
                 let count = |name| self.count(document, target, name);
                 let path = child(target, "Path").and_then(|p| p.text()).unwrap_or_default();
-                let figures = |bytes, ios| Figures { bytes, ios, times: Times::default() };
+                let figures = |bytes, ios| Figures { bytes, ios, ..Figures::default() };
                 let read = figures(count("ReadBytes")?, count("ReadCount")?);
                 let write = figures(count("WriteBytes")?, count("WriteCount")?);
                 let known = span.on_target(path, count("FileSize")?);
@@ -292,21 +298,15 @@ fn head<'a>(root: Node, file: &'a str) -> Head<'a> {
     }
 }
 
-/// The profile inside; without it, figures alone tell what was done.
-fn profile_of(document: &Document, root: Node, found: &mut Found, line: usize) -> Option<Profile> {
-    let node = root.children().find(|n| n.has_tag_name("Profile"))?;
-    let text = document.input_text().get(node.range())?;
-    match profile::read(text.as_bytes()) {
-        Ok(profile) => Some(profile),
-        Err(error) => {
-            let error = error.to_string();
-            let first = error.lines().next().unwrap_or_default();
-            found
-                .notes
-                .push(format!("line {line}: the profile of the result cannot be read ({first})"));
-            None
-        }
-    }
+/// What was asked for, or why it is not known.
+fn profile_of(document: &Document, root: Node) -> Result<Profile, String> {
+    let node = root.children().find(|n| n.has_tag_name("Profile"));
+    let node = node.ok_or("it has no `Profile`")?;
+    let text = document.input_text().get(node.range()).unwrap_or_default();
+    profile::read(text.as_bytes()).map_err(|error| {
+        let error = error.to_string();
+        format!("its `Profile` cannot be read ({})", error.lines().next().unwrap_or_default())
+    })
 }
 
 /// The text with every `&` that begins no entity written as one.

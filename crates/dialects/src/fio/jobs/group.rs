@@ -30,6 +30,9 @@ const ENGINES: [(&str, EngineChoice); 12] = [
 /// What the engine is where a job names none.
 const ENGINE: &str = "psync";
 
+/// How fio calls files without names.
+const FILE_NAME_FORMAT: &str = "$jobname.$jobnum.$filenum";
+
 /// The most threads of a job, which is what a workload may have.
 const THREADS_MAX: u32 = 4096;
 /// The most files of all jobs of a job file, each counted once for each job that uses it.
@@ -186,13 +189,14 @@ impl Made<'_> {
         let written = reader.take("filename").map(|names| split_names(&names));
         let share = reader.take("file_service_type");
         // A clone of a job without names has files of its own.
-        let own = written.is_none() && jobs > 1;
+        let format = Self::format(reader, job, written.is_some())?;
+        let own = written.is_none() && jobs > 1 && format.contains("$jobnum");
         let clones = if own { jobs as usize } else { 1 };
         let all = written.as_ref().map_or(clones.saturating_mul(count), Vec::len);
         self.count(job, jobs, all)?;
         let names = written.unwrap_or_else(|| {
             let of = |clone: usize| (0..count).map(move |n| (clone, n));
-            (0..clones).flat_map(of).map(|(c, n)| format!("{}.{c}.{n}", job.name)).collect()
+            (0..clones).flat_map(of).map(|(c, n)| named(&format, &job.name, c, n)).collect()
         });
         let each_clone = (names.len() / clones).max(1) as u64;
         let (size, whole) = (size.map(|s| s / each_clone), whole);
@@ -231,6 +235,21 @@ impl Made<'_> {
             stream.pool = None;
         }
         Ok(indexes)
+    }
+
+    /// How the files of a job without names are called.
+    fn format(reader: &mut Reader, job: &Job, unused: bool) -> Result<String, JobFileError> {
+        let format = reader.take("filename_format").filter(|_| !unused);
+        let format = format.unwrap_or_else(|| FILE_NAME_FORMAT.to_owned());
+        if named(&format, "", 0, 0).contains('$') {
+            let Place { line, column } =
+                job.places.get("filename_format").copied().unwrap_or(job.place);
+            let what = format!(
+                "`filename_format={format}`: iosonde knows `$jobname`, `$jobnum` and `$filenum` in it; name the files with `filename`"
+            );
+            return Err(JobFileError::Value { line, column, what });
+        }
+        Ok(format)
     }
 
     /// Counts the files of a job, unless they are too many.
@@ -274,6 +293,14 @@ impl Made<'_> {
             }
         }
     }
+}
+
+/// What a file is called, of a clone of a job.
+fn named(format: &str, job: &str, clone: usize, file: usize) -> String {
+    format
+        .replace("$jobnum", &clone.to_string())
+        .replace("$filenum", &file.to_string())
+        .replace("$jobname", job)
 }
 
 /// `rw=read:8k` leaves 8 KiB out after each I/O.
@@ -436,14 +463,7 @@ fn share_of(service: Option<&str>, notes: &mut Vec<(&str, String)>) -> PoolShare
 fn losses(job: &Job, reader: Reader, notes: Vec<(&str, String)>) -> Vec<String> {
     let place = |name: &str| job.places.get(name).copied().unwrap_or(job.place);
     let left = reader.left_over().into_iter().filter(|(name, text)| !is_silent(name, text));
-    let left = left.map(|(name, text)| {
-        let why = if text.contains("${") {
-            "a variable of the environment, which is not known here"
-        } else {
-            "has no word here"
-        };
-        (place(&name), format!("`{text}` {why}"))
-    });
+    let left = left.map(|(name, text)| (place(&name), format!("`{text}` has no word here")));
     let notes = notes.into_iter().map(|(name, text)| (place(name), text));
     let mut all: Vec<(Place, String)> = left.chain(notes).collect();
     all.sort();

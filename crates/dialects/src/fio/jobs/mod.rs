@@ -5,7 +5,9 @@
 
 mod directions;
 mod group;
+mod names;
 mod parse;
+mod values;
 mod write;
 
 use thiserror::Error;
@@ -13,6 +15,9 @@ use workload::Workload;
 
 pub(crate) use directions::in_percent;
 pub use write::{NoFileName, write};
+
+/// The value of an environment variable; none where it is not set.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +36,19 @@ pub enum JobFileError {
     /// There is no job in it.
     #[error("there is no job in it; a job begins with its name in brackets: `[name]`")]
     NoJob,
+    /// It is a file of another program.
+    #[error("this is not a fio job: {0}")]
+    Foreign(String),
+    /// The value of an option is not known.
+    #[error("line {line}, column {column}: {what}")]
+    Value {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// The option, and what to do.
+        what: String,
+    },
     /// A group of jobs makes no I/O on files or devices.
     #[error("line {line}: the job `{job}` {what}")]
     NoFiles {
@@ -69,18 +87,26 @@ pub fn is_job_file(text: &str) -> bool {
         "size",
         "runtime",
     ];
-    let sections = parse::sections(text);
+    // Names are looked at, and no values.
+    let sections = parse::sections(text, &|_| Some("0".to_owned()));
     let known = |job: &parse::Job| OPTIONS.iter().any(|name| job.options.contains_key(*name));
     let is_toml = text.lines().any(|line| line.trim_start().starts_with("[["));
-    !is_toml && sections.jobs.iter().any(known)
+    !is_toml && sections.jobs.iter().any(known) && names::foreign(&sections.jobs).is_none()
 }
 
 /// Lines that are none of a job file are named one by one up to this many.
 const ODD_SHOWN: usize = 20;
 
-/// The groups of a job file, in the order in which they run. Lines that are none of a job file are lost in all of them.
-pub fn read(text: &str) -> Result<Vec<Group>, JobFileError> {
-    let parse::Sections { jobs, odd } = parse::sections(text);
+/// The groups of a job file, in the order in which they run. Lines that are none of a job file are lost in all of them. As in fio,
+/// `${NAME}` is the value of a variable of the environment; one that is not set is an error.
+pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobFileError> {
+    let parse::Sections { jobs, odd, wrong } = parse::sections(text, environment);
+    if let Some(what) = names::foreign(&jobs) {
+        return Err(JobFileError::Foreign(what));
+    }
+    if let Some((parse::Place { line, column }, what)) = wrong {
+        return Err(JobFileError::Value { line, column, what });
+    }
     let mut groups: Vec<Vec<parse::Job>> = Vec::new();
     for job in jobs {
         let alone = job.options.get("stonewall").is_some_and(|value| value != "0");

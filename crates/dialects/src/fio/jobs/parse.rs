@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Environment;
+use super::values::filled_in;
+
 /// A line and a column in characters, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -45,10 +48,12 @@ pub(super) struct Sections {
     pub(super) jobs: Vec<Job>,
     /// Lines that are none of a job file.
     pub(super) odd: Vec<(Place, String)>,
+    /// The first option whose value is not known.
+    pub(super) wrong: Option<(Place, String)>,
 }
 
 /// Takes a text apart.
-pub(super) fn sections(text: &str) -> Sections {
+pub(super) fn sections(text: &str, environment: Environment<'_>) -> Sections {
     let mut found = Sections::default();
     let mut global = Job::new("global", Place { line: 1, column: 1 });
     let mut in_global = false;
@@ -77,7 +82,13 @@ pub(super) fn sections(text: &str) -> Sections {
                 let text = format!("`{bare}`: the other file is not read; put its lines here");
                 found.odd.push((place, text));
             }
-            Some(job) => job.set(bare, place),
+            Some(job) => match filled_in(bare, environment) {
+                Ok(option) => job.set(&option, place),
+                Err(what) => {
+                    job.set(bare, place);
+                    found.wrong.get_or_insert((place, what));
+                }
+            },
             None => {
                 found.odd.push((place, format!("`{bare}` stands before the first section")));
             }
@@ -185,7 +196,7 @@ mod tests {
     #[test]
     fn jobs_have_the_global_options_that_stand_before_them() {
         let text = "; head\n[global]\nbs=8k ; inline\n  direct = 1\n[a]\nrw=randread\n[global]\nbs=4k\n[b]\n time_based\nwait_for_previous\n";
-        let Sections { jobs, odd } = sections(text);
+        let Sections { jobs, odd, .. } = sections(text, &|_| None);
         assert_eq!(odd, []);
         let [a, b] = jobs.as_slice() else { panic!("two jobs") };
         assert_eq!((a.name.as_str(), a.options["bs"].as_str()), ("a", "8192"));

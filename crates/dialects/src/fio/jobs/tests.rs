@@ -9,6 +9,11 @@ use workload::{
 
 use super::*;
 
+/// A job file read where no variable is set.
+fn read(text: &str) -> Result<Vec<Group>, JobFileError> {
+    super::read(text, &|_| None)
+}
+
 fn one(text: &str) -> Group {
     let mut groups = read(text).unwrap();
     assert_eq!(groups.len(), 1);
@@ -95,7 +100,15 @@ fn a_path_that_fio_would_cut_is_written_nowhere() {
         let target = Target { path: path.into(), size_bytes: Some(Bytes(1 << 30)) };
         write(&Workload::single(target, Stream::default()))
     };
-    for path in ["/data/db#1.dat", "/data/a;b", "/data/x\nrw=randwrite", "/data/${X}", "/data/x "] {
+    for path in [
+        "/data/db#1.dat",
+        "/data/a;b",
+        "/data/x\nrw=randwrite",
+        "/data/${X}",
+        "/data/x ",
+        "/d/@X@",
+        "/d/$ncpus",
+    ] {
         assert_eq!(of(path), Err(NoFileName(path.into())));
     }
     assert!(of("/data/db:1 a.dat").unwrap().0.contains("filename=/data/db\\:1 a.dat\n"));
@@ -142,16 +155,102 @@ fn jobs_behind_a_wall_are_workloads_of_their_own() {
 #[test]
 fn what_is_lost_is_named_with_its_place() {
     let Group { lost, .. } = one(
-        "[x]\nfilename=/f\nsize=1m\nrw=randread\niodepth=8\n  verify=crc32c\nrate_iops=${R}\nioengine=psync\n",
+        "[x]\nfilename=/f\nsize=1m\nrw=randread\niodepth=8\n  verify=crc32c\nnice=5\nioengine=psync\n",
     );
     assert_eq!(lost[0], "line 5, column 1: iodepth=8: the engine `psync` does one I/O at a time");
     assert_eq!(lost[1], "line 6, column 3: `verify=crc32c` has no word here");
-    assert_eq!(
-        lost[2],
-        "line 7, column 1: `rate_iops=${R}` a variable of the environment, which is not known here"
-    );
+    assert_eq!(lost[2], "line 7, column 1: `nice=5` has no word here");
     assert!(lost[3].contains("no `runtime`"), "{lost:?}");
     assert_eq!(lost.len(), 4);
+}
+
+/// fio takes `${DEVICE}` from the environment. Here the text was kept as the name of a file, and `bs=${BS}` ran with 4 KiB: another
+/// load than fio's, with exit code 0.
+#[test]
+fn variables_have_their_values_from_the_environment() {
+    let environment = |name: &str| match name {
+        "DEVICE" => Some("/dev/sd#b".to_owned()),
+        "BS" => Some("8k".to_owned()),
+        "EMPTY" => Some(" ".to_owned()),
+        _ => None,
+    };
+    let text =
+        "[global]\nbs=${BS}\n[x]\nfilename=${DEVICE}1:/dev/${BS}${BS}\nsize=1${BS}\nrw=randread\n";
+    let Group { workload, .. } = super::read(text, &environment).unwrap().remove(0);
+    assert_eq!(workload.streams[0].blocks[0].bytes, Bytes(8192));
+    let paths: Vec<_> = workload.targets.iter().map(|t| t.path.to_str().unwrap()).collect();
+    assert_eq!(paths, ["/dev/sd#b1", "/dev/8k8k"]);
+    assert_eq!(workload.targets[0].size_bytes, Some(Bytes(18 << 9)));
+    for name in ["GONE", "EMPTY", ""] {
+        let text = format!("[x]\nrw=read\n  filename=/d/${{{name}}}\n");
+        let error = super::read(&text, &environment).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!(
+                "line 3, column 3: `filename=/d/${{{name}}}`: the environment variable `{name}` is not set or is empty; set it \
+                 (`{name}=… iosonde …`), or write its value into the file"
+            )
+        );
+    }
+    let unset = "# ${GONE}\n[x]\nrw=read ; ${GONE}\nfilename=/f$GONE${\n";
+    assert_eq!(one(unset).workload.targets[0].path.to_str(), Some("/f$GONE${"));
+}
+
+/// fio puts numbers of the machine in the place of its keywords. Here `size=$mb_memory` was lost, and the load had the whole target.
+#[test]
+fn keywords_of_fio_are_refused() {
+    for option in ["size=$mb_memory", "bs=$pagesize", "numjobs=2*$ncpus"] {
+        let error = read(&format!("[x]\nrw=read\n{option}\n")).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("line 3, column 1: `{option}`: `$")), "{error}");
+        assert!(error.ends_with("write the number"), "{error}");
+    }
+}
+
+/// A template was half-read: `bs=@BS@` was lost, and the load had 4 KiB. An `.ini` of another program was a job file as soon as one
+/// name in it was an option of fio.
+#[test]
+fn templates_and_other_files_are_not_jobs() {
+    for (option, placeholder) in
+        [("bs=@BS@", "@BS@"), ("filename=/d/{{ device }}", "{{ device }}"), ("rw=@a@b@RW@", "@a@")]
+    {
+        let error = read(&format!("[x]\nrw=read\n{option}\n")).unwrap_err().to_string();
+        let says =
+            format!("has the placeholder `{placeholder}`: this is not a fio job but a template");
+        assert!(error.starts_with("line 3, column 1: ") && error.contains(&says), "{error}");
+    }
+    assert!(read("[x]\nrw=read\nfilename=/d/a@b:/d/user@host:/d/{x}\n").is_ok());
+    let other = "[mysqld]\ndirectory=/x\nport=3306\nmax_connections=9\ninnodb_log=1\nskip=2\n[client]\nuser=a\n";
+    assert!(!is_job_file(other));
+    let error = read(other).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "this is not a fio job: 4 of the 6 names in it are not options of fio, `innodb_log` for one"
+    );
+    assert!(is_job_file("[x]\nrw=@RW@\n"), "that it is a template is said when it is read");
+    let long = "[x]\nrw=read\nverify=crc32c\nsteadystate=iops:2%\nss_dur=5\nmy_own=1\n";
+    assert!(is_job_file(long) && read(long).is_ok());
+}
+
+#[test]
+fn files_without_names_are_called_as_fio_calls_them() {
+    let paths = |options: &str| {
+        let text = format!("[x]\nsize=1m\nrw=read\n{options}\n");
+        let workload = one(&text).workload;
+        let paths: Vec<_> =
+            workload.targets.iter().map(|t| t.path.to_str().unwrap().to_owned()).collect();
+        (paths, workload.threads())
+    };
+    let named =
+        |names: &[&str], threads| (names.iter().map(|n| (*n).to_owned()).collect(), threads);
+    assert_eq!(
+        paths("filename_format=f.$jobname.$jobnum\nnumjobs=2"),
+        named(&["f.x.0", "f.x.1"], 2)
+    );
+    assert_eq!(paths("filename_format=all.$jobname\nnumjobs=3"), named(&["all.x"], 3));
+    assert_eq!(paths("filename_format=$filenum\nnrfiles=2"), named(&["0", "1"], 1));
+    assert_eq!(paths("filename_format=$clientuid\nfilename=/f"), named(&["/f"], 1));
+    let error = read("[x]\nrw=read\nfilename_format=$clientuid.x\n").unwrap_err().to_string();
+    assert!(error.starts_with("line 3, column 1: `filename_format=$clientuid.x`"), "{error}");
 }
 
 #[test]
@@ -333,6 +432,19 @@ proptest! {
     fn hostile_bytes_are_read_without_panic(bytes: Vec<u8>) {
         let text = crate::text::decode(&bytes);
         let _ = (is_job_file(&text), read(&text));
+    }
+
+    #[test]
+    fn no_variable_or_placeholder_panics(
+        option in "(bs|filename|filename_format|size|include )?=?([$@{}a-zß0-9]|\\$\\{|\\{\\{|\\}\\}|\\$jobnum|\\$ncpus){0,16}", value in "[$@{}=a\n]{0,6}",
+    ) {
+        let text = format!("[x]\nrw=read\n{option}\n");
+        let environment = |_: &str| Some(value.clone());
+        if let Ok(groups) = super::read(&text, &environment) {
+            for group in groups {
+                let _ = (group.workload.violations(), write(&group.workload));
+            }
+        }
     }
 
     #[test]

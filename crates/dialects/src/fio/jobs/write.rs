@@ -11,6 +11,7 @@ use workload::{
 };
 
 use super::directions;
+use super::values::is_literal;
 
 /// A path that no line of a job file can hold: fio would work on another file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -54,7 +55,7 @@ pub fn write(workload: &Workload) -> Result<(String, Vec<String>), NoFileName> {
 /// Whether fio reads a path as it is written.
 fn can_be_named(path: &Path) -> bool {
     let odd = |c: char| c.is_control() || matches!(c, ';' | '#');
-    path.to_str().is_some_and(|p| p.trim() == p && !p.contains(odd) && !p.contains("${"))
+    path.to_str().is_some_and(|p| p.trim() == p && !p.contains(odd) && is_literal(p))
 }
 
 /// The name of a stream's job on one of its targets: one that no other has, without what would end it.
