@@ -78,8 +78,8 @@ fn fixed(series: &[f64], _: f64) -> Answer {
 
 /// Rounds of a minute until five in a row pass the rule of SNIA.
 fn snia(series: &[f64], guard_s: f64) -> Answer {
-    let rounds: Vec<f64> =
-        series.chunks_exact(60 * BUCKETS_PER_S).filter_map(numbers::mean).collect();
+    let (rounds, _) = series.as_chunks::<{ 60 * BUCKETS_PER_S }>();
+    let rounds: Vec<f64> = rounds.iter().filter_map(|round| numbers::mean(round)).collect();
     let window = rounds.windows(5).enumerate().find(|(index, window)| {
         (index + 5) as f64 * 60.0 >= guard_s && noise::rounds(window).settled
     });

@@ -162,6 +162,6 @@ pub(super) fn exported(documents: &[Document], directory: &Path) -> Result<Vec<u
         history.add(document)?;
     }
     let mut out = Vec::new();
-    history.export(&Chosen::Fitting(Box::new(Filter::default())), Format::JsonLines, &mut out)?;
+    history.export(&Chosen::Fitting(Box::default()), Format::JsonLines, &mut out)?;
     Ok(out)
 }

@@ -140,7 +140,7 @@ fn histograms(documents: &[Document]) -> Vec<Vec<u8>> {
 /// Reads a file that holds workloads, and writes what it says as every other kind.
 fn convert(around: &Around, kind: FileKind, bytes: &[u8]) {
     let _ = FileKind::of_text(&text::decode(bytes));
-    let Ok(parts) = convert::read(kind, bytes, &around.drives) else { return };
+    let Ok(parts) = convert::read(kind, bytes, &around.drives, &|_| None) else { return };
     for index in 0..parts.len().min(PARTS_MAX) {
         let Some(Ok(part)) = parts.part(index) else { continue };
         let _ = part.workload.violations();
@@ -278,7 +278,7 @@ mod tests {
         let environment = |_: &str| Some("DB7".to_owned());
         let plan = integrity::Plan::default();
         let words = |text: &str| words(text.as_bytes());
-        let convert = |kind, text: &str| convert::read(kind, text.as_bytes(), &drives);
+        let convert = |kind, text: &str| convert::read(kind, text.as_bytes(), &drives, &|_| None);
         let ini: Vec<String> =
             fixtures::sqliosim_files().unwrap().iter().map(|bytes| lossy(bytes)).collect();
         let refused: Vec<String> = [

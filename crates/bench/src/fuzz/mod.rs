@@ -169,11 +169,11 @@ impl Reader {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => {
                     let what = format!("it was read for more than {} s", HANG.as_secs());
-                    return self.ended(case, &what, tally);
+                    return Self::ended(case, &what, tally);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait()?;
-                    return self.ended(case, &format!("the process ended with {status}"), tally);
+                    return Self::ended(case, &format!("the process ended with {status}"), tally);
                 }
             };
             let Some(begun) = line.strip_prefix("begin ") else {
@@ -191,7 +191,7 @@ impl Reader {
     }
 
     /// It did not come to the end of an input.
-    fn ended(&self, case: Option<Case>, what: &str, tally: &mut Tally) -> Result<u64, Error> {
+    fn ended(case: Option<Case>, what: &str, tally: &mut Tally) -> Result<u64, Error> {
         let case = case.ok_or_else(|| format!("{what}, before it read anything"))?;
         let next = case.seed + 1;
         tally.findings.push(Finding { case, what: what.to_owned() });

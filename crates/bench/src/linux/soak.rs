@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// without for less.
 const LOST_LOOKS: u32 = 50;
 /// What takes longer hangs.
-const HANGS: Duration = Duration::from_mins(5);
+const HANGS: Duration = Duration::from_secs(300);
 
 /// What the processes do. Those that record are given a tag by which their result is found.
 const RECORDERS: [&str; 3] = [
@@ -191,7 +191,9 @@ fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<V
             }
         }
         if begun.elapsed() > HANGS {
-            running.iter_mut().for_each(|process| drop(process.child.kill()));
+            for process in &mut running {
+                process.child.kill()?;
+            }
             return Err(format!("`{}` does not end", running[0].arguments).into());
         }
         processes = running;

@@ -41,8 +41,8 @@ fn find(given: Option<PathBuf>, profile: &[&str], built: &str) -> Result<PathBuf
     }
     let beside = env::current_exe()?;
     let path = if let Some(cargo) = env::var_os("CARGO") {
-        let build = ["build", "--locked", "--quiet", "-p", "iosonde"];
-        if !Command::new(cargo).args(build).args(profile).status()?.success() {
+        let arguments = ["build", "--locked", "--quiet", "-p", "iosonde"];
+        if !Command::new(cargo).args(arguments).args(profile).status()?.success() {
             return Err("iosonde could not be built".into());
         }
         beside.with_file_name(built)

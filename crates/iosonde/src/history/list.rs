@@ -262,7 +262,7 @@ const SOFT: [usize; 4] = [HOST, TARGET, 5, STATE];
 fn row(entry: &Entry, all: &[Entry]) -> Vec<String> {
     let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_number);
     let tags = entry.tags.iter().map(|tag| format!("@{tag}"));
-    let state = Some(state(entry)).filter(|_| entry.status != Some(Status::Complete));
+    let state = (entry.status != Some(Status::Complete)).then(|| state(entry));
     let state: Vec<String> = state.map(str::to_owned).into_iter().chain(tags).collect();
     vec![
         short_id(entry, all),

@@ -113,10 +113,10 @@ fn found(
             let file = directory.path().join("ledger");
             let kept = KeptLedger::create(&file, plan, &database.places(), "")?;
             let wrong = wrong(if of_reads { Phase::Audit } else { Phase::Load });
-            database.run(plan, Some(&wrong).filter(|_| !of_reads), Some(&kept))?;
+            database.run(plan, (!of_reads).then_some(&wrong), Some(&kept))?;
             drop(kept);
             let kept = KeptLedger::open(&file)?;
-            database.run(plan, Some(&wrong).filter(|_| of_reads), Some(&kept))?
+            database.run(plan, of_reads.then_some(&wrong), Some(&kept))?
         }
     };
     Ok((report, truth.injected()))
