@@ -61,6 +61,30 @@ fn what_rises_comes_back_or_falls_at_the_very_end_is_no_cache() {
     }
 }
 
+/// A quick assessment of a volume with burst credits gave no warning: its runs last 4 s, and a level had to last 5 s.
+#[test]
+fn a_fall_within_a_short_run_is_seen() {
+    let mut series = vec![32_000.0; 37];
+    series.extend(vec![500.0; 43]);
+    let found = write_cache(&series, 0.05).unwrap();
+    assert!(close(found.sustained.mean, 500.0) && (found.at_s - 1.85).abs() < 0.06, "{found:?}");
+    // The last half second of 4 s.
+    let mut late = vec![32_000.0; 70];
+    late.extend(vec![500.0; 10]);
+    assert!(write_cache(&late, 0.05).is_some());
+}
+
+#[test]
+fn a_stall_at_the_end_is_no_level() {
+    let mut series = vec![32_000.0; 60];
+    series.extend([9000.0]);
+    series.extend([0.0; 20]);
+    assert_eq!(write_cache(&series, 0.05), None);
+    for bucket_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(write_cache(&levels(&[(2500.0, 25), (1000.0, 35)]), bucket_s), None);
+    }
+}
+
 #[test]
 fn a_slow_start_may_lie_before_the_cached_phase() {
     let cache = write_cache(&levels(&[(500.0, 5), (2500.0, 25), (1000.0, 30)]), BUCKET_S).unwrap();
