@@ -1,6 +1,9 @@
 //! Levels of throughput told apart, and what must not be taken for one.
 
+mod normal;
+
 use analysis::phases::{WriteCache, plateaus, write_cache};
+use normal::Normal;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -83,6 +86,31 @@ fn a_stall_at_the_end_is_no_level() {
     for bucket_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(write_cache(&levels(&[(2500.0, 25), (1000.0, 35)]), bucket_s), None);
     }
+}
+
+/// Of 1 000 series of the length of a quick run each: noise, autocorrelated noise, an open beginning, dips.
+#[test]
+fn noise_in_a_short_run_is_no_level() {
+    let mut normal = Normal::seeded(7);
+    let mut found = 0;
+    for series in 0..4000 {
+        let kind = series % 4;
+        let mut slow = 0.0;
+        let values: Vec<f64> = (0..80)
+            .map(|index| {
+                slow = 0.9 * slow + normal.draw() * 0.05 * (1.0_f64 - 0.81).sqrt();
+                let noise = match kind {
+                    1 => slow,
+                    2 => 0.03 * normal.draw() - 0.6 * (-f64::from(index) / 20.0).exp(),
+                    3 if normal.draw() > 1.65 => -0.7,
+                    _ => 0.1 * normal.draw(),
+                };
+                1000.0 * (1.0 + noise)
+            })
+            .collect();
+        found += usize::from(write_cache(&values, 0.05).is_some());
+    }
+    assert_eq!(found, 0);
 }
 
 #[test]
