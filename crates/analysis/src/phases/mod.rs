@@ -118,10 +118,11 @@ pub fn write_cache(series: &[f64], bucket_s: f64) -> Option<WriteCache> {
 
 /// Whether nothing completed in a stretch but at its edges.
 fn is_stall(series: &[f64], plateau: &Plateau, bucket_s: f64) -> bool {
-    let from = (plateau.from_s / bucket_s).round() as usize;
-    let inner = series.get(from.saturating_add(1)..).unwrap_or_default();
-    let inner = inner.split_last().map_or(inner, |(_, inner)| inner);
-    inner.iter().all(|value| *value == 0.0)
+    let first_s = plateau.from_s + 0.5 * bucket_s;
+    let last = series.len().saturating_sub(1);
+    let mut inner =
+        series.iter().enumerate().take(last).filter(|(i, _)| *i as f64 * bucket_s > first_s);
+    inner.all(|(_, value)| *value == 0.0)
 }
 
 fn explain(cached: &Plateau, sustained: &Plateau) -> String {
