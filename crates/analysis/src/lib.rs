@@ -19,6 +19,7 @@
 //! | [`verdict`] | is it fast enough for this part of a database? |
 //! | [`steady`] | how well is a mean known, and when is that enough? |
 //! | [`phases`] | did throughput change from one level to another on the way? |
+//! | [`levels`] | and from one measurement of a load to the next? |
 //! | [`noise`] | did it hold still, does it repeat, and was the storage the test's alone? |
 //! | [`comparison`] | did a figure change between two sides? |
 //! | [`change_points`] | and when, in a series over many dates? |
@@ -33,6 +34,7 @@ pub mod comparison;
 pub mod edge;
 pub mod honesty;
 pub mod knee;
+pub mod levels;
 pub mod noise;
 pub mod numbers;
 pub mod phases;

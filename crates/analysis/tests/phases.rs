@@ -1,6 +1,9 @@
 //! Levels of throughput told apart, and what must not be taken for one.
 
+mod normal;
+
 use analysis::phases::{WriteCache, plateaus, write_cache};
+use normal::Normal;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -59,6 +62,55 @@ fn what_rises_comes_back_or_falls_at_the_very_end_is_no_cache() {
     ] {
         assert_eq!(write_cache(&levels(parts), BUCKET_S), None, "{parts:?}");
     }
+}
+
+/// A quick assessment of a volume with burst credits gave no warning: its runs last 4 s, and a level had to last 5 s.
+#[test]
+fn a_fall_within_a_short_run_is_seen() {
+    let mut series = vec![32_000.0; 37];
+    series.extend(vec![500.0; 43]);
+    let found = write_cache(&series, 0.05).unwrap();
+    assert!(close(found.sustained.mean, 500.0) && (found.at_s - 1.85).abs() < 0.06, "{found:?}");
+    // The last half second of 4 s.
+    let mut late = vec![32_000.0; 70];
+    late.extend(vec![500.0; 10]);
+    assert!(write_cache(&late, 0.05).is_some());
+}
+
+#[test]
+fn a_stall_at_the_end_is_no_level() {
+    let mut series = vec![32_000.0; 60];
+    series.extend([9000.0]);
+    series.extend([0.0; 20]);
+    assert_eq!(write_cache(&series, 0.05), None);
+    for bucket_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(write_cache(&levels(&[(2500.0, 25), (1000.0, 35)]), bucket_s), None);
+    }
+}
+
+/// Of 1 000 series of the length of a quick run each: noise, autocorrelated noise, an open beginning, dips.
+#[test]
+fn noise_in_a_short_run_is_no_level() {
+    let mut normal = Normal::seeded(7);
+    let mut found = 0;
+    for series in 0..4000 {
+        let kind = series % 4;
+        let mut slow = 0.0;
+        let values: Vec<f64> = (0..80)
+            .map(|index| {
+                slow = 0.9 * slow + normal.draw() * 0.05 * (1.0_f64 - 0.81).sqrt();
+                let noise = match kind {
+                    1 => slow,
+                    2 => 0.03 * normal.draw() - 0.6 * (-f64::from(index) / 20.0).exp(),
+                    3 if normal.draw() > 1.65 => -0.7,
+                    _ => 0.1 * normal.draw(),
+                };
+                1000.0 * (1.0 + noise)
+            })
+            .collect();
+        found += usize::from(write_cache(&values, 0.05).is_some());
+    }
+    assert_eq!(found, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use analysis::agreement::{Flow, Observed, Window, compare, littles_latency_ns};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
 use analysis::noise::stability;
 use analysis::numbers;
-use analysis::verdict::{Evidence, Limits, Role, Statistic, judge};
+use analysis::verdict::{Evidence, Grade, Limits, Role, Statistic, judge};
 use proptest::collection::vec;
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
@@ -66,6 +66,8 @@ fn evidence(mean_ns: f64, p99_ns: f64) -> Evidence {
         in_flight: 8.0,
         file_bytes: 1 << 30,
         seconds: 30.0,
+        written_bytes: 0,
+        level_changes: Vec::new(),
     }
 }
 
@@ -183,11 +185,15 @@ proptest! {
             in_flight: numbers[4],
             file_bytes: bytes,
             seconds: numbers[5],
+            written_bytes: bytes,
+            level_changes: Vec::new(),
         };
         let [excellent_ns, ideal_ns, acceptable_ns] = limits;
         let limits = Limits { excellent_ns, ideal_ns, acceptable_ns, tail_factor, ..Limits::of(Role::Log) };
         for limits in [&limits, &Limits::of(Role::Log)] {
-            prop_assert!(reads_back(&judge(limits, std::slice::from_ref(&measured))));
+            let verdict = judge(limits, std::slice::from_ref(&measured));
+            prop_assert!(reads_back(&verdict));
+            prop_assert!(verdict.at_best(Grade::Acceptable, "Not believed.").grade >= Grade::Acceptable);
         }
     }
 

@@ -12,6 +12,8 @@ fn evidence(label: &str, mean_ms: f64, p99_ms: f64) -> Evidence {
         in_flight: 8.0,
         file_bytes: 4 << 30,
         seconds: 600.0,
+        written_bytes: 0,
+        level_changes: Vec::new(),
     }
 }
 
@@ -67,6 +69,8 @@ fn a_terrible_disk_is_unfit_for_any_database() {
         in_flight: 96.0,
         file_bytes: 5 << 30,
         seconds: 180.0,
+        written_bytes: 0,
+        level_changes: Vec::new(),
     };
     for role in Role::ALL {
         let verdict = judge(&Limits::of(role), std::slice::from_ref(&measured));
@@ -76,7 +80,8 @@ fn a_terrible_disk_is_unfit_for_any_database() {
             "{}",
             verdict.headline
         );
-        assert!(verdict.caveats[0].contains("An indication: measured for 180 s"));
+        let said = "Measured for 180 s per load: burst credits that last longer or later garbage collection";
+        assert!(verdict.caveats[0].starts_with(said), "{}", verdict.caveats[0]);
     }
 }
 
@@ -97,7 +102,53 @@ fn the_worst_measurement_decides() {
         "random 8K reads on 4 GiB: 1000 IOPS, 7.81 MiB/s at 8 in flight; mean latency 2 ms, 99th percentile 3 ms: \
          excellent."
     );
-    assert!(verdict.caveats.is_empty());
+    assert_eq!(verdict.caveats.len(), 1, "{:?}", verdict.caveats);
+    assert!(verdict.caveats[0].starts_with("Measured for 600 s per load: "));
+    assert!(verdict.caveats[0].ends_with("use `iosonde run --seconds 3600`."));
+}
+
+/// A run of 4 s and a run of ten minutes had the same caveat or none, and no figure of what was written.
+#[test]
+fn a_verdict_says_what_its_time_and_its_writes_cannot_show() {
+    let short = Evidence { seconds: 2.0, ..evidence("reads", 1.0, 2.0) };
+    let long = Evidence { seconds: 4.0, written_bytes: 3 << 29, ..evidence("writes", 1.0, 2.0) };
+    let verdict = judge(&Limits::of(Role::OltpData), &[short, long]);
+    assert_eq!(
+        verdict.caveats,
+        [
+            "Measured for 2 to 4 s per load: burst credits that last longer, a write cache larger than 1.5 GiB or later \
+             garbage collection would not show. To see the sustained level, use `--pace long` or `iosonde run --seconds \
+             600`."
+        ]
+    );
+}
+
+#[test]
+fn levels_that_changed_are_caveats_before_what_was_not_seen() {
+    let changes = vec!["two levels".to_owned()];
+    let fell = Evidence { level_changes: changes, ..evidence("reads", 1.0, 2.0) };
+    let verdict = judge(&Limits::of(Role::OltpData), &[fell]);
+    assert_eq!(verdict.caveats[0], "two levels");
+}
+
+#[test]
+fn what_is_not_believed_is_acceptable_at_best_and_says_why_first() {
+    let limits = Limits::of(Role::Log);
+    let fast = judge(&limits, &[evidence("w", 0.02, 0.03)]);
+    assert_eq!(fast.grade, Grade::Excellent);
+    let capped = fast.at_best(Grade::Acceptable, "Not believed: too fast.");
+    assert_eq!(capped.grade, Grade::Acceptable);
+    assert_eq!(capped.caveats[0], "Not believed: too fast.");
+    let head = "Transaction log: acceptable. Not believed: too fast. If the figures are true, it is excellent. The mean latency of w";
+    assert!(capped.headline.starts_with(head), "{}", capped.headline);
+    let slow = judge(&limits, &[evidence("w", 9.0, 10.0)]);
+    let capped = slow.at_best(Grade::Acceptable, "Not believed: too fast.");
+    assert_eq!(capped.grade, Grade::Unfit);
+    let head = "Transaction log: unfit. Not believed: too fast. The mean latency";
+    assert!(capped.headline.starts_with(head), "{}", capped.headline);
+    let none = judge(&limits, &[]).at_best(Grade::Acceptable, "Not believed: too fast.");
+    assert_eq!(none.grade, Grade::NotJudged);
+    assert_eq!(none.headline, "Transaction log: not judged. Nothing suitable was measured.");
 }
 
 #[test]

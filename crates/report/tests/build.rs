@@ -118,6 +118,25 @@ fn has(keys: &[String], wanted: &[&str]) {
     }
 }
 
+/// That a device may lie stood in the HTML report only; that credits may last longer than a measurement, nowhere.
+#[test]
+fn doubts_and_what_was_not_seen_are_in_every_output() {
+    let found = sample::assessment_in_doubt();
+    let json = serde_json::to_string(&found).unwrap();
+    let html = report::html::assessment(&found).unwrap();
+    let report = report::build(&[Document::Assessment(Box::new(found))]);
+    let outputs = [json, html, report::markdown::text(&report)];
+    for said in [
+        "Not believed: a durable write took 0.02 ms",
+        "had two levels: 90 000 IOPS, and later 500 IOPS.",
+        "Measured for 30 s per load: burst credits that last longer",
+    ] {
+        for (place, output) in outputs.iter().enumerate() {
+            assert!(output.contains(said), "`{said}` is missing in output {place}");
+        }
+    }
+}
+
 #[test]
 fn the_charts_of_the_founding_documents_are_there() {
     let knee = keys_of(documents::knee());

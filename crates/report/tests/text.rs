@@ -158,7 +158,7 @@ fn streams_and_targets_have_tables_of_their_own() {
 fn an_assessment_fits_one_screen() {
     let text = text::assessment(&sample::assessment(), Some(Path::new("iosonde-report.html")));
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.len() <= 24 + 4 && width(&text) <= 80, "{} lines\n{text}", lines.len());
+    assert!(lines.len() <= 24 + 7 && width(&text) <= 80, "{} lines\n{text}", lines.len());
     assert_eq!(lines[0], "/data/pg, file size 100 GiB");
     assert!(lines[1].contains("SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB), ext4 on /data"));
     for part in [
@@ -187,6 +187,39 @@ fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
     }
     let plain = text::assessment(&sample::assessment(), None);
     assert!(!plain.contains("  ? "), "nothing where nothing was found");
+}
+
+/// What lay in the HTML report only, or nowhere: the terminal said "No warnings" of a device that lies.
+#[test]
+fn doubts_and_what_was_not_seen_are_on_the_screen() {
+    let text = text::assessment(&sample::assessment_in_doubt(), None);
+    for part in [
+        "  ACCEPTABLE Transaction log. Not believed: a durable write took 0.02 ms",
+        "  ! Measured for 30 s per load: burst credits that last longer, a write cache",
+        "! 3 warnings, the first: Not believed: a durable write took 0.02 ms, a plain",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    assert!(width(&text) <= 80, "{text}");
+    // Said under the verdicts, it is not said again as the only warning.
+    let mut quiet = sample::assessment();
+    quiet.warnings = quiet.unseen.iter().cloned().collect();
+    quiet.environment.storage.clear();
+    let text = text::assessment(&quiet, None);
+    assert_eq!(text.matches("Measured for").count(), 1, "{text}");
+    assert!(text.contains("\nNo other warnings.\n"), "{text}");
+}
+
+/// A document of the version before had none of these fields.
+#[test]
+fn an_older_assessment_is_still_read() {
+    let mut older = serde_json::to_value(sample::assessment_in_doubt()).unwrap();
+    let fields = older.as_object_mut().unwrap();
+    assert!(fields.remove("unseen").is_some() && fields.remove("level_changes").is_some());
+    let honesty = fields.get_mut("honesty").and_then(|h| h.as_object_mut()).unwrap();
+    assert!(honesty.remove("read_latency_ns").is_some());
+    let read: results::Assessment = serde_json::from_value(older).unwrap();
+    assert_eq!((read.unseen, read.level_changes.len()), (None, 0));
 }
 
 #[test]

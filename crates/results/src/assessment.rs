@@ -7,6 +7,7 @@ use analysis::cause::Likely;
 use analysis::claims::JudgedClaim;
 use analysis::honesty::Honesty;
 use analysis::knee::Knee;
+use analysis::levels::LevelChange;
 use analysis::noise::Trust;
 use analysis::verdict::{Database, Verdict};
 use schemars::JsonSchema;
@@ -53,6 +54,13 @@ pub struct Assessment {
     /// Whether durable writes can be where they claim to be; none where they were not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub honesty: Option<Honesty>,
+    /// Loads that had another throughput when they were measured again; empty where none had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_changes: Vec<LevelChange>,
+    /// What could not show in the time that was measured; it is among the warnings, too. None where no pattern was measured
+    /// to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
     /// What I/O off the boundaries costs; none where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Alignment>,

@@ -20,6 +20,15 @@ pub(crate) fn write_back(environment: &Environment) -> Option<bool> {
     agreed(environment, |device| Some(device.write_cache.as_deref()? == "write back"))
 }
 
+/// Whether some device under the targets is known to be flash, or memory that keeps what it holds.
+pub(crate) fn has_flash(environment: &Environment) -> bool {
+    let mut devices = environment.storage.iter().flat_map(|s| &s.devices);
+    devices.any(|device| {
+        let transport = device.transport.as_deref().unwrap_or_default();
+        transport == "pmem" || OWN_WORD.contains(&transport) && device.rotational == Some(false)
+    })
+}
+
 /// What all devices under the targets say.
 fn agreed(environment: &Environment, of: impl Fn(&Device) -> Option<bool>) -> Option<bool> {
     let mut all = environment.storage.iter().flat_map(|s| &s.devices).map(of);

@@ -8,7 +8,7 @@ use analysis::verdict::{Database, Grade, Role};
 use engine::Permissions;
 use results::{Assessment, Pace, Status};
 use survey::{AssessOptions, Progress, assess};
-use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice};
+use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice};
 
 fn options(sim: SimDevice) -> AssessOptions {
     AssessOptions {
@@ -153,6 +153,60 @@ fn every_measurement_has_offsets_of_its_own() {
     assert_eq!(seeds.len(), count);
     let again = of(device(8, 1));
     assert_eq!(again.ramps[0].points[0].workload.seed, assessment.ramps[0].points[0].workload.seed);
+}
+
+/// A cloud volume with burst credits: 32 000 IOPS for a moment, then 500.
+fn with_credits(burst_ios: u64) -> SimDevice {
+    let ns = Nanoseconds(250_000);
+    let bucket = SimBucket { iops: Some(500), burst_ios, ..SimBucket::default() };
+    SimDevice { read_ns: ns, write_ns: ns, bucket: Some(bucket), ..SimDevice::default() }
+}
+
+/// Credits that outlast every measurement of a quick assessment: it was excellent in every role, with no word about what 2 s
+/// cannot show.
+#[test]
+fn an_assessment_says_what_its_time_cannot_show() {
+    let assessment = of(with_credits(200_000));
+    let unseen = assessment.unseen.as_deref().unwrap();
+    assert!(unseen.starts_with("Measured for 2.3 to 4 s per load: burst credits"), "{unseen}");
+    assert!(unseen.contains("a write cache larger than "), "{unseen}");
+    assert!(unseen.contains("`--pace long` or `iosonde run --seconds 600`"), "{unseen}");
+    assert_eq!(assessment.warnings.last().map(String::as_str), Some(unseen));
+    for verdict in &assessment.verdicts {
+        assert!(verdict.caveats[0].starts_with("Measured for "), "{:?}", verdict.caveats);
+    }
+    // A data warehouse reads: nothing was written that could fill a cache.
+    let scans = assessment.verdicts.iter().find(|v| v.role == Role::DssData).unwrap();
+    assert!(!scans.caveats[0].contains("write cache"), "{:?}", scans.caveats);
+}
+
+/// Credits that run out within a pattern: its ramp reached 32 000 IOPS, the pattern itself 500 at the same depth, and nothing
+/// was said.
+#[test]
+fn a_level_that_fell_is_what_is_judged_and_a_warning() {
+    let mut options = options(with_credits(75_000));
+    let text = "[[claim]]\nload = \"random_read_8k\"\nexpect = \"iops >= 20000\"\n";
+    options.claims = survey::parse_claims(text, Database::Generic).unwrap();
+    let found = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let change = found.level_changes.iter().find(|c| c.load == "8 KiB random read").unwrap();
+    assert!((change.before_iops / 32_000.0 - 1.0).abs() < 0.01, "{change:?}");
+    assert!((change.last_iops / 500.0 - 1.0).abs() < 0.01, "{change:?}");
+    let said = "8 KiB random read at 8 in flight had two levels: 32 000 IOPS, and later 500 IOPS.";
+    assert!(found.warnings[0].starts_with(said), "{:?}", found.warnings);
+    let within = found.warnings.iter().any(|w| w.contains("sustained: 500 IOPS"));
+    assert!(within, "the level that changed within a measurement: {:?}", found.warnings);
+    let verdict = found.verdicts.iter().find(|v| v.role == Role::OltpData).unwrap();
+    assert_eq!(verdict.grade, Grade::Acceptable, "16 ms at 500 IOPS: {}", verdict.headline);
+    assert!(verdict.caveats.iter().any(|c| c.starts_with(said)), "{:?}", verdict.caveats);
+    let claim = &found.claims[0];
+    assert_eq!(claim.outcome, analysis::claims::Outcome::NotMet, "{}", claim.sentence);
+}
+
+#[test]
+fn a_steady_device_has_no_change_of_level() {
+    let assessment = of(device(8, 1));
+    assert_eq!(assessment.level_changes, []);
+    assert_eq!(assessment.warnings.len(), 1, "{:?}", assessment.warnings);
 }
 
 #[test]

@@ -88,6 +88,8 @@ fn at_303_iops_and_96_in_flight_a_disk_is_unfit_for_any_database() {
         in_flight: m.in_flight as f64,
         file_bytes: 5 << 30,
         seconds: m.seconds,
+        written_bytes: m.write.bytes,
+        level_changes: Vec::new(),
     };
     for role in Role::ALL {
         let grade = judge(&Limits::of(role), std::slice::from_ref(&evidence)).grade;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::claims::Outcome;
 use analysis::honesty::Sign;
-use analysis::verdict::{Database, Grade};
+use analysis::verdict::{Database, Grade, Role};
 use engine::Permissions;
 use results::{Assessment, Pace, Status};
 use survey::{AssessOptions, assess, parse_claims};
@@ -64,6 +64,46 @@ fn durability_that_is_paid_for_is_plausible_and_one_that_is_not_is_not_called_sa
     // Nothing is known of a simulated medium, so that nothing can be said against it.
     let lying = of(&options(Database::Generic, device())).honesty.unwrap();
     assert_eq!(lying.sign, Sign::Unknown, "{}", lying.statement);
+}
+
+/// A device that answers durable writes from a cache that loses them: the log was "excellent", with no warning.
+#[test]
+fn a_log_on_a_device_that_lies_is_not_believed() {
+    let ns = |us: u64| Nanoseconds(us * 1000);
+    let disk = |write, durable: Option<u64>| SimDevice {
+        servers: 1,
+        read_ns: ns(8000),
+        write_ns: ns(write),
+        durable_ns: durable.map(ns),
+        ..SimDevice::default()
+    };
+    for (liar, why) in [
+        (disk(20, None), "less than 0.05 ms"),
+        (disk(5, Some(15)), "less than 0.05 ms"),
+        (disk(100, None), "Durability costs nothing"),
+    ] {
+        let found = of(&options(Database::Generic, liar));
+        let honesty = found.honesty.unwrap();
+        assert_eq!(honesty.sign, Sign::NotBelieved, "{}", honesty.statement);
+        assert!(honesty.rule.contains("The log is then acceptable at best"), "{}", honesty.rule);
+        let log = &found.verdicts[0];
+        assert_eq!((log.role, log.grade), (Role::Log, Grade::Acceptable), "{}", log.headline);
+        assert!(log.headline.starts_with("Transaction log: acceptable. Not believed: "));
+        for said in [&log.headline, &log.caveats[0], &found.warnings[0]] {
+            assert!(said.contains(why), "{said}");
+            assert!(said.contains("a random read 8 ms"), "{said}");
+            assert!(said.contains("`iosonde validate --durability`"), "{said}");
+        }
+        let data = &found.verdicts[1];
+        assert!(!data.headline.contains("believed"), "only the log: {}", data.headline);
+    }
+    for honest in [disk(300, None), disk(100, Some(8000)), disk(8000, None)] {
+        let found = of(&options(Database::Generic, honest));
+        assert!(!found.warnings.iter().any(|w| w.contains("believed")), "{:?}", found.warnings);
+    }
+    let flash = SimDevice { read_ns: ns(80), write_ns: ns(20), ..SimDevice::default() };
+    let found = of(&options(Database::Generic, flash));
+    assert_eq!(found.verdicts[0].grade, Grade::Excellent, "{}", found.verdicts[0].headline);
 }
 
 #[test]

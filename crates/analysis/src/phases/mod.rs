@@ -16,8 +16,12 @@ use crate::words::number;
 const LEAST_STEP: f64 = 0.1;
 /// A fall counts as the end of a cache where it takes at least this share of the level before.
 const LEAST_FALL: f64 = 0.2;
-/// And where what follows lasts at least this long, to the end of the run.
+/// And where what follows lasts at least this long, to the end of the run,
 const LASTING_S: f64 = 5.0;
+/// or this share of a run that is shorter than 40 s: one of 4 s never has a level of 5 s.
+const LASTING_SHARE: f64 = 0.125;
+/// No interval is longer.
+const LONGEST_BUCKET_S: f64 = 1e9;
 /// A rate this even is kept by a limit; media scatter more.
 const EVEN_PERCENT: f64 = 1.0;
 
@@ -64,7 +68,7 @@ pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
     let kept: Vec<(usize, f64)> =
         series.iter().copied().enumerate().filter(|(_, value)| value.is_finite()).collect();
     let values: Vec<f64> = kept.iter().map(|(_, value)| *value).collect();
-    let bucket_s = if (0.0..=1e9).contains(&bucket_s) { bucket_s } else { 0.0 };
+    let bucket_s = if (0.0..=LONGEST_BUCKET_S).contains(&bucket_s) { bucket_s } else { 0.0 };
     let mut bounds = vec![0];
     bounds.extend(split::changes(&values, LEAST_STEP));
     bounds.push(values.len());
@@ -86,23 +90,39 @@ pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
 /// Tells the cached phase of a run from its sustained one, where throughput fell from one level to a lower one
 /// that lasted.
 ///
-/// *Fell*: by at least a fifth. *Lasted*: to the end of the run, at least five seconds. Where several levels lie above
-/// the last, the first of them is the cached one. Where an equally low level lay between high ones, throughput
-/// comes and goes, and no cache has ended: `None`.
+/// *Fell*: by at least a fifth, and not to nothing, which is a stall. *Lasted*: to the end of the run, at least five
+/// seconds, or an eighth of a run shorter than 40 s. Where several levels lie above the last, the first of them is the
+/// cached one. Where an equally low level lay between high ones, throughput comes and goes, and no cache has ended:
+/// `None`.
 #[must_use]
 pub fn write_cache(series: &[f64], bucket_s: f64) -> Option<WriteCache> {
+    if !(bucket_s > 0.0 && bucket_s <= LONGEST_BUCKET_S) {
+        return None;
+    }
     let plateaus = plateaus(series, bucket_s);
     let (sustained, before) = plateaus.split_last()?;
     let higher = |plateau: &Plateau| sustained.mean <= (1.0 - LEAST_FALL) * plateau.mean;
     let first = before.iter().rposition(|plateau| !higher(plateau)).map_or(0, |index| index + 1);
+    let run_s = sustained.from_s + sustained.seconds;
+    // Half an interval allows for rounding.
+    let lasting_s = LASTING_S.min(LASTING_SHARE * run_s) - 0.5 * bucket_s;
     // At most a slow start may lie before the high levels.
-    if first > 1 || sustained.seconds < LASTING_S {
+    if first > 1 || sustained.seconds < lasting_s || is_stall(series, sustained, bucket_s) {
         return None;
     }
     let cached = before.get(first)?.clone();
     let explanation = explain(&cached, sustained);
     let at_s = sustained.from_s;
     Some(WriteCache { cached, sustained: sustained.clone(), at_s, explanation })
+}
+
+/// Whether nothing completed in a stretch but at its edges.
+fn is_stall(series: &[f64], plateau: &Plateau, bucket_s: f64) -> bool {
+    let first_s = plateau.from_s + 0.5 * bucket_s;
+    let last = series.len().saturating_sub(1);
+    let mut inner =
+        series.iter().enumerate().take(last).filter(|(i, _)| *i as f64 * bucket_s > first_s);
+    inner.all(|(_, value)| *value == 0.0)
 }
 
 fn explain(cached: &Plateau, sustained: &Plateau) -> String {

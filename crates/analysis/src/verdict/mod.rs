@@ -4,19 +4,19 @@
 
 mod database;
 mod limits;
+mod unseen;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use database::Database;
 pub use limits::{Limits, Role, Statistic};
+pub use unseen::Extent;
 
 use crate::words::{milliseconds, number, size};
 
 /// A percentile is stated from ten I/Os beyond it; for the 99th that takes a thousand.
 const IOS_FOR_P99: f64 = 1000.0;
-/// *Predeployment I/O Best Practices* asks for five to ten minutes for initial runs.
-const FULL_RUN_SECONDS: f64 = 300.0;
 
 /// One measurement that a verdict rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,10 @@ pub struct Evidence {
     pub file_bytes: u64,
     /// Length of the measured window.
     pub seconds: f64,
+    /// Bytes written in it.
+    pub written_bytes: u64,
+    /// Levels of throughput that differed, in this measurement or between it and others of the same load.
+    pub level_changes: Vec<String>,
 }
 
 /// How well the storage serves a role. Ordered from best to worst, and what was not judged last.
@@ -124,6 +128,30 @@ pub fn judge(limits: &Limits, evidence: &[Evidence]) -> Verdict {
         evidence: judged.iter().map(|judged| judged.sentence(limits)).collect(),
         caveats: caveats(limits, evidence, &judged),
         limits: limits.clone(),
+    }
+}
+
+impl Verdict {
+    /// Lowers the grade to `best` where it is better, and puts the reason before everything else.
+    ///
+    /// The reason is whole sentences. Where nothing was judged, it is a caveat and nothing more.
+    #[must_use]
+    pub fn at_best(mut self, best: Grade, reason: &str) -> Self {
+        self.caveats.insert(0, reason.to_owned());
+        if self.grade == Grade::NotJudged {
+            return self;
+        }
+        let lead = |grade: Grade| format!("{}: {}. ", self.role.title(), grade.word());
+        let (alone, grade) = (self.grade, self.grade.max(best));
+        let rest = self.headline.strip_prefix(&lead(alone)).unwrap_or(&self.headline);
+        let without = if alone < grade {
+            format!(" If the figures are true, it is {}.", alone.word())
+        } else {
+            String::new()
+        };
+        self.headline = format!("{}{reason}{without} {rest}", lead(grade));
+        self.grade = grade;
+        self
     }
 }
 
@@ -230,15 +258,8 @@ fn caveats(limits: &Limits, evidence: &[Evidence], judged: &[Judged]) -> Vec<Str
             limits.statistic.name()
         ));
     }
-    let seconds: Vec<f64> = judged.iter().filter_map(|j| positive(j.measured.seconds)).collect();
-    let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    if shortest < FULL_RUN_SECONDS {
-        caveats.push(format!(
-            "An indication: measured for {} s, where 5 to 10 minutes are advised; caches and credits can run out \
-             later.",
-            number(shortest)
-        ));
-    }
+    caveats.extend(judged.iter().flat_map(|j| j.measured.level_changes.iter().cloned()));
+    caveats.extend(Extent::of(judged.iter().map(|j| j.measured)).map(|e| e.unseen()));
     let few = judged.iter().filter(|j| j.measured.p99_ns.is_some() && p99(j.measured).is_none());
     if few.count() > 0 {
         caveats.push(

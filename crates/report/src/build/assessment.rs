@@ -54,6 +54,10 @@ fn answer(a: &Assessment) -> Vec<Block> {
     if !cards.is_empty() {
         blocks.push(Block::Cards(cards));
     }
+    let unseen: Vec<String> = a.unseen.iter().map(|text| words::clean(text)).collect();
+    if !unseen.is_empty() {
+        blocks.push(Block::Warnings(unseen));
+    }
     let honesty = a.honesty.iter().map(|h| words::clean(&h.statement));
     let probes = honesty.chain(a.alignment.iter().map(|l| words::clean(&l.statement)));
     let probes: Vec<String> = probes.filter(|p| !p.is_empty()).collect();

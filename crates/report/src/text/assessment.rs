@@ -25,6 +25,7 @@ pub fn assessment(a: &Assessment, report_path: Option<&Path>) -> String {
     let storage = &a.environment.storage;
     out.push_str(&findings_head(storage, a.environment.host.as_ref(), SCREEN));
     out.push_str(&verdicts(a));
+    out.push_str(&unseen(a));
     out.push_str(&claims(a));
     out.push_str(&probes(a));
     out.push_str(&knees(a));
@@ -81,6 +82,11 @@ fn verdicts(a: &Assessment) -> String {
         out.push_str(&wrap(&format!("  {grade:<10} "), &format!("{title}. {sentence}"), SCREEN));
     }
     out
+}
+
+/// What the verdicts cannot know.
+fn unseen(a: &Assessment) -> String {
+    a.unseen.as_ref().map_or_else(String::new, |text| wrap("  ! ", &words::clean(text), SCREEN))
 }
 
 /// What was expected, and whether it was met.
@@ -212,9 +218,12 @@ fn warnings(a: &Assessment) -> String {
     let serious = a.environment.storage.iter().flat_map(|s| &s.findings);
     let serious = serious.filter(|f| f.severity == inspect::Severity::Serious);
     let mut all: Vec<String> = serious.map(|f| words::clean(&f.message)).collect();
-    all.extend(a.warnings.iter().map(|w| words::clean(w)));
+    // What could not be seen stands under the verdicts already.
+    let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
+    all.extend(others.map(|w| words::clean(w)));
     let Some(first) = all.first() else {
-        return "\nNo warnings.\n".to_owned();
+        let none = if a.unseen.is_some() { "No other warnings." } else { "No warnings." };
+        return format!("\n{none}\n");
     };
     let count = words::plural(all.len() as u64, "warning", "warnings");
     let lead = if all.len() == 1 { format!("{count}: ") } else { format!("{count}, the first: ") };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use analysis::agreement::{Flow, Observed, Window, compare};
 use analysis::knee::{LoadPoint, find_knee};
-use analysis::verdict::{Database, Evidence, Limits, Role, judge};
+use analysis::verdict::{Database, Evidence, Extent, Grade, Limits, Role, judge};
 use results::{
     ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
     MEASUREMENT_SCHEMA, Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status,
@@ -302,6 +302,8 @@ fn evidence(p: &PatternResult) -> Evidence {
         in_flight: m.in_flight as f64,
         file_bytes: m.file_bytes,
         seconds: m.seconds,
+        written_bytes: m.write.bytes,
+        level_changes: Vec::new(),
     }
 }
 
@@ -336,6 +338,9 @@ pub(crate) fn assessment() -> Assessment {
             &load(512 << 10, Pattern::Sequential, 0, 400.0, 5_900.0),
         ),
     ];
+    let windows = patterns.iter().map(|p| (p.measurement.seconds, p.measurement.write.bytes));
+    let unseen = Extent::of_windows(windows).map(|extent| extent.unseen());
+    let varied = "512 KiB sequential read: throughput varied by 9 % between intervals; the figure is less certain than the others.";
     Assessment {
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id: "20261120T101213Z-db01".to_owned(),
@@ -354,6 +359,8 @@ pub(crate) fn assessment() -> Assessment {
         ramps,
         claims: Vec::new(),
         honesty: None,
+        level_changes: Vec::new(),
+        unseen: unseen.clone(),
         alignment: None,
         repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
@@ -366,9 +373,7 @@ pub(crate) fn assessment() -> Assessment {
         ]
         .map(str::to_owned)
         .to_vec(),
-        warnings: vec![
-            "512 KiB sequential read: throughput varied by 9 % between intervals; the figure is less certain than the others.".to_owned(),
-        ],
+        warnings: [varied.to_owned()].into_iter().chain(unseen).collect(),
     }
 }
 
@@ -382,6 +387,7 @@ pub(crate) fn empty() -> Assessment {
         ramps: Vec::new(),
         claims: Vec::new(),
         honesty: None,
+        unseen: None,
         alignment: None,
         repeats: None,
         tool_ceiling_iops: None,
@@ -390,6 +396,28 @@ pub(crate) fn empty() -> Assessment {
         warnings: Vec::new(),
         ..assessment()
     }
+}
+
+/// The assessment of a device whose durable writes are too fast for its reads, and whose reads fell to another level.
+pub(crate) fn assessment_in_doubt() -> Assessment {
+    let mut found = assessment();
+    found.honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
+        durable_ns: 2e4,
+        plain_ns: Some(1.8e4),
+        read_ns: Some(8e6),
+        ..analysis::honesty::Evidence::default()
+    });
+    let reason = found.honesty.as_ref().and_then(|h| h.disbelief()).unwrap_or_default().to_owned();
+    let log = found.verdicts.remove(0).at_best(Grade::Acceptable, &reason);
+    found.verdicts.insert(0, log);
+    let run = |iops| analysis::levels::Run { in_flight: 16, iops, half_width_percent: None };
+    let levels = [run(90_000.0), run(500.0)];
+    found.level_changes =
+        analysis::levels::change("8 KiB random read", &levels).into_iter().collect();
+    let changes = found.level_changes.iter().map(|c| c.statement.clone());
+    let first: Vec<String> = [reason].into_iter().chain(changes).collect();
+    found.warnings.splice(0..0, first);
+    found
 }
 
 /// The assessment with a claim that was not met, log flushes that are too fast and a cost of misalignment.
@@ -422,6 +450,7 @@ pub(crate) fn assessment_with_findings() -> Assessment {
         read_ns: Some(9e4),
         rotational: Some(false),
         write_back: Some(true),
+        has_flash: true,
     });
     let run = |iops| analysis::alignment::Run { iops, half_width_percent: Some(1.0) };
     let (aligned, shifted) = (run(80_000.0), run(41_000.0));

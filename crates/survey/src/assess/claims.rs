@@ -5,6 +5,7 @@ use analysis::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
 use workload::{Pattern, Stream};
 
+use super::conclude::Changed;
 use super::plan::{self, Load};
 
 /// A file of this size has every load.
@@ -23,7 +24,7 @@ pub(super) fn wanted<'a>(
     ramps: &'a [Ramp],
     patterns: &'a [PatternResult],
 ) -> Vec<(&'a Load, u32)> {
-    let settings = settings(ramps, patterns);
+    let settings = settings(ramps, patterns, &Changed::default());
     let mut wanted: Vec<(&Load, u32)> = Vec::new();
     for claim in claims {
         let Some(depth) = claim.of.in_flight.and_then(|n| u32::try_from(n).ok()) else { continue };
@@ -43,21 +44,27 @@ pub(super) fn wanted<'a>(
     wanted
 }
 
-/// Every claim, held against every setting that was measured to its end.
+/// Every claim, held against every setting that was measured to its end. Of a load whose throughput fell in the meantime
+/// only what was left counts.
 pub(super) fn judge(
     claims: &[Claim],
     ramps: &[Ramp],
     patterns: &[PatternResult],
+    changed: &Changed,
 ) -> Vec<JudgedClaim> {
-    let settings = settings(ramps, patterns);
+    let settings = settings(ramps, patterns, changed);
     claims.iter().map(|claim| claims::judge(claim, &settings)).collect()
 }
 
-fn settings(ramps: &[Ramp], patterns: &[PatternResult]) -> Vec<Setting> {
-    let points = ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.title.as_str(), m)));
-    let all = points.chain(patterns.iter().map(|p| (p.title.as_str(), &p.measurement)));
-    all.filter(|(_, m)| m.status == Status::Complete && m.errors.is_empty())
-        .filter_map(|(title, m)| measured(title, m))
+fn settings(ramps: &[Ramp], patterns: &[PatternResult], changed: &Changed) -> Vec<Setting> {
+    let points = ramps.iter().flat_map(|r| r.points.iter().map(|m| (&r.name, &r.title, m)));
+    let first = patterns.iter().map(|p| (&p.name, &p.title, &p.measurement));
+    let left =
+        patterns.iter().filter_map(|p| Some((&p.name, &p.title, changed.sustained(&p.name)?)));
+    let all = points.chain(first).chain(left);
+    all.filter(|(_, _, m)| m.status == Status::Complete && m.errors.is_empty())
+        .filter(|(name, _, m)| !changed.is_past(name, m))
+        .filter_map(|(_, title, m)| measured(title, m))
         .collect()
 }
 

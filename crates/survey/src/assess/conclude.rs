@@ -2,8 +2,9 @@
 
 use analysis::alignment::{self, Alignment};
 use analysis::honesty::{self, Honesty};
-use analysis::verdict::{Evidence, Limits, Verdict, judge};
-use results::{Environment, Measurement, PatternResult, Ramp, Status};
+use analysis::levels::{self, LevelChange};
+use analysis::verdict::{Evidence, Extent, Grade, Limits, Role, Verdict, judge};
+use results::{Environment, Measurement, PatternResult, Ramp, Repeats, Status};
 
 use super::plan::{Load, PLAIN_WRITE};
 use crate::{doubts, medium};
@@ -16,17 +17,31 @@ pub(super) fn verdicts(
     limits: &[Limits],
     loads: &[Load],
     patterns: &[PatternResult],
+    changed: &Changed,
+    honesty: Option<&Honesty>,
 ) -> Vec<Verdict> {
-    limits.iter().map(|limits| verdict(limits, loads, patterns)).collect()
+    let judged = |limits: &Limits| {
+        let verdict = verdict(limits, loads, patterns, changed);
+        match honesty.and_then(Honesty::disbelief).filter(|_| limits.role == Role::Log) {
+            Some(reason) => verdict.at_best(Grade::Acceptable, reason),
+            None => verdict,
+        }
+    };
+    limits.iter().map(judged).collect()
 }
 
-fn verdict(limits: &Limits, loads: &[Load], patterns: &[PatternResult]) -> Verdict {
+fn verdict(
+    limits: &Limits,
+    loads: &[Load],
+    patterns: &[PatternResult],
+    changed: &Changed,
+) -> Verdict {
     let (mut evidence, mut missing) = (Vec::new(), Vec::new());
     for load in loads.iter().filter(|l| l.role == Some(limits.role)) {
         let pattern = patterns.iter().find(|p| p.name == load.name);
         let failed = pattern.is_some_and(|p| !p.measurement.errors.is_empty());
         let complete = |p: &&PatternResult| p.measurement.status == Status::Complete && !failed;
-        match pattern.filter(complete).and_then(evidence_of) {
+        match pattern.filter(complete).and_then(|p| evidence_of(p, changed)) {
             Some(one) => evidence.push(one),
             None if failed => missing.push(format!("{} failed with I/O errors", load.title)),
             None => missing.push(format!("{} was not measured", load.title)),
@@ -41,8 +56,11 @@ fn verdict(limits: &Limits, loads: &[Load], patterns: &[PatternResult]) -> Verdi
     verdict
 }
 
-fn evidence_of(pattern: &PatternResult) -> Option<Evidence> {
-    let measurement = &pattern.measurement;
+fn evidence_of(pattern: &PatternResult, changed: &Changed) -> Option<Evidence> {
+    let measurement = changed.sustained(&pattern.name).unwrap_or(&pattern.measurement);
+    let within = measurement.phases.as_ref();
+    let within = within.map(|phases| format!("{}: {}", pattern.title, phases.explanation));
+    let between = changed.of(&pattern.name).map(|change| change.statement.clone());
     let latency = measurement.total.latency_ns?;
     Some(Evidence {
         label: pattern.title.clone(),
@@ -53,7 +71,84 @@ fn evidence_of(pattern: &PatternResult) -> Option<Evidence> {
         in_flight: measurement.in_flight as f64,
         file_bytes: measurement.file_bytes,
         seconds: measurement.seconds,
+        written_bytes: measurement.write.bytes,
+        level_changes: within.into_iter().chain(between).collect(),
     })
+}
+
+/// Loads that had another throughput when they were measured again.
+#[derive(Default)]
+pub(super) struct Changed {
+    /// Each with its name, and with its last measurement where that is a repetition with less throughput.
+    loads: Vec<(String, LevelChange, Option<Measurement>)>,
+}
+
+impl Changed {
+    /// The same load at the same depth: in a ramp, as a pattern, and repeated at the end.
+    pub(super) fn find(
+        ramps: &[Ramp],
+        patterns: &[PatternResult],
+        repeats: Option<&Repeats>,
+    ) -> Self {
+        let change = |pattern: &PatternResult| {
+            let ramp = ramps.iter().find(|r| r.name == pattern.name);
+            let points = ramp.map_or(&[][..], |r| &r.points);
+            let again = repeats.filter(|r| r.name == pattern.name);
+            let again = again.map_or(&[][..], |r| &r.measurements);
+            let all = points.iter().chain([&pattern.measurement]).chain(again);
+            let runs: Vec<levels::Run> = all.filter(|m| is_complete(m)).map(run_of).collect();
+            let change = levels::change(&pattern.title, &runs)?;
+            let last = again.last().filter(|m| is_complete(m) && change.fell());
+            Some((pattern.name.clone(), change, last.cloned()))
+        };
+        Self { loads: patterns.iter().filter_map(change).collect() }
+    }
+
+    /// What changed of a load.
+    pub(super) fn of(&self, name: &str) -> Option<&LevelChange> {
+        self.loads.iter().find(|(load, ..)| load == name).map(|(_, change, _)| change)
+    }
+
+    /// The measurement of a load that counts in place of the first, because less was left.
+    pub(super) fn sustained(&self, name: &str) -> Option<&Measurement> {
+        self.loads.iter().find(|(load, ..)| load == name)?.2.as_ref()
+    }
+
+    /// Whether a measurement of a load was made before its throughput fell.
+    pub(super) fn is_past(&self, name: &str, measurement: &Measurement) -> bool {
+        let fell = self.of(name).filter(|change| change.fell());
+        fell.is_some_and(|c| measurement.total.iops >= levels::FACTOR * c.last_iops)
+    }
+
+    /// All changes, in the order of the loads.
+    pub(super) fn all(&self) -> impl Iterator<Item = &LevelChange> {
+        self.loads.iter().map(|(_, change, _)| change)
+    }
+}
+
+fn is_complete(measurement: &Measurement) -> bool {
+    measurement.status == Status::Complete && measurement.errors.is_empty()
+}
+
+fn run_of(measurement: &Measurement) -> levels::Run {
+    levels::Run {
+        in_flight: measurement.in_flight,
+        iops: measurement.total.iops,
+        half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
+    }
+}
+
+/// Why durable writes are not believed, and the loads whose throughput changed.
+pub(super) fn doubts(honesty: Option<&Honesty>, changed: &Changed) -> Vec<String> {
+    let disbelief = honesty.and_then(Honesty::disbelief).map(str::to_owned);
+    disbelief.into_iter().chain(changed.all().map(|change| change.statement.clone())).collect()
+}
+
+/// What the time of the measurements that are judged cannot show.
+pub(super) fn unseen(patterns: &[PatternResult]) -> Option<String> {
+    let complete = patterns.iter().map(|p| &p.measurement).filter(|m| is_complete(m));
+    let extent = Extent::of_windows(complete.map(|m| (m.seconds, m.write.bytes)));
+    extent.map(|extent| extent.unseen())
 }
 
 /// Whether durable writes can be where they claim to be: the log beside the same writes without durability.
@@ -79,6 +174,7 @@ pub(super) fn honesty(
         read_ns: alone.and_then(|m| m.read.latency_ns).map(|l| l.mean),
         rotational: medium::rotational(environment),
         write_back: medium::write_back(environment),
+        has_flash: medium::has_flash(environment),
     })
 }
 
@@ -97,10 +193,7 @@ pub(super) fn alignment(loads: &[Load], patterns: &[PatternResult]) -> Option<Al
 
 /// A pattern that was measured to its end without an error.
 fn complete<'a>(patterns: &'a [PatternResult], name: &str) -> Option<&'a PatternResult> {
-    let complete = |p: &&PatternResult| {
-        p.measurement.status == Status::Complete && p.measurement.errors.is_empty()
-    };
-    patterns.iter().find(|p| p.name == name).filter(complete)
+    patterns.iter().find(|p| p.name == name).filter(|p| is_complete(&p.measurement))
 }
 
 /// The measured depth at which a ramp gives nearly all it can.

@@ -94,12 +94,19 @@ pub fn assess(
     let session = Session::new(&mut lab, timing, options.link.clone(), stop);
     let found = session.measure_all(&loads, &options.claims);
     let (ramps, patterns) = (found.ramps, found.patterns);
-    let mut warnings = conclude::warnings(&ramps, &patterns, chosen.warning.as_deref());
+    let changed = conclude::Changed::find(&ramps, &patterns, found.repeats.as_ref());
+    let honesty = conclude::honesty(&loads, &patterns, &ramps, lab.environment());
+    let unseen = conclude::unseen(&patterns);
+    let mut warnings = conclude::doubts(honesty.as_ref(), &changed);
+    warnings.extend(conclude::warnings(&ramps, &patterns, chosen.warning.as_deref()));
     let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
     warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
     warnings.extend(found.left_out);
+    warnings.extend(unseen.clone());
     // The error that ended the assessment explains what is missing.
     warnings.splice(0..0, lab.error().map(str::to_owned));
+    let verdicts =
+        conclude::verdicts(&options.limits, &loads, &patterns, &changed, honesty.as_ref());
     let used = conclude::largest_iops(&ramps, &patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
@@ -115,9 +122,11 @@ pub fn assess(
         file_bytes,
         file_size_reason: chosen.reason,
         environment: lab.environment().clone(),
-        verdicts: conclude::verdicts(&options.limits, &loads, &patterns),
-        claims: claims::judge(&options.claims, &ramps, &patterns),
-        honesty: conclude::honesty(&loads, &patterns, &ramps, lab.environment()),
+        verdicts,
+        claims: claims::judge(&options.claims, &ramps, &patterns, &changed),
+        honesty,
+        level_changes: changed.all().cloned().collect(),
+        unseen,
         alignment: conclude::alignment(&loads, &patterns),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
