@@ -1,10 +1,10 @@
 //! What a device does now beside the most that it was measured to do: is it busy at all?
 
-use results::{Capacity, DRIFT_SCHEMA, Document, Drift, DriftLoad, Figure, Measurement, Status};
-use workload::{Pattern, show_ns, show_number};
+use results::{Capacity, DRIFT_SCHEMA, Drift, DriftLoad, Figure, Status};
+use workload::{PatternKind, show_ns, show_number};
 
 use crate::Load;
-use crate::compare::loads::{is_whole, title, with_depth};
+use crate::compare::loads::with_depth;
 use crate::trend::{date, show};
 
 /// Up to this share of the most that was measured, in percent, the device is far from its limit.
@@ -64,17 +64,19 @@ pub struct Capacities {
 }
 
 impl Capacities {
-    /// The best of these measurements, under the same rule as [`Capacities::of`].
-    pub fn of_loads<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Self {
+    /// The best of these measurements: of direct I/O to real storage, because what a cache in memory gives is none of
+    /// the device. What a load is evidence for follows from its columns.
+    pub fn of<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Self {
         let mut best = Self::default();
         for l in loads {
             let artificial = ["sim", "null"].contains(&l.engine.as_str());
             if l.status != Status::Complete || !l.direct || artificial {
                 continue;
             }
+            let order = PatternKind::of_word(&l.pattern);
             let kind = Kind {
-                random: l.pattern == "random",
-                sequential: l.pattern.starts_with("sequential"),
+                random: order == Some(PatternKind::Random),
+                sequential: order.is_some_and(PatternKind::is_sequential),
                 reads: l.write_percent == Some(0),
                 writes: l.write_percent == Some(100),
             };
@@ -88,41 +90,6 @@ impl Capacities {
             best.raise(&kind, l.iops.unwrap_or(0.0), l.mib_per_s.unwrap_or(0.0), &capacity);
         }
         best
-    }
-
-    /// The best of these results: of direct I/O to real storage, because what a cache in memory gives is none of the
-    /// device.
-    pub fn of<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Self {
-        let mut best = Self::default();
-        for document in documents {
-            for m in document.measurements() {
-                let artificial = m.workload.engine.is_artificial();
-                if is_whole(m) && !artificial && m.workload.is_direct() {
-                    best.see(document, m);
-                }
-            }
-        }
-        best
-    }
-
-    fn see(&mut self, document: &Document, m: &Measurement) {
-        let streams = &m.workload.streams;
-        let random = streams.iter().all(|s| s.pattern == Pattern::Random);
-        let sequential = streams.iter().all(|s| {
-            matches!(s.pattern, Pattern::Sequential | Pattern::SequentialShared)
-                && s.random_percent == 0
-        });
-        let reads = streams.iter().all(|s| !s.writes());
-        let writes = streams.iter().all(|s| !s.reads());
-        let kind = Kind { random, sequential, reads, writes };
-        let capacity = Capacity {
-            value: 0.0,
-            load: title(m),
-            latency_ns: m.total.latency_ns.map(|l| l.mean),
-            id: document.id().to_owned(),
-            started: document.started().to_owned(),
-        };
-        self.raise(&kind, m.total.iops, m.total.mib_per_s, &capacity);
     }
 
     fn raise(&mut self, kind: &Kind, iops: f64, mib_per_s: f64, capacity: &Capacity) {

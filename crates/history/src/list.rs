@@ -74,7 +74,7 @@ pub enum State {
 pub struct Filter {
     /// Words that all occur in its title, targets, host, device, kind, id, tags or notes; case does not matter.
     pub text: Option<String>,
-    /// The command.
+    /// The command, one of [`results::kind_words`].
     pub kind: Option<String>,
     /// The machine, exactly.
     pub host: Option<String>,
@@ -88,7 +88,7 @@ pub struct Filter {
     pub since: Option<String>,
     /// Begun before this moment.
     pub until: Option<String>,
-    /// `random`, `sequential`, `sequential-shared`, `stride` or `mixed`; of any measurement.
+    /// The word of a [`workload::PatternKind`], of any measurement.
     pub pattern: Option<String>,
     /// Size of an I/O, in any measurement.
     pub block_bytes: Option<u64>,

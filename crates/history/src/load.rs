@@ -1,7 +1,7 @@
 //! The columns of a measurement: what tables, lists and spreadsheets show of it.
 
 use results::{Conditions, Environment, Latency, Measurement, Status};
-use workload::{DiskspdAccess, Pattern, Stream};
+use workload::Stream;
 
 use crate::record::{status_name, status_of};
 use crate::value::{Mismatch, Row, Value};
@@ -35,7 +35,7 @@ pub struct Load {
     pub load: String,
     /// Name of the conditions; measurements of the same name can be compared.
     pub conditions_id: String,
-    /// `random`, `sequential`, `sequential-shared` or `stride`; `mixed` where streams differ.
+    /// The word of a [`workload::PatternKind`].
     pub pattern: String,
     /// Share of I/Os that write, percent; none where streams differ.
     pub write_percent: Option<u32>,
@@ -137,7 +137,7 @@ impl Load {
             engine: m.engine.name.clone(),
             load: workload.title(),
             conditions_id: Conditions::of(m).id(),
-            pattern: common(streams, pattern).unwrap_or("mixed").to_owned(),
+            pattern: workload.pattern_kind().word().to_owned(),
             write_percent: common(streams, |s| u32::from(s.write_percent)),
             block_bytes: common(streams, block).flatten(),
             threads: m.threads,
@@ -146,7 +146,7 @@ impl Load {
             achieved_in_flight: finite(m.achieved_in_flight).filter(|n| own || *n > 0.0),
             file_bytes: m.file_bytes,
             direct: workload.is_direct(),
-            durable: streams.iter().any(|s| s.durable && s.writes()),
+            durable: workload.is_durable(),
             seconds: finite(m.seconds),
             ios: m.total.ios,
             bytes: m.total.bytes,
@@ -292,25 +292,6 @@ fn finite(number: f64) -> Option<f64> {
 fn common<T: PartialEq>(streams: &[Stream], of: fn(&Stream) -> T) -> Option<T> {
     let first = of(streams.first()?);
     streams.iter().all(|stream| of(stream) == first).then_some(first)
-}
-
-fn pattern(stream: &Stream) -> &'static str {
-    if let Some(order) = &stream.diskspd {
-        return match order.access {
-            DiskspdAccess::Random => "random",
-            DiskspdAccess::Interlocked => "sequential-shared",
-            DiskspdAccess::Mixed { .. } | DiskspdAccess::Sequential | DiskspdAccess::Parallel => {
-                "sequential"
-            }
-        };
-    }
-    match stream.pattern {
-        Pattern::Random => "random",
-        Pattern::Sequential => "sequential",
-        Pattern::SequentialShared => "sequential-shared",
-        Pattern::Stride { .. } => "stride",
-        Pattern::Matrix { .. } => "matrix",
-    }
 }
 
 fn block(stream: &Stream) -> Option<u64> {

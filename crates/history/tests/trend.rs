@@ -2,11 +2,12 @@
 
 mod sides;
 
+use history::Load;
 use history::drift::{Capacities, Counted, Place, drift};
 use history::trend::{dated, trend};
-use results::{Document, Figure, Trend};
+use results::{Document, Figure, Measurement, Trend};
 use sides::{FILE, five, load, reads, runs, single};
-use workload::{EngineChoice, Pattern, Stream};
+use workload::{Bytes, DiskspdAccess, DiskspdOrder, DiskspdSlices, EngineChoice, Pattern, Stream};
 
 fn months(levels: &[f64]) -> Vec<Document> {
     let one = |(month, level): (usize, &f64)| {
@@ -83,6 +84,7 @@ fn measured() -> Vec<Document> {
     cached.workload.mode = workload::Mode::Buffered;
     let mut artificial = load(FILE, &stream(Pattern::Random, 0), 1e7);
     artificial.workload.engine = EngineChoice::Sim;
+    "sim".clone_into(&mut artificial.engine.name);
     let all = vec![
         reads(20_000.0),
         reads(18_000.0),
@@ -93,6 +95,41 @@ fn measured() -> Vec<Document> {
         load(FILE, &stream(Pattern::Sequential, 0), 128.0 * 400.0),
     ];
     vec![runs("best", "2026-11-01T00:00:00Z", all)]
+}
+
+/// What the columns of these results are evidence for: `iosonde history drift` asks the history for such rows.
+fn capacities(documents: &[Document]) -> Capacities {
+    let row = |d: &Document, m: &Measurement| Load::of(m, d.id(), d.kind(), 0);
+    let loads: Vec<Load> = documents
+        .iter()
+        .flat_map(|d| d.measurements().into_iter().map(|m| row(d, m)).collect::<Vec<_>>())
+        .collect();
+    Capacities::of(&loads)
+}
+
+/// There were two rules for what a load is evidence for. The one that was tested took a sequential run of DiskSpd for
+/// random reads; the one that `history drift` used took 90 % random I/Os for sequential ones. Either would have said
+/// that the device can do more, or less, than it was measured to do.
+#[test]
+fn the_order_that_a_load_really_had_says_what_it_is_evidence_for() {
+    let order = |access| DiskspdOrder {
+        access,
+        step_bytes: Bytes(8192),
+        thread_stride_bytes: Bytes(0),
+        slices: DiskspdSlices::default(),
+    };
+    let diskspd = |access| Stream { diskspd: Some(order(access)), ..Stream::default() };
+    let of = |stream: &Stream| capacities(&[single(load(FILE, stream, 50_000.0))]);
+    let found = of(&diskspd(DiskspdAccess::Sequential));
+    assert!(found.reads.is_none() && found.sequential.is_some(), "{found:?}");
+    let found = of(&diskspd(DiskspdAccess::Random));
+    assert!(found.reads.is_some() && found.sequential.is_none(), "{found:?}");
+    let mostly_random =
+        Stream { pattern: Pattern::Sequential, random_percent: 90, ..Stream::default() };
+    for stream in [mostly_random, diskspd(DiskspdAccess::Mixed { random_percent: 90 })] {
+        let found = of(&stream);
+        assert!(found.reads.is_none() && found.sequential.is_none(), "{found:?}");
+    }
 }
 
 /// Document 004: a system was blamed that worked at 20 to 30 % of what it can.
@@ -108,7 +145,7 @@ fn a_blamed_system_is_shown_to_be_idle() {
         average_queue: 1.0,
         utilisation_percent: 60.0,
     };
-    let found = drift(&place(), &counted, Capacities::of(&measured()));
+    let found = drift(&place(), &counted, capacities(&measured()));
     let used: Vec<f64> = found.loads.iter().filter_map(|l| l.used_percent).collect();
     assert_eq!(used.iter().map(|u| u.round()).collect::<Vec<_>>(), [25.0, 10.0, 10.0]);
     let reads = found.loads[0].capacity.as_ref().unwrap();
@@ -119,7 +156,7 @@ fn a_blamed_system_is_shown_to_be_idle() {
     assert_eq!(said("Yet reads take 200 µs, longer than at full load (50 µs)"), 1);
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
     let busy = Counted { read_iops: 19_000.0, ..counted };
-    let found = drift(&place(), &busy, Capacities::of(&measured()));
+    let found = drift(&place(), &busy, capacities(&measured()));
     assert!(found.findings.iter().any(|f| f.contains("at its limit")), "{:?}", found.findings);
 }
 
@@ -139,6 +176,6 @@ fn what_was_never_measured_or_long_ago_is_said() {
     assert!(none.findings.is_empty() && none.loads.iter().all(|l| l.used_percent.is_none()));
     assert!(none.warnings[0].contains("reads, writes, reads and writes"), "{:?}", none.warnings);
     let old = vec![runs("old", "2026-01-01T00:00:00Z", vec![reads(100.0)])];
-    let found = drift(&place(), &counted, Capacities::of(&old));
+    let found = drift(&place(), &counted, capacities(&old));
     assert!(found.warnings.iter().any(|w| w.contains("323 days old")), "{:?}", found.warnings);
 }

@@ -30,8 +30,7 @@ use crate::validate::ValidateArgs;
 /// Finds out what a storage system can do before a database has to live on it.
 #[derive(Debug, Parser)]
 #[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 done; 1 could not run or I/O failed; 2 wrong usage; 4 an \
-                        expectation was not met; 130 interrupted (what was measured is shown).")]
+#[command(after_help = crate::exit::codes())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use analysis::claims;
 use analysis::verdict::Database;
 use results::{ASSESSMENT_SCHEMA, Assessment, Document, Measurement, Pace};
 use survey::{AssessOptions, Progress};
@@ -68,9 +69,10 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
     if let Some(journal) = journal {
         journal.remove();
     }
-    let met = assessment.claims.iter().all(|c| c.outcome == analysis::claims::Outcome::Met);
+    // A claim that could not be judged must not pass for one that is met.
+    let claims = claims::Outcome::of_all(assessment.claims.iter().map(|c| c.outcome));
     Ok(match outcome_of(assessment.status) {
-        Outcome::Done if !met => Outcome::NotMet,
+        Outcome::Done if claims != claims::Outcome::Met => Outcome::NotMet,
         outcome => outcome,
     })
 }

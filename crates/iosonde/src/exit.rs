@@ -6,6 +6,47 @@ use std::process::ExitCode;
 use ::report::text::clean;
 use engine::{EngineError, PrepareError};
 
+/// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which the README is
+/// compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Exit {
+    Done = 0,
+    CannotRun = 1,
+    WrongUsage = 2,
+    WrongData = 3,
+    NotMet = 4,
+    Interrupted = 130,
+}
+
+impl Exit {
+    const ALL: [Self; 6] = [
+        Self::Done,
+        Self::CannotRun,
+        Self::WrongUsage,
+        Self::WrongData,
+        Self::NotMet,
+        Self::Interrupted,
+    ];
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::CannotRun => "could not run or I/O failed",
+            Self::WrongUsage => "wrong usage",
+            Self::WrongData => "the storage returned wrong data",
+            Self::NotMet => "an expectation was not met or could not be judged",
+            Self::Interrupted => "interrupted (what was measured is shown)",
+        }
+    }
+}
+
+/// Every exit code with its meaning, in one sentence.
+pub(crate) fn codes() -> String {
+    let codes = Exit::ALL.map(|exit| format!("{} {}", exit as u8, exit.words()));
+    format!("Exit codes: {}.", codes.join("; "))
+}
+
 /// How a command ended when it did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -22,6 +63,9 @@ pub(crate) enum Outcome {
     /// A command that it ran ended with this code.
     Code(u8),
 }
+
+/// What DiskSpd ends with where it does not understand; only `iosonde diskspd` does the same.
+const NOT_UNDERSTOOD: u8 = 3;
 
 /// Why a command could not be done.
 #[derive(Debug)]
@@ -65,17 +109,18 @@ impl From<PrepareError> for Failure {
 /// Shows a failure on stderr, on a terminal without a screen, and gives the exit code.
 pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     crate::screen::leave();
+    let ended = |exit: Exit| ExitCode::from(exit as u8);
     let (code, text) = match outcome {
-        Ok(Outcome::Done) => return ExitCode::SUCCESS,
-        Ok(Outcome::IoFailed) => return ExitCode::from(1),
-        Ok(Outcome::WrongData) => return ExitCode::from(3),
-        Ok(Outcome::NotMet) => return ExitCode::from(4),
-        Ok(Outcome::Interrupted) => return ExitCode::from(130),
+        Ok(Outcome::Done) => return ended(Exit::Done),
+        Ok(Outcome::IoFailed) => return ended(Exit::CannotRun),
+        Ok(Outcome::WrongData) => return ended(Exit::WrongData),
+        Ok(Outcome::NotMet) => return ended(Exit::NotMet),
+        Ok(Outcome::Interrupted) => return ended(Exit::Interrupted),
         Ok(Outcome::Code(code)) => return ExitCode::from(code),
-        Err(Failure::CannotRun(text)) => (1, text),
-        Err(Failure::WrongUsage(text)) => (2, text),
-        Err(Failure::NotUnderstood(text)) => (3, text),
-        Err(Failure::Interrupted(text)) => (130, text),
+        Err(Failure::CannotRun(text)) => (Exit::CannotRun as u8, text),
+        Err(Failure::WrongUsage(text)) => (Exit::WrongUsage as u8, text),
+        Err(Failure::NotUnderstood(text)) => (NOT_UNDERSTOOD, text),
+        Err(Failure::Interrupted(text)) => (Exit::Interrupted as u8, text),
     };
     let mut stderr = io::stderr().lock();
     for line in text.lines() {

@@ -74,7 +74,8 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
         report::text::knee,
     )?;
     let within = experiment.conclusion.latency_target.as_ref();
-    let unmet = within.is_some_and(|within| within.met == Some(false));
+    // An expectation that could not be judged must not pass for one that is met.
+    let unmet = within.is_some_and(|w| w.expected_iops.is_some() && w.met != Some(true));
     let outcome = outcome?;
     Ok(if unmet && outcome == Outcome::Done { Outcome::NotMet } else { outcome })
 }

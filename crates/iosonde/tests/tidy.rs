@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use toml::{Table, Value};
+
 /// A file longer than this is asked whether two things live in it.
 const LINES_MAX: usize = 600;
 
@@ -61,4 +63,39 @@ fn platforms_and_unsafe_code_stay_in_their_rooms() {
 fn the_main_function_is_a_table_of_contents() {
     let main = fs::read_to_string(root().join("crates/iosonde/src/main.rs")).unwrap();
     assert!(main.lines().count() <= 60);
+}
+
+/// `monitor` was built after `analysis` and `dialects` was tested with `jsonschema` and `tempfile`, and no line of theirs used
+/// them: each build compiled what nobody called, and the manifest drew an arrow between rooms that was not there.
+#[test]
+fn every_dependency_is_used() {
+    for room in fs::read_dir(root().join("crates")).unwrap().flatten().map(|entry| entry.path()) {
+        let manifest: Table = fs::read_to_string(room.join("Cargo.toml")).unwrap().parse().unwrap();
+        let platforms = manifest.get("target").and_then(Value::as_table);
+        let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+        for manifest in platforms.chain([&manifest]) {
+            // Tests do not count for what the crate itself is built with.
+            for (section, code) in [("dependencies", "src"), ("dev-dependencies", "")] {
+                let Some(named) = manifest.get(section).and_then(Value::as_table) else { continue };
+                let mut paths = Vec::new();
+                sources(&room.join(code), &mut paths);
+                let texts: Vec<_> = paths.iter().map(|p| fs::read_to_string(p).unwrap()).collect();
+                for name in named.keys().map(|name| name.replace('-', "_")) {
+                    let used = texts.iter().any(|text| uses(text, &name));
+                    assert!(used, "nothing in {} uses `{name}`", room.join(code).display());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a source names a crate: at the begin of a path, not as a part of another name or path.
+fn uses(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let part = |c: char| c.is_alphanumeric() || "_.>:".contains(c);
+        let begins = !before.strip_suffix("::").unwrap_or(before).ends_with(part);
+        let imported = before.ends_with("use ") && after.starts_with([';', ' ']);
+        begins && (after.starts_with("::") || imported)
+    })
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use results::{Document, Histogram, Latency, Measurement, Point, Statistics, StreamResult};
 use serde_json::{Map, Value, json};
-use workload::{DiskspdAccess, Mode, Pattern, RateLimit, Stream};
+use workload::{Mode, PatternKind, RateLimit, Stream};
 
 /// The fio whose shape it is. Programs look for `fio-3` to know that times are nanoseconds.
 const SHAPE: &str = "fio-3.33";
@@ -248,12 +248,8 @@ fn engine(m: &Measurement) -> String {
 }
 
 fn rw(stream: &Stream) -> &'static str {
-    let random = match &stream.diskspd {
-        Some(order) => {
-            matches!(order.access, DiskspdAccess::Random | DiskspdAccess::Mixed { .. })
-        }
-        None => stream.pattern == Pattern::Random,
-    };
+    // What is partly random is fio's random with a `percentage_random`.
+    let random = matches!(stream.pattern_kind(), PatternKind::Random | PatternKind::Mixed);
     match (random, stream.reads(), stream.writes()) {
         (true, true, true) => "randrw",
         (true, true, false) => "randread",

@@ -6,9 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use results::{Latency, Measurement, Origin, Source, Statistics, Status, Sweep};
-use workload::{
-    Bytes, DiskspdAccess, Mode, Pattern, PoolShare, Stream, Workload, show_ns, show_number,
-};
+use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -175,19 +173,8 @@ pub(crate) fn used_bytes(m: &Measurement) -> u64 {
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.
 pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
-    let large = |s: &Stream| is_sequential(s) && s.largest_block() >= 64 * 1024;
+    let large = |s: &Stream| s.is_mostly_sequential() && s.largest_block() >= 64 * 1024;
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
-}
-
-/// Whether most I/Os follow one another.
-pub(crate) fn is_sequential(stream: &Stream) -> bool {
-    match &stream.diskspd {
-        Some(order) => !matches!(order.access, DiskspdAccess::Random | DiskspdAccess::Mixed { .. }),
-        None => {
-            stream.random_percent < 50
-                && matches!(stream.pattern, Pattern::Sequential | Pattern::SequentialShared)
-        }
-    }
 }
 
 /// What a mix, or several streams at once, is not.

@@ -121,6 +121,9 @@ pub struct StreamConditions {
     /// I/O priority of the threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
+    /// CPUs that the threads were bound to, in turn; empty leaves it to the system.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
 }
 
 /// A condition in which two measurements differ.
@@ -235,53 +238,74 @@ const MEANS: [&str; 4] = ["block size", "pattern", "alignment", "share of writes
 impl StreamConditions {
     /// `sizes` are those of all targets, in their order.
     fn of(stream: &Stream, sizes: &[u64]) -> Self {
-        let random = stream.pattern == Pattern::Random || stream.random_percent > 0;
+        // Without `..`: whoever adds a field to a stream decides here whether it is a condition.
+        let Stream {
+            name: _,
+            targets: _,
+            threads,
+            depth,
+            blocks: _,
+            pattern,
+            random_percent,
+            distribution,
+            align_bytes: _,
+            write_percent,
+            // `Conditions::of` knows whether streams differ in it.
+            mode: _,
+            hint,
+            sync,
+            durable,
+            rate,
+            think,
+            offset_bytes: _,
+            span_bytes: _,
+            diskspd,
+            mix,
+            pool,
+            joined,
+            members,
+            buffers,
+            content,
+            content_file,
+            cpus: _,
+            priority,
+        } = stream;
+        let random = *pattern == Pattern::Random || *random_percent > 0;
         let writes = stream.writes();
         let align = stream.alignment();
-        let moves = stream.pattern == Pattern::Sequential && !writes;
-        let offset = stream.offset_bytes.0;
-        let offset_bytes = if moves { offset % START_BYTES } else { offset };
         let targets = stream.target_indexes(sizes.len());
-        let smallest = targets.iter().filter_map(|t| sizes.get(*t)).min().copied();
-        let whole = |span: &u64| {
-            let reach = if moves { span.saturating_mul(2) + 2 * START_BYTES } else { *span };
-            smallest.is_some_and(|size| offset_bytes.saturating_add(reach) >= size)
-        };
+        let (offset_bytes, span_bytes) = used_part(stream, &targets, sizes);
         Self {
             targets: if targets.len() == sizes.len() { Vec::new() } else { targets },
-            threads: stream.threads,
-            depth: stream.depth,
+            threads: *threads,
+            depth: *depth,
             blocks: blocks(stream),
-            pattern: stream.pattern,
-            diskspd: stream.diskspd.clone(),
-            mix: stream.mix.clone(),
-            pool: stream.pool.clone(),
-            joined: stream.joined,
-            members: stream.members.clone(),
+            pattern: *pattern,
+            diskspd: diskspd.clone(),
+            mix: mix.clone(),
+            pool: pool.clone(),
+            joined: *joined,
+            members: members.clone(),
             mode: None,
-            hint: stream.hint,
-            buffers: stream.buffers,
-            random_percent: if stream.pattern == Pattern::Random {
-                0
-            } else {
-                stream.random_percent
-            },
-            distribution: if random { stream.distribution } else { Distribution::Uniform },
+            hint: *hint,
+            buffers: *buffers,
+            random_percent: if *pattern == Pattern::Random { 0 } else { *random_percent },
+            distribution: if random { *distribution } else { Distribution::Uniform },
             align_bytes: (random && align != stream.largest_block()).then_some(align),
-            write_percent: stream.write_percent,
-            durable: stream.durable && writes,
-            sync: stream.sync.filter(|_| writes),
-            content: if writes { stream.content } else { Content::Random },
-            content_file: stream
-                .content_file
+            write_percent: *write_percent,
+            durable: *durable && writes,
+            sync: sync.filter(|_| writes),
+            content: if writes { *content } else { Content::Random },
+            content_file: content_file
                 .as_ref()
                 .filter(|_| writes)
                 .map(|file| file.display().to_string()),
-            rate: stream.rate,
-            think: stream.think,
+            rate: *rate,
+            think: *think,
             offset_bytes,
-            span_bytes: stream.span_bytes.map(|s| s.0).filter(|s| !whole(s)),
-            priority: stream.priority,
+            span_bytes,
+            priority: *priority,
+            cpus: bound_cpus(stream, sizes.len()),
         }
     }
 
@@ -334,6 +358,10 @@ impl StreamConditions {
                 if list.is_empty() { "all".into() } else { list.join(", ") }
             }),
             found("I/O priority", &|s| s.priority.map_or("default".into(), priority_words)),
+            found("CPUs of the threads", &|s| {
+                let list: Vec<String> = s.cpus.iter().map(u32::to_string).collect();
+                if list.is_empty() { "any".into() } else { list.join(", ") }
+            }),
         ]
         .into_iter()
         .flatten()
@@ -375,6 +403,27 @@ impl StreamConditions {
             percent => format!("{words} with {percent} % random"),
         }
     }
+}
+
+/// The CPUs that threads are bound to. Threads take them in turn, so without a pool those beyond the last thread are
+/// unused.
+fn bound_cpus(stream: &Stream, targets: usize) -> Vec<u32> {
+    let threads = usize::try_from(stream.threads_in_all(targets)).unwrap_or(usize::MAX);
+    let bound = if stream.pool.is_none() { threads } else { stream.cpus.len() };
+    stream.cpus.iter().take(bound).copied().collect()
+}
+
+/// Where the part of each target that a stream uses begins, and how long it is; none where it is the whole.
+fn used_part(stream: &Stream, targets: &[usize], sizes: &[u64]) -> (u64, Option<u64>) {
+    let moves = stream.pattern == Pattern::Sequential && !stream.writes();
+    let offset = stream.offset_bytes.0;
+    let offset = if moves { offset % START_BYTES } else { offset };
+    let smallest = targets.iter().filter_map(|t| sizes.get(*t)).min().copied();
+    let whole = |span: &u64| {
+        let reach = if moves { span.saturating_mul(2) + 2 * START_BYTES } else { *span };
+        smallest.is_some_and(|size| offset.saturating_add(reach) >= size)
+    };
+    (offset, stream.span_bytes.map(|s| s.0).filter(|span| !whole(span)))
 }
 
 /// Block sizes of a stream, each once, in rising order and with the smallest weights of the same ratio.

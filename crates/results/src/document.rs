@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
+use crate::assessment::Assessment;
 use crate::cycle::Cycle;
 use crate::durability::Durability;
-use crate::experiment::{Conclusion, Experiment};
-use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
+use crate::experiment::Experiment;
+use crate::kinds::KINDS;
+use crate::measurement::{Environment, Measurement, Status};
 use crate::recording::Recording;
 use crate::runs::Runs;
 use crate::saturation::Saturation;
@@ -106,35 +106,11 @@ impl Document {
         else {
             return Err(DocumentError::Foreign);
         };
-        Ok(match schema.as_str() {
-            MEASUREMENT_SCHEMA => Self::Measurement(read(schema, value)?),
-            ASSESSMENT_SCHEMA => Self::Assessment(read(schema, value)?),
-            Runs::SCHEMA => Self::Runs(read(schema, value)?),
-            Saturation::SCHEMA => Self::Knee(read(schema, value)?),
-            Sweep::SCHEMA => Self::Sweep(read(schema, value)?),
-            Sizes::SCHEMA => Self::Sizes(read(schema, value)?),
-            Scale::SCHEMA => Self::Scale(read(schema, value)?),
-            Cycle::SCHEMA => Self::Cycle(read(schema, value)?),
-            Recording::SCHEMA => Self::Recording(read(schema, value)?),
-            Validation::SCHEMA => Self::Validation(read(schema, value)?),
-            Durability::SCHEMA => Self::Durability(read(schema, value)?),
-            _ => return Err(DocumentError::Unknown { schema }),
-        })
-    }
-
-    /// The command that makes such documents.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Measurement(_) | Self::Runs(_) => "run",
-            Self::Assessment(_) => "assess",
-            Self::Knee(_) => "knee",
-            Self::Sweep(_) => "sweep",
-            Self::Sizes(_) => "sizes",
-            Self::Scale(_) => "scale",
-            Self::Cycle(_) => "iometer",
-            Self::Recording(_) => "monitor",
-            Self::Validation(_) | Self::Durability(_) => "validate",
+        match KINDS.iter().find(|kind| kind.schema == schema) {
+            Some(kind) => {
+                (kind.read)(value).map_err(|source| DocumentError::Malformed { schema, source })
+            }
+            None => Err(DocumentError::Unknown { schema }),
         }
     }
 
@@ -302,10 +278,4 @@ impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         each!(self, d => d.serialize(serializer))
     }
-}
-
-fn read<T: DeserializeOwned>(schema: String, value: Value) -> Result<Box<T>, DocumentError> {
-    serde_json::from_value(value)
-        .map(Box::new)
-        .map_err(|source| DocumentError::Malformed { schema, source })
 }

@@ -12,6 +12,7 @@ mod document;
 mod durability;
 mod experiment;
 mod histogram;
+mod kinds;
 mod measurement;
 mod recording;
 mod runs;
@@ -37,6 +38,7 @@ pub use durability::{
 };
 pub use experiment::{Conclusion, Experiment};
 pub use histogram::{EncodingError, Histogram};
+pub use kinds::{KINDS, Kind, kind_words};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult, TargetResult,

@@ -120,7 +120,7 @@ pub struct WithinLatency {
     pub reached_ns: Option<f64>,
     /// I/Os a second that were expected.
     pub expected_iops: Option<f64>,
-    /// Whether the expectation is met; none where there is none.
+    /// Whether the expectation is met; none where there is none, or where too few I/Os were measured to judge it.
     pub met: Option<bool>,
     /// The outcome in a sentence.
     pub explanation: String,

@@ -8,6 +8,7 @@ mod mix;
 mod model;
 mod order;
 mod parse;
+mod pattern_kind;
 mod sim;
 mod slices;
 pub mod specs;
@@ -24,6 +25,7 @@ pub use order::{
     Buffers, DiskspdAccess, DiskspdOrder, DiskspdSlices, Hint, Pool, PoolMember, PoolShare,
 };
 pub use parse::{ParseError, parse_blocks, parse_cpus, parse_distribution};
+pub use pattern_kind::PatternKind;
 pub use sim::{
     SimAssignment, SimBucket, SimCache, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise,
     SimService, SimStall, SimStuck, SimWarmup, SimWriteCache,

@@ -72,6 +72,21 @@ impl Figure {
         !matches!(self, Self::Iops | Self::MibPerS)
     }
 
+    /// What it is called in a sentence.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Iops => "the IOPS",
+            Self::MibPerS => "the MiB/s",
+            Self::LatencyMean => "the mean latency",
+            Self::LatencyP50 => "the median latency",
+            Self::LatencyP90 => "the 90th percentile of latency",
+            Self::LatencyP95 => "the 95th percentile of latency",
+            Self::LatencyP99 => "the 99th percentile of latency",
+            Self::LatencyP999 => "the 99.9th percentile of latency",
+            Self::LatencyMax => "the longest latency",
+        }
+    }
+
     /// A value with its unit.
     pub(super) fn show(self, value: f64) -> String {
         match self {

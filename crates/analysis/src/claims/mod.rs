@@ -1,7 +1,9 @@
 //! Claims about storage, held against everything that was measured.
 //!
-//! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5 ms at another are not
-//! 8 000 IOPS within 5 ms. It is not met before every setting that it speaks of was looked at.
+//! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5 ms at another are
+//! not 8 000 IOPS within 5 ms. It fails where every setting that it speaks of fails. At one setting, one expectation
+//! that is missed decides, whatever could not be judged beside it ([`Outcome::of_all`]); a setting that could not be
+//! judged may be the one that meets the claim ([`Outcome::of_any`]).
 
 mod expectation;
 
@@ -49,8 +51,8 @@ pub struct Setting {
     pub title: String,
     /// Size of one I/O; none where there are several.
     pub block_bytes: Option<u64>,
-    /// Random, or sequential.
-    pub random: bool,
+    /// Random, or sequential; none where it is neither.
+    pub random: Option<bool>,
     /// Share of writes.
     pub write_percent: u8,
     /// Whether each write is on stable media before it completes.
@@ -66,9 +68,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// A figure that can be judged. No I/Os at all are a throughput of zero, but no latency.
     fn figure(&self, figure: Figure) -> Option<f64> {
         let found = self.figures.iter().find(|(f, _)| *f == figure)?.1;
-        (found.is_finite() && found > 0.0).then_some(found)
+        let known = found > 0.0 || found == 0.0 && !figure.is_latency();
+        (found.is_finite() && known).then_some(found)
     }
 }
 
@@ -80,8 +84,33 @@ pub enum Outcome {
     Met,
     /// None does.
     NotMet,
-    /// Nothing was measured that it speaks of.
+    /// Nothing was measured that it speaks of, or too few I/Os to say.
     NotMeasured,
+}
+
+impl Outcome {
+    /// The outcome of conditions that must all be met: one that is not met decides, whatever could not be judged
+    /// beside it.
+    #[must_use]
+    pub fn of_all(conditions: impl IntoIterator<Item = Self>) -> Self {
+        conditions.into_iter().fold(Self::Met, |all, one| match (all, one) {
+            (Self::NotMet, _) | (_, Self::NotMet) => Self::NotMet,
+            (Self::NotMeasured, _) | (_, Self::NotMeasured) => Self::NotMeasured,
+            (Self::Met, Self::Met) => Self::Met,
+        })
+    }
+
+    /// The outcome where one of several is enough: what could not be judged may be the one. Without any, nothing was
+    /// measured.
+    #[must_use]
+    pub fn of_any(settings: impl IntoIterator<Item = Self>) -> Self {
+        let better = |one: Self, other: Self| match (one, other) {
+            (Self::Met, _) | (_, Self::Met) => Self::Met,
+            (Self::NotMeasured, _) | (_, Self::NotMeasured) => Self::NotMeasured,
+            (Self::NotMet, Self::NotMet) => Self::NotMet,
+        };
+        settings.into_iter().reduce(better).unwrap_or(Self::NotMeasured)
+    }
 }
 
 /// A claim and what became of it.
@@ -109,28 +138,45 @@ pub fn matches(of: &Selector, setting: &Setting) -> bool {
     }
     same(of.load.as_ref(), &setting.load)
         && of.block_bytes.is_none_or(|b| setting.block_bytes == Some(b))
-        && same(of.random.as_ref(), &setting.random)
+        && of.random.is_none_or(|r| setting.random == Some(r))
         && same(of.write_percent.as_ref(), &setting.write_percent)
         && same(of.durable.as_ref(), &setting.durable)
         && same(of.in_flight.as_ref(), &setting.in_flight)
 }
 
+/// A setting that a claim speaks of, and what became of each expectation there.
+struct Tried<'a> {
+    setting: &'a Setting,
+    outcome: Outcome,
+    /// What it reaches of the expectation it misses most, among those that can be judged; 1 and more is met.
+    share: Option<f64>,
+}
+
+impl<'a> Tried<'a> {
+    fn of(claim: &Claim, setting: &'a Setting) -> Self {
+        let each = || claim.expect.iter().map(|e| Some(e.attained(setting.figure(e.figure)?)));
+        let outcome = Outcome::of_all(each().map(|share| match share {
+            None => Outcome::NotMeasured,
+            Some(share) if share >= 1.0 => Outcome::Met,
+            Some(_) => Outcome::NotMet,
+        }));
+        Self { setting, outcome, share: each().flatten().reduce(f64::min) }
+    }
+}
+
 /// Holds a claim against every setting that it speaks of.
 #[must_use]
 pub fn judge(claim: &Claim, settings: &[Setting]) -> JudgedClaim {
-    let tried: Vec<&Setting> = settings.iter().filter(|s| matches(&claim.of, s)).collect();
-    let attained = |s: &Setting| -> Option<f64> {
-        let each = claim.expect.iter().map(|e| Some(e.attained(s.figure(e.figure)?)));
-        each.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)
-    };
-    let scored = tried.iter().filter_map(|s| Some((*s, attained(s)?)));
+    let of = settings.iter().filter(|s| matches(&claim.of, s));
+    let tried: Vec<Tried<'_>> = of.map(|s| Tried::of(claim, s)).collect();
+    let outcome = Outcome::of_any(tried.iter().map(|t| t.outcome));
+    // What could not be judged is no evidence of anything.
+    let decided = tried.iter().filter(|t| t.outcome == outcome && outcome != Outcome::NotMeasured);
+    let scored = decided.filter_map(|t| Some((t.setting, t.share?)));
     let best = scored.max_by(|left, right| left.1.total_cmp(&right.1));
-    let (outcome, sentence) = match best {
-        Some((setting, share)) if share >= 1.0 => {
-            (Outcome::Met, sentence(claim, setting, tried.len(), share))
-        }
-        Some((setting, share)) => (Outcome::NotMet, sentence(claim, setting, tried.len(), share)),
-        None => (Outcome::NotMeasured, not_measured(claim, settings, tried.len())),
+    let sentence = match best {
+        Some((setting, share)) => sentence(claim, setting, tried.len(), share),
+        None => not_measured(claim, settings, &tried),
     };
     JudgedClaim {
         name: claim.name.clone(),
@@ -140,6 +186,12 @@ pub fn judge(claim: &Claim, settings: &[Setting]) -> JudgedClaim {
         attained_percent: best.map(|(_, share)| 100.0 * share),
         sentence,
     }
+}
+
+/// The expectations of a claim that cannot be judged at a setting: `the 99.9th percentile of latency`.
+fn not_judged(claim: &Claim, setting: &Setting) -> String {
+    let missing = claim.expect.iter().filter(|e| setting.figure(e.figure).is_none());
+    missing.map(|e| e.figure.words()).collect::<Vec<_>>().join(" and ")
 }
 
 fn begin(claim: &Claim) -> String {
@@ -167,8 +219,14 @@ fn sentence(claim: &Claim, best: &Setting, tried: usize, share: f64) -> String {
     let near = near.map_or_else(String::new, |h| {
         format!("; the difference is within the ±{} % of the measurement", percent(h))
     });
+    let missing = not_judged(claim, best);
+    let missing = if missing.is_empty() {
+        missing
+    } else {
+        format!("; too few I/Os were measured there to judge {missing}")
+    };
     format!(
-        "{}, {of} {}: {}, {} in flight on {}{near}.",
+        "{}, {of} {}: {}, {} in flight on {}{near}{missing}.",
         begin(claim),
         measured.join(" with "),
         best.title,
@@ -177,9 +235,22 @@ fn sentence(claim: &Claim, best: &Setting, tried: usize, share: f64) -> String {
     )
 }
 
-fn not_measured(claim: &Claim, settings: &[Setting], tried: usize) -> String {
-    if tried > 0 {
-        return format!("{}, but too few I/Os were measured to say.", begin(claim));
+fn not_measured(claim: &Claim, settings: &[Setting], tried: &[Tried<'_>]) -> String {
+    let open: Vec<&Tried<'_>> =
+        tried.iter().filter(|t| t.outcome == Outcome::NotMeasured).collect();
+    if let [first, others @ ..] = open.as_slice() {
+        let place = if tried.len() == 1 {
+            "at the only setting".to_owned()
+        } else {
+            format!("at {} of {} settings", 1 + others.len(), tried.len())
+        };
+        let (what, title) = (not_judged(claim, first.setting), &first.setting.title);
+        let depth = grouped(first.setting.in_flight as f64);
+        let example = if others.is_empty() { "" } else { "for example " };
+        return format!(
+            "{}, but too few I/Os were measured {place} to judge {what}: {example}{title}, {depth} in flight.",
+            begin(claim)
+        );
     }
     let mut loads: Vec<&str> = settings.iter().map(|s| s.load.as_str()).collect();
     loads.sort_unstable();
@@ -205,7 +276,7 @@ mod tests {
             load: load.to_owned(),
             title: "8 KiB random read".to_owned(),
             block_bytes: Some(8192),
-            random: true,
+            random: Some(true),
             write_percent: 0,
             durable: false,
             in_flight,
@@ -271,6 +342,74 @@ mod tests {
             judge(&claim(&["iops >= 8000"], Selector::default()), &[setting("a", 1, 7900.0, 1.0)]);
         assert_eq!(judged.outcome, Outcome::NotMet);
         assert!(judged.sentence.contains("within the ±2 % of the measurement"));
+    }
+
+    /// A claim of 8 000 IOPS with a p99.9 was "not measured" on storage that gave 3 912: at each depth too few I/Os
+    /// were measured for the percentile, and one condition that could not be judged hid the one that had failed.
+    #[test]
+    fn one_condition_that_failed_is_not_met_whatever_else_is_missing() {
+        let settings = [setting("a", 1, 300.0, 1.0), setting("a", 32, 3912.0, 8.0)];
+        let all = ["latency_p99_9 <= 5ms", "iops >= 8000", "latency_max <= 1s"];
+        let judged = judge(&claim(&all, Selector::default()), &settings);
+        assert_eq!(judged.outcome, Outcome::NotMet);
+        assert!((judged.attained_percent.unwrap() - 48.9).abs() < 1e-9);
+        assert!(
+            judged.sentence.ends_with(
+                "best of 2 settings 3 912 (49 %): 8 KiB random read, 32 in flight on 20 GiB; too few I/Os were \
+                 measured there to judge the 99.9th percentile of latency and the longest latency."
+            ),
+            "{}",
+            judged.sentence
+        );
+    }
+
+    /// A percentile that is known at 32 in flight and too high says nothing of the depth at which too few I/Os were
+    /// measured.
+    #[test]
+    fn a_setting_that_could_not_be_judged_may_be_the_one_that_meets_the_claim() {
+        let mut settings = [setting("a", 1, 9000.0, 1.0), setting("a", 32, 9000.0, 80.0)];
+        settings[0].figures.pop();
+        let of = |settings: &[Setting]| {
+            judge(&claim(&["iops >= 8000", "latency_p99 <= 5ms"], Selector::default()), settings)
+        };
+        let judged = of(&settings);
+        assert_eq!((judged.outcome, judged.attained_percent), (Outcome::NotMeasured, None));
+        assert!(
+            judged.sentence.ends_with(
+                ", but too few I/Os were measured at 1 of 2 settings to judge the 99th percentile of \
+                 latency: 8 KiB random read, 1 in flight."
+            ),
+            "{}",
+            judged.sentence
+        );
+        settings[0].figures[0].1 = 7000.0;
+        assert_eq!(of(&settings).outcome, Outcome::NotMet, "too few IOPS, whatever the latency");
+    }
+
+    /// Storage that answered nothing within a whole measurement was "not measured".
+    #[test]
+    fn no_io_at_all_is_a_throughput_of_zero() {
+        let judged =
+            judge(&claim(&["iops >= 8000"], Selector::default()), &[setting("a", 1, 0.0, 0.0)]);
+        assert_eq!((judged.outcome, judged.attained_percent), (Outcome::NotMet, Some(0.0)));
+    }
+
+    #[test]
+    fn outcomes_combine_whatever_their_order() {
+        use Outcome::{Met, NotMeasured, NotMet};
+        for (two, all, any) in [
+            ([Met, Met], Met, Met),
+            ([Met, NotMeasured], NotMeasured, Met),
+            ([Met, NotMet], NotMet, Met),
+            ([NotMeasured, NotMeasured], NotMeasured, NotMeasured),
+            ([NotMeasured, NotMet], NotMet, NotMeasured),
+            ([NotMet, NotMet], NotMet, NotMet),
+        ] {
+            let turned = [two[1], two[0]];
+            assert_eq!((Outcome::of_all(two), Outcome::of_all(turned)), (all, all), "{two:?}");
+            assert_eq!((Outcome::of_any(two), Outcome::of_any(turned)), (any, any), "{two:?}");
+        }
+        assert_eq!((Outcome::of_all([]), Outcome::of_any([])), (Met, NotMeasured));
     }
 
     #[test]

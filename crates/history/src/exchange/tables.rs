@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use results::{Measurement, Point, Status};
+use workload::PatternKind;
 
 use super::columns::{Column, Field, Shown, Type, columns};
 use crate::Load;
@@ -92,8 +93,9 @@ fn kind(load: &Load) -> Field<'_> {
 }
 
 fn stripe(load: &Load) -> Field<'_> {
-    let shared = load.pattern.starts_with("sequential");
-    Field::Text(if shared { "sequential".into() } else { load.pattern.as_str().into() })
+    let order = PatternKind::of_word(&load.pattern);
+    let sequential = order.is_some_and(PatternKind::is_sequential);
+    Field::Text(if sequential { "sequential".into() } else { load.pattern.as_str().into() })
 }
 
 /// One column under a name of SQLIO's tools.

@@ -9,6 +9,7 @@ use counters::{DiskWindow, Sampler, Window};
 use history::drift::{Capacities, Counted, Place, drift as held_against};
 use history::{By, Filter, History, Load, Order, Page};
 use inspect::{Inspector, Storage};
+use workload::PatternKind;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
@@ -75,8 +76,7 @@ pub(crate) fn drift(
         now: &now,
         tool_version: env!("CARGO_PKG_VERSION"),
     };
-    let mut drift =
-        held_against(&place, &counted(disk, window.seconds), Capacities::of_loads(&loads));
+    let mut drift = held_against(&place, &counted(disk, window.seconds), Capacities::of(&loads));
     drift.warnings.extend(elsewhere);
     print(&if args.json { json(&drift)? } else { report::text::drift(&drift) })?;
     Ok(if stop.load(Ordering::Relaxed) { Outcome::Interrupted } else { Outcome::Done })
@@ -143,12 +143,12 @@ fn best(
 
 /// The best of each kind of load.
 fn kinds(history: &History, filter: &Filter) -> Result<Vec<Load>, Failure> {
-    let sequential = |pattern: &str| (By::MibPerS, Some(pattern.to_owned()), None);
+    let pattern = |kind: PatternKind| Some(kind.word().to_owned());
     let wanted = [
-        (By::Iops, Some("random".to_owned()), Some(0)),
+        (By::Iops, pattern(PatternKind::Random), Some(0)),
         (By::Iops, None, Some(100)),
-        sequential("sequential"),
-        sequential("sequential-shared"),
+        (By::MibPerS, pattern(PatternKind::Sequential), None),
+        (By::MibPerS, pattern(PatternKind::SequentialShared), None),
     ];
     let mut loads = Vec::new();
     for (by, pattern, write_percent) in wanted {

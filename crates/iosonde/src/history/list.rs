@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use history::{Entry, Filter, History, Listing, Order, Page, State};
 use jiff::Timestamp;
@@ -10,7 +11,7 @@ use jiff::tz::TimeZone;
 use report::text::{Table, clean, shorten, shorten_path, wrap};
 use results::Status;
 use serde_json::{Value, json};
-use workload::{Bytes, show_number};
+use workload::{Bytes, PatternKind, show_number};
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
@@ -43,8 +44,8 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Only of this command
-    #[arg(long, value_enum)]
-    pub kind: Option<KindArg>,
+    #[arg(long, value_name = "COMMAND", value_parser = PossibleValuesParser::new(results::kind_words()))]
+    pub kind: Option<String>,
 
     /// Only of this host
     #[arg(long, value_name = "NAME")]
@@ -71,8 +72,8 @@ pub(crate) struct FilterArgs {
     pub status: Option<StatusArg>,
 
     /// Only with a measurement of this pattern
-    #[arg(long, value_enum)]
-    pub pattern: Option<PatternArg>,
+    #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(patterns()))]
+    pub pattern: Option<String>,
 
     /// Only with a measurement of this block size
     #[arg(long, value_name = "SIZE")]
@@ -81,18 +82,6 @@ pub(crate) struct FilterArgs {
     /// Only with all of these words in title, targets, host, device, tags or notes
     #[arg(long, value_name = "WORDS")]
     pub text: Option<String>,
-}
-
-/// Commands that leave results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KindArg {
-    Run,
-    Assess,
-    Knee,
-    Sweep,
-    Sizes,
-    Scale,
-    Iometer,
 }
 
 /// How a result ended.
@@ -108,19 +97,9 @@ pub(crate) enum StatusArg {
     Unfinished,
 }
 
-/// Patterns that a history knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PatternArg {
-    /// Anywhere
-    Random,
-    /// One after the other
-    Sequential,
-    /// One after the other, all threads sharing one position
-    SequentialShared,
-    /// In steps
-    Stride,
-    /// Several of them at once
-    Mixed,
+/// The patterns of measurements.
+fn patterns() -> Vec<PossibleValue> {
+    PatternKind::ALL.iter().map(|kind| PossibleValue::new(kind.word()).help(kind.help())).collect()
 }
 
 /// A moment as people write it.
@@ -136,9 +115,6 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 impl FilterArgs {
     /// The filter that the flags describe.
     pub(crate) fn filter(&self) -> Filter {
-        let name = |value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
-            value().map(|value| value.get_name().to_owned())
-        };
         let status = self.status.map(|status| match status {
             StatusArg::Complete => State::Ended(Status::Complete),
             StatusArg::Interrupted => State::Ended(Status::Interrupted),
@@ -147,14 +123,14 @@ impl FilterArgs {
         });
         Filter {
             text: self.text.clone(),
-            kind: name(&|| self.kind?.to_possible_value()),
+            kind: self.kind.clone(),
             host: self.host.clone(),
             target: self.target.clone(),
             tag: self.tag.clone(),
             status,
             since: self.since.map(|moment| moment.to_string()),
             until: self.until.map(|moment| moment.to_string()),
-            pattern: name(&|| self.pattern?.to_possible_value()),
+            pattern: self.pattern.clone(),
             block_bytes: self.block.map(|bytes| bytes.0),
             ..Filter::default()
         }

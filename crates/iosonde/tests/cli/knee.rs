@@ -48,6 +48,26 @@ fn an_expectation_that_is_not_met_ends_with_its_own_code() {
     assert!(text.contains("not reached."), "{text}");
 }
 
+/// Where too few I/Os were measured for the percentile, the expectation was "not reached", as if that had been seen.
+#[test]
+fn an_expectation_that_cannot_be_judged_is_said_to_be_so_and_does_not_pass() {
+    let slow = ["--sim", "servers = 1, read_ns = \"50ms\"", "--latency-target", "10s@p99.9"];
+    let open = knee(&[&slow[..], &["--iops", "15"]].concat());
+    assert_eq!(code(&open), 4, "{}", stderr(&open));
+    let text =
+        String::from_utf8(open.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let said =
+        "expected 15 IOPS are reached cannot be judged: too few I/Os were measured for p99.9.";
+    assert!(text.contains(said), "{text}");
+    let failed = knee(&[&slow[..], &["--iops", "5000"]].concat());
+    assert_eq!(code(&failed), 4, "{}", stderr(&failed));
+    let text = String::from_utf8(failed.stdout).unwrap();
+    assert!(
+        text.contains("not reached."),
+        "no load gives 5 000 IOPS, whatever its latency: {text}"
+    );
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_the_remedy() {
     fails(&knee(&["--depth", "8"]), 2, "--from and --to");

@@ -81,3 +81,26 @@ fn a_missing_directory_is_not_taken_for_a_file_to_be_made() {
     assert_eq!(names(dir.path()), [""; 0]);
     succeeds(&run_small(&dir.path().join("dta.test"), &[]));
 }
+
+/// The sentence that begins with `Exit codes:`, on one line.
+fn exit_codes(text: &str) -> String {
+    let at = text.find("Exit codes:").unwrap();
+    let paragraph = text[at..].split("\n\n").next().unwrap();
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Exit code 3, wrong data, is what `validate` is for; neither `--help` nor the README knew it.
+#[test]
+fn help_and_readme_list_the_same_exit_codes() {
+    let output = command(&["--help"]).output().unwrap();
+    succeeds(&output);
+    let help = exit_codes(&String::from_utf8(output.stdout).unwrap());
+    let readme =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    assert_eq!(exit_codes(&readme), help);
+    for code in
+        ["0 done;", "; 1 ", "; 2 ", "; 3 the storage returned wrong data;", "; 4 ", "; 130 "]
+    {
+        assert!(help.contains(code), "`{code}` is not in: {help}");
+    }
+}

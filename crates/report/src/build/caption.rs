@@ -2,7 +2,7 @@
 //! nothing.
 
 use results::{Measurement, SweptCell};
-use workload::{Bytes, Mode, Pattern, Stream};
+use workload::{Bytes, Mode, Stream};
 
 use crate::words;
 
@@ -27,16 +27,6 @@ pub(super) struct Caption {
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
     if !list.contains(&value) {
         list.push(value);
-    }
-}
-
-/// `random`, `sequential` or `stride`.
-pub(super) fn pattern(pattern: Pattern) -> &'static str {
-    match pattern {
-        Pattern::Random => "random",
-        Pattern::Sequential | Pattern::SequentialShared => "sequential",
-        Pattern::Stride { .. } => "stride",
-        Pattern::Matrix { .. } => "matrix",
     }
 }
 
@@ -109,12 +99,7 @@ impl Caption {
         for block in &stream.blocks {
             add(&mut self.blocks, block.bytes.0);
         }
-        let order = match &stream.diskspd {
-            Some(_) if words::is_sequential(stream) => "sequential",
-            Some(_) => "random",
-            None => pattern(stream.pattern),
-        };
-        add(&mut self.patterns, order);
+        add(&mut self.patterns, stream.pattern_kind().word());
         add(&mut self.directions, direction(stream.write_percent));
     }
 

@@ -95,9 +95,10 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
 }
 
 fn within(within: &WithinLatency) -> Card {
-    let judgement = match (within.met, within.measurement) {
-        (Some(true), _) | (None, Some(_)) => Judgement::Good,
-        (Some(false), _) | (None, None) => Judgement::Bad,
+    let judgement = match (within.met, within.expected_iops, within.measurement) {
+        (Some(true), ..) | (None, None, Some(_)) => Judgement::Good,
+        (Some(false), ..) | (None, None, None) => Judgement::Bad,
+        (None, Some(_), _) => Judgement::Unknown,
     };
     let answer = within.iops.map_or_else(
         || "no load was within it".to_owned(),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use results::{Document, Environment, Measurement};
 
-use super::caption::{self, pattern};
+use super::caption;
 use super::make::{column, number, table, text, whole};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
@@ -118,16 +118,13 @@ fn identity(document: &Document, m: &Measurement) -> Vec<Cell> {
         if m.environment.host.is_some() { &m.environment } else { document.environment() };
     let yes_no = |value: bool| text(if value { "yes" } else { "no" });
     let streams = &m.workload.streams;
-    let mut patterns: Vec<&str> = streams.iter().map(|s| pattern(s.pattern)).collect();
-    patterns.dedup();
-    let writes = streams.iter().filter(|s| s.writes()).collect::<Vec<_>>();
     vec![
-        text(&patterns.join(" + ")),
+        text(m.workload.pattern_kind().word()),
         whole(alike(streams.iter().map(|s| u64::from(s.write_percent)))),
         whole(alike(streams.iter().flat_map(|s| &s.blocks).map(|b| b.bytes.0))),
         whole(Some(m.file_bytes).filter(|bytes| m.origin.is_none() || *bytes > 0)),
         yes_no(m.workload.is_direct()),
-        yes_no(!writes.is_empty() && writes.iter().all(|s| s.durable)),
+        yes_no(m.workload.is_durable()),
         text(&targets(m)),
         text(&device(environment)),
         text(environment.host.as_ref().map_or("", |h| &h.hostname)),

@@ -215,13 +215,8 @@ fn csv_line(e: &Experiment<Sweep>, cell: &SweptCell) -> String {
         100 => "W".to_owned(),
         percent => format!("W{percent}"),
     };
-    let stripe = if cell.cell.is_sequential() {
-        "sequential"
-    } else if cell.cell.is_random() {
-        "random"
-    } else {
-        "stride"
-    };
+    let order = cell.cell.stream().pattern_kind();
+    let stripe = if order.is_sequential() { "sequential" } else { order.word() };
     let source = match cell.source {
         Source::Measured => "measured",
         Source::Inferred => "inferred",

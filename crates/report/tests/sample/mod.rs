@@ -435,7 +435,7 @@ pub(crate) fn assessment_with_findings() -> Assessment {
         load: "random_read_8k".to_owned(),
         title: "8 KiB random read".to_owned(),
         block_bytes: Some(8192),
-        random: true,
+        random: Some(true),
         write_percent: 0,
         durable: false,
         in_flight: 16,

@@ -45,6 +45,8 @@ const fn column(key: &'static str, name: &'static str, by: By, figures: bool) ->
 struct List {
     running: Vec<Running>,
     asked: filters::Asked,
+    kinds: Vec<&'static str>,
+    patterns: Vec<&'static str>,
     tags: Vec<String>,
     order: String,
     heads: Vec<Head>,
@@ -125,6 +127,8 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
         older: more.then(|| to(page + 1)),
         rows: list.entries.iter().map(row).collect(),
         order: parameters.text("order"),
+        kinds: results::kind_words(),
+        patterns: filters::patterns(),
         tags: tags.iter().map(|(tag, _)| words::clean(tag)).collect(),
         asked,
     })

@@ -3,7 +3,7 @@
 use analysis::claims::{self, Claim, Figure, JudgedClaim, Setting};
 use analysis::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
-use workload::{Pattern, Stream};
+use workload::{PatternKind, Stream};
 
 use super::conclude::Changed;
 use super::plan::{self, Load};
@@ -102,7 +102,11 @@ fn setting(title: &str, stream: &Stream, figures: Vec<(Figure, f64)>) -> Setting
         load: stream.name.clone(),
         title: title.to_owned(),
         block_bytes: only,
-        random: stream.pattern == Pattern::Random,
+        random: match stream.pattern_kind() {
+            PatternKind::Random => Some(true),
+            PatternKind::Sequential | PatternKind::SequentialShared => Some(false),
+            _ => None,
+        },
         write_percent: stream.write_percent,
         durable: stream.durable,
         in_flight: u64::from(stream.threads) * u64::from(stream.depth),

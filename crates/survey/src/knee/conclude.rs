@@ -83,12 +83,7 @@ fn title(options: &KneeOptions) -> String {
         percent => format!("{percent} % write"),
     };
     let durable = if stream.durable && stream.writes() { ", durable" } else { "" };
-    let pattern = match stream.pattern {
-        workload::Pattern::Random => "random",
-        workload::Pattern::Sequential | workload::Pattern::SequentialShared => "sequential",
-        workload::Pattern::Stride { .. } => "stride",
-        workload::Pattern::Matrix { .. } => "matrix",
-    };
+    let pattern = stream.pattern_kind().word();
     format!("{} {pattern} {direction}{durable}", blocks.join(" + "))
 }
 

@@ -1,8 +1,9 @@
 //! The most I/Os a second within a latency.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
+use analysis::claims::Outcome;
 use results::{Latency, Measurement, Purpose, WithinLatency};
 use serde::Serialize;
 use workload::{Nanoseconds, show_ns, show_number};
@@ -115,6 +116,16 @@ impl Found<'_> {
         (apart && middle > within && middle < beyond).then_some(middle)
     }
 
+    /// Whether any load gives that many IOPS within the latency.
+    fn outcome(&self, target: &LatencyTarget, iops: f64) -> Outcome {
+        let is = |met: bool| if met { Outcome::Met } else { Outcome::NotMet };
+        Outcome::of_any(self.by_depth().map(|(_, m)| {
+            let latency = target.reached(m).map(|ns| is(ns <= target.latency_ns.0 as f64));
+            let latency = latency.unwrap_or(Outcome::NotMeasured);
+            Outcome::of_all([is(m.total.iops >= iops), latency])
+        }))
+    }
+
     fn best(&self, target: &LatencyTarget) -> WithinLatency {
         let loads = self.loads.iter().filter(|load| {
             matches!(load.purpose, Purpose::Curve | Purpose::LatencyTarget)
@@ -122,8 +133,7 @@ impl Found<'_> {
         });
         let best = loads.max_by(|a, b| a.iops.total_cmp(&b.iops));
         let reached_ns = best.and_then(|load| target.reached(&self.measurements[load.measurement]));
-        let met =
-            target.expected_iops.map(|expected| best.is_some_and(|load| load.iops >= expected));
+        let expected = target.expected_iops.map(|iops| (iops, self.outcome(target, iops)));
         let mut explanation = match (best, reached_ns) {
             (Some(load), Some(ns)) => format!(
                 "Within {target}, the most is {} IOPS, with {} in flight, at {} of {}.",
@@ -134,10 +144,19 @@ impl Found<'_> {
             ),
             _ => format!("No load that was measured is within {target}."),
         };
-        if let (Some(expected), Some(met)) = (target.expected_iops, met) {
-            let word = if met { "are reached" } else { "are not reached" };
-            let expected = show_number(expected);
-            explanation = format!("{explanation} The expected {expected} IOPS {word}.");
+        if let Some((iops, outcome)) = expected {
+            let iops = show_number(iops);
+            let _ = match outcome {
+                Outcome::Met => write!(explanation, " The expected {iops} IOPS are reached."),
+                Outcome::NotMet => {
+                    write!(explanation, " The expected {iops} IOPS are not reached.")
+                }
+                Outcome::NotMeasured => write!(
+                    explanation,
+                    " Whether the expected {iops} IOPS are reached cannot be judged: too few I/Os were measured for {}.",
+                    target.statistic
+                ),
+            };
         }
         WithinLatency {
             target: target.to_string(),
@@ -148,7 +167,11 @@ impl Found<'_> {
             iops: best.map(|load| load.iops),
             reached_ns,
             expected_iops: target.expected_iops,
-            met,
+            met: expected.and_then(|(_, outcome)| match outcome {
+                Outcome::Met => Some(true),
+                Outcome::NotMet => Some(false),
+                Outcome::NotMeasured => None,
+            }),
             explanation,
         }
     }

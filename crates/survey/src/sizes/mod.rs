@@ -11,7 +11,7 @@ use analysis::edge::{Edge, SizePoint, find_edge};
 use engine::PrepareError;
 use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Status, Warmed};
 use serde::Serialize;
-use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, Stream};
+use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, PatternKind, Stream};
 
 use crate::lab::{Lab, Progress, Setup, Timing};
 use crate::medium;
@@ -185,8 +185,9 @@ fn edge(
 }
 
 fn shows_caches(stream: &Stream) -> bool {
-    let random = stream.pattern == Pattern::Random || stream.random_percent == 100;
-    random && stream.distribution == Distribution::Uniform && !stream.writes()
+    stream.pattern_kind() == PatternKind::Random
+        && stream.distribution == Distribution::Uniform
+        && !stream.writes()
 }
 
 fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<String> {
