@@ -335,7 +335,7 @@ mod tests {
         for durable in [0.2, 0.5] {
             for write_back in [None, Some(false)] {
                 for rotational in [None, Some(true)] {
-                    let array = Evidence { write_back, rotational, ..of(durable, durable, 8.0) };
+                    let array = Evidence { rotational, write_back, ..of(durable, durable, 8.0) };
                     let honesty = judge(&array).unwrap();
                     assert_eq!(honesty.sign, Sign::FasterThanMedium, "{array:?}");
                     assert_eq!(honesty.disbelief(), None);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dialects::{recognise, sqliosim};
-use history::{Chosen, Filter, Format, History, Place};
+use history::{Chosen, Format, History, Place};
 use results::Document;
 use serde_json::Value;
 use workload::sweep::PRESETS;
