@@ -1,16 +1,19 @@
 //! What happens while the engine works: one stream that every display reads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use results::Point;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One thing that happened.
-#[derive(Debug, Clone, PartialEq)]
+/// One thing that happened. Its JSON form is described in `docs/live.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A test file is being written; comes several times a second.
     Filling {
-        /// The file.
+        /// The file. In JSON, what is not UTF-8 in its name is replaced.
+        #[serde(serialize_with = "lossy")]
         path: PathBuf,
         /// Bytes written so far.
         done_bytes: u64,
@@ -39,18 +42,42 @@ pub enum Event {
     /// What each worker did; comes about once a second of the measured window, for those who look on.
     Workers {
         /// What the workers' numbers mean.
+        #[serde(serialize_with = "shared", deserialize_with = "names")]
         names: Arc<WorkerNames>,
         /// Each worker, in the order of the measurement.
+        #[serde(serialize_with = "shared", deserialize_with = "points")]
         points: Arc<[WorkerPoint]>,
     },
     /// The measured window has ended, just now.
     WindowEnded,
     /// Something that the user should know now.
-    Warning(String),
+    Warning {
+        /// The sentence.
+        text: String,
+    },
+}
+
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.to_string_lossy().serialize(serializer)
+}
+
+fn shared<T: Serialize + ?Sized, S: Serializer>(
+    value: &Arc<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    value.as_ref().serialize(serializer)
+}
+
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<WorkerNames>, D::Error> {
+    WorkerNames::deserialize(deserializer).map(Arc::new)
+}
+
+fn points<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[WorkerPoint]>, D::Error> {
+    Vec::deserialize(deserializer).map(Into::into)
 }
 
 /// How the streams and targets of a workload are called.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerNames {
     /// The streams, by their numbers.
     pub streams: Vec<String>,
@@ -59,7 +86,7 @@ pub struct WorkerNames {
 }
 
 /// What one worker did since the last such point.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WorkerPoint {
     /// Number of its stream, from 0.
     pub stream: usize,

@@ -48,7 +48,7 @@ impl Watchdog {
                 long.len(),
                 show_ns(oldest as f64)
             );
-            observer.event(&Event::Warning(text));
+            observer.event(&Event::Warning { text });
         }
         self.counted = long;
     }

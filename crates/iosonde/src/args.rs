@@ -17,6 +17,7 @@ use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
 use crate::loads::{SpecsArgs, WorkloadArgs};
 use crate::monitor::MonitorArgs;
+use crate::plans::{AgainArgs, DoArgs};
 use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
 use crate::report::ReportArgs;
@@ -57,6 +58,10 @@ pub(crate) enum Command {
     Validate(Box<ValidateArgs>),
     /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of devices, CPU, pressure
     Monitor(Box<MonitorArgs>),
+    /// Run a plan from a file, as `--print-plan` prints it
+    Do(Box<DoArgs>),
+    /// Repeat an earlier result exactly, and compare the new one with it
+    Again(Box<AgainArgs>),
     /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
     Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
@@ -164,6 +169,10 @@ pub(crate) struct AssessArgs {
     /// Print the whole result as JSON on stdout
     #[arg(long)]
     pub json: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
 
     #[command(flatten)]
     pub recording: RecordingArgs,
@@ -279,6 +288,10 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub repeat: RepeatArgs,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
 
     #[command(flatten)]
     pub recording: RecordingArgs,

@@ -1,95 +1,87 @@
 //! `iosonde assess`: the main job.
 
-use std::cell::RefCell;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::claims;
 use analysis::verdict::Database;
-use results::{ASSESSMENT_SCHEMA, Assessment, Document, Measurement, Pace};
-use survey::{AssessOptions, Progress};
+use engine::Permissions;
+use jobs::{Event, Plan, Sink};
+use results::{Assessment, Document, Measurement, Pace};
+use survey::AssessOptions;
 use workload::{Mode, Stream, Target, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
-use crate::display::Display;
+use crate::conducting::{Console, Manners, conduct_into, words};
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{outcome as outcome_of, read};
+use crate::experiment::read;
 use crate::files::{create_beside, write_whole};
 use crate::loads;
-use crate::recording::{Recorder, Subject};
-use crate::run::{apply_targets, describe, json};
+use crate::plans::print_plan;
+use crate::run::{apply_targets, describe};
 
 /// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let options = options_of(args)?;
-    if args.target.dry_run {
-        return dry_run(&options);
+    if args.print_plan {
+        return print_plan(&Plan::Assess(Box::new(options)));
     }
-    let recorder = RefCell::new(Recorder::open(&args.recording, subject(&options)?)?);
-    let report_path = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
-    let has_history = recorder.borrow().history().is_some();
-    let mut journal = (!has_history).then(|| Journal::beside(&report_path));
-    let mut display = Display::of(args.target.manner(), recorder.borrow().subject());
-    let outcome = survey::assess(&options, stop, &mut |progress| {
-        recorder.borrow_mut().hear(&progress, &mut display);
-        display.progress(&progress);
-        if let (Progress::Measured(measurement), Some(journal)) = (&progress, &mut journal)
-            && let Err(error) = journal.keep(measurement)
-        {
-            display.message(&format!("warning: {error}"));
-        }
-    });
-    display.finish();
-    let mut recorder = recorder.into_inner();
-    let assessment = match outcome {
-        Ok(assessment) => assessment,
-        Err(error) => {
-            recorder.give_up();
-            // The empty file that proved the report can be written.
-            if fs::metadata(&report_path).is_ok_and(|m| m.len() == 0) {
-                let _ = fs::remove_file(&report_path);
-            }
-            return Err(error.into());
-        }
-    };
-    let written = write_report(&assessment, &report_path, journal.as_ref());
-    let text = if args.json {
-        json(&assessment)?
-    } else {
-        report::text::assessment(&assessment, written.is_ok().then_some(report_path.as_path()))
-    };
-    print(&text)?;
-    let noted = recorder.finish(&Document::Assessment(Box::new(assessment.clone())));
-    if noted.is_ok() {
-        recorder.say(args.target.quiet);
+    if args.target.conduct.dry_run {
+        print(&describe_options(&options, &args.target.permissions())?)?;
+        return Ok(Outcome::Done);
     }
-    both(written, noted)?;
+    let report = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
+    let plan = Plan::Assess(Box::new(options));
+    let permissions = args.target.permissions();
+    let manner = args.target.manner();
+    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    let journal = args.recording.no_history.then(|| Journal::beside(&report));
+    let mut console = AssessConsole { console: Console::of(&plan, &manners)?, report, journal };
+    let conducted = conduct_into(&plan, &manners, &mut console, stop);
+    let AssessConsole { report, journal, .. } = console;
+    let (_, outcome) = conducted.inspect_err(|_| {
+        // The empty file that proved the report can be written.
+        if fs::metadata(&report).is_ok_and(|m| m.len() == 0) {
+            let _ = fs::remove_file(&report);
+        }
+    })?;
     if let Some(journal) = journal {
         journal.remove();
     }
-    // A claim that could not be judged must not pass for one that is met.
-    let claims = claims::Outcome::of_all(assessment.claims.iter().map(|c| c.outcome));
-    Ok(match outcome_of(assessment.status) {
-        Outcome::Done if claims != claims::Outcome::Met => Outcome::NotMet,
-        outcome => outcome,
-    })
+    Ok(outcome)
 }
 
-fn subject(options: &AssessOptions) -> Result<Subject, Failure> {
-    let title = format!("loads of {}", options.database.title());
-    let target = [Target { path: options.target.clone(), size_bytes: options.size }];
-    Subject::new("assess", ASSESSMENT_SCHEMA, title, (&target, options.engine), options)
+/// Writes the report, and prints the assessment.
+struct AssessConsole {
+    console: Console,
+    report: PathBuf,
+    /// Without a history, the measurements until there is a report.
+    journal: Option<Journal>,
 }
 
-/// A full disk may cost the report and the record: both are said.
-fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
-    match (first, second) {
-        (Err(Failure::CannotRun(a)), Err(Failure::CannotRun(b))) => {
-            Err(Failure::CannotRun(format!("{a}\n{b}")))
+impl Sink for AssessConsole {
+    fn hear(&mut self, event: &Event) {
+        self.console.hear(event);
+        if let (Event::Measured { measurement }, Some(journal)) = (event, &mut self.journal)
+            && let Err(error) = journal.keep(measurement)
+        {
+            self.console.display.message(&format!("warning: {error}"));
         }
-        (first, second) => first.and(second),
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let Document::Assessment(assessment) = document else {
+            return self.console.deliver(document);
+        };
+        let written = words(write_report(assessment, &self.report, self.journal.as_ref()));
+        let shown = written.is_ok().then_some(self.report.as_path());
+        let printed = self.console.print(document, || report::text::assessment(assessment, shown));
+        // A full disk may cost the report and the output: both are said.
+        match (written, printed) {
+            (Err(written), Err(printed)) => Err(format!("{written}\n{printed}")),
+            (written, printed) => written.and(printed),
+        }
     }
 }
 
@@ -145,7 +137,11 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
     })
 }
 
-fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
+/// What an assessment would do.
+pub(crate) fn describe_options(
+    options: &AssessOptions,
+    permissions: &Permissions,
+) -> Result<String, Failure> {
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let stream = Stream { write_percent: 50, ..Stream::default() };
     let workload = Workload {
@@ -153,7 +149,7 @@ fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
         sim: options.sim.clone(),
         ..Workload::single(target, stream)
     };
-    let plans = engine::plan(&workload, &options.permissions)?;
+    let plans = engine::plan(&workload, permissions)?;
     let text = match plans.as_slice() {
         // The plan is of a size that nobody asked for and that will not be taken.
         [plan] if options.size.is_none() && plan.action.fills() && plan.file_bytes == 0 => {
@@ -167,8 +163,7 @@ fn dry_run(options: &AssessOptions) -> Result<Outcome, Failure> {
         Pace::Normal => "about a quarter of an hour",
         Pace::Long => "about an hour",
     };
-    print(&format!("{text}takes {time} beside that\n"))?;
-    Ok(Outcome::Done)
+    Ok(format!("{text}takes {time} beside that\n"))
 }
 
 /// `iosonde-2026-11-21-1504.html` in the current directory.

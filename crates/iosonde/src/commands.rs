@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
 use crate::{
-    assess, diskspd, history, inspect, iometer, knee, loads, monitor, report, run, scale, serve,
-    sizes, sqlio, sqliosim, sweep, validate,
+    assess, diskspd, history, inspect, iometer, knee, loads, monitor, plans, report, run, scale,
+    serve, sizes, sqlio, sqliosim, sweep, validate,
 };
 
 /// Does it.
@@ -16,6 +16,8 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Run(run) => run::run(run, stop),
         Command::Assess(assess) => assess::assess(assess, stop),
         Command::Inspect(args) => inspect::inspect(args),
+        Command::Do(args) => plans::from_file(args, stop),
+        Command::Again(args) => plans::repeat(args, stop),
         Command::Knee(knee) => knee::knee(knee, stop),
         Command::Sweep(sweep) => sweep::sweep(sweep, stop),
         Command::Sizes(args) => sizes::sizes(args, stop),

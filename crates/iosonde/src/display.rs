@@ -1,20 +1,40 @@
 //! Progress on stderr: a live line on a terminal, a plain line now and then elsewhere, or with `--live` a screen.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::Event;
+use jobs::Subject;
 use report::text::clean;
 use results::Point;
-use survey::Progress;
 use workload::{Bytes, show_duration, show_ns, show_number};
 
-use crate::recording::Subject;
 use crate::screen::{About, Heard, Screen};
 use crate::validate::progress;
 
 /// Without a terminal, a line comes at most this often.
 const PLAIN_PERIOD: Duration = Duration::from_secs(10);
+
+/// Whether stderr has events as lines of JSON instead of words. Set once, before anything is shown.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// From now on, everything on stderr is an event of docs/live.md as a line of JSON, but for the error that ends a command.
+pub(crate) fn speak_json() {
+    AS_JSON.store(true, Ordering::Relaxed);
+}
+
+fn speaks_json() -> bool {
+    AS_JSON.load(Ordering::Relaxed)
+}
+
+/// Writes an event as a line of JSON.
+fn write_json(event: &jobs::Event) {
+    if let Ok(line) = serde_json::to_string(event) {
+        // What cannot be shown is not worth failing for.
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
 
 /// How much is shown while a command measures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,7 +62,7 @@ pub(crate) struct Display {
 impl Display {
     /// A display on stderr.
     pub(crate) fn new(quiet: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
+        let terminal = io::stderr().is_terminal() && !speaks_json();
         Self {
             quiet,
             screen: None,
@@ -94,6 +114,9 @@ impl Display {
 
     /// Names what is done from now on.
     pub(crate) fn title(&mut self, title: &str) {
+        if speaks_json() {
+            return;
+        }
         if self.terminal && self.screen.is_none() {
             // What the title says may go on for a while before there is a figure, as a pause does.
             self.line(title, false);
@@ -104,34 +127,47 @@ impl Display {
         self.title = format!("{title}: ");
     }
 
-    /// Shows what happens in an experiment.
-    pub(crate) fn progress(&mut self, progress: &Progress<'_>) {
-        if let Progress::Measured(m) | Progress::Kept(m) = progress
-            && let Some(screen) = self.screen()
-        {
-            let title = format!("{}, {} in flight", m.workload.title(), m.workload.in_flight());
-            let (iops, mib_per_s) = (m.total.iops, m.total.mib_per_s);
-            screen.hear(Heard::Measured { title, iops, mib_per_s });
+    /// Shows what happens in a job.
+    pub(crate) fn hear(&mut self, event: &jobs::Event) {
+        use jobs::Event;
+        if speaks_json() {
+            return write_json(event);
         }
-        match progress {
-            Progress::Step { number, of, title } => {
+        match event {
+            Event::Measured { measurement: m } => {
+                if let Some(screen) = self.screen() {
+                    let title =
+                        format!("{}, {} in flight", m.workload.title(), m.workload.in_flight());
+                    let (iops, mib_per_s) = (m.total.iops, m.total.mib_per_s);
+                    screen.hear(Heard::Measured { title, iops, mib_per_s });
+                }
+            }
+            Event::Step { number, of, title } => {
                 let (number, of) = (*number, *of);
                 if let Some(screen) = self.screen() {
-                    let title = (*title).to_owned();
-                    screen.hear(Heard::Step { number, of, title });
+                    screen.hear(Heard::Step { number, of, title: title.clone() });
                 }
                 self.title(&format!("[{number}/{of}] {title}"));
             }
-            Progress::Engine(event) => self.show(event),
-            Progress::Began { .. } | Progress::Measured(_) | Progress::Kept(_) => {}
+            Event::Engine(event) => self.show(event),
+            Event::Notice { text } => self.message(text),
+            Event::Kept { id, history } => {
+                let place =
+                    history.iter().map(|place| format!(" --history {place}")).collect::<String>();
+                self.message(&format!("kept as {id}; iosonde history show {id}{place}"));
+            }
+            Event::Began { .. } => {}
         }
     }
 
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &Event) {
+        if speaks_json() {
+            return write_json(&jobs::Event::Engine(event.clone()));
+        }
         if let Some(screen) = self.screen() {
             screen.hear(Heard::Engine(event.clone()));
-            if !matches!(event, Event::Warning(_)) {
+            if !matches!(event, Event::Warning { .. }) {
                 return;
             }
         }
@@ -165,11 +201,18 @@ impl Display {
                 let text = format!("{}{}, {seconds_left:.0} s left", self.title, rates(point));
                 self.line(&text, false);
             }
-            Event::Warning(text) => self.message(&format!("warning: {text}")),
+            Event::Warning { text } => self.message(&format!("warning: {text}")),
             Event::WarmingUp { .. }
             | Event::WindowBegan { .. }
             | Event::Workers { .. }
             | Event::WindowEnded => {}
+        }
+    }
+
+    /// Tells programs that read stderr what happens, where it does.
+    pub(crate) fn tell_programs(event: &jobs::Event) {
+        if speaks_json() {
+            write_json(event);
         }
     }
 
@@ -193,6 +236,8 @@ impl Display {
             return;
         }
         match event {
+            // Programs are told of a phase as a step.
+            Event::Began { .. } if speaks_json() => {}
             Event::Began { phase, .. } => self.message(progress::phase_words(*phase)),
             Event::Glance(glance) => self.line(&progress::line(glance, self.terminal), false),
             // Shown even to who wants no messages.
@@ -239,7 +284,7 @@ impl Display {
     }
 
     fn line(&mut self, text: &str, last: bool) {
-        if self.quiet {
+        if self.quiet || speaks_json() {
             return;
         }
         if self.terminal {
@@ -267,6 +312,9 @@ impl Drop for Display {
 
 /// Writes lines. What files say in them is no command to a terminal.
 fn say(text: &str) {
+    if speaks_json() {
+        return write_json(&jobs::Event::Notice { text: text.to_owned() });
+    }
     let mut stderr = io::stderr().lock();
     for line in text.split('\n') {
         // What cannot be shown is not worth failing for.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use ::report::text::clean;
 use engine::{EngineError, PrepareError};
+use jobs::JobError;
 
 /// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which the README is
 /// compared.
@@ -80,6 +81,17 @@ pub(crate) enum Failure {
     Interrupted(String),
 }
 
+impl Failure {
+    /// The sentence for the user.
+    pub(crate) fn into_text(self) -> String {
+        let (Self::CannotRun(text)
+        | Self::WrongUsage(text)
+        | Self::NotUnderstood(text)
+        | Self::Interrupted(text)) = self;
+        text
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::CannotRun(error.to_string())
@@ -102,6 +114,23 @@ impl From<PrepareError> for Failure {
             PrepareError::Interrupted => Self::Interrupted(error.to_string()),
             PrepareError::Engine(error) => error.into(),
             _ => Self::CannotRun(error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::CannotRun(error.to_string())
+    }
+}
+
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Prepare(error) => error.into(),
+            JobError::Engine(error) => error.into(),
+            JobError::Plan(_) => Self::WrongUsage(error.to_string()),
+            JobError::History(_) | JobError::Companion(_) => Self::CannotRun(error.to_string()),
         }
     }
 }

@@ -1,22 +1,19 @@
 //! What the commands that make experiments share: their flags, and how their results are shown.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use clap::Args;
-use engine::PrepareError;
-use results::{Conclusion, Document, Experiment, Status};
-use serde::Serialize;
-use survey::{Progress, Setup, Timing};
+use survey::{Setup, Timing};
 use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_duration};
 
 use crate::args::StreamArgs;
-use crate::display::{Display, Manner};
-use crate::exit::{Failure, Outcome, print};
-use crate::recording::{Recorder, RecordingArgs, Subject};
-use crate::run::{apply_stream, apply_targets, describe, json};
+use crate::conducting::Manners;
+use crate::display::Display;
+use crate::exit::Failure;
+use crate::recording::RecordingArgs;
+use crate::run::{apply_stream, apply_targets, describe};
 use crate::targets::TargetArgs;
 
 /// Flags of every experiment.
@@ -56,17 +53,14 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Opens the history for an experiment.
-    pub(crate) fn recorder<C: Conclusion, O: Serialize>(
-        &self,
-        kind: &'static str,
-        title: String,
-        setup: &Setup,
-        options: &O,
-    ) -> Result<RefCell<Recorder>, Failure> {
-        let on = (setup.targets.as_slice(), setup.engine);
-        let subject = Subject::new(kind, C::SCHEMA, title, on, options)?;
-        Recorder::open(&self.recording, subject).map(RefCell::new)
+    /// How an experiment is shown and kept.
+    pub(crate) fn manners(&self, target: &TargetArgs) -> Manners<'_> {
+        Manners {
+            manner: target.manner(),
+            json: self.json,
+            recording: &self.recording,
+            permissions: target.permissions(),
+        }
     }
 
     /// How long each measurement is.
@@ -136,47 +130,8 @@ pub(crate) fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f
 
 /// Says how long it takes, before it begins. Simulated time is not waited for.
 pub(crate) fn announce(target: &TargetArgs, setup: &Setup, duration: &str) {
-    if !target.quiet && setup.engine != EngineChoice::Sim {
+    if !target.conduct.quiet && setup.engine != EngineChoice::Sim {
         Display::new(false).message(duration.trim_end());
-    }
-}
-
-/// Makes an experiment, records it, and shows its result.
-///
-/// `make` is given what it reports its progress to. What cannot be recorded is an error beside the experiment, which has
-/// been shown.
-pub(crate) fn conduct<C: Conclusion + Serialize + Clone>(
-    manner: Manner,
-    as_json: bool,
-    recorder: &RefCell<Recorder>,
-    make: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
-    wrap: fn(Box<Experiment<C>>) -> Document,
-    show: impl FnOnce(&Experiment<C>) -> String,
-) -> Result<(Experiment<C>, Result<Outcome, Failure>), Failure> {
-    let mut display = Display::of(manner, recorder.borrow().subject());
-    let result = make(&mut |progress| {
-        recorder.borrow_mut().hear(&progress, &mut display);
-        display.progress(&progress);
-    });
-    display.finish();
-    let mut recorder = recorder.borrow_mut();
-    let experiment = result.inspect_err(|_| recorder.give_up())?;
-    // Before anything that may take long: a history that hangs shall not keep the result.
-    print(&if as_json { json(&experiment)? } else { show(&experiment) })?;
-    let noted = recorder.finish(&wrap(Box::new(experiment.clone())));
-    if noted.is_ok() {
-        recorder.say(manner.quiet);
-    }
-    let outcome = noted.map(|()| outcome(experiment.status));
-    Ok((experiment, outcome))
-}
-
-/// How an experiment ends a command.
-pub(crate) fn outcome(status: Status) -> Outcome {
-    match status {
-        Status::Complete => Outcome::Done,
-        Status::Interrupted => Outcome::Interrupted,
-        Status::Failed => Outcome::IoFailed,
     }
 }
 

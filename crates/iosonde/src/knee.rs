@@ -4,13 +4,15 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::cause::Link;
 use clap::Args;
-use results::{Document, Saturation};
+use jobs::Plan;
 use survey::{KneeOptions, LatencyTarget};
 use workload::Stream;
 
 use crate::args::StreamArgs;
+use crate::conducting::conduct;
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::{self, ExperimentArgs};
+use crate::plans::print_plan;
 use crate::targets::TargetArgs;
 
 /// `iosonde knee`
@@ -21,6 +23,10 @@ pub(crate) struct KneeArgs {
 
     #[command(flatten)]
     pub stream: StreamArgs,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
 
     #[command(flatten)]
     pub experiment: ExperimentArgs,
@@ -51,7 +57,10 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
     let options = options_of(args)?;
     let (timing, stream) = (&options.setup.timing, &options.stream);
     let duration = experiment::duration(longest_search(args), timing, stream, 0.0);
-    if args.target.dry_run {
+    if args.print_plan {
+        return print_plan(&Plan::Knee(Box::new(options)));
+    }
+    if args.target.conduct.dry_run {
         let deepest = Stream { depth: args.to, ..options.stream.clone() };
         print(&format!(
             "{}from {} to {} I/Os in flight, about {duration}",
@@ -62,22 +71,8 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
         return Ok(Outcome::Done);
     }
     experiment::announce(&args.target, &options.setup, &format!("about {duration}"));
-    let title = options.stream.title();
-    let recorder =
-        args.experiment.recorder::<Saturation, _>("knee", title, &options.setup, &options)?;
-    let (experiment, outcome) = experiment::conduct(
-        args.target.manner(),
-        args.experiment.json,
-        &recorder,
-        |observe| survey::knee(&options, stop, observe),
-        Document::Knee,
-        report::text::knee,
-    )?;
-    let within = experiment.conclusion.latency_target.as_ref();
-    // An expectation that could not be judged must not pass for one that is met.
-    let unmet = within.is_some_and(|w| w.expected_iops.is_some() && w.met != Some(true));
-    let outcome = outcome?;
-    Ok(if unmet && outcome == Outcome::Done { Outcome::NotMet } else { outcome })
+    let manners = args.experiment.manners(&args.target);
+    conduct(&Plan::Knee(Box::new(options)), &manners, stop)
 }
 
 /// About how many loads are measured where throughput rises to the end: the doublings, one between two of them, and others

@@ -1,23 +1,21 @@
 //! `iosonde run --repeat`: the same workload several times, to learn how well its figures repeat; and several targets in
 //! turn, to compare them.
 
-use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use engine::Permissions;
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
-use jiff::Timestamp;
-use results::{Comparison, Conclusion, Document, Experiment, Runs};
+use jobs::{Event, Plan, RunsPlan, Session, Sink};
+use results::{Comparison, Document, Experiment, Runs};
 use serde_json::Value;
-use survey::{Progress, RunSide, RunsOptions};
 use workload::Workload;
 
 use crate::args::RunArgs;
+use crate::conducting::{Console, Manners, ended, words};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::outcome;
-use crate::recording::{Recorder, Subject, tag};
+use crate::recording::tag;
 use crate::run::json;
 
 /// Runs of a workload that is to be known well, where nobody says how many.
@@ -83,89 +81,73 @@ pub(crate) fn sides(args: &RepeatArgs, workload: &Workload) -> Result<Vec<Worklo
     Ok(workload.targets.iter().map(alone).collect())
 }
 
+/// The plan of the command.
+pub(crate) fn plan(args: &RepeatArgs, workloads: Vec<Workload>, repeat: u32) -> RunsPlan {
+    RunsPlan { workloads, repeat, settle_seconds: args.settle.unwrap_or(SETTLE_S) }
+}
+
 /// Runs the command.
 pub(crate) fn run(
     args: &RunArgs,
-    sides: Vec<Workload>,
-    repeat: u32,
+    plan: RunsPlan,
     permissions: Permissions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let now = Timestamp::now();
-    let side = |workload| RunSide { id: engine::new_id(now), workload };
-    let options = RunsOptions {
-        sides: sides.into_iter().map(side).collect(),
-        permissions,
-        repeat,
-        settle_seconds: args.repeat.settle.unwrap_or(SETTLE_S),
-    };
-    let recorders: Vec<RefCell<Recorder>> = (0..options.sides.len())
-        .map(|place| recorder(args, &options, place).map(RefCell::new))
-        .collect::<Result<_, _>>()?;
-    let first = recorders.first().map(|recorder| recorder.borrow().subject().clone());
     let manner = args.target.manner();
-    let display = first.map_or_else(|| Display::new(manner.quiet), |s| Display::of(manner, &s));
-    let display = RefCell::new(display);
-    let done = survey::runs(
-        &options,
-        stop,
-        &mut |place, measurement| {
-            if let Some(recorder) = recorders.get(place) {
-                recorder.borrow_mut().measured(measurement, &mut display.borrow_mut());
-            }
-        },
-        &mut |progress| {
-            let mut display = display.borrow_mut();
-            if let Progress::Began { id, .. } = &progress {
-                let place = options.sides.iter().position(|side| side.id == **id);
-                if let Some(recorder) = place.and_then(|place| recorders.get(place)) {
-                    recorder.borrow_mut().hear(&progress, &mut display);
-                }
-            } else if let Some(first) = recorders.first() {
-                first.borrow().tell(&progress);
-            }
-            display.progress(&progress);
-        },
-    );
-    display.borrow_mut().finish();
-    let documents =
-        done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
-    print(&shown(args, &documents)?)?;
-    record(args, &recorders, &documents)?;
-    Ok(documents.iter().map(|d| outcome(d.status)).find(|o| *o != Outcome::Done).unwrap_or_else(
-        || {
-            let failed =
-                documents.iter().flat_map(|d| &d.measurements).any(|m| !m.errors.is_empty());
-            if failed { Outcome::IoFailed } else { Outcome::Done }
-        },
-    ))
+    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    let of = plan.workloads.len();
+    let plan = Plan::Runs(plan);
+    let mut view = Several {
+        display: Console::of(&plan, &manners)?.display,
+        json: args.json,
+        of,
+        documents: Vec::new(),
+    };
+    let mut recording = args.recording.recording()?;
+    if let Some(recording) = &mut recording {
+        recording.tags.extend(args.repeat.baseline.clone());
+    }
+    let permissions = manners.permissions.clone();
+    let recording = recording.as_ref();
+    let mut session = Session { permissions, recording, sink: &mut view, stop };
+    ended(jobs::conduct(&plan, &mut session)?, stop).map(|(_, outcome)| outcome)
 }
 
-/// What records a side; those who watch see all sides in the first.
-fn recorder(args: &RunArgs, options: &RunsOptions, place: usize) -> Result<Recorder, Failure> {
-    let nothing = || Failure::WrongUsage("there is nothing to run".to_owned());
-    let side = options.sides.get(place).ok_or_else(nothing)?;
-    let workload = &side.workload;
-    let on = (workload.targets.as_slice(), workload.engine);
-    let mut subject = Subject::new("run", Runs::SCHEMA, workload.title(), on, options)?;
-    subject.watched &= place == 0;
-    let mut recorder = Recorder::open(&args.recording, subject)?;
-    if let Some(name) = &args.repeat.baseline {
-        recorder.tag(name);
+/// Shows the documents of all sides together, and how they compare.
+struct Several {
+    display: Display,
+    json: bool,
+    of: usize,
+    documents: Vec<Experiment<Runs>>,
+}
+
+impl Sink for Several {
+    fn hear(&mut self, event: &Event) {
+        self.display.hear(event);
     }
-    Ok(recorder)
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        self.display.finish();
+        if let Document::Runs(runs) = document {
+            self.documents.push(runs.as_ref().clone());
+        }
+        if self.documents.len() < self.of {
+            return Ok(());
+        }
+        words(shown(self.json, &self.documents).and_then(|text| print(&text)))
+    }
 }
 
 /// The documents and how they compare, as text or as JSON: one document, or a list.
-fn shown(args: &RunArgs, documents: &[Experiment<Runs>]) -> Result<String, Failure> {
+fn shown(as_json: bool, documents: &[Experiment<Runs>]) -> Result<String, Failure> {
     let comparisons = compared(documents);
     match documents {
-        [one] if args.json => json(one),
-        several if args.json => {
+        [one] if as_json => json(one),
+        several if as_json => {
             let several = several.iter().map(serde_json::to_value);
             let all = several.chain(comparisons.iter().map(serde_json::to_value));
             let all: Result<Vec<Value>, _> = all.collect();
-            json(&all.map_err(|e| Failure::CannotRun(e.to_string()))?)
+            json(&all?)
         }
         all => {
             let texts = all.iter().map(report::text::runs);
@@ -198,22 +180,4 @@ fn compared(documents: &[Experiment<Runs>]) -> Vec<Comparison> {
 
 fn side((name, document): &(String, Document)) -> Input<'_> {
     Input { name, documents: std::slice::from_ref(document) }
-}
-
-/// The whole results. One that cannot be recorded does not keep the others from it.
-fn record(
-    args: &RunArgs,
-    recorders: &[RefCell<Recorder>],
-    documents: &[Experiment<Runs>],
-) -> Result<(), Failure> {
-    let mut done = Ok(());
-    for (recorder, document) in recorders.iter().zip(documents) {
-        let mut recorder = recorder.borrow_mut();
-        let noted = recorder.finish(&Document::Runs(Box::new(document.clone())));
-        if noted.is_ok() {
-            recorder.say(args.target.quiet);
-        }
-        done = done.and(noted);
-    }
-    done
 }

@@ -1,15 +1,14 @@
 //! `iosonde run`: one workload from flags or a file.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use engine::{Permissions, TargetPlan};
-use jiff::Timestamp;
+use jobs::{Event, Plan, Sink};
 use results::{
-    Assessment, Cycle, Document, Experiment, MEASUREMENT_SCHEMA, Measurement, Recording, Runs,
-    Saturation, Scale, Sizes, Status, Sweep,
+    Assessment, Cycle, Document, Experiment, Measurement, Recording, Runs, Saturation, Scale,
+    Sizes, Sweep,
 };
-use survey::{Progress, Site};
 use workload::specs::Spec;
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
@@ -19,10 +18,11 @@ use workload::{
 use crate::args::{
     ArrivalArg, Document as Named, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
 };
-use crate::display::{Display, Manner};
+use crate::conducting::{Console, Manners, conduct, conduct_into, words};
+use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
-use crate::recording::{Recorder, RecordingArgs, Subject};
+use crate::plans::print_plan;
 use crate::repeat;
 use crate::targets::TargetArgs;
 
@@ -37,12 +37,21 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
     let permissions = args.target.permissions();
     let repeat = args.repeat.count()?;
     let sides = repeat::sides(&args.repeat, &workload)?;
-    if args.target.dry_run {
+    if args.print_plan {
+        return print_plan(&match repeat {
+            Some(repeat) => Plan::Runs(repeat::plan(&args.repeat, sides, repeat)),
+            None => Plan::Run(Box::new(workload)),
+        });
+    }
+    if args.target.conduct.dry_run {
         return dry_run(&sides, repeat, &permissions);
     }
     match repeat {
-        Some(repeat) => repeat::run(args, sides, repeat, permissions, stop),
-        None => once(args, &workload, &permissions, stop),
+        Some(repeat) => {
+            let plan = repeat::plan(&args.repeat, sides, repeat);
+            repeat::run(args, plan, permissions, stop)
+        }
+        None => once(args, workload, permissions, stop),
     }
 }
 
@@ -81,87 +90,69 @@ fn dry_run(
 /// One run, a measurement of its own.
 fn once(
     args: &RunArgs,
-    workload: &Workload,
-    permissions: &Permissions,
+    workload: Workload,
+    permissions: Permissions,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let (recording, manner) = (&args.recording, args.target.manner());
-    let asked = One { workload, permissions, recording, manner, hear: &|_, _| () };
-    one(&asked, stop, &mut |measurement| {
-        let text =
-            if args.json { json(measurement)? } else { report::text::measurement(measurement) };
-        print(&text)
-    })
+    let manner = args.target.manner();
+    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    conduct(&Plan::Run(Box::new(workload)), &manners, stop)
 }
 
-/// What one measurement needs.
-pub(crate) struct One<'a> {
-    pub workload: &'a Workload,
-    pub permissions: &'a Permissions,
-    pub recording: &'a RecordingArgs,
-    pub manner: Manner,
-    /// Told what happens meanwhile.
-    pub hear: &'a dyn Fn(&engine::Event, &mut Display),
-}
-
-/// Makes one measurement, shows it and records it.
-pub(crate) fn one(
-    asked: &One<'_>,
-    stop: &AtomicBool,
-    show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
-) -> Result<Outcome, Failure> {
-    one_when(asked, stop, &mut |_| (), show)
-}
-
-/// The same; `ready` is called once everything is made, and may take its time before the I/O begins.
-pub(crate) fn one_when(
-    asked: &One<'_>,
-    stop: &AtomicBool,
-    ready: &mut dyn FnMut(&mut Display),
-    show: &mut dyn FnMut(&Measurement) -> Result<(), Failure>,
-) -> Result<Outcome, Failure> {
-    let One { workload, permissions, recording, manner, hear } = *asked;
-    let on = (workload.targets.as_slice(), workload.engine);
-    let subject = Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)?;
-    let mut recorder = Recorder::open(recording, subject)?;
-    let mut display = Display::of(manner, recorder.subject());
-    let now = Timestamp::now();
-    let id = engine::new_id(now);
-    recorder.hear(&Progress::Began { id: &id, started: &now.to_string() }, &mut display);
-    let observe = |event: &engine::Event, display: &mut Display| {
-        recorder.tell(&Progress::Engine(event));
-        hear(event, display);
-        display.show(event);
-    };
-    let prepared =
-        engine::prepare(workload, permissions, stop, &mut |event| observe(event, &mut display))?;
-    ready(&mut display);
-    let site = Site::of(workload);
-    let mut measurement = survey::measure(workload, &prepared, &site, stop, &mut |event| {
-        observe(event, &mut display);
-    })?;
-    display.finish();
-    // Those who watched it find it under the name they know.
-    measurement.id = id;
-    // Before the test file is removed: storage that hangs shall not keep the result.
-    show(&measurement)?;
-    let outcome = outcome(&measurement, stop);
-    recorder.finish(&Document::Measurement(Box::new(measurement)))?;
-    recorder.say(manner.quiet);
-    drop(prepared);
-    Ok(outcome)
-}
-
-/// How a measurement ends a command.
-fn outcome(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
-    match measurement.status {
-        Status::Interrupted => Outcome::Interrupted,
-        // The signal came after the window, while I/Os were still waited for.
-        Status::Complete if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
-        Status::Failed => Outcome::IoFailed,
-        Status::Complete if !measurement.errors.is_empty() => Outcome::IoFailed,
-        Status::Complete => Outcome::Done,
+/// Shows a run of another tool's command: its events, and its measurement.
+pub(crate) trait RunView {
+    /// Something happened; shown already.
+    fn hear(&mut self, event: &engine::Event, display: &mut Display) {
+        let _ = (event, display);
     }
+
+    /// Everything is made ready; may take its time before the I/O begins.
+    fn ready(&mut self, display: &mut Display) {
+        let _ = display;
+    }
+
+    /// The measurement is finished.
+    fn show(&mut self, measurement: &Measurement) -> Result<(), Failure>;
+}
+
+/// A view as a sink.
+struct Viewer<'a> {
+    display: Display,
+    view: &'a mut dyn RunView,
+}
+
+impl Sink for Viewer<'_> {
+    fn hear(&mut self, event: &Event) {
+        if let Event::Engine(event) = event {
+            self.view.hear(event, &mut self.display);
+        }
+        self.display.hear(event);
+    }
+
+    fn ready(&mut self) {
+        self.view.ready(&mut self.display);
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        self.display.finish();
+        match document {
+            Document::Measurement(measurement) => words(self.view.show(measurement)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Makes one measurement for another tool's command, shows it and records it.
+pub(crate) fn view(
+    workload: &Workload,
+    manners: &Manners<'_>,
+    view: &mut dyn RunView,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let plan = Plan::Run(Box::new(workload.clone()));
+    let display = Console::of(&plan, manners)?.display;
+    let mut viewer = Viewer { display, view };
+    conduct_into(&plan, manners, &mut viewer, stop).map(|(_, outcome)| outcome)
 }
 
 /// A document as JSON text.
@@ -232,7 +223,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     let mut workload = match &args.workload {
         Some(path) => {
             let (workload, lost) = loads::first_workload(path)?;
-            let mut display = Display::new(args.target.quiet);
+            let mut display = Display::new(args.target.conduct.quiet);
             for what in &lost {
                 display.message(&format!("not done: {what}"));
             }
@@ -297,7 +288,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
         workload.sim = Some(simulated_device(sim)?);
     }
     workload.seed = args.seed.unwrap_or(workload.seed);
-    check_destroy(workload, &args.destroy)
+    check_destroy(workload, &args.conduct.destroy)
 }
 
 /// What may be overwritten must be a target.

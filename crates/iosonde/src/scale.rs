@@ -3,13 +3,15 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use results::{Document, Scale};
+use jobs::Plan;
 use survey::ScaleOptions;
 use workload::Stream;
 
 use crate::args::StreamArgs;
+use crate::conducting::conduct;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, announce, conduct, dry_run, duration, stream};
+use crate::experiment::{ExperimentArgs, announce, dry_run, duration, stream};
+use crate::plans::print_plan;
 use crate::targets::TargetArgs;
 
 /// Enough that a target shows what it can do, where nothing else is asked for.
@@ -28,6 +30,10 @@ pub(crate) struct ScaleArgs {
     #[arg(long)]
     pub pairs: bool,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 }
@@ -41,21 +47,14 @@ pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     };
     let count = survey::scale_measurements(&options)?;
     let duration = duration(count, &options.setup.timing, &options.stream, 0.0);
-    if args.target.dry_run {
+    if args.print_plan {
+        return print_plan(&Plan::Scale(Box::new(options)));
+    }
+    if args.target.conduct.dry_run {
         print(&format!("{}{duration}", dry_run(&options.setup, &options.stream)?))?;
         return Ok(Outcome::Done);
     }
     announce(&args.target, &options.setup, &duration);
-    let title = options.stream.title();
-    let recorder =
-        args.experiment.recorder::<Scale, _>("scale", title, &options.setup, &options)?;
-    let (_, outcome) = conduct(
-        args.target.manner(),
-        args.experiment.json,
-        &recorder,
-        |observe| survey::scale(&options, stop, observe),
-        Document::Scale,
-        report::text::scale,
-    )?;
-    outcome
+    let manners = args.experiment.manners(&args.target);
+    conduct(&Plan::Scale(Box::new(options)), &manners, stop)
 }

@@ -3,13 +3,15 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use results::{Document, Sizes};
+use jobs::Plan;
 use survey::{STANDARD_SIZES, SizesOptions};
 use workload::{Bytes, Stream};
 
 use crate::args::StreamArgs;
+use crate::conducting::conduct;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, announce, conduct, dry_run, duration, stream};
+use crate::experiment::{ExperimentArgs, announce, dry_run, duration, stream};
+use crate::plans::print_plan;
 use crate::targets::TargetArgs;
 
 /// Few enough in flight that hits do not wait behind misses.
@@ -36,6 +38,10 @@ pub(crate) struct SizesArgs {
     #[arg(long, value_name = "N", default_value_t = 120.0)]
     pub pass_seconds: f64,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 }
@@ -43,7 +49,10 @@ pub(crate) struct SizesArgs {
 /// Runs the command.
 pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let options = options_of(args)?;
-    if args.target.dry_run {
+    if args.print_plan {
+        return print_plan(&Plan::Sizes(Box::new(options)));
+    }
+    if args.target.conduct.dry_run {
         let setup = survey::sizes_setup(&options)?;
         let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
         let count = options.sizes.iter().filter(|size| **size <= largest).count();
@@ -55,18 +64,8 @@ pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let count = options.sizes.len();
     let longest = duration(count, &options.setup.timing, &options.stream, options.pass_seconds);
     announce(&args.target, &options.setup, &longest);
-    let title = options.stream.title();
-    let recorder =
-        args.experiment.recorder::<Sizes, _>("sizes", title, &options.setup, &options)?;
-    let (_, outcome) = conduct(
-        args.target.manner(),
-        args.experiment.json,
-        &recorder,
-        |observe| survey::sizes(&options, stop, observe),
-        Document::Sizes,
-        report::text::sizes,
-    )?;
-    outcome
+    let manners = args.experiment.manners(&args.target);
+    conduct(&Plan::Sizes(Box::new(options)), &manners, stop)
 }
 
 fn options_of(args: &SizesArgs) -> Result<SizesOptions, Failure> {

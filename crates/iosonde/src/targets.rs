@@ -6,11 +6,10 @@ use clap::Args;
 use engine::Permissions;
 use workload::{Bytes, EngineChoice};
 
-use crate::display::Manner;
+use crate::display::{self, Manner};
 
 /// Targets and permissions.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct TargetArgs {
     /// Directories (a test file is made inside), files, or block devices
     #[arg(value_name = "TARGET")]
@@ -19,18 +18,6 @@ pub(crate) struct TargetArgs {
     /// Size of the test file, or used part of a file or device, for example 4G
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-
-    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given several times
-    #[arg(long, value_name = "TARGET")]
-    pub destroy: Vec<PathBuf>,
-
-    /// Leave the test file in place, to be used again
-    #[arg(long)]
-    pub keep: bool,
-
-    /// Allow the test file to fill its file system beyond 90 %
-    #[arg(long)]
-    pub overfill: bool,
 
     /// Which backend makes the I/O [default: auto]
     #[arg(long, value_enum)]
@@ -44,6 +31,26 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+}
+
+/// What may be done to targets, and what is shown meanwhile; the same for every command that measures.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub(crate) struct ConductArgs {
+    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given several times
+    #[arg(long, value_name = "TARGET")]
+    pub destroy: Vec<PathBuf>,
+
+    /// Leave the test file in place, to be used again
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Allow the test file to fill its file system beyond 90 %
+    #[arg(long)]
+    pub overfill: bool,
+
     /// Show what would be done and touch nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -55,11 +62,40 @@ pub(crate) struct TargetArgs {
     /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
     #[arg(long, conflicts_with = "quiet")]
     pub live: bool,
+
+    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines of JSON
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line, conflicts_with_all = ["live", "quiet"])]
+    pub progress: ProgressForm,
+}
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProgressForm {
+    /// For people
+    #[default]
+    Line,
+    /// For programs: one event per line
+    Json,
 }
 
 impl TargetArgs {
     /// How much is shown meanwhile.
     pub(crate) fn manner(&self) -> Manner {
+        self.conduct.manner()
+    }
+
+    /// What the user allows.
+    pub(crate) fn permissions(&self) -> Permissions {
+        self.conduct.permissions()
+    }
+}
+
+impl ConductArgs {
+    /// How much is shown meanwhile.
+    pub(crate) fn manner(&self) -> Manner {
+        if self.progress == ProgressForm::Json {
+            display::speak_json();
+        }
         Manner { quiet: self.quiet, live: self.live }
     }
 

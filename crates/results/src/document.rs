@@ -168,6 +168,13 @@ impl Document {
         each!(self, d => &d.environment)
     }
 
+    /// The same document, made in another place.
+    #[must_use]
+    pub fn in_environment(mut self, environment: Environment) -> Self {
+        each!(&mut self, d => d.environment = environment);
+        self
+    }
+
     /// Bytes of all targets that I/O could use.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {

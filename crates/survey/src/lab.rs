@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
 use jiff::Timestamp;
 use results::{Conclusion, Environment, Experiment, Measurement, Status};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimDevice, Stream, Target, Workload,
 };
@@ -26,7 +26,7 @@ const POINT_S: (f64, f64) = (0.025, 0.25);
 const START_BYTES: u64 = 1 << 20;
 
 /// On what experiments are made, and how.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     /// What receives the I/O.
     pub targets: Vec<Target>,
@@ -46,7 +46,7 @@ pub struct Setup {
 }
 
 /// How long a measurement is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Length of the window, or the longest it may be.
     pub seconds: f64,

@@ -11,7 +11,7 @@ use analysis::noise;
 use engine::{EngineError, Event, Permissions, PrepareError, Prepared};
 use jiff::Timestamp;
 use results::{Conclusion, Experiment, Measurement, Runs, Status};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Stream, Violation, Workload};
 
 use crate::doubts;
@@ -22,7 +22,7 @@ use crate::measure::{Site, measure};
 pub const RUNS: std::ops::RangeInclusive<u32> = 1..=100;
 
 /// What to run, and how often.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunsOptions {
     /// What is run in turn; each gives a document of its own.
     pub sides: Vec<RunSide>,
@@ -36,7 +36,7 @@ pub struct RunsOptions {
 }
 
 /// One of several workloads that take turns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSide {
     /// Unique name of its experiment.
     pub id: String,

@@ -107,7 +107,8 @@ impl FromStr for Workload {
 
 impl Workload {
     /// The workload with the means of its mixes in those streams that say no size or share of their own beside them.
-    fn with_means_of_mixes(self) -> Self {
+    #[must_use]
+    pub fn with_means_of_mixes(self) -> Self {
         let settled = |s: Stream| if s.leaves_sizes_to_mix() { s.with_means_of_mix() } else { s };
         Self { streams: self.streams.into_iter().map(settled).collect(), ..self }
     }

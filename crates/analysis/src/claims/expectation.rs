@@ -116,7 +116,8 @@ impl Figure {
 }
 
 /// A figure and its limit: at least so many I/Os, at most so much time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Expectation {
     /// The figure.
     pub figure: Figure,
@@ -154,6 +155,20 @@ impl fmt::Display for Expectation {
         let whole = |(unit, _): &&(f64, &str)| (self.limit / unit).fract() == 0.0;
         let (unit, suffix) = units.iter().find(whole).unwrap_or(&units[3]);
         write!(f, "{name} <= {}{suffix}", self.limit / unit)
+    }
+}
+
+impl From<Expectation> for String {
+    fn from(expectation: Expectation) -> Self {
+        expectation.to_string()
+    }
+}
+
+impl TryFrom<String> for Expectation {
+    type Error = ExpectationError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

@@ -15,7 +15,8 @@ pub use expectation::{Expectation, ExpectationError, Figure};
 use crate::words::{grouped, percent, size};
 
 /// Which measurements a claim speaks of; what is left open matches all.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Selector {
     /// Short name of a load, for example `random_read_8k`.
     pub load: Option<String>,
@@ -32,7 +33,7 @@ pub struct Selector {
 }
 
 /// What somebody says the storage does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Whose claim, or what about.
     pub name: Option<String>,

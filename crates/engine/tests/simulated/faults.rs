@@ -144,7 +144,7 @@ fn a_stuck_io_holds_up_neither_the_others_nor_the_end() {
     near(m.achieved_in_flight, 2.0, 0.001);
     let little = m.checks.littles_law_percent.unwrap();
     assert!(little.abs() < 0.1, "what never returns was in flight, too: {little}");
-    let warned = |e: &Event| matches!(e, Event::Warning(text) if text.contains("over 15 s"));
+    let warned = |e: &Event| matches!(e, Event::Warning { text } if text.contains("over 15 s"));
     assert_eq!(events.iter().filter(|e| warned(e)).count(), 1);
     let said = m.checks.warnings.iter().any(|w| w.contains("had not returned"));
     assert!(said, "{:?}", m.checks.warnings);

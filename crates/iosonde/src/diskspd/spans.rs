@@ -1,6 +1,5 @@
 //! The time spans of a profile, one after the other.
 
-use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -19,10 +18,11 @@ use super::flags::DiskspdFlags;
 use super::output::{self, Output};
 use super::plan::{Planned, cannot, plan, precreate};
 use super::system::{Machine, sample};
+use crate::conducting::Manners;
 use crate::dialect::remove_begun;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::run::{One, one_when};
+use crate::run::{self, RunView};
 
 /// Runs all time spans and writes the result.
 pub(super) fn run(
@@ -141,42 +141,62 @@ impl Run<'_> {
         planned.job.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
         planned.announce(&mut display);
         drop(display);
-        let witness = RefCell::new(Witness::new(&self.line.events, &self.line.profile));
-        let asked = One {
-            workload: &planned.job.workload,
-            permissions: &planned.permissions,
-            recording: &self.flags.recording,
+        let manners = Manners {
             manner: self.flags.place.manner(),
-            hear: &|event, display| witness.borrow_mut().hear(event, display),
+            json: false,
+            recording: &self.flags.recording,
+            permissions: planned.permissions.clone(),
         };
-        let mut measured = None;
-        let mut keep = |measurement: &Measurement| {
-            if !quiet {
-                let mut display = Display::new(false);
-                let warnings = measurement.checks.warnings.iter();
-                warnings.for_each(|text| display.message(&format!("warning: {text}")));
-            }
-            measured = Some(measurement.clone());
-            Ok(())
+        let mut view = SpanView {
+            witness: Witness::new(&self.line.events, &self.line.profile),
+            events: &self.line.events,
+            stop,
+            quiet,
+            measured: None,
         };
-        let mut ready = |display: &mut Display| self.wait_until_ready(stop, display);
-        let outcome = one_when(&asked, stop, &mut ready, &mut keep);
+        let outcome = run::view(&planned.job.workload, &manners, &mut view, stop);
+        let SpanView { witness, measured, .. } = view;
         let outcome = outcome.inspect_err(|_| remove_begun(&begun)).map_err(cannot);
         if let Some(measurement) = measured {
-            let ticks = witness.into_inner().ticks(&self.machine);
+            let ticks = witness.ticks(&self.machine);
             let result = span_result(&planned.span, &planned.job, &measurement, ticks);
             self.result.spans.push(result);
             self.measurements.push(measurement);
         }
         outcome
     }
+}
+
+/// Watches a time span, and has its measurement.
+struct SpanView<'a> {
+    witness: Witness<'a>,
+    events: &'a Events,
+    stop: &'a AtomicBool,
+    quiet: bool,
+    measured: Option<Measurement>,
+}
+
+impl RunView for SpanView<'_> {
+    fn hear(&mut self, event: &Event, display: &mut Display) {
+        self.witness.hear(event, display);
+    }
 
     /// Files are made before the event is waited for, so that what waits with it begins at the same time.
-    fn wait_until_ready(&self, stop: &AtomicBool, display: &mut Display) {
-        if let Some(event) = &self.line.events.ready {
+    fn ready(&mut self, display: &mut Display) {
+        if let Some(event) = &self.events.ready {
             display.message(&format!("waiting for the event `{event}`, which is a file"));
-            events::await_ready(&self.line.events, stop);
+            events::await_ready(self.events, self.stop);
         }
+    }
+
+    fn show(&mut self, measurement: &Measurement) -> Result<(), Failure> {
+        if !self.quiet {
+            let mut display = Display::new(false);
+            let warnings = measurement.checks.warnings.iter();
+            warnings.for_each(|text| display.message(&format!("warning: {text}")));
+        }
+        self.measured = Some(measurement.clone());
+        Ok(())
     }
 }
 

@@ -52,14 +52,14 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     }
     match document {
         Some(document) if args.json => json(&document),
-        Some(document) => Ok(format!("{}{}", head(history, entry)?, shown(&document))),
+        Some(document) => Ok(format!("{}{}", head(history, entry)?, text::document(&document))),
         None if entry.kind == "monitor" => {
             let documents = history.documents(&entry.id).map_err(failure)?;
             let Some(document) = documents.first() else { return head(history, entry) };
             if args.json {
                 return json(document);
             }
-            Ok(format!("{}{}", head(history, entry)?, shown(document)))
+            Ok(format!("{}{}", head(history, entry)?, text::document(document)))
         }
         None => {
             let kept = history.measurements(&entry.id).map_err(failure)?;
@@ -69,23 +69,6 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
             }
             Ok(format!("{}\n{}", head(history, entry)?, text::kept(&kept)))
         }
-    }
-}
-
-/// A document as its command shows it.
-fn shown(document: &Document) -> String {
-    match document {
-        Document::Measurement(d) => text::measurement(d),
-        Document::Runs(d) => text::runs(d),
-        Document::Assessment(d) => text::assessment(d, None),
-        Document::Knee(d) => text::knee(d),
-        Document::Sweep(d) => text::sweep(d),
-        Document::Sizes(d) => text::sizes(d),
-        Document::Scale(d) => text::scale(d),
-        Document::Validation(d) => text::validation(d),
-        Document::Durability(d) => text::durability(d),
-        Document::Cycle(d) => text::cycle(d, text::CycleDetail::Total),
-        Document::Recording(d) => text::recording(d),
     }
 }
 

@@ -12,14 +12,15 @@ use std::sync::atomic::AtomicBool;
 
 use ::results::{Conclusion as _, Cycle, Document, Experiment, Measurement};
 use dialects::iometer::{Record, settle_sectors};
+use jobs::Subject;
 use report::text::CycleDetail;
 use survey::Progress;
 use workload::{TargetFacts, Workload, show_ns, show_number};
 
+use crate::conducting::outcome;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::outcome;
-use crate::recording::{Recorder, Subject};
+use crate::recording::say_kept;
 use crate::run::json;
 use cpu::Processors;
 use plan::{Planned, config_path, plan};
@@ -100,7 +101,7 @@ fn conduct(
     let asked = Asked { configuration: config.to_icf(), preparation: &options.preparation };
     let on = (options.preparation.targets.as_slice(), options.preparation.engine);
     let subject = Subject::new("iometer", Cycle::SCHEMA, options.cycle.title(), on, &asked)?;
-    let recorder = RefCell::new(Recorder::open(&args.recording, subject)?);
+    let recorder = RefCell::new(args.recording.open(subject)?);
     let display = RefCell::new(Display::of(args.place.manner(), recorder.borrow().subject()));
     let csv = RefCell::new(csv);
     let processors = RefCell::new(Processors::new(args.place.is_artificial()));
@@ -119,9 +120,17 @@ fn conduct(
         if let Progress::Engine(event) = &progress {
             processors.borrow_mut().hear(event);
         }
+        let event = jobs::Event::of(&progress);
         let display = &mut display.borrow_mut();
-        recorder.borrow_mut().hear(&progress, display);
-        display.progress(&progress);
+        let mut notify = |text: String| display.message(&text);
+        let mut recorder = recorder.borrow_mut();
+        match &progress {
+            Progress::Began { id, started } => recorder.named(id, started, &mut notify),
+            Progress::Measured(measurement) => recorder.measured(measurement, &mut notify),
+            _ => {}
+        }
+        recorder.tell(&event);
+        display.hear(&event);
     };
     let made = survey::cycle(options, stop, &settle, &mut keep, &mut observe);
     display.borrow_mut().finish();
@@ -131,10 +140,10 @@ fn conduct(
     let failed_ios = experiment.measurements.iter().any(|m| !m.errors.is_empty());
     let noted = recorder.borrow_mut().finish(&Document::Cycle(Box::new(experiment)));
     end(csv.into_inner(), status == ::results::Status::Complete, args.place.quiet)?;
-    noted?;
+    noted.map_err(Failure::CannotRun)?;
     // What stdout does not take is kept all the same.
     print(&shown?)?;
-    recorder.borrow().say(args.place.quiet);
+    say_kept(&recorder.borrow(), args.place.quiet);
     Ok(match outcome(status) {
         Outcome::Done if failed_ios => Outcome::IoFailed,
         other => other,

@@ -10,6 +10,7 @@ use ::monitor::{AlertEvent, Change, Event, Observation, Series, Why, csv, lines}
 use counters::BlockDevice;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jobs::{Recorder, Subject};
 use report::text::clean;
 use results::{Conclusion as _, Document, Experiment, RecordedAlert, Recording, Status};
 
@@ -23,7 +24,7 @@ use super::served::Served;
 use super::table;
 use crate::display::Display;
 use crate::exit::{Failure, print};
-use crate::recording::{Recorder, Subject};
+use crate::recording::say_kept;
 use crate::run::json;
 
 /// What stdout is for.
@@ -71,7 +72,7 @@ impl Session {
         let mut document = document(args, &plan, devices);
         document.method.extend(plan.methods.iter().cloned());
         let subject = subject(&document)?;
-        let mut recorder = Recorder::open(&args.recording, subject)?;
+        let mut recorder = args.recording.open(subject)?;
         if let Some(name) = &args.name {
             recorder.tag(name);
         }
@@ -316,8 +317,8 @@ impl Session {
                 "note: the history could not be written while it was recorded ({error}); it is whole now"
             ));
         }
-        noted?;
-        self.recorder.say(self.quiet);
+        noted.map_err(Failure::CannotRun)?;
+        say_kept(&self.recorder, self.quiet);
         Ok(fired)
     }
 }

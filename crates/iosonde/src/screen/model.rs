@@ -188,7 +188,7 @@ impl Model {
                 self.enter(Phase::Ending, at);
             }
             // The display says warnings as messages.
-            Event::Warning(_) => {}
+            Event::Warning { .. } => {}
         }
     }
 

@@ -11,16 +11,18 @@ use std::sync::atomic::AtomicBool;
 use clap::{Parser, ValueEnum};
 use dialects::drives::Drives;
 use dialects::sqlio::{Around, Buffering, Command, Timing, Walk, job};
+use jobs::Companion;
 use results::Measurement;
 use workload::sweep::{Cell, Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Precision, Target};
 
 use super::outputs::is_output;
+use crate::conducting::Manners;
 use crate::dialect::{PlaceFlags, begin_targets, remove_begun, split};
 use crate::exit::{Failure, Outcome};
 use crate::files::claim;
 use crate::recording::RecordingArgs;
-use crate::sweep::{Also, How, run_plan};
+use crate::sweep::{How, run_plan};
 
 /// Of many cells, each need not be known as well as a single one.
 const ADAPTIVE_PERCENT: f64 = 5.0;
@@ -165,16 +167,20 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     let mut texts = Texts::new(&args, names);
     let how = How {
         csv: args.csv.as_deref(),
-        recording: &args.recording,
+        manners: Manners {
+            manner: args.place.manner(),
+            json: args.json,
+            recording: &args.recording,
+            permissions,
+        },
         resume: args.resume,
-        manner: args.place.manner(),
-        json: args.json,
+        place: Some(format!("SQLIO's text of each is in {}", texts.path.display())),
         resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
     };
     // A rehearsal touches nothing.
     let touches = !args.dry_run && !args.place.is_artificial();
     let begun = if touches { begin_targets(&plan.targets)? } else { Vec::new() };
-    let outcome = run_plan(plan, permissions, args.dry_run, &how, &mut texts, stop);
+    let outcome = run_plan(plan, args.dry_run, &how, &mut texts, stop);
     // Of what was not even prepared, nothing is left.
     remove_begun(&begun);
     outcome
@@ -304,18 +310,16 @@ impl<'a> Texts<'a> {
     }
 }
 
-impl Also for Texts<'_> {
-    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), Failure> {
+impl Companion for Texts<'_> {
+    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String> {
         let path = self.path.display();
-        let failed = |e: io::Error| {
-            Failure::CannotRun(format!("cannot write `{path}`: {e}; nothing was measured"))
-        };
+        let failed = |e: io::Error| format!("cannot write `{path}`: {e}; nothing was measured");
         claim(&self.path, "output of SQLIO", is_output).map_err(failed)?;
         let is_new = std::fs::metadata(&self.path).map_or(true, |m| m.len() == 0);
         if is_new && !kept.is_empty() {
             let texts: Result<String, String> =
                 kept.iter().map(|(cell, m)| self.text(cell, m)).collect();
-            self.append(&texts.map_err(Failure::CannotRun)?).map_err(failed)?;
+            self.append(&texts?).map_err(failed)?;
         }
         Ok(())
     }
@@ -323,9 +327,5 @@ impl Also for Texts<'_> {
     fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String> {
         let text = self.text(cell, measurement)?;
         self.append(&text).map_err(|e| format!("cannot write `{}`: {e}", self.path.display()))
-    }
-
-    fn place(&self) -> String {
-        format!("SQLIO's text of each is in {}", self.path.display())
     }
 }

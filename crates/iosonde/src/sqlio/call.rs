@@ -12,10 +12,11 @@ use workload::{Bytes, Stream, Target, Workload};
 use super::flags::SqlioFlags;
 use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::threads;
+use crate::conducting::Manners;
 use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::run::{One, describe, json, one};
+use crate::run::{self, RunView, describe, json};
 
 /// The size of what is no real file.
 const ARTIFICIAL_BYTES: u64 = 64 << 30;
@@ -126,30 +127,39 @@ pub(super) fn run(
     let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_begun(&begun))?;
     announce(&plans, &mut display);
     drop(display);
-    let asked = One {
-        workload: &job.workload,
-        permissions: &permissions,
-        recording: &flags.recording,
+    let manners = Manners {
         manner: flags.place.manner(),
-        hear: &|_, _| (),
+        json: flags.json,
+        recording: &flags.recording,
+        permissions,
     };
-    let mut show = |measurement: &Measurement| {
-        if !flags.place.quiet {
+    let mut view = CallView { job: &job, call, flags, out };
+    run::view(&job.workload, &manners, &mut view, stop).inspect_err(|_| remove_begun(&begun))
+}
+
+/// Prints a call's measurement as SQLIO does.
+struct CallView<'a> {
+    job: &'a Job,
+    call: &'a Call,
+    flags: &'a SqlioFlags,
+    out: &'a mut dyn FnMut(&str) -> Result<(), Failure>,
+}
+
+impl RunView for CallView<'_> {
+    fn show(&mut self, measurement: &Measurement) -> Result<(), Failure> {
+        let command = &self.call.command;
+        if !self.flags.place.quiet {
             let display = &mut Display::new(false);
-            measurement
-                .checks
-                .warnings
-                .iter()
-                .for_each(|w| display.message(&format!("warning: {w}")));
-            threads::show(call.command.debug, measurement, display);
+            let warnings = measurement.checks.warnings.iter();
+            warnings.for_each(|text| display.message(&format!("warning: {text}")));
+            threads::show(command.debug, measurement, display);
         }
-        out(&if flags.json {
+        (self.out)(&if self.flags.json {
             json(measurement)?
         } else {
-            job.printout(&call.command, measurement).to_text()
+            self.job.printout(command, measurement).to_text()
         })
-    };
-    one(&asked, stop, &mut show).inspect_err(|_| remove_begun(&begun))
+    }
 }
 
 fn dry_run(job: &Job, permissions: &Permissions) -> Result<Outcome, Failure> {

@@ -5,22 +5,23 @@ mod forecast;
 mod plan;
 mod resume;
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use engine::Permissions;
-use results::{Conclusion, Document, Measurement, Sweep};
-use survey::SweepOptions;
-use workload::sweep::{Cell, Plan};
-use workload::{Bytes, EngineChoice};
+use history::Experiment;
+use jobs::{Companion, Event, NoCompanion, Session, Sink, SweepStart};
+use results::Document;
+use workload::Bytes;
+use workload::sweep::Plan;
 
-use crate::display::{Display, Manner};
+use crate::conducting::{Console, Manners, ended};
+use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::conduct;
 use crate::files::write_whole;
-use crate::recording::{Recorder, RecordingArgs, Subject, failure};
+use crate::plans::print_plan;
+use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 use csv::{claim_csv, csv_failure};
 use forecast::{duration, forecast};
@@ -153,201 +154,139 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     let asked = plan_of(args)?;
     if args.print_plan {
         let plan = asked.ok_or_else(nothing_asked)?;
-        print(&plan.to_toml().map_err(|e| Failure::CannotRun(e.to_string()))?)?;
-        return Ok(Outcome::Done);
+        return print_plan(&jobs::Plan::Sweep(Box::new(plan)));
     }
     if args.resume && asked.is_none() {
         resume::nothing_left_aside(args)?;
     }
     let permissions = args.target.permissions();
-    let options = if args.resume {
-        resume::options(&args.recording.place, asked.as_ref(), permissions)?
+    let begun = if args.resume {
+        resume::begun(&args.recording, asked.as_ref(), &permissions)?
     } else {
-        begin(checked(asked.ok_or_else(nothing_asked)?)?, permissions)
+        Begun { plan: checked(asked.ok_or_else(nothing_asked)?)?, resumed: None }
     };
-    if args.target.dry_run {
-        print(&forecast(&options.plan, &names(&options), &options.permissions)?)?;
+    if args.target.conduct.dry_run {
+        print(&forecast(&begun.plan, &begun.names(), &permissions)?)?;
         return Ok(Outcome::Done);
     }
+    let manner = args.target.manner();
     let how = How {
         csv: args.csv.as_deref(),
-        recording: &args.recording,
+        manners: Manners { manner, json: args.json, recording: &args.recording, permissions },
         resume: args.resume,
-        manner: args.target.manner(),
-        json: args.json,
         resumption: resumption(args),
+        place: None,
     };
-    conduct_sweep(&how, options, &mut Nothing, stop)
+    conduct_sweep(&how, begun, &mut NoCompanion, stop)
 }
 
-/// The names under which measurements are kept already.
-fn names(options: &SweepOptions) -> Vec<u32> {
-    options.kept.iter().map(|(name, _)| *name).collect()
-}
-
-/// A new sweep. Nothing is written to the history before its first cell is finished.
-fn begin(plan: Plan, permissions: Permissions) -> SweepOptions {
-    let now = jiff::Timestamp::now();
-    let (id, started) = (engine::new_id(now), now.to_string());
-    SweepOptions { plan, permissions, id, started, kept: Vec::new() }
-}
-
-/// What is done beside a sweep, as its cells are finished.
-pub(crate) trait Also {
-    /// Before anything is measured; `kept` is what was measured before an interruption.
-    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), Failure>;
-    /// A cell was measured. An error ends the sweep.
-    fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String>;
-    /// Where what it leaves is found.
-    fn place(&self) -> String;
+/// What a sweep would do.
+pub(crate) fn describe_plan(plan: &Plan, permissions: &Permissions) -> Result<String, Failure> {
+    forecast(&checked(plan.clone())?, &[], permissions)
 }
 
 /// Runs a plan with everything that `iosonde sweep` does; `dry_run` only says what that is.
 pub(crate) fn run_plan(
     plan: Plan,
-    permissions: Permissions,
     dry_run: bool,
     how: &How<'_>,
-    also: &mut dyn Also,
+    companion: &mut dyn Companion,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     let plan = checked(plan)?;
-    let options = if how.resume {
-        resume::options(&how.recording.place, Some(&plan), permissions)?
+    let begun = if how.resume {
+        resume::begun(how.manners.recording, Some(&plan), &how.manners.permissions)?
     } else {
-        begin(plan, permissions)
+        Begun { plan, resumed: None }
     };
     if dry_run {
-        print(&forecast(&options.plan, &names(&options), &options.permissions)?)?;
+        print(&forecast(&begun.plan, &begun.names(), &how.manners.permissions)?)?;
         return Ok(Outcome::Done);
     }
-    conduct_sweep(how, options, also, stop)
+    conduct_sweep(how, begun, companion, stop)
 }
 
 /// How a sweep is conducted, apart from its plan.
 pub(crate) struct How<'a> {
     pub csv: Option<&'a Path>,
-    pub recording: &'a RecordingArgs,
+    pub manners: Manners<'a>,
     pub resume: bool,
-    pub manner: Manner,
-    pub json: bool,
-    /// The command that goes on with it after an interruption.
+    /// The command that resumes it after an interruption.
     pub resumption: String,
+    /// What is said at its end.
+    pub place: Option<String>,
 }
 
-/// Nothing beside the sweep itself.
-struct Nothing;
+/// A sweep that is new, or what there is of one.
+pub(super) struct Begun {
+    plan: Plan,
+    resumed: Option<(Experiment, Vec<u32>)>,
+}
 
-impl Also for Nothing {
-    fn begin(&mut self, _: &[(&Cell, &Measurement)]) -> Result<(), Failure> {
-        Ok(())
+impl Begun {
+    /// The names under which measurements are kept already.
+    fn names(&self) -> Vec<u32> {
+        self.resumed.as_ref().map_or_else(Vec::new, |(_, names)| names.clone())
+    }
+}
+
+/// Prints a sweep, and writes its cells as CSV.
+struct SweepConsole<'a> {
+    console: Console,
+    csv: Option<&'a Path>,
+}
+
+impl Sink for SweepConsole<'_> {
+    fn hear(&mut self, event: &Event) {
+        self.console.hear(event);
     }
 
-    fn measured(&mut self, _: &Cell, _: &Measurement) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn place(&self) -> String {
-        String::new()
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let printed = self.console.deliver(document);
+        let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
+        let written = write_whole(path, &report::text::sweep_csv(sweep))
+            .map_err(|e| csv_failure(path, &e, "the result is shown").into_text());
+        // A full disk is no reason to lose the result, nor the other way round.
+        match (printed, written) {
+            (Err(printed), Err(written)) => Err(format!("{printed}\n{written}")),
+            (printed, written) => printed.and(written),
+        }
     }
 }
 
 fn conduct_sweep(
     how: &How<'_>,
-    mut options: SweepOptions,
-    also: &mut dyn Also,
+    begun: Begun,
+    companion: &mut dyn Companion,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     if let Some(path) = how.csv {
         // Not after two days that there is no such directory, or somebody else's file.
         claim_csv(path).map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
     }
-    let mut recorder = Recorder::open(how.recording, subject(&options.plan))?;
-    if how.resume {
-        recorder.goes_on(&options.id, &options.started).map_err(failure)?;
-        // Another process may have gone on with it until a moment ago.
-        options.kept = resume::kept(recorder.history(), &options.id)?;
-    } else {
-        recorder.began(&options.id, &options.started).map_err(failure)?;
-    }
-    let cells = options.plan.cells();
-    // A repetition has the number of its cell and so many times that of all cells.
-    let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));
-    let kept: Vec<(&Cell, &Measurement)> =
-        options.kept.iter().filter_map(|(name, m)| Some((cell_of(*name)?, m))).collect();
-    also.begin(&kept)?;
-    announce(how, &recorder, &options)?;
-    let recorder = RefCell::new(recorder);
-    let mut keep = |name: u32, measurement: &Measurement| -> Result<(), String> {
-        recorder.borrow_mut().keep(name, measurement).map_err(|e| e.to_string())?;
-        cell_of(name).map_or(Ok(()), |cell| also.measured(cell, measurement))
+    let quiet = how.manners.manner.quiet;
+    let mut display = Display::new(quiet);
+    display.message(&duration(&begun.plan, &begun.names()));
+    let recording = how.manners.recording.recording()?;
+    let start = match begun.resumed {
+        Some((experiment, _)) => SweepStart::Resume(Box::new(experiment)),
+        None => SweepStart::New,
     };
-    let conducted = conduct(
-        how.manner,
-        how.json,
-        &recorder,
-        |observe| survey::sweep(options, stop, &mut keep, observe),
-        Document::Sweep,
-        report::text::sweep,
-    );
-    // A history on a full disk is no reason to lose the table, nor the other way round.
-    let (experiment, noted) = conducted?;
-    if let Some(path) = how.csv {
-        let text = report::text::sweep_csv(&experiment);
-        let state = if recorder.borrow().is_begun() {
-            "the measurements are kept"
-        } else {
-            "the result is shown"
-        };
-        write_whole(path, &text).map_err(|e| csv_failure(path, &e, state))?;
+    let console = Console::of(&jobs::Plan::Sweep(Box::new(begun.plan.clone())), &how.manners)?;
+    let mut sink = SweepConsole { console, csv: how.csv };
+    let permissions = how.manners.permissions.clone();
+    let mut session = Session { permissions, recording: recording.as_ref(), sink: &mut sink, stop };
+    let conducted = jobs::sweep(&begun.plan, start, companion, &mut session)?;
+    let is_kept = recording.is_some()
+        && conducted.documents.iter().any(|document| !document.measurements().is_empty());
+    let (_, outcome) = ended(conducted, stop)?;
+    if let Some(place) = &how.place {
+        display.message(place);
     }
-    let outcome = noted?;
-    let place = also.place();
-    if !how.manner.quiet && !place.is_empty() {
-        Display::new(false).message(&place);
-    }
-    if outcome != Outcome::Done && recorder.borrow().is_begun() && !how.manner.quiet {
-        Display::new(false).message(&format!("go on with `{}`", how.resumption));
+    if outcome != Outcome::Done && is_kept {
+        display.message(&format!("resume it with `{}`", how.resumption));
     }
     Ok(outcome)
-}
-
-fn subject(plan: &Plan) -> Subject {
-    let targets: Vec<String> = plan.targets.iter().map(|t| t.path.display().to_string()).collect();
-    Subject {
-        kind: "sweep",
-        schema: Sweep::SCHEMA,
-        title: plan.title.clone(),
-        targets: targets.join(", "),
-        plan: plan.to_json(),
-        plan_id: plan.id(),
-        watched: plan.engine != EngineChoice::Sim,
-    }
-}
-
-/// Says what is begun, before anything is.
-fn announce(how: &How<'_>, recorder: &Recorder, options: &SweepOptions) -> Result<(), Failure> {
-    if how.manner.quiet {
-        return Ok(());
-    }
-    let mut display = Display::new(false);
-    let plan = &options.plan;
-    display.message(&duration(plan, &names(options)));
-    let Some(history) = recorder.history() else {
-        display.message("recorded nowhere: what ends it early, ends it for good");
-        return Ok(());
-    };
-    display.message(&format!("kept cell by cell in {}", history.place()));
-    if !how.resume {
-        let same = history.unfinished("sweep", Some(&plan.id())).map_err(failure)?;
-        if let Some(before) = same.first() {
-            display.message(&format!(
-                "note: a sweep of the same plan that began {} is unfinished, with {} cells; `--resume` goes on with it",
-                before.started, before.cells
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The command that goes on with an interrupted sweep.
@@ -359,7 +298,8 @@ fn resumption(args: &SweepArgs) -> String {
         .history
         .iter()
         .map(|place| format!(" --history {}", Path::new(place).display()));
-    let destroy = args.target.destroy.iter().map(|path| format!(" --destroy {}", path.display()));
+    let destroy =
+        args.target.conduct.destroy.iter().map(|path| format!(" --destroy {}", path.display()));
     command.extend(history.chain(destroy));
     command
 }

@@ -14,6 +14,17 @@ use crate::targets::TargetArgs;
 /// Of many cells, each need not be known as well as a single one.
 const ADAPTIVE_PERCENT: f64 = 5.0;
 
+/// A plan of a sweep: as `--print-plan` prints it, or without the line that says so.
+fn from_file(text: &str) -> Result<Plan, String> {
+    match jobs::Plan::from_toml(text) {
+        Ok(jobs::Plan::Sweep(plan)) => Ok(*plan),
+        Ok(other) => {
+            Err(format!("this is a plan of `iosonde {}`; `iosonde do` runs it", other.kind()))
+        }
+        Err(_) => Plan::from_toml(text).map_err(|e| e.to_string()),
+    }
+}
+
 /// The plan that the flags describe; none where they describe none.
 pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     let lists = &args.lists;
@@ -38,7 +49,7 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         }
         (None, Some(path)) => {
             let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", path.display()));
-            Plan::from_toml(&read(path)?).map_err(wrong)?
+            from_file(&read(path)?).map_err(wrong)?
         }
         (None, None) => Plan::new("sweep", vec![Matrix::default()]),
     };

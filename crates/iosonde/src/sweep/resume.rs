@@ -1,30 +1,28 @@
-//! Going on with a sweep that was interrupted.
+//! Resuming a sweep that was interrupted.
 
 use engine::Permissions;
 use history::{History, HistoryError};
-use results::Measurement;
-use survey::SweepOptions;
 use workload::sweep::Plan;
 
-use super::SweepArgs;
 use super::plan::checked;
+use super::{Begun, SweepArgs};
 use crate::exit::Failure;
-use crate::recording::{HistoryPlace, failure};
+use crate::recording::{RecordingArgs, failure};
 
 /// An unfinished sweep: that of this plan, or the newest.
-pub(super) fn options(
-    place: &HistoryPlace,
+pub(super) fn begun(
+    recording: &RecordingArgs,
     asked: Option<&Plan>,
-    permissions: Permissions,
-) -> Result<SweepOptions, Failure> {
-    let place = place.place()?;
+    permissions: &Permissions,
+) -> Result<Begun, Failure> {
+    let place = recording.place.place()?;
     let nothing = |which: &str| {
         Failure::WrongUsage(format!(
             "no unfinished sweep {which}is in {place}; leave `--resume` out to begin one"
         ))
     };
     let history = match History::open_existing(&place) {
-        // What is not there has nothing to go on with, and is not made for that.
+        // What is not there has nothing to resume, and is not made for that.
         Err(HistoryError::NotThere { .. }) => return Err(nothing("")),
         opened => opened.map_err(failure)?,
     };
@@ -44,18 +42,9 @@ pub(super) fn options(
             format!("--destroy {} names no target: it must repeat one exactly", stray.display());
         return Err(Failure::WrongUsage(text));
     }
-    let kept = kept(Some(&history), &experiment.id)?;
-    Ok(SweepOptions { plan, permissions, id: experiment.id, started: experiment.started, kept })
-}
-
-/// What is kept of a sweep, by the names it was kept under.
-pub(super) fn kept(
-    history: Option<&History>,
-    id: &str,
-) -> Result<Vec<(u32, Measurement)>, Failure> {
-    let Some(history) = history else { return Ok(Vec::new()) };
-    let kept = history.measurements(id).map_err(failure)?;
-    Ok(kept.into_iter().map(|k| (k.cell, k.measurement)).collect())
+    let kept = history.measurements(&experiment.id).map_err(failure)?;
+    let names = kept.into_iter().map(|kept| kept.cell).collect();
+    Ok(Begun { plan, resumed: Some((experiment, names)) })
 }
 
 /// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left aside is refused.

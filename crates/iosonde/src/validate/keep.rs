@@ -147,7 +147,7 @@ fn read(arguments: &[String]) -> Result<Box<ValidateArgs>, Failure> {
 
 /// The same wherever it is typed, and with the same choices.
 fn absolute(mut args: Box<ValidateArgs>, directory: &Path, seed: u64) -> Box<ValidateArgs> {
-    let named = args.target.targets.iter_mut().chain(&mut args.target.destroy);
+    let named = args.target.targets.iter_mut().chain(&mut args.target.conduct.destroy);
     for path in named.chain(&mut args.log).chain(&mut args.config) {
         *path = directory.join(&*path);
     }
@@ -310,11 +310,12 @@ pub(super) fn clean(args: &ValidateArgs) -> Result<Outcome, Failure> {
         let text = "name what is left: a ledger, a directory with test files, or a test file";
         return Err(Failure::WrongUsage(text.to_owned()));
     }
-    let mut cleaning = Cleaning { dry_run: target.dry_run, lines: String::new(), failures: vec![] };
+    let mut cleaning =
+        Cleaning { dry_run: target.conduct.dry_run, lines: String::new(), failures: vec![] };
     for path in &target.targets {
         cleaning.target(path)?;
     }
-    if !target.quiet {
+    if !target.conduct.quiet {
         let nothing = cleaning.lines.is_empty() && cleaning.failures.is_empty();
         print(if nothing { "nothing is left\n" } else { &cleaning.lines })?;
     }

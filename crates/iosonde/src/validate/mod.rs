@@ -67,7 +67,7 @@ fn test(
         load::words(&plan),
         show_duration(time.as_secs_f64())
     );
-    if args.target.dry_run {
+    if args.target.conduct.dry_run {
         let effective = integrity::plan_text(&plan, time);
         print(&format!("{}{about}\n{effective}", describe(&plans)))?;
         return Ok(Outcome::Done);

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use integrity::{Event, Glance, Lately, Notice, NoticeKind, Phase};
 use results::Point;
-use survey::Progress;
 use workload::{show_duration, show_ns, show_number};
 
 /// Columns of the bar.
@@ -129,7 +128,7 @@ pub(super) fn live_events(
     event: &Event,
     (time, has_log): (Duration, bool),
     said: Option<&str>,
-    tell: &mut dyn FnMut(&Progress<'_>),
+    tell: &mut dyn FnMut(jobs::Event),
 ) {
     match event {
         Event::Began { phase, .. } => {
@@ -140,18 +139,20 @@ pub(super) fn live_events(
                 Phase::Log => 4,
             };
             let of = if has_log { 4 } else { 3 };
-            tell(&Progress::Step { number, of, title: phase_words(*phase) });
+            let title = phase_words(*phase).to_owned();
+            tell(jobs::Event::Step { number, of, title });
             let seconds = if *phase == Phase::Work { time.as_secs_f64() } else { 0.0 };
-            tell(&Progress::Engine(&engine::Event::WindowBegan { seconds }));
+            tell(jobs::Event::Engine(engine::Event::WindowBegan { seconds }));
         }
         Event::Glance(glance) => {
             let point = point(glance);
             let seconds_left = glance.left().map_or(0.0, |left| left.as_secs_f64());
-            tell(&Progress::Engine(&engine::Event::Interval { point, seconds_left }));
+            tell(jobs::Event::Engine(engine::Event::Interval { point, seconds_left }));
         }
         Event::Notice(_) => {
             if let Some(text) = said {
-                tell(&Progress::Engine(&engine::Event::Warning(text.to_owned())));
+                let text = text.to_owned();
+                tell(jobs::Event::Engine(engine::Event::Warning { text }));
             }
         }
     }

@@ -9,8 +9,9 @@ use ::report::text;
 use engine::{Permissions, Prepared, PreparedTarget, Queue};
 use integrity::{Asked, Event, NoticeKind, Place, Plan, Report, Role};
 use jiff::Timestamp;
+use jobs::{Recorder, Subject};
 use results::{Conclusion, Document, Experiment, Validation, ValidationVerdict};
-use survey::{Progress, Site};
+use survey::Site;
 use workload::{Mode, TargetFacts, Workload};
 
 use super::method::{method, warnings};
@@ -18,7 +19,7 @@ use super::progress::{Notices, live_events, phase_words};
 use super::{Keeping, Wanted};
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
-use crate::recording::{Recorder, RecordingArgs, Subject};
+use crate::recording::{RecordingArgs, say_kept};
 use crate::run::json;
 
 /// What is run, and on what.
@@ -56,7 +57,7 @@ pub(crate) fn conduct(
     hear: &(dyn Fn(bool, &str) + Sync),
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let recorder = Recorder::open(output.recording, subject_of(given)?)?;
+    let recorder = output.recording.open(subject_of(given)?)?;
     let display = Mutex::new(Display::of(output.manner, recorder.subject()));
     let recorder = Mutex::new(recorder);
     given.about.iter().for_each(|text| hold(&display).message(text));
@@ -96,8 +97,8 @@ pub(super) fn deliver(
     complain: &mut dyn FnMut(&str),
 ) -> Result<Outcome, Failure> {
     let printed = print(shown);
-    match recorder.finish(document).and(printed) {
-        Ok(()) => recorder.say(quiet),
+    match recorder.finish(document).map_err(Failure::CannotRun).and(printed) {
+        Ok(()) => say_kept(recorder, quiet),
         // Nothing is worse than wrong data.
         Err(Failure::CannotRun(text)) if outcome == Outcome::WrongData => complain(&text),
         Err(failure) => return Err(failure),
@@ -119,7 +120,7 @@ fn subject_of(given: &Given<'_>) -> Result<Subject, Failure> {
         Some(name) => format!("simulated database, {name} of SQLIOSim"),
         None => "simulated database".to_owned(),
     };
-    Subject::new("validate", Validation::SCHEMA, title, on, given.plan)
+    Subject::new("validate", Validation::SCHEMA, title, on, given.plan).map_err(Failure::from)
 }
 
 fn run_plan(
@@ -150,7 +151,10 @@ fn run_plan(
             _ => None,
         };
         hold(display).validation(event, said.as_deref());
-        let tell = &mut |progress: &Progress<'_>| hold(recorder).tell(progress);
+        let tell = &mut |event: jobs::Event| {
+            hold(recorder).tell(&event);
+            Display::tell_programs(&event);
+        };
         live_events(event, (*time, roles.contains(&Role::Log)), said.as_deref(), tell);
         match event {
             Event::Began { phase, .. } => hear(false, phase_words(*phase)),

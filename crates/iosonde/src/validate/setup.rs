@@ -106,7 +106,7 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
     workload.mode =
         if args.load.is_buffered(args.buffered) { Mode::Buffered } else { Mode::Direct };
     workload.seed = plan.seed;
-    check_destroy(&workload, &args.target.destroy)?;
+    check_destroy(&workload, &args.target.conduct.destroy)?;
     Ok(workload)
 }
 

@@ -19,6 +19,8 @@ mod sweep;
 mod trend;
 mod validation;
 
+use results::Document;
+
 pub use assessment::assessment;
 pub use comparison::comparison;
 pub(crate) use comparison::{signed, value as figure_value, verdict as verdict_word};
@@ -40,3 +42,21 @@ pub(crate) use log_faults::{log_fault_details, log_fault_sentence, sectors};
 pub use trend::{drift, trend};
 pub use validation::validation;
 pub(crate) use validation::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};
+
+/// A document as its command shows it.
+#[must_use]
+pub fn document(document: &Document) -> String {
+    match document {
+        Document::Measurement(d) => measurement(d),
+        Document::Runs(d) => runs(d),
+        Document::Assessment(d) => assessment(d, None),
+        Document::Knee(d) => knee(d),
+        Document::Sweep(d) => sweep(d),
+        Document::Sizes(d) => sizes(d),
+        Document::Scale(d) => scale(d),
+        Document::Validation(d) => validation(d),
+        Document::Durability(d) => durability(d),
+        Document::Cycle(d) => cycle(d, CycleDetail::Total),
+        Document::Recording(d) => recording(d),
+    }
+}

@@ -20,7 +20,7 @@ use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
 use crate::lab::{self, Begun, Lab, Progress, Setup};
@@ -31,7 +31,7 @@ use session::Session;
 pub use size::assess_size_rule;
 
 /// What to assess, and how.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AssessOptions {
     /// A directory, a file or a block device.
     pub target: PathBuf,
@@ -40,14 +40,14 @@ pub struct AssessOptions {
     /// What will live on it: decides the loads.
     pub database: Database,
     /// Access specifications by their names, measured besides; each at rising depths.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
     /// How long each measurement is.
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
     pub limits: Vec<Limits>,
     /// What is expected of it; the document says what became of that.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
     /// The path to the storage, where it is known: it may be what limits.
     pub link: Option<Link>,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use analysis::claims::Outcome;
 use results::{Latency, Measurement, Purpose, WithinLatency};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Nanoseconds, show_ns, show_number};
 
 use super::Found;
@@ -18,7 +18,7 @@ const CLOSE: f64 = 1.06;
 const MEASUREMENTS_MAX: usize = 8;
 
 /// A latency that must be kept: `5ms@p99`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {
     /// The longest it may be.
     pub latency_ns: Nanoseconds,

@@ -13,7 +13,7 @@ use analysis::cause::Link;
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use engine::PrepareError;
 use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation, Status};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Stream, Violation};
 
 use crate::ceiling::tool_ceiling;
@@ -30,7 +30,7 @@ const LARGER_MAX: u64 = 1 << 20;
 const LARGER_MEMORY: u64 = 1 << 28;
 
 /// Which load, and how far.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KneeOptions {
     /// On what, and how.
     pub setup: Setup,

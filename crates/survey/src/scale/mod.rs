@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 use analysis::scaling::{Rate, Together, scaling};
 use engine::PrepareError;
 use results::{Experiment, Measurement, Scale, ScaleUnit, Status, TargetAlone, TargetsTogether};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Pattern, Stream, Violation};
 
 use crate::lab::{Lab, Progress, Setup};
 
 /// What to measure on which targets.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScaleOptions {
     /// On what, and how.
     pub setup: Setup,

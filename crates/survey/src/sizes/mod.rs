@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::edge::{Edge, SizePoint, find_edge};
 use engine::PrepareError;
 use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Status, Warmed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, PatternKind, Stream};
 
 use crate::lab::{Lab, Progress, Setup, Timing};
@@ -37,7 +37,7 @@ const PASS_DEPTH: u32 = 8;
 const PASS_BEGIN_S: f64 = 0.5;
 
 /// What to measure, and on which sizes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SizesOptions {
     /// On what, and how.
     pub setup: Setup,

@@ -40,7 +40,7 @@ pub(super) fn given_of(args: &ValidateArgs) -> Result<Given, Failure> {
     if args.target.targets.is_empty() {
         return wrong("name a directory on the storage, a file or a block device".to_owned());
     }
-    if args.target.live {
+    if args.target.conduct.live {
         return wrong("there is no screen for `--durability`; leave out `--live`".to_owned());
     }
     check_engine(args.target.engine)?;
@@ -77,7 +77,8 @@ pub(super) fn given_of(args: &ValidateArgs) -> Result<Given, Failure> {
     };
     let targets = targets_of(args, &plan)?;
     let absolute = |path: &PathBuf| std::path::absolute(path);
-    let destroy = args.target.destroy.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+    let destroy =
+        args.target.conduct.destroy.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
     // Files outlast the writer by their mark; this process removes them when all is well.
     let permissions = Permissions { keep: true, destroy, ..args.target.permissions() };
     let now = jiff::Timestamp::now();
@@ -88,7 +89,7 @@ pub(super) fn given_of(args: &ValidateArgs) -> Result<Given, Failure> {
         host: inspect::Inspector::new().host().hostname,
         started: now.to_string(),
         buffered: args.buffered,
-        keep: args.target.keep,
+        keep: args.target.conduct.keep,
         foreign: permissions.destroy.clone(),
         plan,
         targets,

@@ -53,11 +53,11 @@ fn serve(file: &Path) -> Result<Outcome, Failure> {
 
 /// `--verify`.
 fn verify_later(args: &ValidateArgs, source: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let mut display = Display::new(args.target.quiet);
+    let mut display = Display::new(args.target.conduct.quiet);
     let source = Source::parse(source)?;
     let (mut header, state) = source.read()?;
     layout::replace_targets(&mut header, &args.target.targets)?;
-    header.keep |= args.target.keep;
+    header.keep |= args.target.conduct.keep;
     let expected = Expected::begin(args, &header, &mut display)?;
     let written = (None, WriterEnd::Unseen);
     let found = check((&header, &state), written, args.target.engine, &mut display, stop)?;
@@ -73,11 +73,11 @@ fn rounds(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let workload = workload_of(&given.header, args.target.engine, true);
     let plans = engine::plan(&workload, &given.permissions)?;
     let header = layout::with_sizes(given.header.clone(), &plans)?;
-    if args.target.dry_run {
+    if args.target.conduct.dry_run {
         print(&format!("{}{}", describe(&plans), about(args, &header)))?;
         return Ok(Outcome::Done);
     }
-    let mut display = Display::new(args.target.quiet);
+    let mut display = Display::new(args.target.conduct.quiet);
     let expected = Expected::begin(args, &header, &mut display)?;
     display.message(about(args, &header).trim_end());
     let source = Source::of(args, &header)?;

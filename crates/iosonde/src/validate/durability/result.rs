@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::durability::{Header, method};
 use ::report::text;
 use jiff::Timestamp;
+use jobs::{Recorder, Subject};
 use results::{
     Conclusion as _, Document, Durability, DurabilityVerdict, Experiment, Status, WriterEnd,
 };
@@ -14,7 +15,6 @@ use survey::Site;
 use super::layout::workload_of;
 use crate::display::Display;
 use crate::exit::{Failure, Outcome};
-use crate::recording::{Recorder, Subject};
 use crate::run::json;
 use crate::validate::ValidateArgs;
 use crate::validate::running::deliver;
@@ -42,7 +42,7 @@ impl<'a> Expected<'a> {
         let mut subject = Subject::new("validate", Durability::SCHEMA, title, on, plan)?;
         // Signs of life for those who watch flush a disk, and that may be the one whose caches are tested.
         subject.watched = false;
-        let mut recorder = Recorder::open(&args.recording, subject)?;
+        let mut recorder = args.recording.open(subject)?;
         let started = Timestamp::now();
         let id = engine::new_id(started);
         if let Err(error) = recorder.began(&id, &started.to_string()) {
@@ -64,7 +64,7 @@ impl<'a> Expected<'a> {
         let shown = if self.args.json { json(&experiment)? } else { text::durability(&experiment) };
         let document = Document::Durability(Box::new(experiment));
         let mut complain = |text: &str| display.error(text);
-        let quiet = self.args.target.quiet;
+        let quiet = self.args.target.conduct.quiet;
         deliver((&shown, &document), outcome, &mut self.recorder, quiet, &mut complain)
     }
 

@@ -48,7 +48,7 @@ impl Assignment {
             engine: engine.map(|e| e.get_name().to_owned()),
             seconds: seconds(args),
             kill_after: args.durability.kill_after,
-            quiet: args.target.quiet,
+            quiet: args.target.conduct.quiet,
         }
     }
 

@@ -1,0 +1,153 @@
+//! A plan carried out for the terminal: shown while it lasts, printed at its end, turned into an exit code.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::claims;
+use engine::Permissions;
+use jobs::{Conducted, Event, Plan, Session, Sink};
+use results::{Document, Measurement, Status};
+
+use crate::display::{Display, Manner};
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::RecordingArgs;
+use crate::run::json;
+
+/// What the flags say of any job.
+pub(crate) struct Manners<'a> {
+    pub manner: Manner,
+    pub json: bool,
+    pub recording: &'a RecordingArgs,
+    pub permissions: Permissions,
+}
+
+/// Shows a job on stderr and prints its documents on stdout.
+pub(crate) struct Console {
+    pub(crate) display: Display,
+    json: bool,
+    /// Nothing is printed: the caller prints something else.
+    pub(crate) silent: bool,
+}
+
+impl Console {
+    /// A console for this plan.
+    pub(crate) fn of(plan: &Plan, manners: &Manners<'_>) -> Result<Self, Failure> {
+        Ok(Self { json: manners.json, ..Self::for_plan(plan, manners.manner)? })
+    }
+
+    /// One that prints text.
+    pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
+        let subject = plan.subject().map_err(jobs::JobError::from)?;
+        Ok(Self { display: Display::of(manner, &subject), json: false, silent: false })
+    }
+
+    /// Prints a document as JSON, or as this text.
+    pub(crate) fn print(
+        &mut self,
+        document: &Document,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), String> {
+        self.display.finish();
+        if self.silent {
+            return Ok(());
+        }
+        let text = if self.json { json(document) } else { Ok(text()) };
+        words(text.and_then(|text| print(&text)))
+    }
+}
+
+impl Sink for Console {
+    fn hear(&mut self, event: &Event) {
+        self.display.hear(event);
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        self.print(document, || report::text::document(document))
+    }
+}
+
+/// A failure as the sentence that a job reports.
+pub(crate) fn words(done: Result<(), Failure>) -> Result<(), String> {
+    done.map_err(Failure::into_text)
+}
+
+/// Carries out a plan with everything that its command does.
+pub(crate) fn conduct(
+    plan: &Plan,
+    manners: &Manners<'_>,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let mut console = Console::of(plan, manners)?;
+    conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
+}
+
+/// The same with another sink; also gives the documents.
+pub(crate) fn conduct_into(
+    plan: &Plan,
+    manners: &Manners<'_>,
+    sink: &mut dyn Sink,
+    stop: &AtomicBool,
+) -> Result<(Vec<Document>, Outcome), Failure> {
+    let recording = manners.recording.recording()?;
+    let permissions = manners.permissions.clone();
+    let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
+    ended(jobs::conduct(plan, &mut session)?, stop)
+}
+
+/// What a job comes to.
+pub(crate) fn ended(
+    conducted: Conducted,
+    stop: &AtomicBool,
+) -> Result<(Vec<Document>, Outcome), Failure> {
+    let Conducted { documents, kept } = conducted;
+    kept.map_err(Failure::CannotRun)?;
+    let outcomes = documents.iter().map(|document| outcome_of(document, stop));
+    let outcome = outcomes.into_iter().find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
+    Ok((documents, outcome))
+}
+
+/// How a document ends a command.
+fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
+    let outcome = outcome(document.status());
+    if outcome != Outcome::Done {
+        return outcome;
+    }
+    let met = match document {
+        Document::Measurement(measurement) => return outcome_of_run(measurement, stop),
+        Document::Runs(runs) if runs.measurements.iter().any(|m| !m.errors.is_empty()) => {
+            return Outcome::IoFailed;
+        }
+        // What could not be judged must not pass for what is met.
+        Document::Knee(knee) => knee
+            .conclusion
+            .latency_target
+            .as_ref()
+            .is_none_or(|within| within.expected_iops.is_none() || within.met == Some(true)),
+        Document::Assessment(assessment) => {
+            let claims = assessment.claims.iter().map(|claim| claim.outcome);
+            claims::Outcome::of_all(claims) == claims::Outcome::Met
+        }
+        _ => true,
+    };
+    if met { Outcome::Done } else { Outcome::NotMet }
+}
+
+/// How one measurement ends a command.
+fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
+    // The signal may come after the window, while I/Os are still waited for.
+    if stop.load(Ordering::Relaxed) {
+        Outcome::Interrupted
+    } else if measurement.errors.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::IoFailed
+    }
+}
+
+/// How an experiment ends a command.
+pub(crate) fn outcome(status: Status) -> Outcome {
+    match status {
+        Status::Complete => Outcome::Done,
+        Status::Interrupted => Outcome::Interrupted,
+        Status::Failed => Outcome::IoFailed,
+    }
+}

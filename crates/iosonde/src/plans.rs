@@ -1,0 +1,170 @@
+//! `iosonde do` and `iosonde again`: a plan from a file, and an earlier result repeated.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use engine::Permissions;
+use history::History;
+use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
+use jobs::{Again, Original, Plan, Recording, Session, again};
+
+use crate::conducting::{Console, Manners, conduct, ended};
+use crate::exit::{Failure, Outcome, print};
+use crate::experiment::read;
+use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
+use crate::run::{describe, json};
+use crate::targets::ConductArgs;
+use crate::{assess, sweep};
+
+/// `iosonde do`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  iosonde knee /data --block 8K --print-plan > knee.toml\n  iosonde do knee.toml"
+)]
+pub(crate) struct DoArgs {
+    /// A plan, as `--print-plan` of the commands that measure prints it
+    #[arg(value_name = "PLAN.toml")]
+    pub plan: PathBuf,
+
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// `iosonde again`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  iosonde run /data --tag before-upgrade\n  iosonde again @before-upgrade"
+)]
+pub(crate) struct AgainArgs {
+    /// The result: an id or its unique beginning, `latest`, or `@TAG` for the newest with that tag
+    #[arg(value_name = "RESULT")]
+    pub result: String,
+
+    /// Repeat it although host or storage are not the same, and compare all the same
+    #[arg(long)]
+    pub anyway: bool,
+
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    /// Print the comparison as JSON on stdout, instead of the result and the comparison as text
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub place: HistoryPlace,
+
+    /// A name under which the new result is found again, as @NAME; may be given several times
+    #[arg(long = "tag", value_name = "NAME", value_parser = tag)]
+    pub tags: Vec<String>,
+}
+
+/// Runs `iosonde do`.
+pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    let plan = Plan::from_toml(&read(&args.plan)?).map_err(wrong)?;
+    let permissions = args.conduct.permissions();
+    if args.conduct.dry_run {
+        print(&dry_run(&plan, &permissions)?)?;
+        return Ok(Outcome::Done);
+    }
+    let manner = args.conduct.manner();
+    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    conduct(&plan, &manners, stop)
+}
+
+/// Prints a plan as TOML on stdout.
+pub(crate) fn print_plan(plan: &Plan) -> Result<Outcome, Failure> {
+    print(&plan.to_toml().map_err(jobs::JobError::from)?)?;
+    Ok(Outcome::Done)
+}
+
+/// What a plan would do to its targets.
+fn dry_run(plan: &Plan, permissions: &Permissions) -> Result<String, Failure> {
+    let described = |workload: &workload::Workload| -> Result<String, Failure> {
+        Ok(describe(&engine::plan(workload, permissions)?))
+    };
+    let of_setup = |setup: &survey::Setup, stream: &workload::Stream| {
+        described(&setup.workload(vec![stream.clone()]))
+    };
+    match plan {
+        Plan::Run(workload) => described(workload),
+        Plan::Runs(plan) => plan.workloads.iter().map(described).collect(),
+        Plan::Knee(options) => of_setup(&options.setup, &options.stream),
+        Plan::Scale(options) => of_setup(&options.setup, &options.stream),
+        Plan::Sizes(options) => of_setup(&survey::sizes_setup(options)?, &options.stream),
+        Plan::Assess(options) => assess::describe_options(options, permissions),
+        Plan::Sweep(plan) => sweep::describe_plan(plan, permissions),
+    }
+}
+
+/// Runs `iosonde again`.
+pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let place = args.place.place()?;
+    let history = History::open_existing(&place).map_err(failure)?;
+    let wanted = Again { selector: &args.result, anyway: args.anyway };
+    let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
+    let permissions = args.conduct.permissions();
+    if args.conduct.dry_run {
+        print(&dry_run(&original.plan, &permissions)?)?;
+        return Ok(Outcome::Done);
+    }
+    let named = args.place.history.as_ref().map(|_| place.to_string());
+    let recording = Recording { place, tags: args.tags.clone(), named };
+    let outcome = conduct_again(args, &original, (&recording, permissions), stop)?;
+    let id = outcome.1;
+    compare(args, &history, &original, &id)?;
+    Ok(outcome.0)
+}
+
+/// Repeats it; how that ended, and the id of the new result.
+fn conduct_again(
+    args: &AgainArgs,
+    original: &Original,
+    (recording, permissions): (&Recording, Permissions),
+    stop: &AtomicBool,
+) -> Result<(Outcome, String), Failure> {
+    let mut console = Console::for_plan(&original.plan, args.conduct.manner())?;
+    console.silent = args.json;
+    let recording = Some(recording);
+    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let conducted = jobs::conduct(&original.plan, &mut session)?;
+    let targets = original.document.targets();
+    let (documents, outcome) = ended(conducted, stop)?;
+    // Of several that took turns, the one on the same target.
+    let same = documents.iter().find(|document| document.targets() == targets);
+    let new = same.or(documents.first()).map(|document| document.id().to_owned());
+    Ok((outcome, new.unwrap_or_default()))
+}
+
+/// Compares the new result with the original.
+fn compare(
+    args: &AgainArgs,
+    history: &History,
+    original: &Original,
+    id: &str,
+) -> Result<(), Failure> {
+    let new = [history.find(id).map_err(failure)?];
+    let old = std::slice::from_ref(&original.entry);
+    let how = How {
+        band_percent: BAND_PERCENT,
+        anyway: args.anyway,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let (a, b) =
+        (KeptSide { name: &original.entry.id, entries: old }, KeptSide { name: id, entries: &new });
+    let comparison = compare_kept(history, a, b, how).map_err(failure)?;
+    print(&if args.json {
+        json(&comparison)?
+    } else {
+        format!("\n{}", report::text::comparison(&comparison))
+    })
+}

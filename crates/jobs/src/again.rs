@@ -1,0 +1,139 @@
+//! An earlier result, ready to be repeated.
+
+use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
+use history::{Entry, History, HistoryError};
+use results::{Document, Environment};
+use survey::Site;
+use thiserror::Error;
+
+use crate::plan::{Plan, PlanError};
+
+/// An earlier result and the plan that repeats it.
+#[derive(Debug)]
+pub struct Original {
+    /// What the history knows of it.
+    pub entry: Entry,
+    /// The result.
+    pub document: Document,
+    /// Its plan, on the same targets with files of the same size.
+    pub plan: Plan,
+}
+
+/// What [`again`] looks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Again<'a> {
+    /// An id, its unique beginning, `latest`, or `@TAG` for the newest result with that tag.
+    pub selector: &'a str,
+    /// Repeat it although the conditions are not the same.
+    pub anyway: bool,
+}
+
+/// Why a result cannot be repeated.
+#[derive(Debug, Error)]
+pub enum AgainError {
+    /// The history cannot be used, or has no such result.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// It has no plan that can be repeated.
+    #[error("`{id}` cannot be repeated: {source}")]
+    Plan {
+        /// The result.
+        id: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// It never came to its end.
+    #[error(
+        "`{id}` never came to its end, so there is nothing to compare a repetition with; `iosonde history show {id}` \
+         shows what there is of it"
+    )]
+    Unfinished {
+        /// The result.
+        id: String,
+    },
+    /// A target is gone.
+    #[error("`{id}` cannot be repeated: its target `{target}` is not there")]
+    Gone {
+        /// The result.
+        id: String,
+        /// The target.
+        target: String,
+    },
+    /// The conditions are others.
+    #[error(
+        "`{id}` cannot be repeated under the same conditions: {}; `--anyway` repeats it all the same",
+        differences.join("; ")
+    )]
+    Unlike {
+        /// The result.
+        id: String,
+        /// In what they differ.
+        differences: Vec<String>,
+    },
+}
+
+/// Finds an earlier result, and makes sure that it can be repeated here under the conditions it was measured under.
+///
+/// # Errors
+/// There is no such result, or it cannot be repeated, and why.
+pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainError> {
+    let mut found = history.select(wanted.selector)?;
+    // Results with one tag come oldest first.
+    let Some(entry) = found.pop() else {
+        let (selector, place) = (wanted.selector.to_owned(), history.place().clone());
+        return Err(HistoryError::NotFound { selector, place }.into());
+    };
+    let id = entry.id.clone();
+    let Some(document) = history.document(&id)? else {
+        return Err(AgainError::Unfinished { id });
+    };
+    let planned = Plan::recorded(&entry.kind, &entry.schema, &entry.plan);
+    let mut plan = planned.map_err(|source| AgainError::Plan { id: id.clone(), source })?;
+    plan.pin(&document);
+    if !plan.is_artificial() {
+        check_targets(&id, &document)?;
+        if !wanted.anyway {
+            check_conditions(&id, &document)?;
+        }
+    }
+    Ok(Original { entry, document, plan })
+}
+
+fn check_targets(id: &str, document: &Document) -> Result<(), AgainError> {
+    for target in document.targets() {
+        let there = target.exists() || target.parent().is_some_and(std::path::Path::exists);
+        if !there {
+            let target = target.display().to_string();
+            return Err(AgainError::Gone { id: id.to_owned(), target });
+        }
+    }
+    Ok(())
+}
+
+/// The host and the storage must be those of the original, by the rules of a comparison.
+fn check_conditions(id: &str, document: &Document) -> Result<(), AgainError> {
+    let targets = document.targets();
+    let paths: Vec<&std::path::Path> = targets.iter().map(std::path::PathBuf::as_path).collect();
+    let differences = unlike(document, Site::of_paths(&paths).environment());
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(AgainError::Unlike { id: id.to_owned(), differences })
+}
+
+/// In what an environment differs from that of a document so much that figures cannot be compared.
+fn unlike(document: &Document, environment: &Environment) -> Vec<String> {
+    let here = document.clone().in_environment(environment.clone());
+    let noise = Noise::default();
+    let rules = Rules {
+        band_percent: BAND_PERCENT,
+        anyway: false,
+        noise: &noise,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let then = Input { name: "then", documents: std::slice::from_ref(document) };
+    let now = Input { name: "now", documents: std::slice::from_ref(&here) };
+    let differences = compare(then, now, &rules).differences.into_iter();
+    let words = |d: results::Difference| format!("{}: {} then, {} now", d.name, d.a, d.b);
+    differences.filter(|d| d.unlike).map(|d| words(d.difference)).collect()
+}

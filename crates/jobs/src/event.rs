@@ -1,0 +1,84 @@
+//! The one stream of events that displays, recordings and other programs read.
+
+use results::{Document, Measurement};
+use serde::{Deserialize, Serialize};
+use survey::Progress;
+
+/// Something that happened in a job. Its JSON form is described in `docs/live.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A document begins.
+    Began {
+        /// The id that the document will have.
+        id: String,
+        /// Now, UTC, RFC 3339.
+        started: String,
+    },
+    /// A step begins.
+    Step {
+        /// Its number, from 1.
+        number: usize,
+        /// Steps in all, as far as is known now.
+        of: usize,
+        /// What it does.
+        title: String,
+    },
+    /// A measurement is finished and, where there is a history, kept.
+    Measured {
+        /// All of it.
+        measurement: Box<Measurement>,
+    },
+    /// Something that the user should know now, in a sentence.
+    Notice {
+        /// The sentence.
+        text: String,
+    },
+    /// A document is in the history.
+    Kept {
+        /// Its id.
+        id: String,
+        /// The history, where the caller named it.
+        history: Option<String>,
+    },
+    /// What the engine does within a step.
+    #[serde(untagged)]
+    Engine(engine::Event),
+}
+
+impl Event {
+    /// An event of a survey as one of the stream.
+    #[must_use]
+    pub fn of(progress: &Progress<'_>) -> Self {
+        match progress {
+            Progress::Began { id, started } => {
+                Self::Began { id: (*id).to_owned(), started: (*started).to_owned() }
+            }
+            Progress::Step { number, of, title } => {
+                Self::Step { number: *number, of: *of, title: (*title).to_owned() }
+            }
+            Progress::Engine(event) => Self::Engine((*event).clone()),
+            Progress::Measured(measurement) | Progress::Kept(measurement) => {
+                Self::Measured { measurement: Box::new((*measurement).clone()) }
+            }
+        }
+    }
+}
+
+/// Reads the stream: a line on the terminal, a screen, lines of JSON, a coordinator.
+pub trait Sink {
+    /// Something happened. Called by the thread that conducts the job, between I/Os.
+    fn hear(&mut self, event: &Event);
+
+    /// Everything is made ready, and I/O begins when this returns. A tool that waits for a signal from outside waits here.
+    fn ready(&mut self) {}
+
+    /// A document is finished, and not yet kept: a history that hangs must not keep it from its reader.
+    ///
+    /// # Errors
+    /// Why the document could not be delivered, as a sentence for the user; it is kept all the same.
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let _ = document;
+        Ok(())
+    }
+}

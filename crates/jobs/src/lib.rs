@@ -1,0 +1,26 @@
+//! What a command does, startable from anywhere: a plan in, one stream of events out, documents at the end.
+//!
+//! A [`Plan`] is pure data. [`conduct`] carries it out: it opens the history, tells every [`Sink`] what happens, hands each
+//! finished document to them, and keeps it. Flags, screens, signals and exit codes belong to the caller.
+
+mod again;
+mod conduct;
+mod event;
+mod live;
+mod plan;
+mod recorder;
+mod run;
+mod runs;
+mod subject;
+mod sweep;
+
+pub use again::{Again, AgainError, Original, again};
+pub use conduct::{Conducted, JobError, Session, conduct};
+pub use event::{Event, Sink};
+pub use live::Live;
+pub use plan::{Plan, PlanError, RunsPlan};
+pub use recorder::{Recorder, Recording};
+pub use run::run;
+pub use runs::runs;
+pub use subject::Subject;
+pub use sweep::{Companion, NoCompanion, SweepPlan, SweepStart, sweep};

@@ -1,0 +1,178 @@
+//! What happens now, told to the history for others to watch: `iosonde serve` shows it. docs/live.md describes the events.
+//!
+//! The thread that measures only puts events into a channel, which drops them when it is full: watching costs a
+//! measurement nothing, whatever the history does.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use history::{History, LiveRun, Place};
+use serde_json::{Value, json};
+
+use crate::event::Event;
+
+/// What ends sooner is not worth a look: nothing is written.
+const SHORT: Duration = Duration::from_secs(2);
+/// Events that wait to be written.
+const WAITING: usize = 1024;
+/// Points of a series and of a fill come at most this often.
+const EVERY: Duration = Duration::from_millis(200);
+/// Without events, a sign of life comes this often.
+const BEAT: Duration = Duration::from_secs(5);
+/// The longest that the end waits for what is still to be written.
+const END: Duration = Duration::from_secs(1);
+
+/// Tells the history of one run while it lasts.
+pub struct Live {
+    sender: Option<SyncSender<Entry>>,
+    done: Receiver<()>,
+}
+
+/// An event as it is written.
+struct Entry {
+    json: Value,
+    /// Whether it may be left out where many come.
+    thinned: bool,
+}
+
+impl Live {
+    /// Begins to tell of a run; it is visible after two seconds.
+    #[must_use]
+    pub fn begin(place: Place, run: LiveRun) -> Self {
+        let (sender, entries) = mpsc::sync_channel(WAITING);
+        let (ended, done) = mpsc::channel();
+        std::thread::spawn(move || {
+            tell(&place, &run, &entries);
+            // Nobody waits any more where this does not arrive.
+            let _ = ended.send(());
+        });
+        Self { sender: Some(sender), done }
+    }
+
+    /// Tells of what happens, or drops it.
+    pub fn hear(&self, event: &Event) {
+        if let (Some(sender), Some(entry)) = (&self.sender, entry(event)) {
+            let _ = sender.try_send(entry);
+        }
+    }
+
+    /// Nothing more comes. Waits for what is still to be written, and for no longer than a second.
+    pub fn end(&mut self) {
+        if self.sender.take().is_some() {
+            let _ = self.done.recv_timeout(END);
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What is written of an event; none of what is for one reader only.
+fn entry(event: &Event) -> Option<Entry> {
+    let json = match event {
+        Event::Began { .. } | Event::Kept { .. } | Event::Notice { .. } => return None,
+        // What each worker does is for the screen alone.
+        Event::Engine(engine::Event::Workers { .. }) => return None,
+        // The measurement itself is in the history.
+        Event::Measured { measurement: m } => json!({
+            "event": "measured",
+            "id": m.id,
+            "title": m.workload.title(),
+            "iops": m.total.iops,
+            "mib_per_s": m.total.mib_per_s,
+        }),
+        event => serde_json::to_value(event).ok()?,
+    };
+    let thinned = matches!(
+        event,
+        Event::Engine(engine::Event::Interval { .. } | engine::Event::Filling { .. })
+    );
+    Some(Entry { json, thinned })
+}
+
+/// Writes what comes until nothing more does. What cannot be written is not: it would be of no use later.
+fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
+    let mut early = Vec::new();
+    let until = Instant::now() + SHORT;
+    loop {
+        match entries.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(one) if early.len() < WAITING => early.push(one),
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => break,
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+    let Ok(history) = History::open_existing(place) else { return };
+    if history.live_begin(run).is_err() {
+        return;
+    }
+    let mut thinning = Thinning::default();
+    let mut write = |entry: &Entry| {
+        if !entry.thinned || thinning.is_due(Instant::now()) {
+            let _ = history.live_event(&run.id, &entry.json.to_string());
+        }
+    };
+    early.iter().for_each(&mut write);
+    loop {
+        match entries.recv_timeout(BEAT) {
+            Ok(entry) => write(&entry),
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = history.live_beat(&run.id);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let _ = history.live_end(&run.id);
+}
+
+/// When a point was last written.
+#[derive(Default)]
+struct Thinning(Option<Instant>);
+
+impl Thinning {
+    fn is_due(&mut self, now: Instant) -> bool {
+        let due = self.0.is_none_or(|last| now.saturating_duration_since(last) >= EVERY);
+        if due {
+            self.0 = Some(now);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_thinned_and_nothing_else_is() {
+        let mut thinning = Thinning::default();
+        let begin = Instant::now();
+        let due = (0..10).filter(|n| thinning.is_due(begin + Duration::from_millis(100 * n)));
+        assert_eq!(due.count(), 5);
+        let filling = Event::Engine(engine::Event::Filling {
+            path: "/data/iosonde.test".into(),
+            done_bytes: 1,
+            total_bytes: 2,
+            bytes_per_s: 1.0,
+        });
+        assert!(entry(&filling).is_some_and(|entry| entry.thinned));
+        let ended = Event::Engine(engine::Event::WindowEnded);
+        assert!(entry(&ended).is_some_and(|entry| !entry.thinned));
+    }
+
+    /// The words of docs/live.md, which the browser and other programs read.
+    #[test]
+    fn events_are_written_as_the_page_describes_them() {
+        let written = |event| entry(&event).map(|entry| entry.json.to_string());
+        let step = Event::Step { number: 1, of: 2, title: "one".to_owned() };
+        let text = r#"{"event":"step","number":1,"of":2,"title":"one"}"#;
+        assert_eq!(written(step).as_deref(), Some(text));
+        let warning = Event::Engine(engine::Event::Warning { text: "slow".to_owned() });
+        assert_eq!(written(warning).as_deref(), Some(r#"{"event":"warning","text":"slow"}"#));
+        let ended = Event::Engine(engine::Event::WindowEnded);
+        assert_eq!(written(ended).as_deref(), Some(r#"{"event":"window_ended"}"#));
+    }
+}

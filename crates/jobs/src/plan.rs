@@ -1,0 +1,243 @@
+//! A command's work as pure data.
+
+use engine::Permissions;
+use results::{
+    ASSESSMENT_SCHEMA, Conclusion, Document, MEASUREMENT_SCHEMA, Runs, Saturation, Scale, Sizes,
+};
+use serde::{Deserialize, Serialize};
+use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, Setup, SizesOptions};
+use thiserror::Error;
+use workload::{Bytes, Stream, Target, Workload};
+
+use crate::subject::Subject;
+use crate::sweep::SweepPlan;
+use crate::{run, sweep};
+
+/// What is to be done. `job` says which kind; the other keys are those of the kind.
+///
+/// A plan says nothing about permissions: what may be overwritten is named by whoever runs it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+pub enum Plan {
+    /// One workload, once.
+    Run(Box<Workload>),
+    /// One workload several times, or several in turn.
+    Runs(RunsPlan),
+    /// Where a load saturates.
+    Knee(Box<KneeOptions>),
+    /// The same load over growing files.
+    Sizes(Box<SizesOptions>),
+    /// Each target alone, then together.
+    Scale(Box<ScaleOptions>),
+    /// A matrix of workloads.
+    Sweep(Box<SweepPlan>),
+    /// The loads of a database, judged.
+    Assess(Box<AssessOptions>),
+}
+
+/// Workloads that take turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunsPlan {
+    /// What is run in turn; each gives a document of its own.
+    pub workloads: Vec<Workload>,
+    /// Runs of each, 1 to 100.
+    pub repeat: u32,
+    /// Pause before a run that writes or follows one that wrote.
+    pub settle_seconds: f64,
+}
+
+/// Why a text is not a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// The TOML is wrong; the message has line and column.
+    #[error("{0}")]
+    Toml(String),
+    /// The JSON is wrong.
+    #[error("this is not a plan of this version of iosonde: {0}")]
+    Json(String),
+    /// Results of this kind have no plan that can be repeated.
+    #[error(
+        "results of `{kind}` do not carry a plan that can be repeated; run the command again with the same flags"
+    )]
+    NotRepeatable {
+        /// The command.
+        kind: String,
+    },
+}
+
+impl Plan {
+    /// Reads the TOML form.
+    ///
+    /// # Errors
+    /// It is not a plan; the message has line and column.
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        let plan: Self = toml::from_str(text).map_err(|e| PlanError::Toml(e.to_string()))?;
+        Ok(plan.settled())
+    }
+
+    /// What a workload leaves to its mixes is filled in, as in a workload file.
+    fn settled(self) -> Self {
+        match self {
+            Self::Run(workload) => Self::Run(Box::new(workload.with_means_of_mixes())),
+            Self::Runs(plan) => Self::Runs(RunsPlan {
+                workloads: plan.workloads.into_iter().map(Workload::with_means_of_mixes).collect(),
+                ..plan
+            }),
+            other => other,
+        }
+    }
+
+    /// The TOML form, with every value written out.
+    ///
+    /// # Errors
+    /// TOML has no word for a value, such as an integer of more than 63 bits.
+    pub fn to_toml(&self) -> Result<String, PlanError> {
+        toml::to_string_pretty(self).map_err(|e| PlanError::Toml(e.to_string()))
+    }
+
+    /// The plan of a result, from what the history knows of it.
+    ///
+    /// # Errors
+    /// The result has no plan that can be repeated, or one of another version of iosonde.
+    pub fn recorded(kind: &str, schema: &str, json: &str) -> Result<Self, PlanError> {
+        fn read<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, PlanError> {
+            serde_json::from_str(json).map_err(|e| PlanError::Json(e.to_string()))
+        }
+        match kind {
+            "run" if schema == MEASUREMENT_SCHEMA && !json.is_empty() => read(json).map(Self::Run),
+            "run" if schema == Runs::SCHEMA => {
+                let RunsOptions { sides, permissions: _, repeat, settle_seconds } = read(json)?;
+                let workloads = sides.into_iter().map(|side| side.workload).collect();
+                Ok(Self::Runs(RunsPlan { workloads, repeat, settle_seconds }))
+            }
+            "knee" => read(json).map(Self::Knee),
+            "sizes" => read(json).map(Self::Sizes),
+            "scale" => read(json).map(Self::Scale),
+            "assess" => read(json).map(Self::Assess),
+            "sweep" => SweepPlan::from_json(json)
+                .map(|plan| Self::Sweep(Box::new(plan)))
+                .map_err(|e| PlanError::Json(e.to_string())),
+            kind => Err(PlanError::NotRepeatable { kind: kind.to_owned() }),
+        }
+    }
+
+    /// What lists, watchers and the history show of it before there is a result.
+    ///
+    /// # Errors
+    /// The plan cannot be written as JSON.
+    pub fn subject(&self) -> Result<Subject, PlanError> {
+        fn of<C: Conclusion, O: Serialize>(
+            kind: &'static str,
+            (setup, stream): (&Setup, &Stream),
+            options: &O,
+        ) -> Result<Subject, serde_json::Error> {
+            let on = (setup.targets.as_slice(), setup.engine);
+            Subject::new(kind, C::SCHEMA, stream.title(), on, options)
+        }
+        let subject = match self {
+            Self::Run(workload) => run::subject(workload),
+            Self::Runs(plan) => {
+                let targets: Vec<Target> =
+                    plan.workloads.iter().flat_map(|w| w.targets.clone()).collect();
+                let first = plan.workloads.first();
+                let engine = first.map(|w| w.engine).unwrap_or_default();
+                let title = first.map(Workload::title).unwrap_or_default();
+                Subject::new("run", Runs::SCHEMA, title, (&targets, engine), plan)
+            }
+            Self::Sweep(plan) => Ok(sweep::subject(plan)),
+            Self::Knee(o) => of::<Saturation, _>("knee", (&o.setup, &o.stream), o),
+            Self::Sizes(o) => of::<Sizes, _>("sizes", (&o.setup, &o.stream), o),
+            Self::Scale(o) => of::<Scale, _>("scale", (&o.setup, &o.stream), o),
+            Self::Assess(options) => {
+                let title = format!("loads of {}", options.database.title());
+                let target = [Target { path: options.target.clone(), size_bytes: options.size }];
+                let on = (target.as_slice(), options.engine);
+                Subject::new("assess", ASSESSMENT_SCHEMA, title, on, options)
+            }
+        };
+        subject.map_err(|e| PlanError::Json(e.to_string()))
+    }
+
+    /// The command that makes results of this plan.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Run(_) | Self::Runs(_) => "run",
+            Self::Knee(_) => "knee",
+            Self::Sizes(_) => "sizes",
+            Self::Scale(_) => "scale",
+            Self::Sweep(_) => "sweep",
+            Self::Assess(_) => "assess",
+        }
+    }
+
+    /// The same plan for whoever may do this to its targets.
+    pub(crate) fn permitting(mut self, permissions: &Permissions) -> Self {
+        match &mut self {
+            Self::Knee(options) => options.setup.permissions.clone_from(permissions),
+            Self::Sizes(options) => options.setup.permissions.clone_from(permissions),
+            Self::Scale(options) => options.setup.permissions.clone_from(permissions),
+            Self::Assess(options) => options.permissions.clone_from(permissions),
+            // Those take them from the session.
+            Self::Run(_) | Self::Runs(_) | Self::Sweep(_) => {}
+        }
+        self
+    }
+
+    /// Names the targets of an earlier result wholly, with the sizes that its files had.
+    pub(crate) fn pin(&mut self, document: &Document) {
+        let targets = document.targets();
+        let size_of = |target: &Target| {
+            let measurements = document.measurements();
+            let found = measurements.iter().find_map(|m| {
+                let place = m.workload.targets.iter().position(|t| t.path == target.path)?;
+                m.targets.get(place)
+            });
+            found.map(|result| Bytes(result.file_bytes)).or(target.size_bytes)
+        };
+        let pin = |planned: &mut Vec<Target>| {
+            for (target, path) in planned.iter_mut().zip(&targets) {
+                target.path.clone_from(path);
+                target.size_bytes = size_of(target);
+            }
+        };
+        match self {
+            Self::Run(workload) => pin(&mut workload.targets),
+            Self::Runs(plan) => {
+                if let [workload] = plan.workloads.as_mut_slice() {
+                    pin(&mut workload.targets);
+                }
+            }
+            Self::Knee(options) => pin(&mut options.setup.targets),
+            Self::Scale(options) => pin(&mut options.setup.targets),
+            Self::Sweep(plan) => pin(&mut plan.targets),
+            // The sizes are what it measures.
+            Self::Sizes(options) => {
+                for (target, path) in options.setup.targets.iter_mut().zip(&targets) {
+                    target.path.clone_from(path);
+                }
+            }
+            Self::Assess(options) => {
+                if let [path] = targets.as_slice() {
+                    options.target.clone_from(path);
+                }
+                options.size = Some(Bytes(document.file_bytes()));
+            }
+        }
+    }
+
+    /// Whether it makes I/O on a real target.
+    #[must_use]
+    pub fn is_artificial(&self) -> bool {
+        match self {
+            Self::Run(workload) => workload.engine.is_artificial(),
+            Self::Runs(plan) => plan.workloads.iter().all(|w| w.engine.is_artificial()),
+            Self::Knee(options) => options.setup.engine.is_artificial(),
+            Self::Sizes(options) => options.setup.engine.is_artificial(),
+            Self::Scale(options) => options.setup.engine.is_artificial(),
+            Self::Sweep(plan) => plan.engine.is_artificial(),
+            Self::Assess(options) => options.engine.is_artificial(),
+        }
+    }
+}

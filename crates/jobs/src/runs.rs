@@ -1,0 +1,93 @@
+//! The same workload several times, or several targets in turn.
+
+use std::cell::RefCell;
+
+use jiff::Timestamp;
+use results::{Conclusion, Document, Runs};
+use survey::{Progress, RunSide, RunsOptions};
+
+use crate::conduct::{Conducted, JobError, Session, both};
+use crate::event::{Event, Sink};
+use crate::plan::RunsPlan;
+use crate::recorder::Recorder;
+use crate::subject::Subject;
+
+/// Measures each workload so many times, in turns; a document for each.
+///
+/// # Errors
+/// Nothing was measured, and why.
+pub fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+    let options = options(plan, session);
+    let recorders: Vec<RefCell<Recorder>> = (0..options.sides.len())
+        .map(|place| recorder(&options, place, session).map(RefCell::new))
+        .collect::<Result<_, _>>()?;
+    let sink: RefCell<&mut dyn Sink> = RefCell::new(&mut *session.sink);
+    let mut keep = |place: usize, measurement: &results::Measurement| {
+        if let Some(recorder) = recorders.get(place) {
+            let mut notify = |text| sink.borrow_mut().hear(&Event::Notice { text });
+            recorder.borrow_mut().measured(measurement, &mut notify);
+        }
+    };
+    let mut observe = |progress: Progress<'_>| {
+        let event = Event::of(&progress);
+        if let Progress::Began { id, started } = &progress {
+            let place = options.sides.iter().position(|side| side.id == **id);
+            if let Some(recorder) = place.and_then(|place| recorders.get(place)) {
+                let mut notify = |text| sink.borrow_mut().hear(&Event::Notice { text });
+                recorder.borrow_mut().named(id, started, &mut notify);
+            }
+        } else if let Some(first) = recorders.first() {
+            // Those who watch see all sides in the first.
+            first.borrow().tell(&event);
+        }
+        sink.borrow_mut().hear(&event);
+    };
+    let done = survey::runs(&options, session.stop, &mut keep, &mut observe);
+    let documents =
+        done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
+    let documents: Vec<Document> =
+        documents.into_iter().map(|document| Document::Runs(Box::new(document))).collect();
+    let sink = sink.into_inner();
+    let mut kept = Ok(());
+    for document in &documents {
+        kept = both(kept, sink.deliver(document));
+    }
+    // One that cannot be recorded does not keep the others from it.
+    for (recorder, document) in recorders.iter().zip(&documents) {
+        let mut recorder = recorder.borrow_mut();
+        let noted = recorder.finish(document);
+        if let (Ok(()), Some(event)) = (&noted, recorder.kept_event()) {
+            sink.hear(&event);
+        }
+        kept = both(kept, noted);
+    }
+    Ok(Conducted { documents, kept })
+}
+
+fn options(plan: &RunsPlan, session: &Session<'_>) -> RunsOptions {
+    let RunsPlan { workloads, repeat, settle_seconds } = plan;
+    let now = Timestamp::now();
+    let side = |workload: &workload::Workload| RunSide {
+        id: engine::new_id(now),
+        workload: workload.clone(),
+    };
+    RunsOptions {
+        sides: workloads.iter().map(side).collect(),
+        permissions: session.permissions.clone(),
+        repeat: *repeat,
+        settle_seconds: *settle_seconds,
+    }
+}
+
+/// What records a side; those who watch see all sides in the first.
+fn recorder(
+    options: &RunsOptions,
+    place: usize,
+    session: &Session<'_>,
+) -> Result<Recorder, JobError> {
+    let workload = &options.sides[place].workload;
+    let on = (workload.targets.as_slice(), workload.engine);
+    let mut subject = Subject::new("run", Runs::SCHEMA, workload.title(), on, options)?;
+    subject.watched &= place == 0;
+    Ok(Recorder::open(session.recording, subject)?)
+}

@@ -1,0 +1,148 @@
+//! A matrix of workloads, kept cell by cell.
+
+use std::path::Path;
+
+use history::{Experiment, History};
+use jiff::Timestamp;
+use results::{Conclusion, Document, Measurement, Sweep};
+use survey::SweepOptions;
+use workload::EngineChoice;
+use workload::sweep::Cell;
+
+pub use workload::sweep::Plan as SweepPlan;
+
+use crate::conduct::{Conducted, JobError, Relay, Session};
+use crate::subject::Subject;
+
+/// Whether a sweep begins or resumes.
+#[derive(Debug, Clone)]
+pub enum SweepStart {
+    /// From its first cell.
+    New,
+    /// This one of the history, which was interrupted, from its first missing cell.
+    Resume(Box<Experiment>),
+}
+
+/// What is done next to a sweep as its cells are finished, such as the result files of another tool.
+pub trait Companion {
+    /// Called before anything is measured; `kept` is what was measured before an interruption.
+    ///
+    /// # Errors
+    /// Why the sweep must not begin.
+    fn begin(&mut self, kept: &[(&Cell, &Measurement)]) -> Result<(), String>;
+
+    /// A cell was measured.
+    ///
+    /// # Errors
+    /// Why the sweep must end.
+    fn measured(&mut self, cell: &Cell, measurement: &Measurement) -> Result<(), String>;
+}
+
+/// Nothing next to the sweep itself.
+pub struct NoCompanion;
+
+impl Companion for NoCompanion {
+    fn begin(&mut self, _: &[(&Cell, &Measurement)]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn measured(&mut self, _: &Cell, _: &Measurement) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Measures what is missing of a sweep.
+///
+/// # Errors
+/// Nothing was measured, and why.
+pub fn sweep(
+    plan: &SweepPlan,
+    start: SweepStart,
+    companion: &mut dyn Companion,
+    session: &mut Session<'_>,
+) -> Result<Conducted, JobError> {
+    let (permissions, stop) = (session.permissions.clone(), session.stop);
+    let relay = Relay::open(session, subject(plan))?;
+    let (id, started, kept) = open(plan, &start, &relay)?;
+    let cells = plan.cells();
+    // A repetition has the number of its cell and so many times that of all cells.
+    let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));
+    let before: Vec<(&Cell, &Measurement)> =
+        kept.iter().filter_map(|(name, m)| Some((cell_of(*name)?, m))).collect();
+    companion.begin(&before).map_err(JobError::Companion)?;
+    let options = SweepOptions { plan: plan.clone(), permissions, id, started, kept: kept.clone() };
+    let mut keep = |name: u32, measurement: &Measurement| -> Result<(), String> {
+        relay.recorder().borrow_mut().keep(name, measurement).map_err(|e| e.to_string())?;
+        cell_of(name).map_or(Ok(()), |cell| companion.measured(cell, measurement))
+    };
+    let made = survey::sweep(options, stop, &mut keep, &mut |progress| relay.hear(&progress));
+    let experiment = made.inspect_err(|_| relay.give_up())?;
+    let document = Document::Sweep(Box::new(experiment));
+    let kept = relay.finish(&document);
+    Ok(Conducted { documents: vec![document], kept })
+}
+
+type Kept = Vec<(u32, Measurement)>;
+
+/// Takes the id of the sweep; what is kept of it.
+fn open(
+    plan: &SweepPlan,
+    start: &SweepStart,
+    relay: &Relay<'_>,
+) -> Result<(String, String, Kept), JobError> {
+    let mut recorder = relay.recorder().borrow_mut();
+    match start {
+        SweepStart::New => {
+            let now = Timestamp::now();
+            let (id, started) = (engine::new_id(now), now.to_string());
+            recorder.began(&id, &started)?;
+            drop(recorder);
+            note_unfinished(plan, relay)?;
+            Ok((id, started, Vec::new()))
+        }
+        SweepStart::Resume(experiment) => {
+            let (id, started) = (experiment.id.clone(), experiment.started.clone());
+            recorder.resumes(&id, &started)?;
+            // Read now that nobody else works on it.
+            let kept = recorder.history().map(|history| kept(history, &id)).transpose()?;
+            Ok((id, started, kept.unwrap_or_default()))
+        }
+    }
+}
+
+/// What is kept of a sweep, by the names it was kept under.
+fn kept(history: &History, id: &str) -> Result<Kept, JobError> {
+    let kept = history.measurements(id)?;
+    Ok(kept.into_iter().map(|k| (k.cell, k.measurement)).collect())
+}
+
+/// Says where the cells are kept, and that the same plan was begun before.
+fn note_unfinished(plan: &SweepPlan, relay: &Relay<'_>) -> Result<(), JobError> {
+    let recorder = relay.recorder().borrow();
+    let Some(history) = recorder.history() else {
+        relay.notice("not recorded: a sweep that is interrupted cannot be resumed".to_owned());
+        return Ok(());
+    };
+    relay.notice(format!("kept cell by cell in {}", history.place()));
+    if let Some(before) = history.unfinished("sweep", Some(&plan.id()))?.first() {
+        relay.notice(format!(
+            "note: a sweep of the same plan that began {} is unfinished, with {} cells; `--resume` continues it",
+            before.started, before.cells
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn subject(plan: &SweepPlan) -> Subject {
+    let name = |path: &Path| path.display().to_string();
+    let targets: Vec<String> = plan.targets.iter().map(|target| name(&target.path)).collect();
+    Subject {
+        kind: "sweep",
+        schema: Sweep::SCHEMA,
+        title: plan.title.clone(),
+        targets: targets.join(", "),
+        plan: plan.to_json(),
+        plan_id: plan.id(),
+        watched: plan.engine != EngineChoice::Sim,
+    }
+}
