@@ -2,7 +2,7 @@
 
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
 use history::{Entry, History, HistoryError};
-use results::{Document, Environment};
+use results::{Difference, Document, Environment};
 use survey::Site;
 use thiserror::Error;
 
@@ -110,19 +110,23 @@ fn check_targets(id: &str, document: &Document) -> Result<(), AgainError> {
     Ok(())
 }
 
-/// The host and the storage must be those of the original, by the rules of a comparison.
+/// What makes it another measurement, by the names that a comparison has for it. Other differences, such as a newer kernel
+/// or another mount option, may be the very thing that is compared.
+const IDENTITY: [&str; 2] = ["host", "device"];
+
+/// The program, the host and the device must be those of the original.
 fn check_conditions(id: &str, document: &Document) -> Result<(), AgainError> {
     let targets = document.targets();
     let paths: Vec<&std::path::Path> = targets.iter().map(std::path::PathBuf::as_path).collect();
-    let differences = unlike(document, Site::of_paths(&paths).environment());
+    let differences = differences(document, Site::of_paths(&paths).environment());
     if differences.is_empty() {
         return Ok(());
     }
     Err(AgainError::Unlike { id: id.to_owned(), differences })
 }
 
-/// In what an environment differs from that of a document so much that figures cannot be compared.
-fn unlike(document: &Document, environment: &Environment) -> Vec<String> {
+/// In what a repetition here would be another measurement.
+fn differences(document: &Document, environment: &Environment) -> Vec<String> {
     let here = document.clone().in_environment(environment.clone());
     let noise = Noise::default();
     let rules = Rules {
@@ -133,7 +137,13 @@ fn unlike(document: &Document, environment: &Environment) -> Vec<String> {
     };
     let then = Input { name: "then", documents: std::slice::from_ref(document) };
     let now = Input { name: "now", documents: std::slice::from_ref(&here) };
-    let differences = compare(then, now, &rules).differences.into_iter();
-    let words = |d: results::Difference| format!("{}: {} then, {} now", d.name, d.a, d.b);
-    differences.filter(|d| d.unlike).map(|d| words(d.difference)).collect()
+    let version = Difference::between(
+        "version of iosonde",
+        document.tool_version().to_owned(),
+        env!("CARGO_PKG_VERSION").to_owned(),
+    );
+    let places = compare(then, now, &rules).differences.into_iter();
+    let places = places.filter(|d| d.unlike || IDENTITY.contains(&d.difference.name.as_str()));
+    let all = version.into_iter().chain(places.map(|d| d.difference));
+    all.map(|d| format!("{}: {} then, {} now", d.name, d.a, d.b)).collect()
 }

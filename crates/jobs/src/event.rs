@@ -82,3 +82,52 @@ pub trait Sink {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::{WorkerNames, WorkerPoint};
+
+    /// What one process writes, another reads: a coordinator hears the same events as a screen.
+    #[test]
+    fn every_event_goes_through_json() {
+        let point = WorkerPoint {
+            stream: 0,
+            target: 1,
+            thread: 2,
+            iops: 10.5,
+            mib_per_s: 1.25,
+            mean_ns: Some(2.5),
+            max_ns: None,
+            errors: 3,
+        };
+        let names = WorkerNames { streams: vec!["main".to_owned()], targets: vec!["/data".into()] };
+        let text = || "a sentence".to_owned();
+        let events = [
+            Event::Began { id: "a".to_owned(), started: "2026-11-23T12:00:00Z".to_owned() },
+            Event::Step { number: 1, of: 2, title: text() },
+            Event::Notice { text: text() },
+            Event::Kept { id: "a".to_owned(), history: Some("/h.db".to_owned()) },
+            Event::Kept { id: "a".to_owned(), history: None },
+            Event::Engine(engine::Event::Filling {
+                path: "/data/iosonde.test".into(),
+                done_bytes: 1,
+                total_bytes: 2,
+                bytes_per_s: 3.5,
+            }),
+            Event::Engine(engine::Event::WarmingUp { seconds: 1.0 }),
+            Event::Engine(engine::Event::WindowBegan { seconds: 1.0 }),
+            Event::Engine(engine::Event::Workers {
+                names: names.into(),
+                points: vec![point].into(),
+            }),
+            Event::Engine(engine::Event::WindowEnded),
+            Event::Engine(engine::Event::Warning { text: text() }),
+        ];
+        for event in events {
+            let json = serde_json::to_string(&event).unwrap();
+            assert!(json.starts_with("{\"event\":\""), "{json}");
+            assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event, "{json}");
+        }
+    }
+}

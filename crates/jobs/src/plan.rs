@@ -241,3 +241,74 @@ impl Plan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use survey::Timing;
+    use workload::{EngineChoice, Mode};
+
+    fn setup(seed: u64) -> Setup {
+        Setup {
+            targets: vec![Target { path: "/data".into(), size_bytes: Some(Bytes(1 << 30)) }],
+            permissions: Permissions::default(),
+            engine: EngineChoice::Auto,
+            sim: None,
+            mode: Mode::Direct,
+            seed,
+            timing: Timing::default(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_plan_reads_back_as_it_was_written(
+            seed in 0..=i64::MAX.unsigned_abs(),
+            depth in 1..512u32,
+            write_percent in 0..=100u8,
+            repeat in 1..100u32,
+            pairs: bool,
+        ) {
+            let stream = Stream { depth, write_percent, ..Stream::default() };
+            let target = Target { path: "/data".into(), size_bytes: None };
+            let workload = Workload { seed, ..Workload::single(target, stream.clone()) };
+            let scale = ScaleOptions { setup: setup(seed), stream: stream.clone(), pairs };
+            let sizes = SizesOptions {
+                setup: setup(seed),
+                stream,
+                sizes: vec![Bytes(1 << 28)],
+                fill_seconds: 1.5,
+                pass_seconds: 0.0,
+            };
+            let runs =
+                RunsPlan { workloads: vec![workload.clone()], repeat, settle_seconds: 0.5 };
+            for plan in [
+                Plan::Run(Box::new(workload)),
+                Plan::Runs(runs),
+                Plan::Scale(Box::new(scale)),
+                Plan::Sizes(Box::new(sizes)),
+            ] {
+                let text = plan.to_toml().unwrap();
+                prop_assert_eq!(Plan::from_toml(&text).unwrap(), plan, "{}", text);
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess)\"\n)?[a-z_\\[\\]=\" 0-9.\n]{0,80}") {
+            let _ = Plan::from_toml(&text);
+        }
+    }
+
+    /// The history names what it keeps by the plan as it was measured, which may be of an older version.
+    #[test]
+    fn what_is_not_a_plan_that_can_be_repeated_is_refused() {
+        let refused = |kind, schema, json| Plan::recorded(kind, schema, json).unwrap_err();
+        let other = refused("validate", "iosonde.validation/1", "{}");
+        assert!(other.to_string().contains("`validate`"), "{other}");
+        // An imported measurement of another tool.
+        let imported = refused("run", MEASUREMENT_SCHEMA, "");
+        assert!(matches!(imported, PlanError::NotRepeatable { .. }), "{imported}");
+        assert!(matches!(refused("knee", "iosonde.knee/1", "{}"), PlanError::Json(_)));
+    }
+}

@@ -74,7 +74,8 @@ fn files_that_change_their_size_raise_no_alarm() {
         // Before the first phase it was made as short as it begins.
         assert_eq!(report.work.shortened + 1, u64::from(shorter));
         assert_eq!(report.work.lengthened, u64::from(longer));
-        assert!(shorter > 5 && longer > 5, "{threads} threads: {shorter} and {longer}");
+        // How often depends on how the threads are scheduled.
+        assert!(shorter > 2 && longer > 2, "{threads} threads: {shorter} and {longer}");
         assert!(report.audit.is_some());
     }
 }

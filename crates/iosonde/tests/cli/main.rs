@@ -27,6 +27,7 @@ mod locks;
 mod monitor;
 mod monitor_databases;
 mod output;
+mod plans;
 mod power;
 mod program;
 mod python;

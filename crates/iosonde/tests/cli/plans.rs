@@ -1,0 +1,179 @@
+//! Plans as files, and earlier results repeated.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::program::{command, fails, stderr, succeeds};
+
+/// Commands that measure a simulated device, and the schema of their documents.
+const COMMANDS: [(&str, &str); 6] = [
+    ("run --seconds 2", "iosonde.measurement/1"),
+    ("run --seconds 2 --repeat 2", "iosonde.runs/1"),
+    ("knee --to 8", "iosonde.knee/1"),
+    ("sizes --sizes 256M,512M", "iosonde.sizes/1"),
+    ("sweep --blocks 4K,8K --depths 1,2 --seconds 2 --settle 0", "iosonde.sweep/1"),
+    ("assess --pace quick", "iosonde.assessment/1"),
+];
+
+const SIM: [&str; 6] = ["--size", "1G", "--engine", "sim", "--sim", "servers = 4"];
+
+fn stdout(args: &[&str]) -> String {
+    let output = command(args).output().unwrap();
+    succeeds(&output);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn what_a_command_prints_as_its_plan_can_be_run() {
+    let dir = tempfile::tempdir().unwrap();
+    for (words, schema) in COMMANDS {
+        let mut args: Vec<&str> = words.split(' ').collect();
+        args.extend(SIM);
+        let printed = stdout(&[&args[..], &["--print-plan"]].concat());
+        let file = dir.path().join("plan.toml");
+        fs::write(&file, &printed).unwrap();
+        let file = file.to_str().unwrap();
+        let by_plan = stdout(&["do", file, "--json", "--quiet", "--no-history"]);
+        let by_plan: Value = serde_json::from_str(&by_plan).unwrap();
+        assert_eq!(by_plan["schema"], schema, "{words}");
+        let dry = stdout(&["do", file, "--dry-run"]);
+        assert!(dry.contains("no real target is touched"), "{words}: {dry}");
+    }
+}
+
+/// The same plan gives the same figures: simulated devices know no chance but the seed.
+#[test]
+fn a_plan_measures_what_its_command_measures() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["run", "--seconds", "2", "--write", "30", "--json", "--quiet", "--no-history"];
+    let args = [&args[..], &SIM].concat();
+    let file = dir.path().join("plan.toml");
+    fs::write(&file, stdout(&[&args[..], &["--print-plan"]].concat())).unwrap();
+    let total = |text: &str| serde_json::from_str::<Value>(text).unwrap()["total"].clone();
+    let by_command = total(&stdout(&args));
+    let file = file.to_str().unwrap();
+    assert_eq!(by_command, total(&stdout(&["do", file, "--json", "--quiet", "--no-history"])));
+}
+
+#[test]
+fn what_is_not_a_plan_is_refused_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    let refused = |text: &str, words: &str| {
+        fs::write(&file, text).unwrap();
+        fails(&command(&["do", file.to_str().unwrap()]).output().unwrap(), 2, words);
+    };
+    refused("job = \"dance\"\n", "unknown variant `dance`");
+    refused("seconds = 3\n", "missing field `job`");
+    refused("job = \"run\"\nsecond = 3\n", "second");
+    refused("job = \n", "line 1");
+    fs::write(&file, stdout(&["knee", "--print-plan", SIM[0], SIM[1], SIM[2], SIM[3]])).unwrap();
+    let sweep = ["sweep", "--plan", file.to_str().unwrap()];
+    fails(&command(&sweep).output().unwrap(), 2, "this is a plan of `iosonde knee`");
+}
+
+/// With `--progress json`, a program reads stderr line by line; each is an event.
+#[test]
+fn progress_can_be_read_by_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().to_str().unwrap();
+    let real = ["run", target, "--size", "16M", "--warmup", "0", "--seconds", "1.2"];
+    let real = [&real[..], &["--interval", "200ms", "--progress", "json"]].concat();
+    let output = command(&real).output().unwrap();
+    succeeds(&output);
+    let names = |text: &str| -> Vec<String> {
+        let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
+    };
+    let events = names(&stderr(&output));
+    for wanted in ["began", "filling", "window_began", "interval", "window_ended", "kept"] {
+        assert!(events.iter().any(|event| event == wanted), "{wanted} is not in {events:?}");
+    }
+    let knee = [&["knee", "--to", "4", "--progress", "json"], &SIM[..]].concat();
+    let output = command(&knee).output().unwrap();
+    succeeds(&output);
+    let events = names(&stderr(&output));
+    assert!(events.iter().filter(|event| *event == "measured").count() > 2, "{events:?}");
+    let validate = ["validate", ".", "--size", "16M", "--log-size", "8M", "--seconds", "1.5"];
+    let validate = [&validate[..], &["--progress", "json"]].concat();
+    let output = command(&validate).current_dir(dir.path()).output().unwrap();
+    succeeds(&output);
+    let events = names(&stderr(&output));
+    assert!(events.iter().any(|event| event == "step"), "{events:?}");
+}
+
+fn id(output: &std::process::Output) -> String {
+    serde_json::from_slice::<Value>(&output.stdout).unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+/// A result on a real disk, in a history of its own.
+fn original(dir: &Path, history: &str) -> String {
+    fs::create_dir_all(dir.join("data")).unwrap();
+    let args = ["run", "data", "--size", "16M", "--seconds", "0.3", "--warmup", "0", "--json"];
+    let args = [&args[..], &["--tag", "before", "--write", "30", "--history", history]].concat();
+    let output = command(&args).current_dir(dir).output().unwrap();
+    succeeds(&output);
+    id(&output)
+}
+
+/// The plan said `data`, which was another directory elsewhere, and nothing of the size where a rule had chosen it.
+#[test]
+fn a_result_is_repeated_on_its_target_from_wherever_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let history = dir.path().join("h.db");
+    let history = history.to_str().unwrap();
+    let before = original(dir.path(), history);
+    for selector in ["@before", "latest", &before] {
+        let again = ["again", selector, "--json", "--quiet", "--history", history];
+        let output = command(&again).current_dir("/").output().unwrap();
+        succeeds(&output);
+        let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(comparison["schema"], "iosonde.comparison/1");
+        let differences = comparison["differences"].as_array().unwrap();
+        assert!(differences.iter().all(|d| d["unlike"] == false), "{differences:?}");
+        let load = &comparison["loads"].as_array().unwrap()[..];
+        assert_eq!(load.len(), 1, "{comparison}");
+        assert_eq!(comparison["a"]["targets"], comparison["b"]["targets"]);
+    }
+    let list = stdout(&["history", "list", "--json", "--history", history]);
+    let results: Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(results["results"].as_array().unwrap().len(), 4, "{list}");
+    let again = ["again", &before, "--history", history];
+    let text = stdout(&again);
+    assert!(text.contains("8 KiB random") && text.contains("Method"), "{text}");
+}
+
+#[test]
+fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let history = dir.path().join("h.db");
+    let history = history.to_str().unwrap();
+    let before = original(dir.path(), history);
+    // The same result, as if it were of another host.
+    let exported = stdout(&["history", "export", "--history", history]);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let named = format!("\"hostname\":\"{}\"", host.trim());
+    assert!(exported.contains(&named), "{exported:.300}");
+    let file = dir.path().join("other.jsonl");
+    fs::write(&file, exported.replace(&named, "\"hostname\":\"db9\"")).unwrap();
+    let other = dir.path().join("other.db");
+    let other = other.to_str().unwrap();
+    stdout(&["history", "import", file.to_str().unwrap(), "--history", other]);
+    let again = ["again", &before, "--quiet", "--history", other];
+    fails(&command(&again).output().unwrap(), 1, "host: db9 then");
+    let anyway = [&again[..], &["--anyway"]].concat();
+    succeeds(&command(&anyway).output().unwrap());
+
+    let validated = ["validate", "data", "--size", "16M", "--log-size", "8M", "--seconds", "0.2"];
+    let validated = [&validated[..], &["--quiet", "--history", history]].concat();
+    succeeds(&command(&validated).current_dir(dir.path()).output().unwrap());
+    let again_latest = ["again", "latest", "--history", history];
+    fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
+
+    fs::remove_dir_all(dir.path().join("data")).unwrap();
+    let again = ["again", &before, "--quiet", "--history", history];
+    fails(&command(&again).output().unwrap(), 1, "does not exist");
+    fails(&command(&["again", "@none", "--history", history]).output().unwrap(), 1, "no result");
+}
