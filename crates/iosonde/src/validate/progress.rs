@@ -262,7 +262,7 @@ pub(crate) mod tests {
     #[test]
     fn those_who_watch_hear_of_every_phase_and_second() {
         let mut told = Vec::new();
-        let mut tell = |progress: &Progress<'_>| told.push(format!("{progress:?}"));
+        let mut tell = |event: jobs::Event| told.push(format!("{event:?}"));
         let time = Duration::from_secs(60);
         let began = Event::Began { phase: Phase::Audit, cycle: 1 };
         live_events(&began, (time, true), None, &mut tell);
