@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::claims;
-use analysis::verdict::Database;
+use results::claims;
+use results::verdict::Database;
 use results::{ASSESSMENT_SCHEMA, Assessment, Document, Measurement, Pace};
-use survey::{AssessOptions, Progress};
+use survey::{AssessOptions, Progress, Publish, limits_of};
 use workload::{Mode, Stream, Target, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
@@ -70,9 +70,9 @@ pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Fa
         journal.remove();
     }
     // A claim that could not be judged must not pass for one that is met.
-    let claims = claims::Outcome::of_all(assessment.claims.iter().map(|c| c.outcome));
+    let all_met = assessment.claims.iter().all(|c| c.outcome == claims::Outcome::Met);
     Ok(match outcome_of(assessment.status) {
-        Outcome::Done if claims != claims::Outcome::Met => Outcome::NotMet,
+        Outcome::Done if !all_met => Outcome::NotMet,
         outcome => outcome,
     })
 }
@@ -109,7 +109,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
     };
     let database = Database::from(args.database);
     let limits = match &args.limits {
-        None => database.limits(),
+        None => limits_of(database),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
             survey::parse_limits(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
@@ -136,7 +136,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         pace,
         limits,
         claims,
-        link: args.link.clone(),
+        link: args.link.clone().publish(),
         permissions: args.target.permissions(),
         engine: workload.engine,
         sim: workload.sim.clone(),
