@@ -1,6 +1,5 @@
 //! Whether I/O that begins off the boundaries of the storage costs more than I/O on them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{number, percent, size};
@@ -20,7 +19,7 @@ pub struct Run {
 }
 
 /// The same load on and off the boundaries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alignment {
     /// The load in words.
     pub load: String,

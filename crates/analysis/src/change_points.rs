@@ -4,7 +4,6 @@
 //! where two parts of a series differ most in distribution. Their test shuffles; a t-test in its place gives the same
 //! answer each time (M. Fleming et al., "Hunter: using change point detection to hunt for performance regressions", 2023).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -26,7 +25,7 @@ const STANDS_P_OVER: f64 = 0.02;
 const LEAST_PERCENT: f64 = 1.0;
 
 /// A change from one level to another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChangePoint {
     /// Index of the first value of the new level.
     pub index: usize,

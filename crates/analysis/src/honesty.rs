@@ -4,7 +4,6 @@
 //! what was seen, what that can mean, and how to find out. Where the figures fit no protected cache, they are not
 //! believed until a test has shown otherwise.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{milliseconds, number};
@@ -46,7 +45,7 @@ pub struct Evidence {
 }
 
 /// What durable writes look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
     /// They take longer than plain ones, and as long as the medium needs.
@@ -63,7 +62,7 @@ pub enum Sign {
 }
 
 /// The outcome for one storage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Honesty {
     /// What was seen.
     pub sign: Sign,

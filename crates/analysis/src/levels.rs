@@ -3,7 +3,6 @@
 //! Burst credits and caches are used up between measurements as well as within them. Two measurements of one load at
 //! the same number of I/Os in flight can be compared; different loads have different ceilings anyway.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::grouped;
@@ -24,7 +23,7 @@ pub struct Run {
 }
 
 /// Two levels of the same load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LevelChange {
     /// The load in words.
     pub load: String,

@@ -1,7 +1,6 @@
 //! Whether a figure held still over the window in which it was measured, whether it repeats, and whether the storage
 //! was the test's alone: what decides whether to trust it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers;
@@ -16,7 +15,7 @@ const RANGE_LIMIT_PERCENT: f64 = 20.0;
 const SLOPE_LIMIT_PERCENT: f64 = 10.0;
 
 /// How steady an interval series (throughput or latency, one value a second) was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
     /// Intervals that held a usable value.
     pub intervals: usize,
@@ -118,7 +117,7 @@ const CV_LIMIT_PERCENT: f64 = 5.0;
 const FOREIGN_LIMIT_PERCENT: f64 = 2.0;
 
 /// What speaks for and against a figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     /// Runs that gave a usable figure.
     pub runs: usize,

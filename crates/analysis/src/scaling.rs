@@ -1,6 +1,5 @@
 //! Whether several targets together give the sum of what each gives alone.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{grouped, percent};
@@ -45,7 +44,7 @@ pub struct Together {
 }
 
 /// One step, judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Which targets, by their place among those measured alone.
     pub targets: Vec<usize>,
@@ -66,7 +65,7 @@ pub struct Step {
 }
 
 /// How a set of targets scales.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     /// Every step in rising number of targets.
     pub steps: Vec<Step>,

@@ -4,11 +4,10 @@
 //! that excludes the others (contention) and `k` the cost of keeping each in step with every other (coherence). Its
 //! shape is wrong for storage that merely saturates; it describes curves that have a peak.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fitted universal scalability law.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Usl {
     /// Throughput of one in flight, `l`, in the unit of the points.
     pub one_throughput: f64,

@@ -190,6 +190,11 @@ proptest! {
     }
 }
 
+fn deciding<'a>(name: &'a str, says_same: bool, compared: &Compared) -> Deciding<'a> {
+    let Compared { verdict, worse_p, better_p, .. } = *compared;
+    Deciding { name, says_same, verdict, worse_p, better_p }
+}
+
 /// The verdicts of an overall over `loads` loads of which the first `changed` lost a fifth.
 fn verdict(loads: usize, changed: usize, normal: &mut Normal, spread: f64) -> Change {
     let mut side =
@@ -200,10 +205,8 @@ fn verdict(loads: usize, changed: usize, normal: &mut Normal, spread: f64) -> Ch
             compare(&a, &b, Direction::Higher, BAND, None).unwrap()
         })
         .collect();
-    let figures: Vec<Deciding<'_>> = compared
-        .iter()
-        .map(|compared| Deciding { name: "IOPS", says_same: true, compared })
-        .collect();
+    let figures: Vec<Deciding<'_>> =
+        compared.iter().map(|compared| deciding("IOPS", true, compared)).collect();
     overall(&figures).verdict
 }
 
@@ -228,14 +231,12 @@ fn a_tail_may_be_worse_but_decides_no_sameness() {
     let wild = [100.0, 150.0, 60.0, 110.0, 90.0];
     let tail = compare(&still, &wild, Direction::Lower, BAND, None).unwrap();
     assert_eq!(tail.verdict, Change::CannotTell);
-    let deciding = |compared| {
-        let rate = Deciding { name: "IOPS", says_same: true, compared: &rate };
-        overall(&[rate, Deciding { name: "p99 latency", says_same: false, compared }])
-    };
-    let found = deciding(&tail);
+    let of_both =
+        |tail| overall(&[deciding("IOPS", true, &rate), deciding("p99 latency", false, tail)]);
+    let found = of_both(&tail);
     assert_eq!(found.verdict, Change::Same);
     assert_eq!(found.findings, ["IOPS: the same", "p99 latency: cannot be told"]);
     let slow = compare(&still, &still.map(|v| 2.0 * v), Direction::Lower, BAND, None).unwrap();
-    assert_eq!(deciding(&slow).verdict, Change::Worse);
+    assert_eq!(of_both(&slow).verdict, Change::Worse);
     assert_eq!(overall(&[]).verdict, Change::CannotTell);
 }

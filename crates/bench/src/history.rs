@@ -153,7 +153,7 @@ fn document(id: &str, started: &str, mut measurements: Vec<Measurement>) -> Docu
         conclusion: Runs {
             title: measurements[0].workload.title(),
             asked: u32::try_from(measurements.len()).unwrap_or(u32::MAX),
-            trust: analysis::noise::trust(&figures, None),
+            trust: survey::Publish::publish(analysis::noise::trust(&figures, None)),
         },
         measurements,
         method: Vec::new(),

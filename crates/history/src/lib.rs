@@ -21,6 +21,7 @@ mod marks;
 mod opened;
 mod parts;
 mod place;
+pub mod published;
 mod read;
 mod record;
 mod recordings;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use analysis::change_points::{ChangePoint, FEWEST, change_points};
+use analysis::change_points::{FEWEST, change_points};
+use results::change::ChangePoint;
 use results::{
     Conditions, Document, Figure, FigureUnit, Status, TREND_SCHEMA, Trend, TrendLoad, TrendPoint,
 };
@@ -11,6 +12,7 @@ use workload::{show_ns, show_number};
 use crate::Load;
 use crate::compare::figures::of_measurement;
 use crate::compare::loads::{is_whole, title, with_depth};
+use crate::published;
 
 /// A figure of one measurement with its date, and what must be the same for it to be in one series with another.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,6 +151,7 @@ fn load(values: Vec<Dated>, figure: Figure) -> Option<TrendLoad> {
     points.sort_by(|x, y| x.started.cmp(&y.started).then_with(|| x.id.cmp(&y.id)));
     let numbers: Vec<f64> = points.iter().map(|p| p.value).collect();
     let changes = change_points(&numbers).unwrap_or_default();
+    let changes: Vec<ChangePoint> = changes.into_iter().map(published::change_point).collect();
     let explanation = explain(&points, &changes, figure);
     Some(TrendLoad {
         title: first.title,

@@ -2,9 +2,9 @@
 
 mod sides;
 
-use analysis::comparison::{Basis, Change};
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare, has_single_runs};
 use inspect::{Device, Host, Layer, Raid, Settings, Storage};
+use results::change::{Basis, Change};
 use results::{Comparison, Document, Environment, Figure, Kernel};
 use sides::{FILE, five, load, reads, runs, single};
 use workload::{Block, Bytes, Pattern, Rate, RateLimit, Stream};

@@ -5,6 +5,8 @@
 //! [`Ledger`] keeps the version that every page should have, outside of the pages: a page that is whole and of an older version has
 //! lost a write, which no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it should be.
 //! [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead of them, and checks everything that is read.
+//!
+//! [`durability`] is the test of a power cut, which makes its pages with the same [`PageFormat`].
 
 mod belonging;
 mod block;
@@ -12,6 +14,7 @@ mod checks;
 mod classify;
 mod document;
 mod dump;
+pub mod durability;
 mod events;
 mod figures;
 mod files;

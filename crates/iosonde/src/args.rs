@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use analysis::cause::Link;
-use analysis::verdict::Database;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use results::verdict::Database;
 use workload::{
     Block, Bytes, Distribution, Nanoseconds, ParseError, parse_blocks, parse_cpus,
     parse_distribution,

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use analysis::verdict::Database;
 use engine::Permissions;
 use jobs::{Event, Plan, Sink};
+use results::verdict::Database;
 use results::{Assessment, Document, Measurement, Pace};
-use survey::AssessOptions;
+use survey::{AssessOptions, Publish, limits_of};
 use workload::{Mode, Stream, Target, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
@@ -101,7 +101,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
     };
     let database = Database::from(args.database);
     let limits = match &args.limits {
-        None => database.limits(),
+        None => limits_of(database),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
             survey::parse_limits(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
@@ -128,7 +128,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         pace,
         limits,
         claims,
-        link: args.link.clone(),
+        link: args.link.clone().publish(),
         permissions: args.target.permissions(),
         engine: workload.engine,
         sim: workload.sim.clone(),

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::claims;
 use engine::Permissions;
 use jobs::{Conducted, Event, Plan, Session, Sink};
-use results::{Document, Measurement, Status};
+use results::{Document, Measurement, Status, claims};
 
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
@@ -123,8 +122,7 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
             .as_ref()
             .is_none_or(|within| within.expected_iops.is_none() || within.met == Some(true)),
         Document::Assessment(assessment) => {
-            let claims = assessment.claims.iter().map(|claim| claim.outcome);
-            claims::Outcome::of_all(claims) == claims::Outcome::Met
+            assessment.claims.iter().all(|claim| claim.outcome == claims::Outcome::Met)
         }
         _ => true,
     };

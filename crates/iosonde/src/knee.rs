@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::cause::Link;
 use clap::Args;
 use jobs::Plan;
-use survey::{KneeOptions, LatencyTarget};
+use survey::{KneeOptions, LatencyTarget, Publish};
 use workload::Stream;
 
 use crate::args::StreamArgs;
@@ -107,7 +107,7 @@ fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {
         setup: args.experiment.setup(&args.target)?,
         stream: experiment::stream(Stream::default(), &args.stream)?,
         in_flight: (args.from, args.to),
-        link: args.link.clone(),
+        link: args.link.clone().publish(),
         latency_target: latency_target
             .map(|target| LatencyTarget { expected_iops: args.iops, ..target }),
     })

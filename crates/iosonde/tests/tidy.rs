@@ -1,6 +1,7 @@
 //! Rules of the house that no compiler checks.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,28 +66,148 @@ fn the_main_function_is_a_table_of_contents() {
     assert!(main.lines().count() <= 60);
 }
 
+/// The directories of the crates.
+fn rooms() -> Vec<PathBuf> {
+    let rooms = fs::read_dir(root().join("crates")).unwrap().flatten();
+    rooms.map(|entry| entry.path()).filter(|room| room.join("Cargo.toml").exists()).collect()
+}
+
+/// What a section of a manifest names, the tables of single platforms included.
+fn dependencies(room: &Path, section: &str) -> BTreeSet<String> {
+    let manifest: Table = fs::read_to_string(room.join("Cargo.toml")).unwrap().parse().unwrap();
+    let platforms = manifest.get("target").and_then(Value::as_table);
+    let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+    let named = platforms.chain([&manifest]).filter_map(|m| m.get(section)?.as_table());
+    named.flat_map(Table::keys).cloned().collect()
+}
+
 /// `monitor` was built after `analysis` and `dialects` was tested with `jsonschema` and `tempfile`, and no line of theirs used
 /// them: each build compiled what nobody called, and the manifest drew an arrow between rooms that was not there.
 #[test]
 fn every_dependency_is_used() {
-    for room in fs::read_dir(root().join("crates")).unwrap().flatten().map(|entry| entry.path()) {
-        let manifest: Table = fs::read_to_string(room.join("Cargo.toml")).unwrap().parse().unwrap();
-        let platforms = manifest.get("target").and_then(Value::as_table);
-        let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
-        for manifest in platforms.chain([&manifest]) {
-            // Tests do not count for what the crate itself is built with.
-            for (section, code) in [("dependencies", "src"), ("dev-dependencies", "")] {
-                let Some(named) = manifest.get(section).and_then(Value::as_table) else { continue };
-                let mut paths = Vec::new();
-                sources(&room.join(code), &mut paths);
-                let texts: Vec<_> = paths.iter().map(|p| fs::read_to_string(p).unwrap()).collect();
-                for name in named.keys().map(|name| name.replace('-', "_")) {
-                    let used = texts.iter().any(|text| uses(text, &name));
-                    assert!(used, "nothing in {} uses `{name}`", room.join(code).display());
-                }
+    for room in rooms() {
+        // Tests do not count for what the crate itself is built with.
+        for (section, code) in [("dependencies", "src"), ("dev-dependencies", "")] {
+            let mut paths = Vec::new();
+            sources(&room.join(code), &mut paths);
+            let texts: Vec<_> = paths.iter().map(|p| fs::read_to_string(p).unwrap()).collect();
+            for name in dependencies(&room, section).iter().map(|name| name.replace('-', "_")) {
+                let used = texts.iter().any(|text| uses(text, &name));
+                assert!(used, "nothing in {} uses `{name}`", room.join(code).display());
             }
         }
     }
+}
+
+/// A row of the table of crates.
+#[derive(Debug, PartialEq)]
+struct Room {
+    /// Part of the program, not only of its tests and benches.
+    is_shipped: bool,
+    /// The crates of ours that it uses; none where it may use all of them.
+    uses: Option<BTreeSet<String>>,
+}
+
+/// The table of crates in ARCHITECTURE.md.
+fn drawn(text: &str) -> BTreeMap<String, Room> {
+    let table = text.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2);
+    let rows = table.take_while(|line| line.starts_with('|'));
+    let names = |cell: &str| -> BTreeSet<String> {
+        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [name, what, used] = cells[..] else { panic!("three cells: {row}") };
+        let known = names(used);
+        assert_eq!(known.is_empty(), ["nothing", "all"].contains(&used), "{row}");
+        let room = Room {
+            is_shipped: !what.contains("not shipped"),
+            uses: (used != "all").then_some(known),
+        };
+        (names(name).pop_first().unwrap(), room)
+    })
+    .collect()
+}
+
+/// The arrows that the Cargo files draw, with those of the tests or without.
+fn built(sections: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let name = |room: &PathBuf| room.file_name().unwrap().to_str().unwrap().to_owned();
+    let ours: BTreeSet<String> = rooms().iter().map(name).collect();
+    let arrows = |room: &PathBuf| {
+        let all = sections.iter().flat_map(|section| dependencies(room, section));
+        (name(room), all.filter(|used| ours.contains(used)).collect())
+    };
+    rooms().iter().map(arrows).collect()
+}
+
+/// What the table and the Cargo files say differently, a sentence for each arrow.
+fn differences(
+    drawn: &BTreeMap<String, Room>,
+    built: &BTreeMap<String, BTreeSet<String>>,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in drawn.keys().filter(|name| !built.contains_key(*name)) {
+        found.push(format!("ARCHITECTURE.md has a row for `{name}`, which is not a crate"));
+    }
+    for (name, used) in built {
+        let Some(room) = drawn.get(name) else {
+            found.push(format!("the table of crates in ARCHITECTURE.md has no row for `{name}`"));
+            continue;
+        };
+        let unshipped = |used: &&String| drawn.get(*used).is_some_and(|room| !room.is_shipped);
+        for other in used.iter().filter(unshipped).filter(|_| room.is_shipped) {
+            found.push(format!("`{name}` is shipped and uses `{other}`, which is for tests only"));
+        }
+        let Some(allowed) = &room.uses else { continue };
+        for other in used.difference(allowed) {
+            found.push(format!("`{name}` uses `{other}`, and ARCHITECTURE.md does not say so"));
+        }
+        for other in allowed.difference(used) {
+            found.push(format!("ARCHITECTURE.md says that `{name}` uses `{other}`; it does not"));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_crates_draws_the_arrows_of_the_manifests() {
+    let drawn = drawn(&fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
+    let found = differences(&drawn, &built(&["dependencies"]));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_wrong_arrow_is_named() {
+    let table = "| crate | what lives there | uses of ours |\n|---|---|---|\n\
+        | `a` | one | nothing |\n| `b` | two | `a`, `c` |\n| `t` | helpers; not shipped | all |\n";
+    let arrows = [("a", vec!["b", "t"]), ("b", vec!["a"]), ("n", vec![]), ("t", vec!["a", "b"])];
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    let built = arrows.map(|(name, used)| (name.to_owned(), owned(used)));
+    assert_eq!(
+        differences(&drawn(table), &BTreeMap::from(built)),
+        [
+            "`a` is shipped and uses `t`, which is for tests only",
+            "`a` uses `b`, and ARCHITECTURE.md does not say so",
+            "`a` uses `t`, and ARCHITECTURE.md does not say so",
+            "ARCHITECTURE.md says that `b` uses `c`; it does not",
+            "the table of crates in ARCHITECTURE.md has no row for `n`",
+        ]
+    );
+}
+
+/// Cargo refuses a cycle among crates, but not one through their tests: a crate whose tests need another that is built on
+/// it cannot be tested alone.
+#[test]
+fn no_arrow_runs_back_not_even_of_tests() {
+    let mut left = built(&["dependencies", "dev-dependencies"]);
+    while let Some(free) = left.iter().find(|(_, used)| used.is_empty()) {
+        let free = free.0.clone();
+        left.remove(&free);
+        for used in left.values_mut() {
+            used.remove(&free);
+        }
+    }
+    assert!(left.is_empty(), "these crates use each other in a circle: {left:?}");
 }
 
 /// Whether a source names a crate: at the begin of a path, not as a part of another name or path.

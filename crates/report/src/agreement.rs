@@ -1,6 +1,6 @@
 //! The tool's figures beside the kernel's, as both reports show them.
 
-use analysis::agreement::{AgreementRow, Figure};
+use results::agreement::{AgreementRow, Figure};
 use workload::{show_ns, show_number};
 
 use crate::words;

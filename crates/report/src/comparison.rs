@@ -1,6 +1,6 @@
 //! Comparisons and trends as pieces of a report, for every format.
 
-use analysis::comparison::Change;
+use results::change::Change;
 use results::{
     ComparedFigure, Comparison, Figure, FigureUnit, Side as ComparedSide, SideDifference, Trend,
     TrendLoad,

@@ -1,7 +1,7 @@
 //! A ramp as both reports show it: its knee, and the unit its throughput is said in.
 
-use analysis::cause::Certainty;
-use analysis::knee::{CurvePoint, Knee, Reached};
+use results::cause::Certainty;
+use results::knee::{CurvePoint, Knee, Reached};
 use results::{Measurement, Ramp};
 use workload::{show_ns, show_number};
 

@@ -100,11 +100,11 @@ pub(crate) fn status(status: Status) -> &'static str {
 }
 
 /// How a claim came out.
-pub(crate) fn claim(outcome: analysis::claims::Outcome) -> &'static str {
+pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
     match outcome {
-        analysis::claims::Outcome::Met => "met",
-        analysis::claims::Outcome::NotMet => "not met",
-        analysis::claims::Outcome::NotMeasured => "not measured",
+        results::claims::Outcome::Met => "met",
+        results::claims::Outcome::NotMet => "not met",
+        results::claims::Outcome::NotMeasured => "not measured",
     }
 }
 

@@ -1,8 +1,10 @@
 //! Comparisons and trends as people see them: the verdict first, nothing too wide, nothing from a document untamed.
 
 use analysis::change_points::change_points;
-use analysis::comparison::{Change, Direction, compare};
+use analysis::comparison::{Direction, compare};
+use history::published;
 use report::model::{Block, Cell, Judgement};
+use results::change::Change;
 use results::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, DRIFT_SCHEMA, Difference, Drift,
     DriftLoad, Figure, Side, SideDifference, SideResult, TREND_SCHEMA, Trend, TrendLoad,
@@ -28,7 +30,7 @@ fn side(name: &str) -> Side {
 }
 
 fn figure(figure: Figure, a: &[f64], b: &[f64], judged: bool) -> Option<ComparedFigure> {
-    let compared = compare(a, b, Direction::Higher, 5.0, None)?;
+    let compared = compare(a, b, Direction::Higher, 5.0, None).map(published::compared)?;
     let (a, b) = (compared.a, compared.b);
     let tail_ios = figure.quantile().map(|_| 42);
     let decides = figure == Figure::Iops;
@@ -94,7 +96,11 @@ fn trend() -> Trend {
             target: EVIL.to_owned(),
             file_bytes: 1 << 30,
             points: values.iter().enumerate().map(point).collect(),
-            changes: change_points(&values).unwrap_or_default(),
+            changes: change_points(&values)
+                .unwrap_or_default()
+                .into_iter()
+                .map(published::change_point)
+                .collect(),
             explanation: "8 results; from 2026-05-01 on less".to_owned(),
         }],
         method: Vec::new(),

@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use analysis::alignment::Alignment;
-use analysis::cause::Likely;
-use analysis::claims::JudgedClaim;
-use analysis::honesty::Honesty;
-use analysis::knee::Knee;
-use analysis::levels::LevelChange;
-use analysis::noise::Trust;
-use analysis::verdict::{Database, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::alignment::Alignment;
+use crate::cause::Likely;
+use crate::claims::JudgedClaim;
+use crate::honesty::Honesty;
+use crate::knee::Knee;
+use crate::levels::LevelChange;
 use crate::measurement::{Environment, Measurement, Status};
+use crate::noise::Trust;
+use crate::verdict::{Database, Verdict};
 
 /// The schema name that every assessment carries.
 pub const ASSESSMENT_SCHEMA: &str = "iosonde.assessment/1";

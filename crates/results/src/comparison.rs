@@ -1,9 +1,9 @@
 //! The document of a comparison, `iosonde.comparison/1`.
 
-use analysis::comparison::{Change, Compared, Direction, Sample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::change::{Change, Compared, Sample};
 use crate::conditions::Difference;
 
 /// The schema name that every comparison carries.
@@ -222,13 +222,10 @@ impl Figure {
         }
     }
 
-    /// Which way it improves.
+    /// Whether more of it is better, as of throughput, or less, as of latency.
     #[must_use]
-    pub fn direction(self) -> Direction {
-        match self {
-            Self::Iops | Self::MibPerS | Self::SaturatedIops => Direction::Higher,
-            _ => Direction::Lower,
-        }
+    pub fn is_better_higher(self) -> bool {
+        matches!(self, Self::Iops | Self::MibPerS | Self::SaturatedIops)
     }
 
     /// The share of I/Os below it, of a percentile.

@@ -5,6 +5,7 @@
 
 mod assessment;
 mod comparison;
+mod conclusions;
 mod conditions;
 mod csv;
 mod cycle;
@@ -27,6 +28,10 @@ pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, R
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,
     SideDifference, SideResult,
+};
+pub use conclusions::{
+    agreement, alignment, cause, change, claims, edge, honesty, knee, levels, noise, phases,
+    scaling, steady, verdict,
 };
 pub use conditions::{Conditions, Difference, StreamConditions};
 pub use csv::csv_field;

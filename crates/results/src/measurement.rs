@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use analysis::agreement::Agreement;
-use analysis::noise::Stability;
-use analysis::phases::WriteCache;
-use analysis::steady::Steady;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Workload;
 
+use crate::agreement::Agreement;
 use crate::histogram::Histogram;
+use crate::noise::Stability;
+use crate::phases::WriteCache;
+use crate::steady::Steady;
 
 /// The schema name that every measurement carries.
 pub const MEASUREMENT_SCHEMA: &str = "iosonde.measurement/1";

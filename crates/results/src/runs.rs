@@ -1,10 +1,10 @@
 //! The document of one workload that was run several times, `iosonde.runs/1`.
 
-use analysis::noise::Trust;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Conclusion;
+use crate::noise::Trust;
 
 /// The same workload, run several times: each run is a measurement of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

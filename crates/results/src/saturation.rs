@@ -1,11 +1,11 @@
 //! What `iosonde knee` concludes, `iosonde.knee/1`.
 
-use analysis::cause::{Likely, Link};
-use analysis::knee::Knee;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cause::{Likely, Link};
 use crate::experiment::Conclusion;
+use crate::knee::Knee;
 
 /// Where one load saturates, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use analysis::scaling::Scaling;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Conclusion;
+use crate::scaling::Scaling;
 
 /// The same load on each target alone, then on several together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

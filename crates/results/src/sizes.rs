@@ -1,9 +1,9 @@
 //! What an experiment over file sizes concludes, `iosonde.sizes/1`.
 
-use analysis::edge::Edge;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::edge::Edge;
 use crate::experiment::Conclusion;
 
 /// The same load on parts of one file that differ in size.

@@ -1,11 +1,11 @@
 //! The document of a sweep, `iosonde.sweep/1`: what every cell of a plan gave, and the best of each load.
 
-use analysis::knee::Knee;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::sweep::{Cell, Plan};
 
 use crate::experiment::Conclusion;
+use crate::knee::Knee;
 
 /// What a sweep found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,10 @@
 //! The documents of what was measured on many dates, `iosonde.trend/1`, and of what the storage does now beside it,
 //! `iosonde.drift/1`.
 
-use analysis::change_points::ChangePoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::change::ChangePoint;
 use crate::comparison::Figure;
 
 /// The schema name that every trend carries.

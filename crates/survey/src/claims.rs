@@ -1,7 +1,7 @@
 //! Expectations files: what somebody says the storage does, as TOML.
 
 use analysis::claims::{Claim, Selector};
-use analysis::verdict::Database;
+use results::verdict::Database;
 use serde::Deserialize;
 use thiserror::Error;
 use workload::Bytes;

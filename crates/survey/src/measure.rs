@@ -11,6 +11,7 @@ use inspect::{Inspector, Storage};
 use results::{Environment, Kernel, Measurement, Statistics};
 use workload::Workload;
 
+use crate::Publish;
 use crate::watching::Watching;
 use crate::{steadiness, warnings};
 
@@ -159,7 +160,7 @@ pub fn beside(measurement: &Measurement, window: &Window, tolerance_percent: f64
         utilisation_percent: disks.iter().map(|d| d.utilisation_percent).fold(0.0, f64::max),
         flushes_per_s: flushes_per_s(disks, window.seconds),
         agreement_percent: agreement.as_ref().map(|a| 100.0 - a.worst_percent.abs()),
-        agreement,
+        agreement: agreement.publish(),
     }
 }
 

@@ -14,6 +14,7 @@ use results::{Conclusion, Experiment, Measurement, Runs, Status};
 use serde::{Deserialize, Serialize};
 use workload::{Stream, Violation, Workload};
 
+use crate::Publish;
 use crate::doubts;
 use crate::lab::{Progress, mix};
 use crate::measure::{Site, measure};
@@ -157,7 +158,7 @@ impl<'o> Side<'o> {
         Runs {
             title: self.asked.workload.title(),
             asked: options.repeat,
-            trust: noise::trust(&iops, foreign.reduce(f64::max)),
+            trust: noise::trust(&iops, foreign.reduce(f64::max)).publish(),
         }
     }
 

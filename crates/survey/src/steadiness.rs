@@ -4,6 +4,8 @@ use analysis::steady::{self, Rule, Steady};
 use analysis::{noise, phases};
 use results::{Measurement, Point};
 
+use crate::Publish;
+
 /// A series with fewer points says nothing.
 const POINTS_MIN: usize = 10;
 
@@ -16,7 +18,7 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
     if !is_paced(measurement) {
         let whole: Vec<f64> =
             measurement.warmup_series.iter().chain(&measurement.series).map(iops).collect();
-        measurement.phases = phases::write_cache(&whole, bucket_s);
+        measurement.phases = phases::write_cache(&whole, bucket_s).publish();
     }
     if measurement.series.len() < POINTS_MIN || is_paced(measurement) {
         return;
@@ -34,9 +36,9 @@ pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
     let steady = watched.filter(fits).unwrap_or_else(kept);
     if measurement.write.ios > 0 {
         let series: Vec<f64> = measurement.series.iter().map(iops).collect();
-        measurement.rounds = Some(noise::stability(&series));
+        measurement.rounds = Some(noise::stability(&series).publish());
     }
-    measurement.steady = Some(steady);
+    measurement.steady = Some(steady.publish());
 }
 
 /// What gives reason to doubt that the storage will do tomorrow what it did in this window.

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::knee::Reached;
-use analysis::verdict::{Database, Grade, Role};
 use engine::Permissions;
+use results::knee::Reached;
+use results::verdict::{Database, Grade, Role};
 use results::{Assessment, Pace, Status};
-use survey::{AssessOptions, Progress, assess};
+use survey::{AssessOptions, Progress, assess, limits_of, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimBucket, SimDevice};
 
 fn options(sim: SimDevice) -> AssessOptions {
@@ -16,7 +16,7 @@ fn options(sim: SimDevice) -> AssessOptions {
         size: Some(Bytes(1 << 30)),
         pace: Pace::Quick,
         database: Database::Generic,
-        limits: Database::Generic.limits(),
+        limits: limits_of(Database::Generic),
         claims: Vec::new(),
         specs: Vec::new(),
         link: None,
@@ -69,7 +69,7 @@ fn verdicts_follow_the_limits() {
     let fast = of(device(8, 1));
     assert_eq!(grade(&fast, Role::Log), Grade::Good, "1 ms is just ideal for a log");
     let slow = of(device(8, 40));
-    for role in Database::Generic.roles().iter().copied() {
+    for role in roles_of(Database::Generic).iter().copied() {
         assert_eq!(grade(&slow, role), Grade::Unfit, "{role:?} at 40 ms");
     }
 }
@@ -199,7 +199,7 @@ fn a_level_that_fell_is_what_is_judged_and_a_warning() {
     assert_eq!(verdict.grade, Grade::Acceptable, "16 ms at 500 IOPS: {}", verdict.headline);
     assert!(verdict.caveats.iter().any(|c| c.starts_with(said)), "{:?}", verdict.caveats);
     let claim = &found.claims[0];
-    assert_eq!(claim.outcome, analysis::claims::Outcome::NotMet, "{}", claim.sentence);
+    assert_eq!(claim.outcome, results::claims::Outcome::NotMet, "{}", claim.sentence);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::cause::Cause;
-use analysis::knee::Reached;
 use engine::{Permissions, PrepareError};
+use results::cause::Cause;
+use results::knee::Reached;
 use results::{Decides, Experiment, Measurement, Purpose, Saturation, Status};
-use survey::{KneeOptions, Progress, Setup, Timing, knee};
+use survey::{KneeOptions, Progress, Publish, Setup, Timing, knee};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, Pattern, Precision, SimAssignment, SimBucket,
     SimDevice, SimNoise, SimService, Stream, Target,
@@ -124,15 +124,19 @@ fn causes_are_told_apart() {
     }
 }
 
+fn named(link: &str) -> results::cause::Link {
+    link.parse::<analysis::cause::Link>().unwrap().publish()
+}
+
 #[test]
 fn a_link_is_known_by_its_name_and_by_larger_blocks() {
     let link = SimDevice { link_bytes_per_s: Some(Bytes(190_000_000)), ..device(64, 3.0) };
     let unnamed = blocks(options(link, 1), 65_536);
     assert_eq!(cause(&unnamed), Cause::Link);
-    let named = KneeOptions { link: Some("2GFC".parse().unwrap()), ..unnamed.clone() };
-    assert_eq!(cause(&named), Cause::Link);
+    let two = KneeOptions { link: Some(named("2GFC")), ..unnamed.clone() };
+    assert_eq!(cause(&two), Cause::Link);
     // Named wrongly: the same bandwidth is far from what 16GFC carries, but no count of I/Os either.
-    let wide = KneeOptions { link: Some("16GFC".parse().unwrap()), ..unnamed };
+    let wide = KneeOptions { link: Some(named("16GFC")), ..unnamed };
     let found = of(&wide);
     let full = found.conclusion.causes.iter().find(|likely| likely.cause == Cause::Link);
     assert!(full.is_none_or(|likely| !likely.against.is_empty()), "{full:?}");

@@ -4,12 +4,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::claims::Outcome;
-use analysis::honesty::Sign;
-use analysis::verdict::{Database, Grade, Role};
 use engine::Permissions;
+use results::claims::Outcome;
+use results::honesty::Sign;
+use results::verdict::{Database, Grade, Role};
 use results::{Assessment, Pace, Status};
-use survey::{AssessOptions, assess, parse_claims};
+use survey::{AssessOptions, assess, limits_of, parse_claims, roles_of};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimMisaligned};
 
 fn options(database: Database, sim: SimDevice) -> AssessOptions {
@@ -18,7 +18,7 @@ fn options(database: Database, sim: SimDevice) -> AssessOptions {
         size: Some(Bytes(1 << 30)),
         database,
         pace: Pace::Quick,
-        limits: database.limits(),
+        limits: limits_of(database),
         claims: Vec::new(),
         specs: Vec::new(),
         link: None,
@@ -45,7 +45,7 @@ fn every_role_of_every_database_is_judged() {
         let assessment = of(&options(database, device()));
         assert_eq!(assessment.database, database);
         let roles: Vec<_> = assessment.verdicts.iter().map(|v| v.role).collect();
-        assert_eq!(roles, database.roles());
+        assert_eq!(roles, roles_of(database));
         for verdict in &assessment.verdicts {
             assert_ne!(verdict.grade, Grade::NotJudged, "{}", verdict.headline);
         }

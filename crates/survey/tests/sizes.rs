@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::edge::{Method, Outcome};
 use engine::Permissions;
+use results::edge::{Method, Outcome};
 use results::{Experiment, Sizes, Status};
 use survey::{Progress, STANDARD_SIZES, Setup, SizesOptions, Timing, sizes};
 use workload::{

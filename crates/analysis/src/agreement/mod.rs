@@ -7,7 +7,6 @@
 
 mod suspicion;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use suspicion::Suspicion;
@@ -60,7 +59,7 @@ pub struct Window {
 pub const DEFAULT_TOLERANCE_PERCENT: f64 = 2.0;
 
 /// A line of the agreement table. The operating systems' own names for them stand in brackets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Reads a second (Disk Reads/sec, r/s).
@@ -82,7 +81,7 @@ pub enum Figure {
 }
 
 /// One figure as both observers saw it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgreementRow {
     /// Which figure.
     pub figure: Figure,
@@ -99,7 +98,7 @@ pub struct AgreementRow {
 }
 
 /// The two observers side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// One row for each figure that both observers have, of every direction in which there was I/O.
     pub rows: Vec<AgreementRow>,

@@ -1,6 +1,5 @@
 //! What a difference between the tool and the kernel looks like.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgreementRow, Figure, Flow, NOTHING, Observed, Window, is_within, known};
@@ -8,7 +7,7 @@ use crate::words::number;
 
 /// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a proof: the
 /// counters of a device do not say who used it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
     /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file system adds I/O of its

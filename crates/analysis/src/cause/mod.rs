@@ -6,7 +6,6 @@
 mod evidence;
 mod link;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::knee::{Knee, Reached};
@@ -20,7 +19,7 @@ const CERTAIN: f64 = 3.0;
 const LIKELY: f64 = 1.0;
 
 /// What keeps throughput from growing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The storage itself: all that it can work on at once is at work.
@@ -39,38 +38,8 @@ pub enum Cause {
     Unknown,
 }
 
-impl Cause {
-    /// In one word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Device => "storage",
-            Self::Link => "path",
-            Self::Queue => "queue",
-            Self::Throttle => "throttle",
-            Self::Tool => "tool",
-            Self::NotReached => "none",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// In a few words.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Device => "the storage itself",
-            Self::Link => "the bandwidth of the path",
-            Self::Queue => "a queue on the way",
-            Self::Throttle => "a set rate (throttle)",
-            Self::Tool => "the tool or its CPU",
-            Self::NotReached => "no limit was reached",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 /// How far ahead of the next a cause is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// Nothing else comes near.
@@ -82,7 +51,7 @@ pub enum Certainty {
 }
 
 /// A possible cause with its observations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Likely {
     /// Which.
     pub cause: Cause,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{grouped, milliseconds, number};
@@ -12,7 +11,7 @@ use crate::words::{grouped, milliseconds, number};
 const LIMIT_MAX: f64 = 1e15;
 
 /// A figure of a measurement that something can be expected of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// I/Os a second.

@@ -7,7 +7,6 @@
 
 mod expectation;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use expectation::{Expectation, ExpectationError, Figure};
@@ -78,7 +77,7 @@ impl Setting {
 }
 
 /// How a claim came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// One setting gives all of it.
@@ -115,7 +114,7 @@ impl Outcome {
 }
 
 /// A claim and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedClaim {
     /// Its name, where it has one.
     pub name: Option<String>,

@@ -6,7 +6,6 @@
 mod overall;
 mod ranks;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -24,7 +23,7 @@ const RANK_RUNS: usize = 4;
 const LEVEL: f64 = 0.05;
 
 /// Which way a figure improves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Throughput: the more the better.
@@ -34,7 +33,7 @@ pub enum Direction {
 }
 
 /// What became of a figure on the second side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Better by more than the band.
@@ -48,7 +47,7 @@ pub enum Change {
 }
 
 /// What the verdict rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The spread between the runs of both sides.
@@ -60,7 +59,7 @@ pub enum Basis {
 }
 
 /// A spread between runs that was seen before.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Standard deviation in percent of the mean.
     pub cv_percent: f64,
@@ -69,7 +68,7 @@ pub struct Spread {
 }
 
 /// The runs of one side.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Runs with a usable figure.
     pub runs: usize,
@@ -80,7 +79,7 @@ pub struct Sample {
 }
 
 /// A figure on two sides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     /// The verdict on the second side.
     pub verdict: Change,

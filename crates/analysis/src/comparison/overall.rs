@@ -1,9 +1,8 @@
 //! One verdict from the figures of many loads.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Compared, LEVEL};
+use super::{Change, LEVEL};
 use crate::words::number;
 
 /// A figure of one load that counts for the verdict on all of them.
@@ -14,12 +13,16 @@ pub struct Deciding<'a> {
     /// Whether it may say `same`. Figures in the tail vary too much between runs for that; they may only say that something
     /// became better or worse.
     pub says_same: bool,
-    /// How it compares.
-    pub compared: &'a Compared,
+    /// What became of it.
+    pub verdict: Change,
+    /// Chance of its runs if the second side were not worse by more than the band.
+    pub worse_p: Option<f64>,
+    /// Chance of its runs if the second side were not better by more than the band.
+    pub better_p: Option<f64>,
 }
 
 /// The verdict on all loads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
     /// Worse where anything is, else better where anything is, same where all is.
     pub verdict: Change,
@@ -71,7 +74,7 @@ impl<'a> Family<'a> {
         let own: Vec<&Deciding<'_>> = figures.iter().filter(|f| f.name == name).collect();
         let limit = LEVEL / own.len().max(1) as f64;
         let holds = |p: Option<f64>| p.is_some_and(|p| p <= limit);
-        let count = |of: &dyn Fn(&Compared) -> bool| own.iter().filter(|f| of(f.compared)).count();
+        let count = |of: &dyn Fn(&Deciding<'_>) -> bool| own.iter().filter(|f| of(f)).count();
         let better = count(&|c| c.verdict == Change::Better && holds(c.better_p));
         let worse = count(&|c| c.verdict == Change::Worse && holds(c.worse_p));
         let changed = count(&|c| matches!(c.verdict, Change::Better | Change::Worse));

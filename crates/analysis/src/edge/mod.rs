@@ -8,7 +8,6 @@ mod hinge;
 mod modes;
 mod sentences;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use modes::Modes;
@@ -62,7 +61,7 @@ impl SizePoint {
 }
 
 /// What the sizes say about a cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Its size was estimated.
@@ -80,7 +79,7 @@ pub enum Outcome {
 }
 
 /// How the size of the cache was estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// From the share of fast I/Os at each size.
@@ -92,7 +91,7 @@ pub enum Method {
 }
 
 /// The effective size of a cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSize {
     /// The best estimate.
     pub bytes: u64,
@@ -105,7 +104,7 @@ pub struct CacheSize {
 }
 
 /// One size and the share of its I/Os that were fast.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SizeShare {
     /// The size.
     pub file_bytes: u64,
@@ -118,7 +117,7 @@ pub struct SizeShare {
 }
 
 /// A size of the test file that a fair test needs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FairSize {
     /// How many times the cache.
     pub times: u32,
@@ -131,7 +130,7 @@ pub struct FairSize {
 }
 
 /// What a sweep over sizes says about the caches under the operating system.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
     /// What was found.
     pub outcome: Outcome,

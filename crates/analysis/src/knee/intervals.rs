@@ -2,7 +2,6 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -28,7 +27,7 @@ const SEED: u64 = 0x1057_0DE5;
 /// not fit) and fitted again: the middle 95 % of what they give, and at least 5 % of the figure either way. The
 /// standard deviation of each point is its own half width by 1.96 or the distance of all points from the fit,
 /// whichever is larger: a point cannot know how much the storage differs from one measurement to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
     pub low: f64,

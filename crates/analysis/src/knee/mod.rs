@@ -11,7 +11,6 @@ mod ramp;
 mod search;
 mod sentences;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use intervals::Interval;
@@ -43,7 +42,7 @@ const NEAR_PEAK: f64 = 0.9;
 const PLAUSIBLE: f64 = 1e18;
 
 /// One measured load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
     /// I/Os in flight, over all threads and targets.
     pub in_flight: f64,
@@ -58,7 +57,7 @@ pub struct LoadPoint {
 }
 
 /// A measured point picked from the curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Its place among the points given.
     pub index: usize,
@@ -71,7 +70,7 @@ pub struct CurvePoint {
 }
 
 /// How the curve ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
     /// Throughput stopped growing.
@@ -83,7 +82,7 @@ pub enum Reached {
 }
 
 /// The saturation point of a load curve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
     /// The least measured load that gives at least 95 % of the highest throughput.
     pub operating_point: CurvePoint,

@@ -1,12 +1,11 @@
 //! When a ramp of 1, 2, 4, ... in flight has gone far enough.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadPoint, usable};
 
 /// The rule that ends a ramp.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RampRule {
     /// A step that raises throughput by less than this, per doubling of the load, gained nothing. Default 5 %.

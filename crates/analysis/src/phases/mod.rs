@@ -5,7 +5,6 @@
 
 mod split;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers;
@@ -26,7 +25,7 @@ const LONGEST_BUCKET_S: f64 = 1e9;
 const EVEN_PERCENT: f64 = 1.0;
 
 /// A stretch of a run over which throughput kept its level.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     /// When it began, in seconds from the start of the series.
     pub from_s: f64,
@@ -42,7 +41,7 @@ pub struct Plateau {
 }
 
 /// A run that was fast at first and slower for the rest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WriteCache {
     /// What was seen first: the cache, or the burst that credits pay for.
     pub cached: Plateau,

@@ -8,7 +8,6 @@ pub(crate) mod interval;
 mod truncate;
 mod watch;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers;
@@ -17,7 +16,7 @@ use crate::words::number;
 pub use self::watch::Watch;
 
 /// The rule by which a measurement ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// Largest half width of the 95 % interval of the mean, in percent of the mean.
@@ -35,7 +34,7 @@ impl Default for Rule {
 }
 
 /// How well a mean is known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
     /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
     pub mean: f64,

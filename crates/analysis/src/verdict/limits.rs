@@ -1,10 +1,9 @@
 //! What each part of a database asks of its storage.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What will live on the storage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The transaction log (write-ahead log, redo log): a commit waits for each write.
@@ -34,7 +33,7 @@ impl Role {
 }
 
 /// Which latency is held against the limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     /// The mean: the published limits are limits of averages (Avg. Disk sec/Read and sec/Write).
@@ -53,9 +52,8 @@ impl Statistic {
     }
 }
 
-/// The latency limits of one role. In a TOML file the last three may be left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// The latency limits of one role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The role they belong to.
     pub role: Role,
@@ -66,26 +64,15 @@ pub struct Limits {
     /// Up to here it is acceptable; beyond, unfit.
     pub acceptable_ns: u64,
     /// Which latency is judged.
-    #[serde(default)]
     pub statistic: Statistic,
     /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit costs one grade: one I/O
     /// in a hundred then stalls its user, which a mean hides.
-    #[serde(default = "default_tail_factor")]
     pub tail_factor: u32,
     /// Where the limits come from.
-    #[serde(default = "default_source")]
     pub source: String,
 }
 
 const MS: u64 = 1_000_000;
-
-fn default_tail_factor() -> u32 {
-    4
-}
-
-fn default_source() -> String {
-    "set by the user".to_owned()
-}
 
 impl Limits {
     /// The limits of *Predeployment I/O Best Practices* (Ruthruff, Microsoft, 2007): log 1-5 ms, 1 ms with a write
@@ -126,7 +113,7 @@ impl Limits {
             ideal_ns,
             acceptable_ns,
             statistic: Statistic::Mean,
-            tail_factor: default_tail_factor(),
+            tail_factor: 4,
             source: format!("{document}: {note}"),
         }
     }

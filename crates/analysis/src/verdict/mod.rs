@@ -2,14 +2,11 @@
 //!
 //! A verdict is about the load that was measured, with its file size, and no more than that.
 
-mod database;
 mod limits;
 mod unseen;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use database::Database;
 pub use limits::{Limits, Role, Statistic};
 pub use unseen::Extent;
 
@@ -44,9 +41,7 @@ pub struct Evidence {
 }
 
 /// How well the storage serves a role. Ordered from best to worst, and what was not judged last.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// Far better than the role asks.
@@ -85,7 +80,7 @@ impl Grade {
 }
 
 /// A role, judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The role.
     pub role: Role,

@@ -1,7 +1,8 @@
 //! Which limit `iosonde knee` names on devices whose limit is known.
 
-use analysis::cause::{Cause, Link};
-use survey::{KneeOptions, Timing};
+use analysis::cause::Link;
+use results::cause::Cause;
+use survey::{KneeOptions, Publish, Timing};
 use workload::{
     Bytes, EngineChoice, Nanoseconds, SimAssignment, SimBucket, SimDevice, SimNoise, SimService,
 };
@@ -83,7 +84,7 @@ fn linked(bytes_per_s: f64, seed: u64) -> KneeOptions {
 }
 
 fn named_link(chance: &mut Chance, seed: u64) -> KneeOptions {
-    let link = "2GFC".parse::<Link>().ok();
+    let link = "2GFC".parse::<Link>().ok().publish();
     KneeOptions { link, ..linked(chance.size(180e6, 200e6), seed) }
 }
 

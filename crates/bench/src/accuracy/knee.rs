@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::knee::{Interval, Knee, LoadPoint, Search, find_knee};
+use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::numbers;
 use engine::Permissions;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use results::knee::{Interval, Knee};
 use results::{Experiment, Saturation};
-use survey::{KneeOptions, Setup, Timing};
+use survey::{KneeOptions, Publish, Setup, Timing};
 use workload::{
     Block, Bytes, EngineChoice, Mode, Nanoseconds, Precision, SimAssignment, SimDevice, SimNoise,
     SimService, Stream, Target,
@@ -130,7 +131,7 @@ impl Case {
             let latency_ns = in_flight / throughput * 1e9;
             points.push(LoadPoint { in_flight, throughput, latency_ns, half_width_percent: None });
         }
-        find_knee(&points).map(|knee| (knee, points.len()))
+        find_knee(&points).map(|knee| (knee.publish(), points.len()))
     }
 }
 

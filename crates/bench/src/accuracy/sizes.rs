@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::edge::{CacheSize, Edge};
 use analysis::numbers;
 use engine::Permissions;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use results::Sizes;
+use results::edge::{CacheSize, Edge};
 use survey::{Setup, SizesOptions, Timing, sizes};
 use workload::{
     Bytes, EngineChoice, Mode, Nanoseconds, SimCache, SimCacheKind, SimDevice, SimNoise,

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use analysis::cause::Link;
 use analysis::claims::Expectation;
-use analysis::verdict::Database;
 use databases::DatabaseUrl;
 use dialects::convert::{self, Kind as FileKind};
 use dialects::diskspd::command::{Call, Reading};
@@ -14,6 +13,7 @@ use dialects::{diskspd, recognise, sqlio, sqliosim, text};
 use history::{History, Place, check_import};
 use monitor::Alert;
 use monitor::attach::Attached;
+use results::verdict::Database;
 use results::{Document, Histogram};
 use workload::{Bytes, Nanoseconds, parse_blocks, parse_cpus, parse_distribution, sweep};
 

@@ -1,27 +1,30 @@
 //! The figures of a load on both sides.
 
-use analysis::comparison::compare as compare_runs;
+use analysis::comparison::{Direction, compare as compare_runs};
 use results::{ComparedFigure, ComparedLoad, Figure, Latency, Measurement};
 
 use super::Rules;
 use super::loads::{Pair, Run};
+use crate::published;
 
 /// Compares every figure that both sides have.
 pub(super) fn compare(pair: &Pair<'_>, unlike_sides: bool, rules: &Rules<'_>) -> ComparedLoad {
     let withheld = (unlike_sides || !pair.unlike.is_empty()) && !rules.anyway;
     let figures = Figure::ALL.iter().filter_map(|figure| {
         let (a, b) = (values(*figure, &pair.a.runs), values(*figure, &pair.b.runs));
-        let (direction, known) = (figure.direction(), rules.noise.known(*figure));
+        let direction =
+            if figure.is_better_higher() { Direction::Higher } else { Direction::Lower };
+        let known = rules.noise.known(*figure);
         let compared = compare_runs(&a, &b, direction, rules.band_percent, known)?;
         let tails = [&pair.a.runs, &pair.b.runs].into_iter().flatten();
         let tails = tails.filter_map(|run| tail(*figure, run));
         Some(ComparedFigure {
             figure: *figure,
             decides: decides(*figure, &pair.b.runs),
-            a: compared.a,
-            b: compared.b,
+            a: published::sample(compared.a),
+            b: published::sample(compared.b),
             tail_ios: tails.min(),
-            compared: (!withheld).then_some(compared),
+            compared: (!withheld).then(|| published::compared(compared)),
         })
     });
     ComparedLoad {

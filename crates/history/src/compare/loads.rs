@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::knee::{Knee, Reached};
+use results::knee::{Knee, Reached};
 use results::{Conditions, Difference, Document, Measurement, Status, StreamConditions};
 use workload::{Bytes, Mode};
 

@@ -11,10 +11,13 @@ mod noise;
 mod setup;
 mod warnings;
 
-use analysis::comparison::{Change, Deciding, overall};
+use analysis::comparison::{Deciding, overall};
+use results::change::{Change, Compared};
 use results::{
     COMPARISON_SCHEMA, ComparedLoad, Comparison, Document, Figure, Side, SideDifference, SideResult,
 };
+
+use crate::published;
 
 pub use kept::{How, Side as KeptSide, compare_kept};
 pub use noise::Noise;
@@ -126,22 +129,25 @@ impl Judged {
             .filter_map(|figure| {
                 let says_same = !matches!(figure.figure, Figure::P99Ns);
                 let name = figure.figure.title();
-                Some(Deciding { name, says_same, compared: figure.compared.as_ref()? })
+                let Compared { verdict, worse_p, better_p, .. } = figure.compared.as_ref()?;
+                let verdict = published::as_judged(*verdict);
+                Some(Deciding { name, says_same, verdict, worse_p: *worse_p, better_p: *better_p })
             })
             .collect();
         let overall = overall(&deciding);
-        let word = match overall.verdict {
+        let verdict = published::change(overall.verdict);
+        let word = match verdict {
             Change::Better => "B is better than A",
             Change::Same => "B is the same as A",
             Change::Worse => "B is worse than A",
             Change::CannotTell => "it cannot be told whether B is better or worse than A",
         };
-        let changed = matches!(overall.verdict, Change::Better | Change::Worse);
-        let unknown = deciding.iter().any(|d| d.compared.verdict == Change::CannotTell);
+        let changed = matches!(verdict, Change::Better | Change::Worse);
+        let unknown = deciding.iter().any(|d| published::change(d.verdict) == Change::CannotTell);
         let where_told = if changed && unknown { " where that can be told" } else { "" };
         let unlike = if any_alike { "" } else { " (of sides that are not alike)" };
         Self {
-            verdict: overall.verdict,
+            verdict,
             withheld: false,
             explanation: format!("{word}{where_told}{unlike}: {}", overall.findings.join("; ")),
             findings: overall.findings,

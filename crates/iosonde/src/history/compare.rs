@@ -75,7 +75,7 @@ impl std::str::FromStr for Band {
 pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
     let comparison = compared(args, history)?;
     print(&if args.json { json(&comparison)? } else { report::text::comparison(&comparison) })?;
-    let worse = comparison.verdict == analysis::comparison::Change::Worse;
+    let worse = comparison.verdict == results::change::Change::Worse;
     Ok(if worse && args.fail_on == Some(FailOn::Worse) { Outcome::NotMet } else { Outcome::Done })
 }
 

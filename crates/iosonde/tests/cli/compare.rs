@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Output;
 
-use analysis::comparison::Change;
+use results::change::Change;
 use results::{Comparison, Trend};
 use tempfile::TempDir;
 

@@ -83,10 +83,11 @@ pub(crate) fn wait_for_marks(witness: &Path, marks: u64) {
     wait_for_state(witness, |state| state.sequence >= marks);
 }
 
-fn wait_for_state(witness: &Path, is_enough: impl Fn(&durability::State) -> bool) {
+fn wait_for_state(witness: &Path, is_enough: impl Fn(&integrity::durability::State) -> bool) {
     let start = Instant::now();
     loop {
-        let state = fs::read(witness).ok().and_then(|b| durability::parse_state("w", &b).ok());
+        let state =
+            fs::read(witness).ok().and_then(|b| integrity::durability::parse_state("w", &b).ok());
         if state.is_some_and(|(_, state)| is_enough(&state)) {
             return;
         }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use analysis::claims::Outcome;
 use results::Assessment;
+use results::claims::Outcome;
 
 use crate::program::{code, command, fails, names, stderr};
 

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use analysis::agreement::Figure;
+use results::agreement::Figure;
 use results::{Experiment, FoundBy, Recording, Status};
 use serde_json::Value;
 

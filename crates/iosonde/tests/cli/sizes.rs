@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use analysis::edge::Outcome;
+use results::edge::Outcome;
 use results::{Experiment, Sizes};
 
 use crate::program::{code, command, fails, names, stderr, succeeds};

@@ -1,7 +1,7 @@
 //! What the kernel counted beside what was measured.
 
-use analysis::agreement::{AgreementRow, Figure};
 use results::Measurement;
+use results::agreement::{AgreementRow, Figure};
 
 use super::caption;
 use super::make::{

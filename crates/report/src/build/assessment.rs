@@ -1,7 +1,7 @@
 //! An assessment: verdicts by role, saturation of each ramp, every pattern.
 
-use analysis::claims::Outcome;
-use analysis::verdict::{Grade, Limits, Statistic, Verdict};
+use results::claims::Outcome;
+use results::verdict::{Grade, Limits, Statistic, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::show_ns;
 

@@ -1,7 +1,7 @@
 //! A saturation point in words: its figures, its rule, and what limits there.
 
-use analysis::cause::Likely;
-use analysis::knee::{Interval, Knee, Reached};
+use results::cause::Likely;
+use results::knee::{Interval, Knee, Reached};
 use workload::{show_ns, show_number};
 
 use super::make::fact;

@@ -227,7 +227,7 @@ fn thinned<T>(groups: Vec<T>) -> Vec<T> {
 }
 
 /// Marks of a saturation point.
-pub(super) fn marks(knee: Option<&analysis::knee::Knee>) -> Vec<Mark> {
+pub(super) fn marks(knee: Option<&results::knee::Knee>) -> Vec<Mark> {
     let Some(knee) = knee else { return Vec::new() };
     let mut marks = vec![mark(knee.operating_point.in_flight, "operating point")];
     if let Some(little) = knee.little_knee {

@@ -1,6 +1,6 @@
 //! The same load on each target alone, then on several together.
 
-use analysis::scaling::{Scaling, Step};
+use results::scaling::{Scaling, Step};
 use results::{Document, Experiment, Measurement, Scale, ScaleUnit, TargetsTogether};
 use workload::show_number;
 

@@ -1,6 +1,6 @@
 //! The same load on parts of one file that differ in size.
 
-use analysis::edge::{Edge, Outcome};
+use results::edge::{Edge, Outcome};
 use results::{Document, Experiment, Measurement, SizeResult, Sizes};
 use workload::show_ns;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use analysis::claims::JudgedClaim;
-use analysis::honesty::{Honesty, Sign};
-use analysis::knee::Reached;
-use analysis::verdict::Database;
+use results::claims::JudgedClaim;
+use results::honesty::{Honesty, Sign};
+use results::knee::Reached;
+use results::verdict::Database;
 use results::{Assessment, Measurement, Ramp, Status};
 use workload::{show_ns, show_number};
 

@@ -1,6 +1,6 @@
 //! The end of `iosonde history compare`: the verdict first, then what differs, then the figures.
 
-use analysis::comparison::{Change, Sample};
+use results::change::{Change, Sample};
 use results::{ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side, SideDifference};
 use workload::{show_ns, show_number};
 

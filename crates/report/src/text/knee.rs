@@ -1,7 +1,7 @@
 //! What `iosonde knee` says at its end.
 
-use analysis::cause::{Certainty, Likely};
-use analysis::knee::{Interval, Knee, Reached};
+use results::cause::{Certainty, Likely};
+use results::knee::{Interval, Knee, Reached};
 use results::{CurveLoad, Experiment, Purpose, Saturation, Status};
 use workload::{show_ns, show_number};
 

@@ -1,6 +1,6 @@
 //! The end of `iosonde scale`: what targets give alone and together.
 
-use analysis::scaling::Step;
+use results::scaling::Step;
 use results::{Experiment, Scale, ScaleUnit, TargetsTogether};
 use workload::show_number;
 

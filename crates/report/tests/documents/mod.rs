@@ -5,11 +5,12 @@
 use std::sync::atomic::AtomicBool;
 
 use analysis::noise::trust;
-use analysis::verdict::Database;
 use engine::Permissions;
+use results::verdict::Database;
 use results::{Conclusion, Document, Experiment, Measurement, Pace, Runs, Status};
 use survey::{
-    AssessOptions, KneeOptions, Lab, ScaleOptions, Setup, SizesOptions, SweepOptions, Timing,
+    AssessOptions, KneeOptions, Lab, Publish, ScaleOptions, Setup, SizesOptions, SweepOptions,
+    Timing, limits_of,
 };
 use workload::sweep::{Matrix, Plan};
 use workload::{
@@ -78,7 +79,11 @@ pub(crate) fn runs() -> Document {
         targets: vec!["sim".into()],
         file_bytes: first.file_bytes,
         environment: first.environment.clone(),
-        conclusion: Runs { title: first.workload.title(), asked: 2, trust: trust(&iops, None) },
+        conclusion: Runs {
+            title: first.workload.title(),
+            asked: 2,
+            trust: trust(&iops, None).publish(),
+        },
         measurements: vec![first, again],
         method: vec!["The load ran twice.".to_owned()],
         warnings: Vec::new(),
@@ -91,7 +96,7 @@ pub(crate) fn assessment() -> Document {
         size: Some(Bytes(GIB)),
         pace: Pace::Quick,
         database: Database::Generic,
-        limits: Database::Generic.limits(),
+        limits: limits_of(Database::Generic),
         claims: Vec::new(),
         specs: Vec::new(),
         link: None,
@@ -112,7 +117,7 @@ pub(crate) fn knee() -> Document {
         setup: Setup { sim: Some(sim), ..setup(&["sim"]) },
         stream: Stream::default(),
         in_flight: (1, 128),
-        link: Some("2GFC".parse().unwrap()),
+        link: Some("2GFC".parse::<analysis::cause::Link>().unwrap().publish()),
         latency_target: Some("5ms@p99".parse().unwrap()),
     };
     let found = survey::knee(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();

@@ -10,12 +10,14 @@ use std::path::PathBuf;
 
 use analysis::agreement::{Flow, Observed, Window, compare};
 use analysis::knee::{LoadPoint, find_knee};
-use analysis::verdict::{Database, Evidence, Extent, Grade, Limits, Role, judge};
+use analysis::verdict::{Evidence, Extent, Grade, Limits, Role, Verdict, judge};
+use results::verdict::Database;
 use results::{
     ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
     MEASUREMENT_SCHEMA, Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status,
     StreamResult, TargetResult,
 };
+use survey::Publish;
 use workload::{Block, Bytes, Pattern, Stream, Target, Workload};
 
 pub(crate) const FILE_BYTES: u64 = 100 << 30;
@@ -118,7 +120,7 @@ fn kernel(m: &Measurement) -> Kernel {
         seconds: SECONDS,
         tolerance_percent: 2.0,
     };
-    let agreement = compare(&window);
+    let agreement = compare(&window).publish();
     Kernel {
         device: "nvme0n1".to_owned(),
         seconds: 30.004,
@@ -270,7 +272,7 @@ fn ramp(name: &str, title: &str, base: &Load) -> Ramp {
     Ramp {
         name: name.to_owned(),
         title: title.to_owned(),
-        knee: find_knee(&curve),
+        knee: find_knee(&curve).publish(),
         causes: Vec::new(),
         points,
     }
@@ -320,7 +322,8 @@ pub(crate) fn assessment() -> Assessment {
             &of(&["random_read_8k", "random_write_8k", "oltp_70_30_8k"]),
         ),
         judge(&Limits::of(Role::DssData), &of(&["scan_64k", "scan_512k"])),
-    ];
+    ]
+    .publish();
     let ramps = vec![
         ramp(
             "random_read_8k",
@@ -401,19 +404,20 @@ pub(crate) fn empty() -> Assessment {
 /// The assessment of a device whose durable writes are too fast for its reads, and whose reads fell to another level.
 pub(crate) fn assessment_in_doubt() -> Assessment {
     let mut found = assessment();
-    found.honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
+    let honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
         durable_ns: 2e4,
         plain_ns: Some(1.8e4),
         read_ns: Some(8e6),
         ..analysis::honesty::Evidence::default()
     });
-    let reason = found.honesty.as_ref().and_then(|h| h.disbelief()).unwrap_or_default().to_owned();
-    let log = found.verdicts.remove(0).at_best(Grade::Acceptable, &reason);
-    found.verdicts.insert(0, log);
+    let reason = honesty.as_ref().and_then(|h| h.disbelief()).unwrap_or_default().to_owned();
+    found.honesty = honesty.publish();
+    let log = Verdict::from_published(found.verdicts[0].clone());
+    found.verdicts[0] = log.at_best(Grade::Acceptable, &reason).publish();
     let run = |iops| analysis::levels::Run { in_flight: 16, iops, half_width_percent: None };
     let levels = [run(90_000.0), run(500.0)];
     found.level_changes =
-        analysis::levels::change("8 KiB random read", &levels).into_iter().collect();
+        analysis::levels::change("8 KiB random read", &levels).publish().into_iter().collect();
     let changes = found.level_changes.iter().map(|c| c.statement.clone());
     let first: Vec<String> = [reason].into_iter().chain(changes).collect();
     found.warnings.splice(0..0, first);
@@ -443,7 +447,7 @@ pub(crate) fn assessment_with_findings() -> Assessment {
         figures: vec![(analysis::claims::Figure::Iops, 98_000.0)],
         half_width_percent: None,
     };
-    assessment.claims = vec![analysis::claims::judge(&claim, &[setting])];
+    assessment.claims = vec![analysis::claims::judge(&claim, &[setting]).publish()];
     assessment.honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
         durable_ns: 2e4,
         plain_ns: Some(1.8e4),
@@ -451,10 +455,11 @@ pub(crate) fn assessment_with_findings() -> Assessment {
         rotational: Some(false),
         write_back: Some(true),
         has_flash: true,
-    });
+    })
+    .publish();
     let run = |iops| analysis::alignment::Run { iops, half_width_percent: Some(1.0) };
     let (aligned, shifted) = (run(80_000.0), run(41_000.0));
     assessment.alignment =
-        analysis::alignment::compare("8 KiB random write", 512, &aligned, &shifted);
+        analysis::alignment::compare("8 KiB random write", 512, &aligned, &shifted).publish();
     assessment
 }

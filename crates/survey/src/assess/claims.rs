@@ -1,7 +1,7 @@
 //! Claims, held against what an assessment measured.
 
 use analysis::claims::{self, Claim, Figure, JudgedClaim, Setting};
-use analysis::verdict::Database;
+use results::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
 use workload::{PatternKind, Stream};
 

@@ -3,10 +3,12 @@
 use analysis::alignment::{self, Alignment};
 use analysis::honesty::{self, Honesty};
 use analysis::levels::{self, LevelChange};
-use analysis::verdict::{Evidence, Extent, Grade, Limits, Role, Verdict, judge};
+use analysis::verdict::{Evidence, Extent, Grade, Limits, Verdict, judge};
+use results::verdict::{self, Role};
 use results::{Environment, Measurement, PatternResult, Ramp, Repeats, Status};
 
 use super::plan::{Load, PLAIN_WRITE};
+use crate::Publish;
 use crate::{doubts, medium};
 
 /// One verdict for each role, from the patterns that were measured.
@@ -14,13 +16,13 @@ use crate::{doubts, medium};
 /// A role is judged only when every load that speaks for it was measured to its end without an error: the missing one
 /// might have been the slow one.
 pub(super) fn verdicts(
-    limits: &[Limits],
+    limits: &[verdict::Limits],
     loads: &[Load],
     patterns: &[PatternResult],
     changed: &Changed,
     honesty: Option<&Honesty>,
 ) -> Vec<Verdict> {
-    let judged = |limits: &Limits| {
+    let judged = |limits: &verdict::Limits| {
         let verdict = verdict(limits, loads, patterns, changed);
         match honesty.and_then(Honesty::disbelief).filter(|_| limits.role == Role::Log) {
             Some(reason) => verdict.at_best(Grade::Acceptable, reason),
@@ -31,7 +33,7 @@ pub(super) fn verdicts(
 }
 
 fn verdict(
-    limits: &Limits,
+    limits: &verdict::Limits,
     loads: &[Load],
     patterns: &[PatternResult],
     changed: &Changed,
@@ -47,11 +49,11 @@ fn verdict(
             None => missing.push(format!("{} was not measured", load.title)),
         }
     }
+    let (title, limits) = (limits.role.title(), Limits::from_published(limits.clone()));
     if missing.is_empty() {
-        return judge(limits, &evidence);
+        return judge(&limits, &evidence);
     }
-    let mut verdict = judge(limits, &[]);
-    let title = limits.role.title();
+    let mut verdict = judge(&limits, &[]);
     verdict.headline = format!("{title}: {}. {}.", verdict.grade.word(), missing.join("; "));
     verdict
 }

@@ -9,7 +9,7 @@
 //! | SQLite | its pages on atomic commit and on write-ahead logging |
 //! | RocksDB | its wiki: block size, `compaction_readahead_size`, `writable_file_max_buffer_size`, write-ahead log |
 
-use analysis::verdict::Database;
+use results::verdict::Database;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

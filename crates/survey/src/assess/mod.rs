@@ -14,15 +14,16 @@ mod size;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use analysis::cause::Link;
 use analysis::claims::Claim;
-use analysis::verdict::{Database, Limits};
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
+use results::cause::Link;
+use results::verdict::{Database, Limits};
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use serde::{Deserialize, Serialize};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
+use crate::Publish;
 use crate::lab::{self, Begun, Lab, Progress, Setup};
 use crate::measure::Site;
 pub(crate) use claims::named_loads;
@@ -91,7 +92,8 @@ pub fn assess(
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
-    let session = Session::new(&mut lab, timing, options.link.clone(), stop);
+    let session =
+        Session::new(&mut lab, timing, options.link.clone().map(Publish::from_published), stop);
     let found = session.measure_all(&loads, &options.claims);
     let (ramps, patterns) = (found.ramps, found.patterns);
     let changed = conclude::Changed::find(&ramps, &patterns, found.repeats.as_ref());
@@ -122,12 +124,12 @@ pub fn assess(
         file_bytes,
         file_size_reason: chosen.reason,
         environment: lab.environment().clone(),
-        verdicts,
-        claims: claims::judge(&options.claims, &ramps, &patterns, &changed),
-        honesty,
-        level_changes: changed.all().cloned().collect(),
+        verdicts: verdicts.publish(),
+        claims: claims::judge(&options.claims, &ramps, &patterns, &changed).publish(),
+        honesty: honesty.publish(),
+        level_changes: changed.all().cloned().map(Publish::publish).collect(),
         unseen,
-        alignment: conclude::alignment(&loads, &patterns),
+        alignment: conclude::alignment(&loads, &patterns).publish(),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
         method: plan::method(options, &timing, &loads, &lab.prepared().targets()[0]),

@@ -1,15 +1,16 @@
 //! What an assessment measures, and for how long.
 
 use analysis::knee::Search;
-use analysis::verdict::{Database, Role};
 use engine::{PrepareError, PreparedTarget};
 use results::Pace;
+use results::verdict::{Database, Role};
 use workload::specs::{self, Spec};
 use workload::{Block, Bytes, Mode, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
 use super::databases::{self, Shape};
 use crate::lab;
+use crate::limits::roles_of;
 
 /// The least and the most depth at which the saturation of a load is looked for.
 pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
@@ -123,8 +124,11 @@ pub(super) fn loads(database: Database, file_bytes: u64, align_bytes: u64) -> Ve
         let load = random(&areas, shape, 0).ramped(place == 0);
         loads.push(load.speaks_for(Role::OltpData));
     }
-    let long =
-        if database.roles().contains(&Role::Compaction) { Role::Compaction } else { Role::DssData };
+    let long = if roles_of(database).contains(&Role::Compaction) {
+        Role::Compaction
+    } else {
+        Role::DssData
+    };
     for (place, shape) in profile.scans.iter().enumerate() {
         loads.push(sequential(&areas, shape, 0).ramped(place == 0).speaks_for(long));
     }
@@ -403,12 +407,12 @@ mod tests {
     fn every_role_of_a_database_has_evidence_and_every_name_is_there_once() {
         for database in Database::ALL {
             let loads = loads(database, 1 << 30, 512);
-            for role in database.roles() {
+            for role in roles_of(database) {
                 let evidence = loads.iter().any(|l| l.role == Some(*role));
                 assert!(evidence, "{role:?} of {}", database.title());
             }
             let foreign =
-                loads.iter().filter_map(|l| l.role).all(|r| database.roles().contains(&r));
+                loads.iter().filter_map(|l| l.role).all(|r| roles_of(database).contains(&r));
             assert!(foreign, "{}", database.title());
             let mut names: Vec<&str> = loads.iter().map(|l| l.name.as_str()).collect();
             names.sort_unstable();

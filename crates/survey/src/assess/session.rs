@@ -11,6 +11,7 @@ use workload::Stream;
 
 use super::plan::{self, Load, Timing};
 use super::{claims, conclude};
+use crate::Publish;
 use crate::ceiling::tool_ceiling;
 use crate::knee::conclude::causes_of;
 use crate::knee::load_point;
@@ -117,7 +118,7 @@ impl<'a, 'l> Session<'a, 'l> {
             measurements.push(measurement);
         }
         if !measurements.is_empty() {
-            let trust = noise::trust(&runs, foreign.into_iter().reduce(f64::max));
+            let trust = noise::trust(&runs, foreign.into_iter().reduce(f64::max)).publish();
             let (name, title) = (load.name.clone(), load.title.clone());
             self.found.repeats = Some(Repeats { name, title, trust, measurements });
         }
@@ -186,7 +187,8 @@ impl<'a, 'l> Session<'a, 'l> {
         let causes = knee.as_ref().map(|knee| causes_of(&points, knee, link, ceiling, self.lab));
         // It is shown, but says nothing about the curve.
         points.extend(cut_short);
-        Ramp { name, title, knee, causes: causes.unwrap_or_default(), points }
+        let causes = causes.unwrap_or_default().publish();
+        Ramp { name, title, knee: knee.publish(), causes, points }
     }
 
     /// One measurement; none if it was ended before its window began.

@@ -10,6 +10,7 @@ use results::{
 use workload::{EngineChoice, show_number};
 
 use super::{Found, KneeOptions};
+use crate::Publish;
 use crate::lab::Lab;
 
 /// More threads that bring this much more at the same number in flight have queues of their own.
@@ -63,9 +64,9 @@ pub(super) fn saturation(
     let controls = found.loads.iter().filter(|load| load.purpose != Purpose::Curve);
     Saturation {
         title: title(found.options),
-        causes: causes.unwrap_or_default(),
+        causes: causes.unwrap_or_default().publish(),
         controls: controls.cloned().collect(),
-        knee,
+        knee: knee.publish(),
         curve,
         split,
         link: found.options.link.clone(),
@@ -131,6 +132,7 @@ fn causes(
     let larger = found.loads.iter().find(|load| load.purpose == Purpose::LargerBlock);
     let blocks: Vec<f64> = curve.iter().map(|load| load.block_bytes).collect();
     let splits = found.loads.iter().filter(|load| load.purpose == Purpose::Split);
+    let link = found.options.link.clone().map(Link::from_published);
     let beside_iops: Vec<f64> = splits.map(|load| load.iops).collect();
     cause::causes(&Evidence {
         knee,
@@ -138,7 +140,7 @@ fn causes(
         beside_iops: &beside_iops,
         block_bytes: numbers::median(&blocks).unwrap_or(0.0),
         writes: found.options.stream.writes(),
-        link: found.options.link.as_ref(),
+        link: link.as_ref(),
         queues: &queues(&found.lab),
         tool_ceiling_iops: found.ceiling_iops,
         more_threads_ratio: split.map(|split| split.more_threads_ratio),

@@ -9,7 +9,6 @@ mod latency;
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::cause::Link;
 use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use engine::PrepareError;
 use results::{CurveLoad, Experiment, Measurement, Purpose, Saturation, Status};
@@ -39,7 +38,7 @@ pub struct KneeOptions {
     /// I/Os in flight in all: the least and the most to be measured.
     pub in_flight: (u32, u32),
     /// The path to the storage, where it is known.
-    pub link: Option<Link>,
+    pub link: Option<results::cause::Link>,
     /// The most within a latency is sought, too.
     pub latency_target: Option<LatencyTarget>,
 }

@@ -4,10 +4,12 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::scaling::{Rate, Together, scaling};
 use engine::PrepareError;
+use results::scaling::Scaling;
 use results::{Experiment, Measurement, Scale, ScaleUnit, Status, TargetAlone, TargetsTogether};
 use serde::{Deserialize, Serialize};
 use workload::{Pattern, Stream, Violation};
 
+use crate::Publish;
 use crate::lab::{Lab, Progress, Setup};
 
 /// What to measure on which targets.
@@ -144,7 +146,7 @@ fn conclude(
     unit: ScaleUnit,
     alone: &[TargetAlone],
     together: &[TargetsTogether],
-) -> Option<analysis::scaling::Scaling> {
+) -> Option<Scaling> {
     let names: Vec<String> = alone.iter().map(|t| t.target.display().to_string()).collect();
     let rates: Vec<Rate> = alone
         .iter()
@@ -164,7 +166,7 @@ fn conclude(
             each: t.each.clone(),
         })
         .collect();
-    scaling(&names, &rates, &sets)
+    scaling(&names, &rates, &sets).publish()
 }
 
 fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String> {

@@ -7,12 +7,14 @@ mod choose;
 
 use std::sync::atomic::AtomicBool;
 
-use analysis::edge::{Edge, SizePoint, find_edge};
+use analysis::edge::{SizePoint, find_edge};
 use engine::PrepareError;
+use results::edge::Edge;
 use results::{Experiment, Histogram, Measurement, SizeResult, Sizes, Status, Warmed};
 use serde::{Deserialize, Serialize};
 use workload::{Block, Bytes, Distribution, EngineChoice, Mode, Pattern, PatternKind, Stream};
 
+use crate::Publish;
 use crate::lab::{Lab, Progress, Setup, Timing};
 use crate::medium;
 
@@ -181,7 +183,7 @@ fn edge(
         })
     };
     let points: Vec<SizePoint> = curve.iter().zip(measurements).filter_map(point).collect();
-    find_edge(&points, rotational)
+    find_edge(&points, rotational).publish()
 }
 
 fn shows_caches(stream: &Stream) -> bool {

@@ -7,6 +7,7 @@ use results::{Measurement, Source, SweptCell, SweptCurve};
 use workload::sweep::Cell;
 
 use super::adaptive::Design;
+use crate::Publish;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -131,7 +132,7 @@ fn curve(load: &[&SweptCell]) -> Option<SweptCurve> {
         error_percent: best.error_percent,
         operating_in_flight: operating.map(|o| o.in_flight),
         operating_latency_ns: operating.map(|o| o.latency_ns),
-        knee,
+        knee: knee.publish(),
         split_difference_percent: split_difference_percent(load),
     })
 }

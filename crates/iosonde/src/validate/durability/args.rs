@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ::durability::{Order, SyncMode};
 use clap::Args;
+use integrity::durability::{Order, SyncMode};
 
 /// What `validate` takes for durability besides.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::durability::{Header, State, VerifyError, conclude, verify};
 use engine::{Filling, Permissions, PrepareError, Prepared, Refusal};
+use integrity::durability::{Header, State, VerifyError, conclude, verify};
 use results::{Durability, WriterEnd};
 use workload::{Bytes, Workload};
 
@@ -59,7 +59,7 @@ pub(super) fn check(
 }
 
 /// The bytes of a target that are there: a file may have become shorter.
-fn bytes_of(target: &::durability::Target) -> Result<u64, Failure> {
+fn bytes_of(target: &integrity::durability::Target) -> Result<u64, Failure> {
     let (path, size) = (target.path.display(), target.size_bytes);
     let metadata = std::fs::metadata(&target.path).map_err(|error| {
         Failure::CannotRun(format!(

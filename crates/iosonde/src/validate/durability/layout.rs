@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ::durability::{Header, Order, Plan, Role, SCHEMA_OF_WITNESS, Shape, SyncMode, Target};
 use engine::{Action, Permissions, TargetPlan};
+use integrity::durability::{
+    Header, Order, Plan, Role, SCHEMA_OF_WITNESS, Shape, SyncMode, Target,
+};
 use workload::{Block, Bytes, EngineChoice, Mode, Pool, PoolShare, Stream, Workload};
 
 use crate::exit::Failure;
@@ -159,7 +161,7 @@ fn targets_of(args: &ValidateArgs, plan: &Plan) -> Result<Vec<Target>, Failure> 
         let path = std::path::absolute(in_directory(place, plan.seed, "-log"))?;
         let batches = u64::from(plan.checkpoint_batches) + plan.window_batches() + 2;
         let records = batches * u64::from(plan.batch) * u64::from(plan.threads);
-        let least = records * u64::from(::durability::LOG_RECORD_BYTES);
+        let least = records * u64::from(integrity::durability::LOG_RECORD_BYTES);
         let size_bytes = args.log_size.map_or(LOG_BYTES.max(least), |size| size.0);
         targets.push(Target { path, size_bytes, role: Role::Log });
     }

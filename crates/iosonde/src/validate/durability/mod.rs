@@ -12,7 +12,7 @@ mod writing;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::durability::Header;
+use integrity::durability::Header;
 use results::{Durability, DurabilityVerdict, WriterEnd};
 use workload::Bytes;
 
@@ -47,7 +47,7 @@ pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Out
 /// The witness: speaks on its standard input and output.
 fn serve(file: &Path) -> Result<Outcome, Failure> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    let served = ::durability::serve(file, &mut input, &mut output);
+    let served = integrity::durability::serve(file, &mut input, &mut output);
     served.map(|()| Outcome::Done).map_err(|error| Failure::CannotRun(format!("witness: {error}")))
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ::durability::{Header, State, parse_state};
+use integrity::durability::{Header, State, parse_state};
 
 use crate::display::Display;
 use crate::exit::Failure;

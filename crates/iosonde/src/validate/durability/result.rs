@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::durability::{Header, method};
 use ::report::text;
+use integrity::durability::{Header, method};
 use jiff::Timestamp;
 use jobs::{Recorder, Subject};
 use results::{

@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use ::durability::{Header, Plan, Promised, Promises, Shape, Writer};
 use clap::ValueEnum as _;
 use engine::{Permissions, Prepared};
+use integrity::durability::{Header, Plan, Promised, Promises, Shape, Writer};
 use serde::{Deserialize, Serialize};
 use workload::Workload;
 

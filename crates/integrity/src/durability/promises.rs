@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::plan::{Header, Order};
-use crate::state::{Promised, State};
-use crate::witness::keep_line;
+use crate::durability::plan::{Header, Order};
+use crate::durability::state::{Promised, State};
+use crate::durability::witness::keep_line;
 
 /// How long a thread waits for the witness before it looks whether it is to end.
 const WAIT: Duration = Duration::from_millis(100);
@@ -196,8 +196,8 @@ impl Promises {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::tests::header;
-    use crate::witness::serve;
+    use crate::durability::state::tests::header;
+    use crate::durability::witness::serve;
     use std::io::BufReader;
 
     /// A writer that is faster than its witness waits for it, and the witness has everything in the end.

@@ -3,15 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+use crate::{PageFormat, PageId};
 use engine::Queue;
-use integrity::{PageFormat, PageId};
 use results::{CheckedArea, Loss};
 use thiserror::Error;
 
-use crate::judge::{Doubt, Expected, Judged, Judgement, judge, judge_unread};
-use crate::plan::{Header, LOG_RECORD_BYTES, Order, PlanError, Shape};
-use crate::reader::{Extent, Page, read_all};
-use crate::state::{Promised, State};
+use crate::durability::judge::{Doubt, Expected, Judged, Judgement, judge, judge_unread};
+use crate::durability::plan::{Header, LOG_RECORD_BYTES, Order, PlanError, Shape};
+use crate::durability::reader::{Extent, Page, read_all};
+use crate::durability::state::{Promised, State};
 
 /// Reads of the check in flight, which its queue must have slots for.
 const READ_DEPTH: u32 = 8;
@@ -94,7 +94,7 @@ impl Checked {
     }
 }
 
-impl crate::plan::Plan {
+impl crate::durability::plan::Plan {
     /// Depth and size of the reads of a check; its queue must have as many slots, with buffers of that size.
     #[must_use]
     pub fn reads(&self) -> (u32, u32) {

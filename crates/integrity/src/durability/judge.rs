@@ -1,6 +1,6 @@
 //! What one page, or one record of the log, holds after a crash, and whether that breaks a promise.
 
-use integrity::{PageFormat, PageId, SECTOR_BYTES};
+use crate::{PageFormat, PageId, SECTOR_BYTES};
 use results::Loss;
 
 /// What one sector holds.

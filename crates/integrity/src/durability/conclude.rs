@@ -3,9 +3,9 @@
 use results::{BrokenPromise, Durability, DurabilityVerdict, Loss, LossCount, WriterEnd};
 use workload::Mode;
 
-use crate::plan::{Header, LOG_RECORD_BYTES, Order, Role, Shape, SyncMode};
-use crate::state::{Promised, State};
-use crate::verify::{Broken, Checked};
+use crate::durability::plan::{Header, LOG_RECORD_BYTES, Order, Role, Shape, SyncMode};
+use crate::durability::state::{Promised, State};
+use crate::durability::verify::{Broken, Checked};
 
 /// So many losses are listed one by one.
 const FINDINGS_MAX: usize = 100;

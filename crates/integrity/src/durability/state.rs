@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 
-use crate::plan::{Header, SCHEMA_OF_WITNESS};
+use crate::durability::plan::{Header, SCHEMA_OF_WITNESS};
 
 /// The header's length is a multiple of this.
 const HEADER_STEP: usize = 4096;
@@ -190,7 +190,7 @@ impl StateFile {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::plan::{Order, Plan, SyncMode};
+    use crate::durability::plan::{Order, Plan, SyncMode};
     use proptest::prelude::*;
 
     pub(crate) fn header(threads: u32) -> Header {

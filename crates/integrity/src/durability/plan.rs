@@ -80,7 +80,7 @@ pub enum PlanError {
     },
     /// Pages of this size cannot be recognised.
     #[error(transparent)]
-    Page(#[from] integrity::PageError),
+    Page(#[from] crate::PageError),
     /// There are too few pages.
     #[error(
         "the targets have {pages} pages of {page_bytes} bytes, and {threads} threads with {batch} operations in flight need at least \
@@ -154,7 +154,7 @@ impl Plan {
                 return Err(PlanError::Number { what, value, least: 1, most });
             }
         }
-        integrity::PageFormat::new(self.page_bytes as usize, self.seed)?;
+        crate::PageFormat::new(self.page_bytes as usize, self.seed)?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ mod lab;
 
 use std::collections::BTreeMap;
 
-use durability::{Loss, Order, SyncMode};
+use integrity::durability::{Loss, Order, SyncMode};
 use proptest::prelude::*;
 
 use disk::{Conduct, Survival};

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use durability::{
+use engine::Queue;
+use integrity::durability::{
     Checked, Header, LOG_RECORD_BYTES, Loss, Order, Plan, Promised, Role, SCHEMA_OF_WITNESS, Shape,
     State, SyncMode, Target, Writer, verify,
 };
-use engine::Queue;
 use integrity::{PageFormat, PageId};
 
 use crate::disk::{Conduct, Disk, Line, SECTOR, Sectors, Shared, Survival};

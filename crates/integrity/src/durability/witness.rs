@@ -1,7 +1,7 @@
 //! The witness: keeps the promises of a writer that may be gone at any moment.
 //!
 //! It speaks lines. The writer begins with `run` and the [`Header`] as JSON; the witness answers `ready` and what it holds as JSON
-//! ([`State`](crate::State)), or `error` and why not. Then the writer sends `keep` with the milliseconds it has written for and two
+//! ([`State`](crate::durability::State)), or `error` and why not. Then the writer sends `keep` with the milliseconds it has written for and two
 //! numbers for each thread, the batches of its log and of its pages; and the witness answers `have` and the number of the message,
 //! counted from 1, when they are on stable media. So a promise that the witness does not have is none.
 
@@ -10,8 +10,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::plan::Header;
-use crate::state::{Promised, StateError, StateFile};
+use crate::durability::plan::Header;
+use crate::durability::state::{Promised, StateError, StateFile};
 
 /// Why a witness ends before its writer does.
 #[derive(Debug, Error)]
@@ -118,8 +118,8 @@ fn serve_writer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::parse_state;
-    use crate::state::tests::header;
+    use crate::durability::state::parse_state;
+    use crate::durability::state::tests::header;
     use proptest::prelude::*;
 
     fn said(path: &Path, text: &str) -> (String, Result<(), WitnessError>) {

@@ -2,13 +2,15 @@
 
 use std::io;
 
+use crate::{PageFormat, PageId};
 use engine::{Op, Queue, Request};
-use integrity::{PageFormat, PageId};
 use thiserror::Error;
 
-use crate::counted::make_all;
-use crate::plan::{LOG_RECORD_BYTES, Order, Plan, PlanError, Role, Shape, SyncMode, Target};
-use crate::state::Promised;
+use crate::durability::counted::make_all;
+use crate::durability::plan::{
+    LOG_RECORD_BYTES, Order, Plan, PlanError, Role, Shape, SyncMode, Target,
+};
+use crate::durability::state::Promised;
 
 /// Why a thread cannot go on.
 #[derive(Debug, Error)]

@@ -1,0 +1,26 @@
+//! How well the throughput of one measurement is known.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How well a mean is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Steady {
+    /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
+    pub mean: f64,
+    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and drift included;
+    /// absent of fewer than ten values and where the mean is not positive.
+    pub half_width_percent: Option<f64>,
+    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going on.
+    pub settled: bool,
+    /// Seconds at the beginning that were cut as warm-up.
+    pub cut_s: f64,
+    /// Mean of the second half less mean of the first, in percent of the mean.
+    pub drift_percent: f64,
+    /// Seconds that the mean is taken over.
+    pub seconds: f64,
+    /// The half width that was asked for, in percent.
+    pub precision_percent: f64,
+    /// The conclusion in one sentence.
+    pub explanation: String,
+}
