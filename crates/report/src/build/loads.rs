@@ -178,8 +178,9 @@ pub(super) fn shown(document: &Document) -> Option<Table> {
 fn is_shown(figure: &FigureField, at: usize, rows: &[Vec<Cell>]) -> bool {
     let first = rows.first().and_then(|row| row.get(at));
     let alike = rows.iter().all(|row| row.get(at) == first);
-    let nothing = alike && first == Some(&Cell::Empty) && !FIRST.contains(&figure.key);
-    !FOR_PROGRAMS.contains(&figure.key) && !(alike && COMMON.contains(&figure.key)) && !nothing
+    let common = alike && COMMON.contains(&figure.key);
+    let absent = alike && first == Some(&Cell::Empty) && !FIRST.contains(&figure.key);
+    !(common || absent || FOR_PROGRAMS.contains(&figure.key))
 }
 
 #[cfg(test)]
