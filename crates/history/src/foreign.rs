@@ -1,12 +1,11 @@
 //! Keeping what other tools measured: thousands of measurements at once, in one transaction.
 
-use results::{Document, Environment, Measurement};
+use results::{Document, Environment, Load, Measurement};
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
-use crate::load::{self, Load};
 use crate::parts::{self, Parts};
-use crate::record::{self, end_of, status_name, unreadable, words};
+use crate::record::{self, end_of, unreadable, words};
 use crate::value::values;
 use crate::{environment, skeleton};
 
@@ -53,7 +52,7 @@ impl<'a> Taker<'a> {
         let Document::Measurement(measurement) = document else { return Ok(None) };
         let (id, kind, title) = (document.id(), document.kind(), document.title());
         let row = Load::of(measurement, id, kind, 0);
-        let device = load::device(&measurement.environment);
+        let device = measurement.environment.device();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let words = words(&[id, kind, &title, &text(&row.host), &row.target, &text(&device)]);
         let sql = "INSERT INTO experiments (id, schema, kind, title, started, finished, status, plan_id, targets, \
@@ -67,7 +66,7 @@ impl<'a> Taker<'a> {
             title,
             document.started(),
             end_of(document),
-            status_name(document.status()),
+            document.status().word(),
             "",
             &row.target,
             1_u32,

@@ -54,9 +54,9 @@ pub use exchange::{
 pub use hold::Hold;
 pub use list::{By, Entry, Filter, Listing, Order, Page, State};
 pub use live::{LiveEvent, LiveRun};
-pub use load::Load;
 pub use marks::{Deleted, Note, check_tag};
 pub use place::{Place, place};
+pub use results::Load;
 pub use servers::ServerUrl;
 
 /// The store, open.
@@ -427,7 +427,7 @@ fn experiment_of(row: &mut Row) -> Result<Experiment, value::Mismatch> {
         title: row.take()?,
         started: row.take()?,
         finished: row.take()?,
-        status: row.take::<Option<String>>()?.as_deref().and_then(record::status_of),
+        status: row.take::<Option<String>>()?.as_deref().and_then(Status::of_word),
         plan_id: row.take()?,
         plan: row.take()?,
         cells: row.take()?,

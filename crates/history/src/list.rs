@@ -1,11 +1,10 @@
 //! Which results there are: lists, filters, and the one that somebody means.
 
-use results::Status;
+use results::{Load, Status};
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
-use crate::load::{self, Load};
-use crate::record::{status_name, status_of};
+use crate::load;
 use crate::value::{FromValue, Mismatch, Row, Value, values};
 
 /// A list says exactly how many there are up to this.
@@ -216,7 +215,7 @@ fn on_experiments(filter: &Filter) -> Where {
         }
     }
     match filter.status {
-        Some(State::Ended(status)) => to.add("e.status = ?", status_name(status)),
+        Some(State::Ended(status)) => to.add("e.status = ?", status.word()),
         Some(State::Unfinished) => to.parts.push("e.status IS NULL".to_owned()),
         None => {}
     }
@@ -348,7 +347,7 @@ fn entry(row: &mut Row) -> Result<(i64, Entry), Mismatch> {
         title: row.take()?,
         started: row.take()?,
         finished: row.take()?,
-        status: row.take::<Option<String>>()?.as_deref().and_then(status_of),
+        status: row.take::<Option<String>>()?.as_deref().and_then(Status::of_word),
         tool_version: row.take()?,
         host: row.take()?,
         targets: row.take()?,
@@ -513,15 +512,13 @@ pub(crate) fn loads(
     add_load(&mut to, filter, Way::ByLoad);
     let condition = to.sql();
     let (limit, offset) = (to.next(page.limit), to.next(page.offset));
-    let columns: Vec<String> =
-        load::COLUMNS.split(", ").map(|column| format!("m.{}", column.trim())).collect();
     let sql = format!(
-        "SELECT e.id, e.kind, {} FROM measurements m JOIN experiments e ON e.number = m.experiment{condition} \
+        "SELECT {} FROM measurements m JOIN experiments e ON e.number = m.experiment{condition} \
          ORDER BY {} LIMIT {limit} OFFSET {offset}",
-        columns.join(", "),
+        *load::SELECTED,
         load_order(sorted)
     );
-    connection.query(&sql, &to.values, Load::read)
+    connection.query(&sql, &to.values, load::read)
 }
 
 fn load_order(order: Order) -> String {

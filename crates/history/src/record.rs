@@ -1,34 +1,16 @@
 //! Keeping what was measured.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
-use results::{Document, Measurement, Status};
+use results::{Document, Load, Measurement, Status};
 use serde_json::Value as Json;
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
-use crate::load::{self, Load};
 use crate::parts::{self, Parts};
 use crate::read::Extent;
 use crate::value::{Value, values};
-use crate::{Added, NewExperiment, environment, read, skeleton};
-
-const STATUSES: [(Status, &str); 3] = [
-    (Status::Complete, "complete"),
-    (Status::Interrupted, "interrupted"),
-    (Status::Failed, "failed"),
-];
-
-/// The word for a status in the tables.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    STATUSES.iter().find(|(s, _)| *s == status).map_or("failed", |(_, name)| name)
-}
-
-/// The status of a word.
-pub(crate) fn status_of(name: &str) -> Option<Status> {
-    STATUSES.iter().find(|(_, n)| *n == name).map(|(status, _)| *status)
-}
+use crate::{Added, NewExperiment, environment, load, read, skeleton};
 
 /// A text in the store that is no result of ours.
 pub(crate) fn unreadable(
@@ -118,7 +100,7 @@ pub(crate) fn keep(
     if first {
         let sql = "UPDATE experiments SET tool_version = $1, host = $2, targets = $3, device = $4, engine = $5, \
                    file_bytes = $6, words = $7 WHERE number = $8";
-        let device = load::device(environment);
+        let device = environment.device();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let (host, disk) = (text(&row.host), text(&device));
         let words = words(&[experiment, &open.kind, &open.title, &host, &row.target, &disk]);
@@ -139,17 +121,6 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// The statement that makes the row of a measurement.
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let count = 2 + load::COLUMNS.split(',').count();
-    let places: Vec<String> = (1..=count).map(|n| format!("${n}")).collect();
-    format!(
-        "INSERT INTO measurements (experiment, environment, {}) VALUES ({})",
-        load::COLUMNS,
-        places.join(", ")
-    )
-});
-
 /// Puts a measurement into its tables, below these numbers of its experiment and its environment.
 pub(crate) fn put(
     connection: &Connection,
@@ -158,8 +129,8 @@ pub(crate) fn put(
     parts: &Parts<'_>,
 ) -> Result<(), HistoryError> {
     let mut values = vec![Value::from(experiment), Value::from(environment)];
-    values.extend(row.values());
-    let number = connection.insert_numbered(&INSERT, &values).map_err(|error| {
+    values.extend(load::values(row));
+    let number = connection.insert_numbered(&load::INSERT, &values).map_err(|error| {
         if error.is_duplicate() {
             HistoryError::KeptTwice { experiment: row.experiment_id.clone(), cell: row.cell }
         } else {
@@ -223,7 +194,7 @@ pub(crate) fn end(
     finished: Option<&str>,
 ) -> Result<(), HistoryError> {
     let sql = "UPDATE experiments SET status = $1, finished = $2 WHERE id = $3";
-    match connection.execute(sql, values![status.map(status_name), finished, id])? {
+    match connection.execute(sql, values![status.map(Status::word), finished, id])? {
         0 => Err(unknown(connection, id)),
         _ => Ok(()),
     }
@@ -244,13 +215,13 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
     let sql = "UPDATE experiments SET status = $1, finished = $2, title = $3, tool_version = $4, host = $5, \
                targets = $6, device = $7, file_bytes = $8, words = $9 WHERE number = $10";
     let (title, targets) = (document.title(), targets.join(", "));
-    let (host, device) = (load::host(environment), load::device(environment));
+    let (host, device) = (environment.hostname(), environment.device());
     let text = |part: &Option<String>| part.clone().unwrap_or_default();
     let words = words(&[id, &open.kind, &title, &text(&host), &targets, &text(&device)]);
     connection.execute(
         sql,
         values![
-            status_name(document.status()),
+            document.status().word(),
             end_of(document),
             title,
             document.tool_version(),

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use results::{FIGURES, FigureField, FigureKind};
+
 use crate::connection::{Connection, POSTGRES_SCHEMA};
 use crate::error::HistoryError;
 use crate::first_version;
+use crate::load;
 use crate::opened;
 use crate::place::Place;
 use crate::value::{Row, values};
@@ -18,8 +21,20 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const APPLICATION_AT: usize = 68;
 const HEADER_BYTES: usize = 100;
 
-/// The version that this program writes.
-pub(crate) const VERSION: u32 = 3;
+/// The version that this program writes: that of the last step, or of the last figure.
+pub(crate) const VERSION: u32 = {
+    let mut version = STEPS[STEPS.len() - 1].0;
+    let mut place = 0;
+    while place < FIGURES.len() {
+        if let Some(column) = FIGURES[place].column
+            && column.since > version
+        {
+            version = column.since;
+        }
+        place += 1;
+    }
+    version
+};
 
 /// The tables of version 2.
 const TABLES: &str = include_str!("schema/v2.sql");
@@ -44,24 +59,40 @@ pub(crate) const TABLES_IN_ORDER: [&str; 11] = [
 /// Makes way for other programs in a server that make the same tables at the same moment.
 const LOCK: i64 = 0x696F_7364;
 
-/// From one version to the next.
+/// What a version changes.
 type Step = fn(&Connection) -> Result<(), HistoryError>;
 
-/// What leads from each version to the next; version 0 has nothing. An entry never changes once it was released: where
-/// a later version changes what an earlier step writes by today's code, that step gets its own copy of it.
-const STEPS: [Step; VERSION as usize] = [
-    // Whoever has nothing gets the tables of version 2 at once.
-    |_| Ok(()),
-    |connection| {
-        let old = has_table(connection, "experiments")?;
-        if old {
-            first_version::set_aside(connection)?;
-        }
-        connection.batch(&spell(TABLES, connection))?;
-        if old { first_version::take_over(connection) } else { Ok(()) }
-    },
-    |connection| connection.batch(&spell(MORE_TABLES, connection)),
+/// The version whose tables hold a measurement's columns from the beginning; those of later figures are added.
+const FIRST_COLUMNS: u32 = 2;
+
+/// What leads to each version, besides the columns of the figures that came with it. An entry never changes once it was
+/// released.
+const STEPS: [(u32, Step); 2] = [
+    // A place without tables gets those of version 2 at once.
+    (2, |connection| connection.batch(&spell(TABLES, connection))),
+    (3, |connection| connection.batch(&spell(MORE_TABLES, connection))),
 ];
+
+/// Adds the columns of figures to the measurements.
+fn add_columns<'a>(
+    connection: &Connection,
+    figures: impl Iterator<Item = (&'static str, &'a FigureField)>,
+) -> Result<(), HistoryError> {
+    for (name, figure) in figures {
+        let of_type = sql_type(figure.kind);
+        let sql = format!("ALTER TABLE measurements ADD COLUMN {name} {of_type}");
+        connection.batch(&spell(&sql, connection))?;
+    }
+    Ok(())
+}
+
+fn sql_type(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Whole | FigureKind::Flag => "{integer}",
+        FigureKind::Real => "{real}",
+        FigureKind::Text | FigureKind::Moment => "TEXT",
+    }
+}
 
 /// The words that the databases spell differently.
 fn spell(sql: &str, connection: &Connection) -> String {
@@ -144,8 +175,20 @@ fn migrate(connection: &Connection) -> Result<(), HistoryError> {
     if !sqlite {
         connection.batch(&format!("CREATE SCHEMA IF NOT EXISTS {POSTGRES_SCHEMA}"))?;
     }
-    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        step(connection)?;
+    if found == 1 {
+        first_version::set_aside(connection)?;
+    }
+    for version in found + 1..=VERSION {
+        for (_, step) in STEPS.iter().filter(|(leads_to, _)| *leads_to == version) {
+            step(connection)?;
+        }
+        let new = |since: u32| since == version && since > FIRST_COLUMNS;
+        let columns = load::columns().filter(|(.., column)| new(column.since));
+        add_columns(connection, columns.map(|(name, figure, _)| (name, figure)))?;
+    }
+    if found == 1 {
+        // By today's code, into the tables of today.
+        first_version::take_over(connection)?;
     }
     if sqlite {
         connection.batch(&format!(
@@ -188,4 +231,58 @@ fn has_table(connection: &Connection, name: &str) -> Result<bool, HistoryError> 
         connection.query(&sql, values![name], |_| Ok(()))?
     };
     Ok(!found.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use results::figure;
+
+    use super::*;
+    use crate::{History, Place};
+
+    /// Names, types and nullability of the columns.
+    fn columns(connection: &Connection) -> Vec<(String, String, bool)> {
+        let sql = "SELECT name, type, \"notnull\" FROM pragma_table_info('measurements')";
+        let read = |row: &mut Row| Ok((row.take()?, row.take()?, row.take()?));
+        connection.query(sql, &[], read).unwrap()
+    }
+
+    fn history() -> (tempfile::TempDir, History) {
+        let directory = tempfile::tempdir().unwrap();
+        let history = History::open(&Place::File(directory.path().join("h.db"))).unwrap();
+        (directory, history)
+    }
+
+    #[test]
+    fn the_columns_of_the_measurements_are_the_figures() {
+        let (_directory, history) = history();
+        let connection = &history.connection;
+        let numbers = ["number", "experiment", "environment"];
+        let mut there = columns(connection);
+        there.retain(|(name, ..)| !numbers.contains(&name.as_str()));
+        there.sort_unstable();
+        let no_step = |since| since == FIRST_COLUMNS || STEPS.iter().all(|(to, _)| *to != since);
+        assert!(load::columns().all(|(.., column)| no_step(column.since)), "a version of its own");
+        let mut listed: Vec<_> = load::columns()
+            .map(|(name, figure, _)| {
+                let of_type = spell(sql_type(figure.kind), connection);
+                (name.to_owned(), of_type, !figure.optional)
+            })
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(there, listed);
+    }
+
+    #[test]
+    fn a_column_that_is_added_is_empty_and_has_the_type_of_its_figure() {
+        let (_directory, history) = history();
+        let connection = &history.connection;
+        let before = columns(connection);
+        let new = ["half_width_percent", "used_bytes"].map(|key| (key, figure(key).unwrap()));
+        add_columns(connection, new.into_iter()).unwrap();
+        let added = columns(connection).split_off(before.len());
+        let expected = [("half_width_percent", "REAL"), ("used_bytes", "INTEGER")];
+        let expected = expected.map(|(name, of_type)| (name.to_owned(), of_type.to_owned(), false));
+        assert_eq!(added, expected);
+    }
 }

@@ -43,17 +43,7 @@ impl Dated {
     /// The figure of a measurement as a list has it; none where it did not run to its end, or does not have the figure.
     #[must_use]
     pub fn of(load: Load, figure: Figure) -> Option<Self> {
-        let value = match figure {
-            Figure::Iops => load.iops,
-            Figure::MibPerS => load.mib_per_s,
-            Figure::MeanNs => load.latency_mean_ns,
-            Figure::P50Ns => load.latency_p50_ns.map(|ns| ns as f64),
-            Figure::P95Ns => load.latency_p95_ns.map(|ns| ns as f64),
-            Figure::P99Ns => load.latency_p99_ns.map(|ns| ns as f64),
-            Figure::P999Ns => load.latency_p99_9_ns.map(|ns| ns as f64),
-            Figure::CpuUsPerIo => load.cpu_us_per_io,
-            Figure::SaturatedIops | Figure::OperatingPointNs => None,
-        };
+        let value = figure.field()?.column.and_then(|column| (column.of)(&load).number());
         if load.status != Status::Complete || load.ios == 0 {
             return None;
         }
@@ -77,7 +67,7 @@ impl Dated {
 pub fn dated(documents: &[Document], figure: Figure) -> Vec<Dated> {
     let of = |document: &Document| -> Vec<Dated> {
         let environment = document.environment();
-        let device = crate::load::device(environment);
+        let device = environment.device();
         let whole = document.measurements().into_iter().filter(|m| is_whole(m));
         whole
             .filter_map(|m| {
@@ -87,7 +77,7 @@ pub fn dated(documents: &[Document], figure: Figure) -> Vec<Dated> {
                     started: document.started().to_owned(),
                     conditions_id: Conditions::of(m).id(),
                     title: title(m),
-                    host: crate::load::host(environment),
+                    host: environment.hostname(),
                     target: targets.collect::<Vec<_>>().join(", "),
                     file_bytes: m.file_bytes,
                     value: of_measurement(figure, m)?,

@@ -85,6 +85,13 @@ pub(crate) struct Mismatch {
     wanted: &'static str,
 }
 
+impl Mismatch {
+    /// A column that holds this where something else should be.
+    pub(crate) fn new(found: impl Into<String>, wanted: &'static str) -> Self {
+        Self { found: found.into(), wanted }
+    }
+}
+
 /// A type that a column can be read as.
 pub(crate) trait FromValue: Sized {
     /// Reads it.

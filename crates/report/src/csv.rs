@@ -2,9 +2,7 @@
 //! have none, has a line for each kind of I/O on each of their files; one of checks behind a crash alone a line for each check.
 
 pub use results::csv_field as field;
-use results::{
-    CheckedArea, Conditions, Document, Durability, Experiment, FileIos, Loss, Validation,
-};
+use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Validation};
 use serde_json::Value;
 
 use crate::build::loads;
@@ -40,19 +38,13 @@ pub fn text(report: &Report) -> String {
     if all > 0 && checks.len() == all {
         return lines(DURABILITY, checks.into_iter().map(of_durability));
     }
-    let columns = loads::columns();
-    let mut head: Vec<&str> = columns.iter().map(|c| c.key).collect();
-    head.push("conditions_id");
-    let mut out = head.join(",");
-    out.push_str("\r\n");
-    for part in &report.results {
-        let conditions = conditions(&part.document);
-        for (row, id) in loads::rows(&part.document).iter().zip(conditions) {
-            let cells = row.iter().zip(&columns).map(|(cell, column)| show(cell, column.unit));
-            let line: Vec<String> = cells.chain([id]).collect();
-            out.push_str(&line.join(","));
-            out.push_str("\r\n");
-        }
+    let head: Vec<&str> = loads::figures().map(|figure| figure.key).collect();
+    let mut out = head.join(",") + "\r\n";
+    for row in documents().flat_map(loads::rows) {
+        let cells = row.iter().zip(loads::figures());
+        let line: Vec<String> = cells.map(|(cell, figure)| show(cell, figure.unit)).collect();
+        out.push_str(&line.join(","));
+        out.push_str("\r\n");
     }
     out
 }
@@ -66,7 +58,7 @@ fn lines(head: &str, rows: impl Iterator<Item = String>) -> String {
 #[must_use]
 pub fn is_report(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
-    let known: Vec<&str> = loads::columns().iter().map(|c| c.key).take(SIGN).collect();
+    let known: Vec<&str> = loads::figures().map(|figure| figure.key).take(SIGN).collect();
     [&known.join(","), VALIDATION, DURABILITY].iter().any(|head| first.starts_with(*head))
 }
 
@@ -144,11 +136,6 @@ fn of_validation(e: &Experiment<Validation>) -> Vec<String> {
 
 fn made(ios: &FileIos) -> bool {
     ios.single + ios.several + ios.errors > 0
-}
-
-/// What must be alike for two loads to be compared, by name.
-fn conditions(document: &Document) -> Vec<String> {
-    document.measurements().into_iter().map(|m| Conditions::of(m).id()).collect()
 }
 
 fn show(cell: &Cell, unit: Unit) -> String {

@@ -4,7 +4,10 @@
 //! of control characters. Figures are plain numbers in the [`Unit`] of their column or axis: a format decides how they
 //! look, not what they are.
 
-use results::Document;
+pub use results::Unit;
+use results::{Document, FigureField, FigureValue};
+
+use crate::words;
 
 /// Results, ready to be shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,31 +111,6 @@ pub enum Judgement {
     Bad,
     /// That cannot be said.
     Unknown,
-}
-
-/// What figures are measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// No figures, but words.
-    Text,
-    /// A count.
-    Count,
-    /// A figure without a unit.
-    Number,
-    /// I/Os for each second.
-    Iops,
-    /// MiB for each second.
-    MibPerS,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Seconds.
-    Seconds,
-    /// Bytes.
-    Bytes,
-    /// Percent.
-    Percent,
-    /// Seconds since 1970, UTC.
-    Moment,
 }
 
 /// A picture of figures with one or two vertical axes.
@@ -270,4 +248,44 @@ pub enum Cell {
     Text(String),
     /// A figure in the unit of the column.
     Number(f64),
+}
+
+impl Column {
+    /// The column of a figure.
+    #[must_use]
+    pub fn of(figure: &FigureField) -> Self {
+        Self { name: figure.title.to_owned(), key: figure.key, unit: figure.unit }
+    }
+}
+
+impl Cell {
+    /// The cell of a figure's value.
+    #[must_use]
+    pub fn of(figure: &FigureField, value: &FigureValue<'_>) -> Self {
+        match value {
+            FigureValue::Flag(flag) => Self::Text((if *flag { "yes" } else { "no" }).to_owned()),
+            FigureValue::Text(time) if figure.unit == Unit::Moment => {
+                moment(time).map_or(Self::Empty, Self::Number)
+            }
+            FigureValue::Text(text) if !text.is_empty() => Self::Text(words::clean(text)),
+            value => value.number().map_or(Self::Empty, Self::Number),
+        }
+    }
+}
+
+/// Seconds since 1970 of an RFC 3339 time.
+fn moment(time: &str) -> Option<f64> {
+    let time: jiff::Timestamp = time.parse().ok()?;
+    Some(time.as_millisecond() as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_seconds_since_1970() {
+        assert_eq!(moment("1970-01-02T00:00:00.5Z"), Some(86_400.5));
+        assert_eq!(moment("yesterday"), None);
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Latency, Measurement, Origin, Source, Statistics, Status, Sweep};
+use results::{Latency, Measurement, Origin, Source, Statistics, Sweep};
 use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
@@ -90,15 +90,6 @@ pub(crate) fn moment_of(seconds: f64) -> String {
     time.map_or_else(|_| NONE.to_owned(), |time| moment(&time.to_string()))
 }
 
-/// The word for how a run ended.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
-        Status::Complete => "complete",
-        Status::Interrupted => "interrupted",
-        Status::Failed => "failed",
-    }
-}
-
 /// How a claim came out.
 pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
     match outcome {
@@ -160,15 +151,6 @@ pub(crate) fn achieved(m: &Measurement) -> Option<f64> {
 /// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
 pub(crate) fn caption(m: &Measurement) -> String {
     crate::build::caption::of([m])
-}
-
-/// The bytes of all targets that I/O was spread over: all that could be used, unless the load keeps to a part.
-pub(crate) fn used_bytes(m: &Measurement) -> u64 {
-    let targets = (m.workload.targets.len() as u64).max(1);
-    let whole = m.file_bytes / targets;
-    let span = |s: &Stream| s.span_bytes.map_or(whole, |b| b.0.min(whole));
-    let used = m.workload.streams.iter().map(span).max().unwrap_or(whole);
-    if used == whole { m.file_bytes } else { used.saturating_mul(targets) }
 }
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Compared, Sample};
 use crate::conditions::Difference;
+use crate::figures::{FigureField, figure};
 
 /// The schema name that every comparison carries.
 pub const COMPARISON_SCHEMA: &str = "iosonde.comparison/1";
@@ -209,6 +210,22 @@ impl Figure {
             Self::SaturatedIops => "saturated",
             Self::OperatingPointNs => "operating-point",
         }
+    }
+
+    /// Its entry in the list of figures; none for a figure of a whole curve.
+    #[must_use]
+    pub fn field(self) -> Option<&'static FigureField> {
+        figure(match self {
+            Self::Iops => "iops",
+            Self::MibPerS => "mib_per_s",
+            Self::MeanNs => "latency_mean_ns",
+            Self::P50Ns => "latency_p50_ns",
+            Self::P95Ns => "latency_p95_ns",
+            Self::P99Ns => "latency_p99_ns",
+            Self::P999Ns => "latency_p99_9_ns",
+            Self::CpuUsPerIo => "cpu_us_per_io",
+            Self::SaturatedIops | Self::OperatingPointNs => return None,
+        })
     }
 
     /// In what it is measured.

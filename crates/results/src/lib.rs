@@ -12,6 +12,7 @@ mod cycle;
 mod document;
 mod durability;
 mod experiment;
+mod figures;
 mod histogram;
 mod kinds;
 mod measurement;
@@ -42,6 +43,10 @@ pub use durability::{
     LossCount, SyncMode, WriterEnd, WrittenFile, WrittenRole,
 };
 pub use experiment::{Conclusion, Experiment};
+pub use figures::{
+    FIGURES, FigureColumn, FigureField, FigureKind, FigureType, FigureValue, Load, PartOf, Unit,
+    WrongFigure, figure,
+};
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, kind_words};
 pub use measurement::{

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::Workload;
+use workload::{Stream, Workload};
 
 use crate::agreement::Agreement;
 use crate::histogram::Histogram;
@@ -91,6 +91,18 @@ pub struct Measurement {
     pub checks: Checks,
 }
 
+impl Measurement {
+    /// The bytes of all targets that I/O was spread over: all that could be used, unless the load keeps to a part.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        let targets = (self.workload.targets.len() as u64).max(1);
+        let whole = self.file_bytes / targets;
+        let span = |s: &Stream| s.span_bytes.map_or(whole, |b| b.0.min(whole));
+        let used = self.workload.streams.iter().map(span).max().unwrap_or(whole);
+        if used == whole { self.file_bytes } else { used.saturating_mul(targets) }
+    }
+}
+
 /// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
@@ -126,6 +138,26 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    const WORDS: [(Self, &'static str); 3] = [
+        (Self::Complete, "complete"),
+        (Self::Interrupted, "interrupted"),
+        (Self::Failed, "failed"),
+    ];
+
+    /// Its word in tables and lists.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(status, _)| *status == self).map_or("failed", |(_, word)| word)
+    }
+
+    /// The status with this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
+    }
+}
+
 /// Where a measurement was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -133,6 +165,21 @@ pub struct Environment {
     pub host: Option<inspect::Host>,
     /// How the storage under each target is set up, in the order of the targets.
     pub storage: Vec<inspect::Storage>,
+}
+
+impl Environment {
+    /// The machine that measured.
+    #[must_use]
+    pub fn hostname(&self) -> Option<String> {
+        self.host.as_ref().map(|host| host.hostname.clone())
+    }
+
+    /// What a list calls the disk under the first target: its model, else its name.
+    #[must_use]
+    pub fn device(&self) -> Option<String> {
+        let device = self.storage.first()?.devices.first()?;
+        Some(device.model.clone().unwrap_or_else(|| device.name.clone()))
+    }
 }
 
 /// What made the I/O.

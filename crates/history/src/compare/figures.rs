@@ -1,7 +1,7 @@
 //! The figures of a load on both sides.
 
 use analysis::comparison::{Direction, compare as compare_runs};
-use results::{ComparedFigure, ComparedLoad, Figure, Latency, Measurement};
+use results::{ComparedFigure, ComparedLoad, Figure, Measurement, PartOf};
 
 use super::Rules;
 use super::loads::{Pair, Run};
@@ -56,21 +56,9 @@ fn value(figure: Figure, run: &Run<'_>) -> Option<f64> {
 
 /// A figure of one measurement; none where it does not have it.
 pub(crate) fn of_measurement(figure: Figure, measurement: &Measurement) -> Option<f64> {
-    let total = &measurement.total;
-    let quantile = |of: fn(&Latency) -> Option<u64>| {
-        total.latency_ns.as_ref().and_then(of).map(|ns| ns as f64)
-    };
-    let value = match figure {
-        Figure::Iops => Some(total.iops),
-        Figure::MibPerS => Some(total.mib_per_s),
-        Figure::MeanNs => total.latency_ns.map(|l| l.mean),
-        Figure::P50Ns => quantile(|l| l.p50),
-        Figure::P95Ns => quantile(|l| l.p95),
-        Figure::P99Ns => quantile(|l| l.p99),
-        Figure::P999Ns => quantile(|l| l.p99_9),
-        Figure::CpuUsPerIo => Some(measurement.cpu.total_us_per_io),
-        Figure::SaturatedIops | Figure::OperatingPointNs => None,
-    };
+    // No figure that is compared says where a measurement belongs.
+    let nowhere = PartOf { experiment_id: "", kind: "", cell: 0 };
+    let value = figure.field()?.of(measurement, &nowhere).number();
     value.filter(|v| v.is_finite() && *v > 0.0)
 }
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use results::csv_field;
+use results::{FigureValue, csv_field};
 
-use super::columns::{Column, Field};
+use super::columns::Column;
 
 /// The first line of a table with these columns, without its end; a file that begins otherwise is somebody else's.
 pub(crate) fn head<R>(columns: &[Column<R>]) -> String {
@@ -19,13 +19,12 @@ pub(crate) fn write<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -
                 out.write_all(b",")?;
             }
             match (column.of)(row) {
-                Field::Absent => {}
-                Field::Whole(value) => write!(out, "{value}")?,
+                FigureValue::Absent => {}
+                FigureValue::Whole(value) => write!(out, "{value}")?,
                 // The shortest digits that read back as the same number.
-                Field::Real(value) => write!(out, "{value}")?,
-                Field::Flag(value) => write!(out, "{value}")?,
-                Field::Text(text) => out.write_all(csv_field(&text).as_bytes())?,
-                Field::Moment(text) => out.write_all(csv_field(text).as_bytes())?,
+                FigureValue::Real(value) => write!(out, "{value}")?,
+                FigureValue::Flag(value) => write!(out, "{value}")?,
+                FigureValue::Text(text) => out.write_all(csv_field(&text).as_bytes())?,
             }
         }
         out.write_all(b"\n")?;

@@ -41,7 +41,7 @@ impl Rows {
 
     fn csv_head(self) -> String {
         match self {
-            Self::Measurements => csv::head(LOADS),
+            Self::Measurements => csv::head(&LOADS),
             Self::Sqlio => csv::head(SQLIO),
             Self::Series => csv::head(SERIES),
         }
@@ -104,11 +104,13 @@ impl History {
     ) -> Result<Exported, ExchangeError> {
         match format {
             Format::JsonLines => self.export_lines(chosen, out),
-            Format::Csv(Rows::Measurements) => self.export_csv(chosen, LOADS, Self::loads_of, out),
+            Format::Csv(Rows::Measurements) => self.export_csv(chosen, &LOADS, Self::loads_of, out),
             Format::Csv(Rows::Sqlio) => self.export_csv(chosen, SQLIO, Self::loads_of, out),
             Format::Csv(Rows::Series) => self.export_csv(chosen, SERIES, Self::series_of, out),
             Format::Parquet(rows) => match rows {
-                Rows::Measurements => self.export_parquet(chosen, rows, LOADS, Self::loads_of, out),
+                Rows::Measurements => {
+                    self.export_parquet(chosen, rows, &LOADS, Self::loads_of, out)
+                }
                 Rows::Sqlio => self.export_parquet(chosen, rows, SQLIO, Self::loads_of, out),
                 Rows::Series => self.export_parquet(chosen, rows, SERIES, Self::series_of, out),
             },

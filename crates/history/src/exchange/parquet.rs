@@ -15,8 +15,9 @@ use parquet::file::reader::FileReader as _;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
+use results::{FigureKind, FigureValue};
 
-use super::columns::{Column, Field, Type};
+use super::columns::Column;
 
 /// Under this name, the file says which of our tables it holds.
 const KEY: &str = "iosonde.export";
@@ -69,12 +70,12 @@ impl<'a, R: 'static> Table<'a, R> {
 fn schema<R>(columns: &[Column<R>]) -> String {
     let fields = columns.iter().map(|column| {
         let name = column.name;
-        match column.holds {
-            Type::Whole => format!("optional int64 {name};"),
-            Type::Real => format!("optional double {name};"),
-            Type::Flag => format!("optional boolean {name};"),
-            Type::Text => format!("optional binary {name} (UTF8);"),
-            Type::Moment => format!("optional int64 {name} (TIMESTAMP(MICROS,true));"),
+        match column.kind {
+            FigureKind::Whole => format!("optional int64 {name};"),
+            FigureKind::Real => format!("optional double {name};"),
+            FigureKind::Flag => format!("optional boolean {name};"),
+            FigureKind::Text => format!("optional binary {name} (UTF8);"),
+            FigureKind::Moment => format!("optional int64 {name} (TIMESTAMP(MICROS,true));"),
         }
     });
     format!("message iosonde {{ {} }}", fields.collect::<String>())
@@ -86,32 +87,38 @@ fn write_column<R>(
     rows: &[R],
 ) -> Result<(), ParquetError> {
     let fields = rows.iter().map(column.of);
-    match column.holds {
-        Type::Whole | Type::Moment => put(out.typed::<Int64Type>(), fields.map(|f| whole(&f))),
-        Type::Real => put(out.typed::<DoubleType>(), fields.map(|f| real(&f))),
-        Type::Flag => put(out.typed::<BoolType>(), fields.map(|f| flag(&f))),
-        Type::Text => put(out.typed::<ByteArrayType>(), fields.map(text)),
+    match column.kind {
+        FigureKind::Whole => put(out.typed::<Int64Type>(), fields.map(|f| whole(&f))),
+        FigureKind::Moment => put(out.typed::<Int64Type>(), fields.map(|f| moment(&f))),
+        FigureKind::Real => put(out.typed::<DoubleType>(), fields.map(|f| real(&f))),
+        FigureKind::Flag => put(out.typed::<BoolType>(), fields.map(|f| flag(&f))),
+        FigureKind::Text => put(out.typed::<ByteArrayType>(), fields.map(text)),
     }
 }
 
-fn whole(field: &Field<'_>) -> Option<i64> {
-    match field {
-        Field::Whole(value) => i64::try_from(*value).ok(),
-        Field::Moment(text) => text.parse::<Timestamp>().ok().map(Timestamp::as_microsecond),
-        _ => None,
+fn whole(field: &FigureValue<'_>) -> Option<i64> {
+    if let FigureValue::Whole(value) = field { i64::try_from(*value).ok() } else { None }
+}
+
+fn moment(field: &FigureValue<'_>) -> Option<i64> {
+    let FigureValue::Text(text) = field else { return None };
+    text.parse::<Timestamp>().ok().map(Timestamp::as_microsecond)
+}
+
+fn real(field: &FigureValue<'_>) -> Option<f64> {
+    if let FigureValue::Real(value) = field { Some(*value) } else { None }
+}
+
+fn flag(field: &FigureValue<'_>) -> Option<bool> {
+    if let FigureValue::Flag(value) = field { Some(*value) } else { None }
+}
+
+fn text(field: FigureValue<'_>) -> Option<ByteArray> {
+    if let FigureValue::Text(value) = field {
+        Some(value.into_owned().into_bytes().into())
+    } else {
+        None
     }
-}
-
-fn real(field: &Field<'_>) -> Option<f64> {
-    if let Field::Real(value) = field { Some(*value) } else { None }
-}
-
-fn flag(field: &Field<'_>) -> Option<bool> {
-    if let Field::Flag(value) = field { Some(*value) } else { None }
-}
-
-fn text(field: Field<'_>) -> Option<ByteArray> {
-    if let Field::Text(value) = field { Some(value.into_owned().into_bytes().into()) } else { None }
 }
 
 /// The values that are there, and for each row whether it has one.

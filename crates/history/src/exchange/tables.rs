@@ -1,14 +1,14 @@
-//! The tables that are exported: every measurement with the columns of [`Load`], the same with the columns of SQLIO's
+//! The tables that are exported: every measurement with the columns of its figures, the same with the columns of SQLIO's
 //! tools, and the points of the series.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use results::{Measurement, Point, Status};
+use results::{
+    FIGURES, FigureField, FigureKind, FigureType as _, FigureValue, Load, Measurement, Point,
+};
 use workload::PatternKind;
 
-use super::columns::{Column, Field, Shown, Type, columns};
-use crate::Load;
-use crate::record::status_name;
+use super::columns::{Column, columns};
 
 /// A point of a measurement's series.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub(crate) struct SeriesRow {
     measurement_id: String,
     experiment_id: String,
     cell: u32,
-    part: &'static str,
+    part: String,
     t: f64,
     seconds: f64,
     read_iops: f64,
@@ -38,11 +38,11 @@ impl SeriesRow {
         experiment_id: &'a str,
         cell: u32,
     ) -> impl Iterator<Item = Self> + 'a {
-        let row = move |part: &'static str, p: &Point| Self {
+        let row = move |part: &str, p: &Point| Self {
             measurement_id: measurement.id.clone(),
             experiment_id: experiment_id.to_owned(),
             cell,
-            part,
+            part: part.to_owned(),
             t: p.t,
             seconds: p.seconds,
             read_iops: p.read_iops,
@@ -61,65 +61,60 @@ impl SeriesRow {
     }
 }
 
-impl Shown for Status {
-    const TYPE: Type = Type::Text;
-    fn shown(&self) -> Field<'_> {
-        Field::Text(Cow::Borrowed(status_name(*self)))
-    }
-}
-
-/// Every measurement.
-pub(crate) const LOADS: &[Column<Load>] = columns!(Load;
-    measurement_id, experiment_id, kind, cell, started(moment), status, tool_version, host, target, device, engine, load,
-    conditions_id, pattern, write_percent, block_bytes, threads, depth, in_flight, achieved_in_flight, file_bytes, direct,
-    durable, seconds, ios, bytes, iops, mib_per_s, read_iops, write_iops, latency_min_ns, latency_mean_ns,
-    latency_stddev_ns, latency_p50_ns, latency_p90_ns, latency_p95_ns, latency_p99_ns, latency_p99_9_ns,
-    latency_p99_99_ns, latency_p99_999_ns, latency_max_ns, read_latency_mean_ns, write_latency_mean_ns, errors,
-    cpu_us_per_io,
-);
+/// Every measurement: the figures that have a column.
+pub(crate) static LOADS: LazyLock<Vec<Column<Load>>> = LazyLock::new(|| {
+    let column = |figure: &FigureField| {
+        Some(Column { name: figure.key, kind: figure.kind, of: figure.column?.of })
+    };
+    FIGURES.iter().filter_map(column).collect()
+});
 
 /// Milliseconds, as SQLIO gives latencies.
-fn ms(ns: Option<f64>) -> Field<'static> {
-    ns.filter(|ns| ns.is_finite()).map_or(Field::Absent, |ns| Field::Real(ns / 1e6))
+fn ms(ns: Option<f64>) -> FigureValue<'static> {
+    ns.filter(|ns| ns.is_finite()).map_or(FigureValue::Absent, |ns| FigureValue::Real(ns / 1e6))
 }
 
-fn kind(load: &Load) -> Field<'_> {
+fn kind(load: &Load) -> FigureValue<'_> {
     match load.write_percent {
-        None => Field::Absent,
-        Some(0) => Field::Text("R".into()),
-        Some(100) => Field::Text("W".into()),
-        Some(percent) => Field::Text(format!("W{percent}").into()),
+        None => FigureValue::Absent,
+        Some(0) => FigureValue::Text("R".into()),
+        Some(100) => FigureValue::Text("W".into()),
+        Some(percent) => FigureValue::Text(format!("W{percent}").into()),
     }
 }
 
-fn stripe(load: &Load) -> Field<'_> {
+fn stripe(load: &Load) -> FigureValue<'_> {
     let order = PatternKind::of_word(&load.pattern);
     let sequential = order.is_some_and(PatternKind::is_sequential);
-    Field::Text(if sequential { "sequential".into() } else { load.pattern.as_str().into() })
+    FigureValue::Text(if sequential { "sequential".into() } else { load.pattern.as_str().into() })
 }
 
 /// One column under a name of SQLIO's tools.
-const fn sqlio(name: &'static str, holds: Type, of: fn(&Load) -> Field<'_>) -> Column<Load> {
-    Column { name, holds, of }
+const fn sqlio(
+    name: &'static str,
+    kind: FigureKind,
+    of: fn(&Load) -> FigureValue<'_>,
+) -> Column<Load> {
+    Column { name, kind, of }
 }
 
 /// Every measurement with the columns that scripts around SQLIO use, under their names: KiB, milliseconds.
 pub(crate) const SQLIO: &[Column<Load>] = &[
-    sqlio("Kind", Type::Text, kind),
-    sqlio("Threads", Type::Whole, |l| l.threads.shown()),
-    sqlio("Seconds", Type::Real, |l| l.seconds.shown()),
-    sqlio("Drive", Type::Text, |l| l.target.shown()),
-    sqlio("Stripe", Type::Text, stripe),
-    sqlio("Outstanding", Type::Whole, |l| l.depth.shown()),
-    sqlio("Size", Type::Real, |l| match l.block_bytes {
-        Some(bytes) => Field::Real(bytes as f64 / 1024.0),
-        None => Field::Absent,
+    sqlio("Kind", FigureKind::Text, kind),
+    sqlio("Threads", FigureKind::Whole, |l| l.threads.value()),
+    sqlio("Seconds", FigureKind::Real, |l| l.seconds.value()),
+    sqlio("Drive", FigureKind::Text, |l| l.target.value()),
+    sqlio("Stripe", FigureKind::Text, stripe),
+    sqlio("Outstanding", FigureKind::Whole, |l| l.depth.value()),
+    sqlio("Size", FigureKind::Real, |l| match l.block_bytes {
+        Some(bytes) => FigureValue::Real(bytes as f64 / 1024.0),
+        None => FigureValue::Absent,
     }),
-    sqlio("IOs", Type::Real, |l| l.iops.shown()),
-    sqlio("MBs", Type::Real, |l| l.mib_per_s.shown()),
-    sqlio("Latency_min", Type::Real, |l| ms(l.latency_min_ns.map(|ns| ns as f64))),
-    sqlio("Latency_avg", Type::Real, |l| ms(l.latency_mean_ns)),
-    sqlio("Latency_max", Type::Real, |l| ms(l.latency_max_ns.map(|ns| ns as f64))),
+    sqlio("IOs", FigureKind::Real, |l| l.iops.value()),
+    sqlio("MBs", FigureKind::Real, |l| l.mib_per_s.value()),
+    sqlio("Latency_min", FigureKind::Real, |l| ms(l.latency_min_ns.map(|ns| ns as f64))),
+    sqlio("Latency_avg", FigureKind::Real, |l| ms(l.latency_mean_ns)),
+    sqlio("Latency_max", FigureKind::Real, |l| ms(l.latency_max_ns.map(|ns| ns as f64))),
 ];
 
 /// Every point of every series.

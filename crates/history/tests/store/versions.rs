@@ -68,7 +68,11 @@ fn fill_2(sqlite: &rusqlite::Connection) {
     };
     sqlite.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     for table in tables {
-        let sql = format!("INSERT INTO main.{table} SELECT * FROM today.{table}");
+        let sql =
+            format!("SELECT group_concat(name, ', ') FROM pragma_table_info('{table}', 'main')");
+        let columns: String = sqlite.query_row(&sql, [], |row| row.get(0)).unwrap();
+        let sql =
+            format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM today.{table}");
         sqlite.execute(&sql, []).unwrap();
     }
     sqlite.execute_batch("DETACH today").unwrap();

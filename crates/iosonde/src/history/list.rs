@@ -160,12 +160,7 @@ pub(crate) fn list(args: &ListArgs, history: &History) -> Result<Outcome, Failur
 
 /// How a result ended, in a word.
 fn state(entry: &Entry) -> &'static str {
-    match entry.status {
-        Some(Status::Complete) => "complete",
-        Some(Status::Interrupted) => "interrupted",
-        Some(Status::Failed) => "failed",
-        None => "unfinished",
-    }
+    entry.status.map_or("unfinished", Status::word)
 }
 
 fn entry_json(entry: &Entry) -> Value {

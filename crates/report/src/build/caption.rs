@@ -55,7 +55,7 @@ impl Caption {
     /// A measurement more.
     pub(super) fn measurement(mut self, m: &Measurement) -> Self {
         self = self.load(m.file_bytes, &m.workload.title(), m.threads, m.depth, m.in_flight);
-        add(&mut self.used, words::used_bytes(m));
+        add(&mut self.used, m.used_bytes());
         for stream in &m.workload.streams {
             self.stream(stream);
         }

@@ -1,11 +1,11 @@
-//! Every load that was measured, as one table: the columns that a history keeps of a measurement.
+//! Every load that was measured, as one table of the figures in [`results::FIGURES`].
 
 use std::ops::Range;
 
-use results::{Document, Environment, Measurement};
+use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, figure};
 
 use super::caption;
-use super::make::{column, number, table, text, whole};
+use super::make::{column, table, text, whole};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
@@ -30,119 +30,79 @@ const COMMON: [&str; 17] = [
     "used_bytes",
 ];
 /// Columns for programs, which a table for people leaves out.
-const FOR_PROGRAMS: [&str; 5] =
-    ["measurement_id", "experiment_id", "kind", "started", "tool_version"];
+const FOR_PROGRAMS: [&str; 6] =
+    ["measurement_id", "experiment_id", "kind", "started", "tool_version", "conditions_id"];
 
-/// All columns, in their order. Their keys are the header of the CSV: they may grow at the end, and never change.
-pub(crate) fn columns() -> Vec<Column> {
-    vec![
-        column("cell", "No.", Unit::Count),
-        column("load", "Load", Unit::Text),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("in_flight", "In flight", Unit::Count),
-        column("achieved_in_flight", "Achieved", Unit::Number),
-        column("iops", "IOPS", Unit::Iops),
-        column("half_width_percent", "±", Unit::Percent),
-        column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_min_ns", "Min", Unit::Nanoseconds),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("latency_p50_ns", "p50", Unit::Nanoseconds),
-        column("latency_p90_ns", "p90", Unit::Nanoseconds),
-        column("latency_p95_ns", "p95", Unit::Nanoseconds),
-        column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
-        column("status", "Status", Unit::Text),
-        column("ios", "I/Os", Unit::Count),
-        column("seconds", "Seconds", Unit::Seconds),
-        column("pattern", "Pattern", Unit::Text),
-        column("write_percent", "Writes", Unit::Percent),
-        column("block_bytes", "Block", Unit::Bytes),
-        column("file_bytes", "File size", Unit::Bytes),
-        column("direct", "Direct", Unit::Text),
-        column("durable", "Durable", Unit::Text),
-        column("target", "Target", Unit::Text),
-        column("device", "Device", Unit::Text),
-        column("host", "Host", Unit::Text),
-        column("engine", "Engine", Unit::Text),
-        column("started", "Started", Unit::Moment),
-        column("kind", "Kind", Unit::Text),
-        column("tool_version", "Version", Unit::Text),
-        column("measurement_id", "Measurement", Unit::Text),
-        column("experiment_id", "Result", Unit::Text),
-        column("used_bytes", "Used", Unit::Bytes),
-    ]
+/// The figures that were in the first tables, in their order; those that came later follow in the order of the list.
+const FIRST: [&str; 38] = [
+    "cell",
+    "load",
+    "threads",
+    "depth",
+    "in_flight",
+    "achieved_in_flight",
+    "iops",
+    "half_width_percent",
+    "mib_per_s",
+    "latency_min_ns",
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p95_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
+    "errors",
+    "status",
+    "ios",
+    "seconds",
+    "pattern",
+    "write_percent",
+    "block_bytes",
+    "file_bytes",
+    "direct",
+    "durable",
+    "target",
+    "device",
+    "host",
+    "engine",
+    "started",
+    "kind",
+    "tool_version",
+    "measurement_id",
+    "experiment_id",
+    "used_bytes",
+    "conditions_id",
+];
+
+/// The figures of a load in the order of the columns. Their keys are the header of the CSV: it may grow at the end, and
+/// never changes.
+pub(crate) fn figures() -> impl Iterator<Item = &'static FigureField> {
+    let later = |figure: &&FigureField| figure.in_reports && !FIRST.contains(&figure.key);
+    FIRST.iter().filter_map(|key| figure(key)).chain(FIGURES.iter().filter(later))
 }
 
-/// A row for each measurement of a document.
+/// A row for each measurement of a document, with a cell for each of [`figures`].
 pub(crate) fn rows(document: &Document) -> Vec<Vec<Cell>> {
     let measurements = document.measurements();
-    measurements.iter().enumerate().map(|(place, m)| row(document, place, m)).collect()
+    measurements.iter().zip(0..).map(|(m, cell)| row(document, cell, m)).collect()
 }
 
-fn row(document: &Document, place: usize, m: &Measurement) -> Vec<Cell> {
-    let t = &m.total;
-    let l = t.latency_ns;
-    let mut row = vec![
-        whole(place as u64),
-        text(&m.workload.title()),
-        whole(m.threads),
-        whole(m.depth.map(u64::from)),
-        whole(m.in_flight),
-        number(words::achieved(m)),
-        number(t.iops),
-        number(m.steady.as_ref().and_then(|s| s.half_width_percent)),
-        number(t.mib_per_s),
-        whole(l.and_then(|l| words::least(m, &l))),
-        number(l.map(|l| l.mean)),
-        whole(l.and_then(|l| l.p50)),
-        whole(l.and_then(|l| l.p90)),
-        whole(l.and_then(|l| l.p95)),
-        whole(l.and_then(|l| l.p99)),
-        whole(l.and_then(|l| l.p99_9)),
-        whole(l.map(|l| l.max)),
-        whole(t.errors),
-        text(words::status(m.status)),
-        whole(t.ios),
-        number(m.seconds),
-    ];
-    row.extend(identity(document, m));
-    row
-}
-
-/// What was done, where, by what and when.
-fn identity(document: &Document, m: &Measurement) -> Vec<Cell> {
+fn row(document: &Document, cell: u32, m: &Measurement) -> Vec<Cell> {
+    let part_of = PartOf { experiment_id: document.id(), kind: document.kind(), cell };
     let environment =
         if m.environment.host.is_some() { &m.environment } else { document.environment() };
-    let yes_no = |value: bool| text(if value { "yes" } else { "no" });
-    let streams = &m.workload.streams;
-    vec![
-        text(m.workload.pattern_kind().word()),
-        whole(alike(streams.iter().map(|s| u64::from(s.write_percent)))),
-        whole(alike(streams.iter().flat_map(|s| &s.blocks).map(|b| b.bytes.0))),
-        whole(Some(m.file_bytes).filter(|bytes| m.origin.is_none() || *bytes > 0)),
-        yes_no(m.workload.is_direct()),
-        yes_no(m.workload.is_durable()),
-        text(&targets(m)),
-        text(&device(environment)),
-        text(environment.host.as_ref().map_or("", |h| &h.hostname)),
-        text(&m.engine.name),
-        number(moment(&m.started)),
-        text(document.kind()),
-        text(&m.tool_version),
-        text(&m.id),
-        text(document.id()),
-        whole(words::used_bytes(m)),
-    ]
-}
-
-/// The one value of all, if there is one.
-fn alike(values: impl Iterator<Item = u64>) -> Option<u64> {
-    let mut values = values;
-    let first = values.next()?;
-    values.all(|v| v == first).then_some(first)
+    let cell = |figure: &FigureField| match figure.key {
+        // For people, everything that received the I/O is named; and an experiment may have its environment only once.
+        "target" => text(&targets(m)),
+        "device" => text(&device(environment)),
+        "host" => text(&environment.hostname().unwrap_or_default()),
+        // What another tool does not tell is zero in its results.
+        "file_bytes" if m.origin.is_some() && m.file_bytes == 0 => Cell::Empty,
+        "latency_min_ns" => whole(m.total.latency_ns.and_then(|l| words::least(m, &l))),
+        _ => Cell::of(figure, &figure.of(m, &part_of)),
+    };
+    figures().map(cell).collect()
 }
 
 fn targets(m: &Measurement) -> String {
@@ -163,12 +123,6 @@ fn device(environment: &Environment) -> String {
     names.join(" + ")
 }
 
-/// Seconds since 1970 of an RFC 3339 time.
-fn moment(time: &str) -> Option<f64> {
-    let time: jiff::Timestamp = time.parse().ok()?;
-    Some(time.as_millisecond() as f64 / 1e3)
-}
-
 /// A column of words in front of the others: its key, its heading, and what it says of each measurement.
 pub(super) type Lead<'a> = (&'static str, &'a str, &'a dyn Fn(usize) -> String);
 
@@ -187,32 +141,27 @@ impl Shown<'_> {
     /// The table without what is the same everywhere.
     pub(super) fn table(self, document: &Document) -> Option<Table> {
         let measurements = document.measurements();
-        let measurements: Vec<(usize, &Measurement)> = measurements
-            .into_iter()
-            .enumerate()
-            .filter(|(place, _)| self.range.contains(place))
+        let measurements: Vec<(u32, &Measurement)> = (0..)
+            .zip(measurements)
+            .filter(|(place, _)| self.range.contains(&(*place as usize)))
             .collect();
         let rows: Vec<Vec<Cell>> =
             measurements.iter().map(|(place, m)| row(document, *place, m)).collect();
-        let all = columns();
-        let alike = |c: usize| {
-            let first = rows.first().and_then(|r| r.get(c));
-            rows.iter().all(|r| r.get(c) == first)
-        };
-        let kept = |(c, column): &(usize, &Column)| {
-            let known = COMMON.contains(&column.key) && alike(*c);
-            !known && !FOR_PROGRAMS.contains(&column.key)
-        };
-        let kept: Vec<usize> = all.iter().enumerate().filter(kept).map(|(c, _)| c).collect();
-        let mut columns: Vec<Column> = kept.iter().filter_map(|c| all.get(*c).cloned()).collect();
-        let mut shown: Vec<Vec<Cell>> = rows
-            .iter()
-            .map(|row| kept.iter().map(|c| row.get(*c).cloned().unwrap_or(Cell::Empty)).collect())
+        let shown: Vec<bool> =
+            figures().enumerate().map(|(at, figure)| is_shown(figure, at, &rows)).collect();
+        let mut columns: Vec<Column> = figures()
+            .zip(&shown)
+            .filter(|(_, shown)| **shown)
+            .map(|(f, _)| Column::of(f))
             .collect();
+        let kept = |row: Vec<Cell>| {
+            row.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
+        };
+        let mut shown: Vec<Vec<Cell>> = rows.into_iter().map(kept).collect();
         if let Some((key, name, words)) = self.lead {
             columns.insert(0, column(key, name, Unit::Text));
             for (row, (place, _)) in shown.iter_mut().zip(&measurements) {
-                row.insert(0, text(&words(*place)));
+                row.insert(0, text(&words(*place as usize)));
             }
         }
         let caption = caption::of(measurements.iter().map(|(_, m)| *m));
@@ -225,13 +174,27 @@ pub(super) fn shown(document: &Document) -> Option<Table> {
     Shown { key: "loads", title: "Every load", range: 0..usize::MAX, lead: None }.table(document)
 }
 
+/// Whether a table for people has a figure; `at` is its place in each of these rows.
+fn is_shown(figure: &FigureField, at: usize, rows: &[Vec<Cell>]) -> bool {
+    let first = rows.first().and_then(|row| row.get(at));
+    let alike = rows.iter().all(|row| row.get(at) == first);
+    let common = alike && COMMON.contains(&figure.key);
+    let absent = alike && first == Some(&Cell::Empty) && !FIRST.contains(&figure.key);
+    !(common || absent || FOR_PROGRAMS.contains(&figure.key))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_seconds_since_1970() {
-        assert_eq!(moment("1970-01-02T00:00:00.5Z"), Some(86_400.5));
-        assert_eq!(moment("yesterday"), None);
+    fn the_first_columns_are_figures_of_reports_and_no_figure_of_reports_is_forgotten() {
+        let names = FIRST.iter().chain(&COMMON).chain(&FOR_PROGRAMS);
+        for key in names.chain(&["target", "device", "host", "file_bytes", "latency_min_ns"]) {
+            assert!(figure(key).is_some_and(|figure| figure.in_reports), "{key}");
+        }
+        let of_reports = FIGURES.iter().filter(|figure| figure.in_reports).count();
+        assert_eq!(figures().count(), of_reports);
+        assert!(figures().zip(FIRST).all(|(figure, key)| figure.key == key));
     }
 }

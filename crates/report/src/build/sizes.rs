@@ -16,7 +16,7 @@ use crate::words;
 /// Answer, charts and tables of a sweep over file sizes.
 pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> =
-        e.measurements.iter().map(|m| (words::size(words::used_bytes(m)), m)).collect();
+        e.measurements.iter().map(|m| (words::size(m.used_bytes()), m)).collect();
     let document = Document::Sizes(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(Block::Table));

@@ -110,7 +110,7 @@ fn figures(statistics: &Statistics) -> Vec<String> {
 fn ended(m: &Measurement) -> &'static str {
     match m.status {
         Status::Complete => "",
-        other => words::status(other),
+        other => other.word(),
     }
 }
 

@@ -113,7 +113,7 @@ fn ended(m: &Measurement) -> &'static str {
     match m.status {
         Status::Complete if m.errors.is_empty() => "",
         Status::Complete => "errors",
-        other => words::status(other),
+        other => other.word(),
     }
 }
 

@@ -4,8 +4,8 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use history::{Entry, Filter, History, HistoryError, Load, Order, Page};
-use report::model::{Block, Cell, Column, Table, Unit};
-use results::Document;
+use report::model::{Block, Cell, Column, Table};
+use results::{Document, FigureField, figure};
 
 use super::{downloads, html, id, list, words};
 use crate::parameters::Parameters;
@@ -14,6 +14,18 @@ use crate::store::Store;
 
 /// Measurements of an unfinished experiment that are shown.
 const LOADS: u64 = 1000;
+/// Their figures.
+const SHOWN: [&str; 9] = [
+    "load",
+    "threads",
+    "in_flight",
+    "iops",
+    "mib_per_s",
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "errors",
+];
 
 #[derive(Template)]
 #[template(path = "result.html")]
@@ -125,25 +137,18 @@ fn unfinished(history: &History, entry: &Entry, about: About) -> Result<Response
 
 /// What was measured before an experiment ended without a result.
 fn table(loads: &[Load]) -> Table {
-    let columns = [
-        ("Load", "load", Unit::Text),
-        ("Threads", "threads", Unit::Count),
-        ("In flight", "in_flight", Unit::Count),
-        ("IOPS", "iops", Unit::Iops),
-        ("MiB/s", "mib_per_s", Unit::MibPerS),
-        ("Mean", "latency_mean_ns", Unit::Nanoseconds),
-        ("p50", "latency_p50_ns", Unit::Nanoseconds),
-        ("p99", "latency_p99_ns", Unit::Nanoseconds),
-        ("Errors", "errors", Unit::Count),
-    ];
-    let column =
-        |(name, key, unit): (&str, &'static str, Unit)| Column { name: name.to_owned(), key, unit };
+    let figures = || SHOWN.iter().filter_map(|key| figure(key));
+    let cell = |load, figure: &'static FigureField| {
+        let column = figure.column?;
+        Some(Cell::of(figure, &(column.of)(load)))
+    };
+    let row = |load| figures().map(|figure| cell(load, figure).unwrap_or(Cell::Empty)).collect();
     Table {
         key: "loads".to_owned(),
         title: "What was measured".to_owned(),
         caption: loads.first().map(caption).unwrap_or_default(),
-        columns: columns.into_iter().map(column).collect(),
-        rows: loads.iter().map(cells).collect(),
+        columns: figures().map(Column::of).collect(),
+        rows: loads.iter().map(row).collect(),
     }
 }
 
@@ -152,18 +157,12 @@ fn caption(load: &Load) -> String {
     format!("{} of {}, {mode}", words::size(Some(load.file_bytes)), words::clean(&load.target))
 }
 
-fn cells(load: &Load) -> Vec<Cell> {
-    let figure = |value: Option<f64>| value.map_or(Cell::Empty, Cell::Number);
-    let time = |ns: Option<u64>| figure(ns.map(|ns| ns as f64));
-    vec![
-        Cell::Text(words::clean(&load.load)),
-        Cell::Number(load.threads as f64),
-        Cell::Number(load.in_flight as f64),
-        figure(load.iops),
-        figure(load.mib_per_s),
-        figure(load.latency_mean_ns),
-        time(load.latency_p50_ns),
-        time(load.latency_p99_ns),
-        Cell::Number(load.errors as f64),
-    ]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_that_is_shown_has_a_column() {
+        assert!(SHOWN.iter().all(|key| figure(key).is_some_and(|f| f.column.is_some())));
+    }
 }

@@ -47,12 +47,7 @@ pub(super) fn size(bytes: Option<u64>) -> String {
 
 /// The word for how an experiment ended.
 pub(super) fn status(status: Option<Status>) -> &'static str {
-    match status {
-        Some(Status::Complete) => "complete",
-        Some(Status::Interrupted) => "interrupted",
-        Some(Status::Failed) => "failed",
-        None => "unfinished",
-    }
+    status.map_or("unfinished", Status::word)
 }
 
 /// A word with its number.

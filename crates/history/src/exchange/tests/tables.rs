@@ -4,6 +4,7 @@ use std::fs::File;
 
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field as Read;
+use results::FIGURES;
 
 use crate::exchange::columns::{Column, columns};
 use crate::exchange::{csv, parquet as table};
@@ -85,4 +86,16 @@ fn parquet_holds_the_values_with_their_types_and_says_what_it_is() {
     assert!(holds("tests") && !holds("others"));
     std::fs::write(&path, b"PAR1 and no more").unwrap();
     assert!(!holds("tests"), "a foreign file is told from ours");
+}
+
+#[test]
+fn every_column_is_documented_as_the_list_of_figures_has_it() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/exchange.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, section) = page.split_once("\n### Measurements\n").unwrap();
+    let (section, _) = section.split_once("\n### ").unwrap();
+    let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    let kept = FIGURES.iter().filter(|figure| figure.column.is_some());
+    let listed = kept.map(|f| format!("| `{}` | {} | {} |", f.key, f.kind.word(), f.meaning));
+    assert_eq!(documented, listed.collect::<Vec<_>>(), "the table in docs/exchange.md is stale");
 }
