@@ -5,8 +5,8 @@ pub use results::csv_field as field;
 use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Validation};
 use serde_json::Value;
 
-use crate::build::loads;
 use crate::model::{Cell, Report, Unit};
+use crate::sections::loads;
 use crate::words;
 
 /// Columns by which such a table is known; later versions may have more at the end.

@@ -22,7 +22,6 @@
 )]
 
 mod agreement;
-pub mod build;
 pub mod chart;
 mod comparison;
 pub mod csv;
@@ -34,12 +33,13 @@ pub mod model;
 pub mod picture;
 mod ramp;
 pub mod redact;
+pub mod sections;
 pub mod text;
 mod words;
 pub mod xlsx;
 
-pub use build::{build, charts};
 pub use comparison::{comparison_blocks, trend_blocks};
+pub use sections::{build, charts};
 
 use thiserror::Error;
 

@@ -10,7 +10,7 @@ use results::Document;
 use serde_json::Value;
 
 use crate::ReportError;
-use crate::build::in_utf8;
+use crate::sections::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
 const CLOSED: [&str; 49] = [

@@ -150,7 +150,7 @@ pub(crate) fn achieved(m: &Measurement) -> Option<f64> {
 
 /// Everything without which a figure means nothing: file size, block, pattern, depth, cache.
 pub(crate) fn caption(m: &Measurement) -> String {
-    crate::build::caption::of([m])
+    crate::sections::caption::of([m])
 }
 
 /// Whether throughput of this load is said in MiB/s (large sequential blocks) and not in IOPS.
