@@ -22,6 +22,7 @@ mod repeat;
 mod report;
 mod run;
 mod scale;
+mod schema;
 mod screen;
 mod serve;
 mod signals;

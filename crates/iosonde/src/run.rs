@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{Permissions, TargetPlan};
 use jiff::Timestamp;
-use results::{
-    Assessment, Cycle, Document, Experiment, MEASUREMENT_SCHEMA, Measurement, Recording, Runs,
-    Saturation, Scale, Sizes, Status, Sweep,
-};
+use results::{Document, MEASUREMENT_SCHEMA, Measurement, Status};
 use survey::{Progress, Site};
 use workload::specs::Spec;
 use workload::{
@@ -16,9 +13,7 @@ use workload::{
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
-use crate::args::{
-    ArrivalArg, Document as Named, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
-};
+use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
@@ -168,33 +163,6 @@ fn outcome(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
 pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(document);
     text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
-}
-
-/// Prints the schema of a document.
-pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
-    let schema = match document {
-        Named::Measurement => results::schema_of::<Measurement>(),
-        Named::Runs => results::schema_of::<Experiment<Runs>>(),
-        Named::Assessment => results::schema_of::<Assessment>(),
-        Named::Knee => results::schema_of::<Experiment<Saturation>>(),
-        Named::Sweep => results::schema_of::<Experiment<Sweep>>(),
-        Named::Sizes => results::schema_of::<Experiment<Sizes>>(),
-        Named::Scale => results::schema_of::<Experiment<Scale>>(),
-        Named::Cycle => results::schema_of::<Experiment<Cycle>>(),
-        Named::Recording => results::schema_of::<Experiment<Recording>>(),
-        Named::Validation => results::schema_of::<Experiment<results::Validation>>(),
-        Named::Durability => results::schema_of::<Experiment<results::Durability>>(),
-        Named::Comparison => results::schema_of::<results::Comparison>(),
-        Named::Trend => results::schema_of::<results::Trend>(),
-        Named::Drift => results::schema_of::<results::Drift>(),
-        Named::Inspection => results::schema_of::<inspect::Inspection>(),
-        Named::DiskspdProfile => {
-            print(&dialects::diskspd::profile::schema())?;
-            return Ok(Outcome::Done);
-        }
-    };
-    print(&json(&schema)?)?;
-    Ok(Outcome::Done)
 }
 
 /// What would be done to the targets, for `--dry-run`.

@@ -63,8 +63,10 @@ pub use validation::{
     Validation, ValidationPhase, ValidationVerdict, WrongSector, still_wrong,
 };
 
+pub use schemars::Schema;
+
 /// The JSON Schema of one of the documents.
 #[must_use]
-pub fn schema_of<T: schemars::JsonSchema>() -> schemars::Schema {
+pub fn schema_of<T: schemars::JsonSchema>() -> Schema {
     schemars::schema_for!(T)
 }
