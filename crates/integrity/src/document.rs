@@ -8,7 +8,7 @@ use results::{
     Validation, ValidationPhase, ValidationVerdict, WrongSector,
 };
 use serde_json::{Map, Value};
-use workload::Mode;
+use workload::{Mode, plural};
 
 use crate::block::BlockSector;
 use crate::classify::{Damage, Kept, SectorState};
@@ -100,15 +100,11 @@ fn sentence(verdict: ValidationVerdict, report: &Report) -> String {
             format!("ENDED EARLY: {why}; {until}")
         }
         ValidationVerdict::WrongData => {
-            let plural = |n: u64, what: &str| match n {
-                1 => format!("1 {what}"),
-                n => format!("{n} {what}s"),
-            };
-            let blocks = plural(report.log_fault_count, "acknowledged block");
-            let are = if report.log_fault_count == 1 { "is" } else { "are" };
-            let log = format!("{blocks} of the log {are} not there");
+            let (one, many) =
+                ("acknowledged block of the log is", "acknowledged blocks of the log are");
+            let log = plural(report.log_fault_count, one, many) + " not there";
             let pages =
-                format!("{} did not hold what was written", plural(report.fault_count, "page"));
+                plural(report.fault_count, "page", "pages") + " did not hold what was written";
             match (report.fault_count, report.log_fault_count) {
                 (0, _) => format!("WRONG DATA: {log}"),
                 (_, 0) => format!("WRONG DATA: {pages}"),
