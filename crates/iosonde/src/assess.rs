@@ -94,9 +94,7 @@ fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), F
 }
 
 fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
-    let target = Target { path: "sim".into(), size_bytes: None };
-    let mut workload =
-        Workload { targets: Vec::new(), ..Workload::single(target, Stream::default()) };
+    let mut workload = Workload::default();
     apply_targets(&mut workload, &args.target)?;
     let [target] = workload.targets.as_slice() else {
         let text = match workload.targets.len() {

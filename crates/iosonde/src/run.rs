@@ -206,11 +206,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
             }
             workload
         }
-        None => Workload {
-            targets: Vec::new(),
-            streams: streams_of(&args.spec)?,
-            ..Workload::single(nowhere(), Stream::default())
-        },
+        None => Workload { streams: streams_of(&args.spec)?, ..Workload::default() },
     };
     apply_targets(&mut workload, &args.target)?;
     for stream in &mut workload.streams {
@@ -244,10 +240,6 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-fn nowhere() -> Target {
-    Target { path: "sim".into(), size_bytes: None }
-}
-
 /// What the flags say of targets and of the engine.
 pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Result<(), Failure> {
     if !args.targets.is_empty() {
@@ -259,7 +251,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
     }
     workload.engine = args.engine.map_or(workload.engine, EngineChoice::from);
     if workload.targets.is_empty() && workload.engine.is_artificial() {
-        workload.targets = vec![Target { size_bytes: args.size, ..nowhere() }];
+        workload.targets = vec![Target { path: "sim".into(), size_bytes: args.size }];
     }
     if let Some(sim) = &args.sim {
         workload.sim = Some(simulated_device(sim)?);
