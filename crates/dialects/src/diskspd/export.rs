@@ -195,7 +195,7 @@ impl Made {
             Pattern::SequentialShared => one.interlocked = !random,
             Pattern::Stride { stride_bytes } => one.step_bytes = Some(stride_bytes.0),
             Pattern::Matrix { .. } => {
-                self.losses.add("SQLIO's matrix; a sequential order is written")
+                self.losses.add("SQLIO's matrix; a sequential order is written");
             }
         }
         let spread = stream.pattern == Pattern::Sequential && stream.threads > 1 && !random;
