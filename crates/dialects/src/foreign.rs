@@ -8,7 +8,7 @@ use results::{
     Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
 use thiserror::Error;
-use workload::Workload;
+use workload::{Workload, plural};
 
 /// What was found in a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -60,7 +60,7 @@ impl Found {
         self.measurements.retain(is_possible);
         let out = before - self.measurements.len();
         if out > 0 {
-            let runs = if out == 1 { "1 run is".to_owned() } else { format!("{out} runs are") };
+            let runs = plural(out as u64, "run is", "runs are");
             self.notes.push(format!(
                 "{runs} left out: a figure is not a finite number, or a least latency is above the largest"
             ));

@@ -10,6 +10,7 @@ pub mod drives;
 pub mod fio;
 pub mod foreign;
 pub mod iometer;
+mod losses;
 pub mod markup;
 pub mod recognise;
 pub mod sqlio;

@@ -32,6 +32,8 @@ pub use inspection::{
 };
 pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 pub use link::{Link, giga_per_s};
+#[cfg(target_os = "linux")]
+pub use platform::{Extent, Writeback, extent_map};
 pub use processors::{Processor, Processors};
 pub use rules::{Rule, rule, rules};
 pub use storage::{Device, FileSystem, Partition, Storage, TargetKind};

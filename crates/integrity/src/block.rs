@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use results::{PageDamage, Persistence};
 
-use crate::classify::{Damage, Kept, is_nearly};
+use crate::classify::is_nearly;
 use crate::page::{PageFormat, PageId, SECTOR_BYTES, mixed};
 
 const WORD: usize = size_of::<u64>();
@@ -204,25 +205,25 @@ impl Known<'_> {
 }
 
 /// What happened to a block, from what its sectors held when it was read first.
-pub(crate) fn name(sectors: &[BlockSector], kept: Kept) -> Damage {
-    let transient = kept == Kept::Transient;
+pub(crate) fn name(sectors: &[BlockSector], kept: Persistence) -> PageDamage {
+    let transient = kept == Persistence::Transient;
     let has = |is: &dyn Fn(&BlockSector) -> bool| sectors.iter().any(is);
     let mine = |s: &BlockSector| matches!(s, BlockSector::Right | BlockSector::Damaged { .. });
     if has(&|s| matches!(s, BlockSector::Elsewhere { .. } | BlockSector::Page { .. })) {
-        if transient { Damage::MisdirectedRead } else { Damage::MisdirectedWrite }
+        if transient { PageDamage::MisdirectedRead } else { PageDamage::MisdirectedWrite }
     } else if has(&|s| matches!(s, BlockSector::Newer(_))) {
-        Damage::Newer
+        PageDamage::NewerThanKnown
     } else if sectors.iter().all(mine) {
-        Damage::BitError
+        PageDamage::BitError
     } else if has(&mine) {
         // A part of it is there, whatever lies beside that: before the log comes round first, nobody knows what that was.
-        Damage::Torn
+        PageDamage::TornPage
     } else if has(&|s| matches!(s, BlockSector::Older(_))) {
-        if transient { Damage::StaleRead } else { Damage::LostWrite }
+        if transient { PageDamage::StaleRead } else { PageDamage::LostWrite }
     } else if sectors.iter().all(|s| *s == BlockSector::Zero) {
-        Damage::Zeroed
+        PageDamage::Zeroed
     } else {
-        Damage::Foreign
+        PageDamage::ForeignData
     }
 }
 
@@ -235,7 +236,7 @@ mod tests {
     const ID: BlockId = BlockId { log: 3, number: 70 };
 
     /// What is there is called so.
-    fn named(found: &[u8], kept: Kept) -> Damage {
+    fn named(found: &[u8], kept: Persistence) -> PageDamage {
         let (blocks, pages) = (BlockFormat::new(7), PageFormat::new(8192, 7).unwrap());
         let lies_elsewhere = |number| number >= 60;
         let known = Known {
@@ -255,7 +256,7 @@ mod tests {
     /// A block of whose head something was wrong was called by its first words alone.
     #[test]
     fn a_block_is_judged_sector_by_sector() {
-        use Kept::{Persistent, Transient};
+        use Persistence::{Persistent, Transient};
         let with = |part: std::ops::Range<usize>, other: &[u8]| {
             let mut bytes = block(70);
             bytes[part.clone()].copy_from_slice(&other[part]);
@@ -265,21 +266,21 @@ mod tests {
         let other_log = BlockFormat::new(7).block(BlockId { log: 4, number: 70 }, BYTES);
         let (zeros, foreign) = (vec![0; BYTES], BlockFormat::new(8).block(ID, BYTES));
         for (found, persistent, transient) in [
-            (zeros.clone(), Damage::Zeroed, Damage::Zeroed),
-            (block(40), Damage::LostWrite, Damage::StaleRead),
-            (block(91), Damage::Newer, Damage::Newer),
-            (block(80), Damage::MisdirectedWrite, Damage::MisdirectedRead),
-            (block(60), Damage::MisdirectedWrite, Damage::MisdirectedRead),
-            (other_log, Damage::MisdirectedWrite, Damage::MisdirectedRead),
-            (page, Damage::MisdirectedWrite, Damage::MisdirectedRead),
-            (foreign.clone(), Damage::Foreign, Damage::Foreign),
+            (zeros.clone(), PageDamage::Zeroed, PageDamage::Zeroed),
+            (block(40), PageDamage::LostWrite, PageDamage::StaleRead),
+            (block(91), PageDamage::NewerThanKnown, PageDamage::NewerThanKnown),
+            (block(80), PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
+            (block(60), PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
+            (other_log, PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
+            (page, PageDamage::MisdirectedWrite, PageDamage::MisdirectedRead),
+            (foreign.clone(), PageDamage::ForeignData, PageDamage::ForeignData),
             // The head is zeros, somebody else's, or of the lap before, and the rest is right.
-            (with(0..512, &zeros), Damage::Torn, Damage::Torn),
-            (with(0..512, &foreign), Damage::Torn, Damage::Torn),
-            (with(0..512, &block(40)), Damage::Torn, Damage::Torn),
+            (with(0..512, &zeros), PageDamage::TornPage, PageDamage::TornPage),
+            (with(0..512, &foreign), PageDamage::TornPage, PageDamage::TornPage),
+            (with(0..512, &block(40)), PageDamage::TornPage, PageDamage::TornPage),
             // The head is right, and the rest is not.
-            (with(512..BYTES, &zeros), Damage::Torn, Damage::Torn),
-            (with(3584..BYTES, &block(40)), Damage::Torn, Damage::Torn),
+            (with(512..BYTES, &zeros), PageDamage::TornPage, PageDamage::TornPage),
+            (with(3584..BYTES, &block(40)), PageDamage::TornPage, PageDamage::TornPage),
         ] {
             let found = &found[..BYTES];
             assert_eq!(named(found, Persistent), persistent);
@@ -287,10 +288,10 @@ mod tests {
         }
         let mut shifted = block(70);
         shifted.rotate_left(SECTOR_BYTES);
-        assert_eq!(named(&shifted, Persistent), Damage::MisdirectedWrite);
+        assert_eq!(named(&shifted, Persistent), PageDamage::MisdirectedWrite);
         let mut ends = block(40);
         ends[2048..].fill(0);
-        assert_eq!(named(&ends, Persistent), Damage::LostWrite);
+        assert_eq!(named(&ends, Persistent), PageDamage::LostWrite);
     }
 
     proptest! {
@@ -300,7 +301,7 @@ mod tests {
             for (byte, bit) in &flips {
                 bytes[*byte] ^= 1 << bit;
             }
-            prop_assert_eq!(named(&bytes, Kept::Persistent), Damage::BitError);
+            prop_assert_eq!(named(&bytes, Persistence::Persistent), PageDamage::BitError);
         }
 
         #[test]
@@ -323,7 +324,7 @@ mod tests {
 
         #[test]
         fn hostile_blocks_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * BYTES), kept: bool) {
-            let _ = named(&bytes, if kept { Kept::Persistent } else { Kept::Transient });
+            let _ = named(&bytes, if kept { Persistence::Persistent } else { Persistence::Transient });
         }
     }
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::classify::{Kept, classify, examine, expected};
+use results::Persistence;
+
+use crate::classify::{classify, examine, expected};
 use crate::dump::dump;
 use crate::ledger::Claim;
 use crate::report::FaultReport;
@@ -46,7 +48,7 @@ pub(crate) type Again<'a> = dyn FnMut(&mut Vec<u8>) -> io::Result<()> + 'a;
 
 impl Checks<'_, '_> {
     /// Finds out what is wrong with what was read, and notes it; none if nothing is.
-    pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Kept> {
+    pub(crate) fn look_into(&self, found: &[u8], again: &mut Again<'_>) -> Option<Persistence> {
         let Self { shared, file, claim } = *self;
         let mut examined = examine(&shared.format, file, claim, found)?;
         examined.recognise(&shared.blocks, found);
@@ -79,7 +81,7 @@ impl Checks<'_, '_> {
 
 /// What reading something again has shown.
 pub(crate) struct Reread {
-    pub kept: Kept,
+    pub kept: Persistence,
     /// How often it could be read again.
     pub rereads: u32,
     /// How often it was to be, unless it is right before.
@@ -107,7 +109,7 @@ pub(crate) fn reread(
             (rereads, right) = (rereads + 1, is_right);
         }
     }
-    let kept = if right { Kept::Transient } else { Kept::Persistent };
+    let kept = if right { Persistence::Transient } else { Persistence::Persistent };
     Reread { kept, rereads, planned }
 }
 

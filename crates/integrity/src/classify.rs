@@ -1,5 +1,7 @@
 //! What happened to a page that does not hold what it should.
 
+use results::{PageDamage, Persistence};
+
 use crate::block::BlockFormat;
 use crate::ledger::Claim;
 use crate::page::{PageFormat, PageId, SECTOR_BYTES, is_of_checksum};
@@ -71,81 +73,6 @@ impl Examined {
     }
 }
 
-/// What happened to a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Damage {
-    /// Some bits differ.
-    BitError,
-    /// Some sectors are of one version and some of another.
-    Torn,
-    /// The page is whole and of an older version: its last write did not arrive.
-    LostWrite,
-    /// The page was of an older version when it was read first, and right later.
-    StaleRead,
-    /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
-    Newer,
-    /// What belongs into another page, or into the log, lies here.
-    MisdirectedWrite,
-    /// What belongs into another page, or into the log, was read, and right later.
-    MisdirectedRead,
-    /// There are zeros where there was data.
-    Zeroed,
-    /// There is something that was not written here.
-    Foreign,
-    /// Only the checksum is wrong.
-    ChecksumOnly,
-}
-
-impl Damage {
-    /// Every damage, in the order in which it is told.
-    pub const ALL: [Self; 10] = [
-        Self::BitError,
-        Self::Torn,
-        Self::LostWrite,
-        Self::StaleRead,
-        Self::Newer,
-        Self::MisdirectedWrite,
-        Self::MisdirectedRead,
-        Self::Zeroed,
-        Self::Foreign,
-        Self::ChecksumOnly,
-    ];
-
-    /// The words for it.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::BitError => "bit error",
-            Self::Torn => "torn page",
-            Self::LostWrite => "lost write",
-            Self::StaleRead => "stale read",
-            Self::Newer => "newer than known",
-            Self::MisdirectedWrite => "misdirected write",
-            Self::MisdirectedRead => "misdirected read",
-            Self::Zeroed => "zeroed",
-            Self::Foreign => "foreign data",
-            Self::ChecksumOnly => "wrong checksum only",
-        }
-    }
-}
-
-impl Damage {
-    /// The words for it where it happened to a block of the log.
-    #[must_use]
-    pub fn words_of_block(self) -> &'static str {
-        if self == Self::Torn { "torn block" } else { self.words() }
-    }
-}
-
-/// Whether reading again gave what should be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kept {
-    /// The page was right when it was read again: what is stored is right, and what was read was not.
-    Transient,
-    /// The page stayed wrong.
-    Persistent,
-}
-
 /// A page that was wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -154,9 +81,9 @@ pub struct Fault {
     /// The version that it should have; 0 where it should be zeros, because nobody has written it since it came to be.
     pub expected_version: u32,
     /// What happened.
-    pub damage: Damage,
+    pub damage: PageDamage,
     /// Whether it stayed so.
-    pub kept: Kept,
+    pub kept: Persistence,
     /// Where what was found belongs, of what was misdirected.
     pub belongs_to: Option<PageId>,
     /// The version that was found, where the page is whole and of another.
@@ -278,7 +205,7 @@ fn is_newer(found: u32, known: u32) -> bool {
 /// Says what happened to a page that was `examined` when it was read first and should hold what `claim` says, and whether reading it again
 /// gave that.
 #[must_use]
-pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Kept) -> Fault {
+pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Persistence) -> Fault {
     let id = PageId { file, page: claim.page };
     let expected_version = if claim.zero { 0 } else { claim.version };
     let sectors = &examined.sectors;
@@ -292,23 +219,23 @@ pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Kept) -> Fau
         _ => None,
     });
     let whole = other.filter(|v| sectors.iter().all(|s| *s == SectorState::Version(*v)));
-    let transient = kept == Kept::Transient;
+    let transient = kept == Persistence::Transient;
     let damage = if examined.checksum_only {
-        Damage::ChecksumOnly
+        PageDamage::ChecksumOnly
     } else if elsewhere.is_some() || examined.block().is_some() {
-        if transient { Damage::MisdirectedRead } else { Damage::MisdirectedWrite }
+        if transient { PageDamage::MisdirectedRead } else { PageDamage::MisdirectedWrite }
     } else if has(&|s| *s == SectorState::Foreign) {
-        Damage::Foreign
+        PageDamage::ForeignData
     } else if has(&|s| *s == SectorState::Zero) {
-        Damage::Zeroed
+        PageDamage::Zeroed
     } else if whole.is_some_and(|version| is_newer(version, claim.version)) {
-        Damage::Newer
+        PageDamage::NewerThanKnown
     } else if whole.is_some() {
-        if transient { Damage::StaleRead } else { Damage::LostWrite }
+        if transient { PageDamage::StaleRead } else { PageDamage::LostWrite }
     } else if other.is_some() {
-        Damage::Torn
+        PageDamage::TornPage
     } else {
-        Damage::BitError
+        PageDamage::BitError
     };
     Fault {
         id,

@@ -16,25 +16,25 @@ fn claim(version: u32, unsure: bool) -> Claim {
 }
 
 /// What `bytes` are called where version 9 should be.
-fn named(bytes: impl AsRef<[u8]>, kept: Kept) -> Option<Fault> {
+fn named(bytes: impl AsRef<[u8]>, kept: Persistence) -> Option<Fault> {
     let examined = examine(&format(), ID.file, &claim(9, false), bytes.as_ref())?;
     Some(classify(ID.file, &claim(9, false), examined, kept))
 }
 
-fn damage(bytes: impl AsRef<[u8]>, kept: Kept) -> Damage {
+fn damage(bytes: impl AsRef<[u8]>, kept: Persistence) -> PageDamage {
     named(bytes, kept).unwrap().damage
 }
 
 #[test]
 fn a_page_that_is_right_has_no_fault() {
-    assert_eq!(named(format().page(ID, 9), Kept::Persistent), None);
+    assert_eq!(named(format().page(ID, 9), Persistence::Persistent), None);
 }
 
 #[test]
 fn a_whole_older_page_is_a_lost_write_or_a_stale_read() {
-    let fault = named(format().page(ID, 8), Kept::Persistent).unwrap();
-    assert_eq!((fault.damage, fault.found_version), (Damage::LostWrite, Some(8)));
-    assert_eq!(damage(format().page(ID, 3), Kept::Transient), Damage::StaleRead);
+    let fault = named(format().page(ID, 8), Persistence::Persistent).unwrap();
+    assert_eq!((fault.damage, fault.found_version), (PageDamage::LostWrite, Some(8)));
+    assert_eq!(damage(format().page(ID, 3), Persistence::Transient), PageDamage::StaleRead);
 }
 
 /// A version that nobody here has written yet was called a lost write: the ledger was older than the data, or another program wrote.
@@ -43,64 +43,73 @@ fn a_whole_newer_page_is_newer_than_known() {
     let format = format();
     let named = |found: u32, expected: Claim| {
         let examined = examine(&format, ID.file, &expected, &format.page(ID, found)).unwrap();
-        let fault = classify(ID.file, &expected, examined, Kept::Persistent);
+        let fault = classify(ID.file, &expected, examined, Persistence::Persistent);
         assert_eq!(fault.found_version, Some(found));
         fault.damage
     };
     for (found, expected, damage) in [
-        (10, 9, Damage::Newer),
-        (4000, 9, Damage::Newer),
-        (8, 9, Damage::LostWrite),
+        (10, 9, PageDamage::NewerThanKnown),
+        (4000, 9, PageDamage::NewerThanKnown),
+        (8, 9, PageDamage::LostWrite),
         // Behind the last version comes the first.
-        (1, u32::MAX, Damage::Newer),
-        (u32::MAX, 1, Damage::LostWrite),
-        (u32::MAX - 5, 7, Damage::LostWrite),
+        (1, u32::MAX, PageDamage::NewerThanKnown),
+        (u32::MAX, 1, PageDamage::LostWrite),
+        (u32::MAX - 5, 7, PageDamage::LostWrite),
     ] {
         assert_eq!(named(found, claim(expected, false)), damage, "{found} for {expected}");
     }
     // Of a write that failed, the version behind it is newer than both that may be there.
-    assert_eq!(named(11, claim(9, true)), Damage::Newer);
+    assert_eq!(named(11, claim(9, true)), PageDamage::NewerThanKnown);
     // What was cut holds what it held before, or what nobody knows of.
     let cut = |version| Claim { zero: true, ..claim(version, false) };
-    assert_eq!(named(9, cut(9)), Damage::LostWrite);
-    assert_eq!((named(10, cut(9)), named(1, cut(0))), (Damage::Newer, Damage::Newer));
+    assert_eq!(named(9, cut(9)), PageDamage::LostWrite);
+    assert_eq!(
+        (named(10, cut(9)), named(1, cut(0))),
+        (PageDamage::NewerThanKnown, PageDamage::NewerThanKnown)
+    );
 }
 
 #[test]
 fn what_belongs_elsewhere_says_where() {
     let other = PageId { file: 1, page: 5 };
-    let fault = named(format().page(other, 2), Kept::Persistent).unwrap();
-    assert_eq!(fault.damage, Damage::MisdirectedWrite);
+    let fault = named(format().page(other, 2), Persistence::Persistent).unwrap();
+    assert_eq!(fault.damage, PageDamage::MisdirectedWrite);
     assert_eq!((fault.belongs_to, fault.found_version), (Some(other), Some(2)));
-    assert_eq!(damage(format().page(other, 2), Kept::Transient), Damage::MisdirectedRead);
+    assert_eq!(
+        damage(format().page(other, 2), Persistence::Transient),
+        PageDamage::MisdirectedRead
+    );
     // Half a page too far: its own sectors, in the wrong place.
     let mut shifted = format().page(ID, 9);
     shifted.rotate_left(PAGE / 2);
-    assert_eq!(damage(shifted, Kept::Persistent), Damage::MisdirectedWrite);
+    assert_eq!(damage(shifted, Persistence::Persistent), PageDamage::MisdirectedWrite);
 }
 
 #[test]
 fn zeros_and_foreign_data_are_told_apart() {
-    assert_eq!(damage(vec![0; PAGE], Kept::Persistent), Damage::Zeroed);
+    assert_eq!(damage(vec![0; PAGE], Persistence::Persistent), PageDamage::Zeroed);
     let mut half = format().page(ID, 9);
     half[4096..].fill(0);
-    assert_eq!(damage(half, Kept::Transient), Damage::Zeroed);
+    assert_eq!(damage(half, Persistence::Transient), PageDamage::Zeroed);
     let others = PageFormat::new(PAGE, 43).unwrap().page(ID, 9);
-    assert_eq!(damage(others, Kept::Persistent), Damage::Foreign);
+    assert_eq!(damage(others, Persistence::Persistent), PageDamage::ForeignData);
     assert_eq!(
-        damage(b"PostgreSQL".repeat(PAGE).split_at(PAGE).0, Kept::Persistent),
-        Damage::Foreign
+        damage(b"PostgreSQL".repeat(PAGE).split_at(PAGE).0, Persistence::Persistent),
+        PageDamage::ForeignData
     );
     // Shorter than a page: nothing was there.
-    assert_eq!(damage(&format().page(ID, 9)[..4096], Kept::Persistent), Damage::Foreign);
+    assert_eq!(
+        damage(&format().page(ID, 9)[..4096], Persistence::Persistent),
+        PageDamage::ForeignData
+    );
 }
 
 #[test]
 fn a_wrong_checksum_alone_is_told_apart() {
     let mut bytes = format().page(ID, 9);
     bytes[20] ^= 0xFF;
-    let fault = named(bytes, Kept::Persistent).unwrap();
-    assert_eq!((fault.damage, fault.examined.first_byte), (Damage::ChecksumOnly, 20));
+    let fault = named(bytes, Persistence::Persistent).unwrap();
+    assert_eq!((fault.damage, fault.examined.first_byte), (PageDamage::ChecksumOnly, 20));
 }
 
 /// A write that the system has failed may have changed all of the page, none, or some of its sectors; nothing else.
@@ -129,8 +138,8 @@ proptest! {
         for (byte, bit) in &flips {
             bytes[*byte] ^= 1 << bit;
         }
-        let fault = named(bytes, Kept::Persistent).unwrap();
-        prop_assert_eq!(fault.damage, Damage::BitError);
+        let fault = named(bytes, Persistence::Persistent).unwrap();
+        prop_assert_eq!(fault.damage, PageDamage::BitError);
         let bits: u32 = fault.examined.sectors.iter().map(|s| match s {
             SectorState::Damaged { bits } => *bits,
             _ => 0,
@@ -149,8 +158,8 @@ proptest! {
                 bytes[part.clone()].copy_from_slice(&old[part]);
             }
         }
-        let fault = named(bytes, Kept::Persistent).unwrap();
-        prop_assert_eq!(fault.damage, Damage::Torn);
+        let fault = named(bytes, Persistence::Persistent).unwrap();
+        prop_assert_eq!(fault.damage, PageDamage::TornPage);
         let states = new.iter().map(|n| if *n { SectorState::Right } else { SectorState::Version(before) });
         prop_assert_eq!(fault.examined.sectors, states.collect::<Vec<_>>());
     }

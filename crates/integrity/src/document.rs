@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use results::{
-    DatabaseWork, FailedIos, FaultCount, FileIos, FileThrottling, Latency, LogBlockFault,
-    PageDamage, PageFault, PagePlace, PageTouch, Persistence, ResumedRun, ValidatedFile,
-    Validation, ValidationPhase, ValidationVerdict, WrongSector,
+    FailedIos, FaultCount, FileIos, FileThrottling, Latency, LogBlockFault, PageFault, PagePlace,
+    PageTouch, ResumedRun, ValidatedFile, Validation, ValidationPhase, ValidationVerdict,
+    WrongSector,
 };
 use serde_json::{Map, Value};
-use workload::Mode;
+use workload::{Mode, plural};
 
 use crate::block::BlockSector;
-use crate::classify::{Damage, Kept, SectorState};
-use crate::figures::{KindFigures, Work};
+use crate::classify::SectorState;
+use crate::figures::KindFigures;
 use crate::page::PageId;
 use crate::plan::Plan;
 use crate::report::{FaultKind, FaultReport, LogFault, Report, failure_words};
@@ -52,7 +52,7 @@ pub fn validation(asked: Asked<'_>, places: &[Place], report: &Report) -> Valida
         cycles: report.cycles,
         audited: report.audit.is_some(),
         pages: data.map(|place| place.size_bytes / page_bytes).sum(),
-        work: work(report.work),
+        work: report.work,
         files: files(places, report),
         log_blocks_checked: report.log_blocks,
         fault_count: report.fault_count,
@@ -100,15 +100,11 @@ fn sentence(verdict: ValidationVerdict, report: &Report) -> String {
             format!("ENDED EARLY: {why}; {until}")
         }
         ValidationVerdict::WrongData => {
-            let plural = |n: u64, what: &str| match n {
-                1 => format!("1 {what}"),
-                n => format!("{n} {what}s"),
-            };
-            let blocks = plural(report.log_fault_count, "acknowledged block");
-            let are = if report.log_fault_count == 1 { "is" } else { "are" };
-            let log = format!("{blocks} of the log {are} not there");
+            let (one, many) =
+                ("acknowledged block of the log is", "acknowledged blocks of the log are");
+            let log = plural(report.log_fault_count, one, many) + " not there";
             let pages =
-                format!("{} did not hold what was written", plural(report.fault_count, "page"));
+                plural(report.fault_count, "page", "pages") + " did not hold what was written";
             match (report.fault_count, report.log_fault_count) {
                 (0, _) => format!("WRONG DATA: {log}"),
                 (_, 0) => format!("WRONG DATA: {pages}"),
@@ -129,29 +125,6 @@ fn phases(report: &Report) -> Vec<ValidationPhase> {
         time.map(|time| ValidationPhase { phase: phase.to_owned(), seconds: time.as_secs_f64() })
     };
     times.into_iter().filter_map(phase).collect()
-}
-
-fn work(work: Work) -> DatabaseWork {
-    let Work {
-        pages_checked,
-        cache_hits,
-        changes,
-        no_room,
-        commits,
-        checkpoints,
-        shortened,
-        lengthened,
-    } = work;
-    DatabaseWork {
-        pages_checked,
-        cache_hits,
-        changes,
-        no_room,
-        commits,
-        checkpoints,
-        shortened,
-        lengthened,
-    }
 }
 
 fn files(places: &[Place], report: &Report) -> Vec<ValidatedFile> {
@@ -193,29 +166,7 @@ fn ios(kind: &KindFigures) -> FileIos {
 
 fn fault_count(kind: &FaultKind) -> FaultCount {
     let FaultKind { damage, kept, count } = *kind;
-    FaultCount { damage: damage_of(damage), persistence: persistence(kept), count }
-}
-
-fn damage_of(damage: Damage) -> PageDamage {
-    match damage {
-        Damage::BitError => PageDamage::BitError,
-        Damage::Torn => PageDamage::TornPage,
-        Damage::LostWrite => PageDamage::LostWrite,
-        Damage::StaleRead => PageDamage::StaleRead,
-        Damage::Newer => PageDamage::NewerThanKnown,
-        Damage::MisdirectedWrite => PageDamage::MisdirectedWrite,
-        Damage::MisdirectedRead => PageDamage::MisdirectedRead,
-        Damage::Zeroed => PageDamage::Zeroed,
-        Damage::Foreign => PageDamage::ForeignData,
-        Damage::ChecksumOnly => PageDamage::ChecksumOnly,
-    }
-}
-
-fn persistence(kept: Kept) -> Persistence {
-    match kept {
-        Kept::Transient => Persistence::Transient,
-        Kept::Persistent => Persistence::Persistent,
-    }
+    FaultCount { damage, persistence: kept, count }
 }
 
 /// The path of a data file by its number among those.
@@ -250,8 +201,8 @@ fn page_fault(report: &FaultReport, places: &[Place]) -> PageFault {
         wrote: touched.wrote,
     };
     PageFault {
-        damage: damage_of(fault.damage),
-        persistence: persistence(fault.kept),
+        damage: fault.damage,
+        persistence: fault.kept,
         path: report.path.clone(),
         page: fault.id.page,
         offset_bytes: report.offset_bytes,
@@ -290,8 +241,8 @@ fn log_fault(fault: &LogFault) -> LogBlockFault {
         .zip(&fault.sectors)
         .filter_map(|(sector, state)| holds(state).map(|holds| WrongSector { sector, holds }));
     LogBlockFault {
-        damage: damage_of(fault.damage),
-        persistence: persistence(fault.kept),
+        damage: fault.damage,
+        persistence: fault.kept,
         path: fault.path.clone(),
         thread: fault.thread.into(),
         number: fault.number,

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::classify::Damage;
+use results::PageDamage;
+
 use crate::run::Phase;
 use crate::shared::Shared;
 use crate::waiting::Waits;
@@ -56,9 +57,9 @@ pub struct Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
     /// A page was wrong in this way.
-    WrongData(Damage),
+    WrongData(PageDamage),
     /// A block of the log was wrong in this way.
-    WrongLog(Damage),
+    WrongLog(PageDamage),
     /// The system failed an I/O, as it had failed none before.
     IoFailed,
     /// I/Os on a target take very long and are still under way.

@@ -61,37 +61,3 @@ impl FileFigures {
         self.sync.merge(&other.sync);
     }
 }
-
-/// What the users did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Pages that were read and compared with what they should hold.
-    pub pages_checked: u64,
-    /// Reads of pages that somebody had in memory.
-    pub cache_hits: u64,
-    /// Pages that were changed.
-    pub changes: u64,
-    /// Changes that found no room in memory.
-    pub no_room: u64,
-    /// Commits that were waited for.
-    pub commits: u64,
-    /// Checkpoints.
-    pub checkpoints: u64,
-    /// How often a file became shorter.
-    pub shortened: u64,
-    /// How often a file became longer.
-    pub lengthened: u64,
-}
-
-impl Work {
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.pages_checked += other.pages_checked;
-        self.cache_hits += other.cache_hits;
-        self.changes += other.changes;
-        self.no_room += other.no_room;
-        self.commits += other.commits;
-        self.checkpoints += other.checkpoints;
-        self.shortened += other.shortened;
-        self.lengthened += other.lengthened;
-    }
-}

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use results::DatabaseWork;
 
 use crate::belonging::check_files;
-use crate::figures::{FileFigures, Work};
+use crate::figures::FileFigures;
 use crate::log::Log;
 use crate::log_checks::check_logs;
 use crate::plan::Plan;
@@ -193,14 +194,14 @@ fn no_logs(plan: &Plan) -> Vec<Option<Log>> {
 /// What was counted in all phases.
 pub(crate) struct Total {
     pub targets: Vec<FileFigures>,
-    pub work: Work,
+    pub work: DatabaseWork,
     /// Why a thread could not go on.
     pub ended: Option<String>,
 }
 
 impl Total {
     fn new(targets: usize) -> Self {
-        let (targets, work) = (vec![FileFigures::default(); targets], Work::default());
+        let (targets, work) = (vec![FileFigures::default(); targets], DatabaseWork::default());
         Self { targets, work, ended: None }
     }
 
@@ -216,7 +217,7 @@ impl Total {
             for (sum, figures) in self.targets.iter_mut().zip(&one.figures) {
                 sum.merge(figures);
             }
-            self.work.merge(&one.work);
+            self.work += one.work;
             self.ended = self.ended.take().or(one.failed.map(|error| error.to_string()));
             logs.push(one.log);
         }

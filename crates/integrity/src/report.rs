@@ -4,10 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use results::{DatabaseWork, PageDamage, Persistence};
+
 use crate::block::BlockSector;
 use crate::checks::Touched;
-use crate::classify::{Damage, Fault, Kept, SectorState};
-use crate::figures::{FileFigures, Work};
+use crate::classify::{Fault, SectorState};
+use crate::figures::FileFigures;
 use crate::ledger::Recovered;
 use crate::pace::Paced;
 
@@ -56,7 +58,7 @@ impl fmt::Display for FaultReport {
         if let Some(version) = found_version {
             write!(f, ", version {version} is there")?;
         }
-        if *damage == Damage::Newer {
+        if *damage == PageDamage::NewerThanKnown {
             write!(
                 f,
                 " (another program writes to the file, or the ledger is older than the data)"
@@ -89,10 +91,10 @@ fn wrong_sectors(wrong: &[bool]) -> String {
 }
 
 /// What reading again has shown, and how much that says.
-fn reread_words(kept: Kept, rereads: u32, planned: u32) -> String {
+fn reread_words(kept: Persistence, rereads: u32, planned: u32) -> String {
     match kept {
-        Kept::Transient => format!("right when read again ({rereads} times)"),
-        Kept::Persistent => results::still_wrong(rereads, planned),
+        Persistence::Transient => format!("right when read again ({rereads} times)"),
+        Persistence::Persistent => results::still_wrong(rereads, planned),
     }
 }
 
@@ -100,9 +102,9 @@ fn reread_words(kept: Kept, rereads: u32, planned: u32) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultKind {
     /// What happened to them.
-    pub damage: Damage,
+    pub damage: PageDamage,
     /// Whether it stayed so.
-    pub kept: Kept,
+    pub kept: Persistence,
     /// How often.
     pub count: u64,
 }
@@ -111,9 +113,9 @@ pub struct FaultKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogFault {
     /// What happened to it.
-    pub damage: Damage,
+    pub damage: PageDamage,
     /// Whether it stayed so.
-    pub kept: Kept,
+    pub kept: Persistence,
     /// The log file.
     pub path: PathBuf,
     /// Whose log it is: the number of the thread.
@@ -200,7 +202,7 @@ pub struct Report {
     /// How the I/Os on each target were throttled; empty where that was not wanted.
     pub paced: Vec<Paced>,
     /// What the users did.
-    pub work: Work,
+    pub work: DatabaseWork,
     /// Pages that were wrong; at most 200 of them.
     pub faults: Vec<FaultReport>,
     /// How often pages were wrong in each way, in the order in which it first happened.

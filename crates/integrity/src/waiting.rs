@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use engine::{Op, Request};
-use workload::Bytes;
+use workload::{Bytes, plural};
 
 use crate::events::NoticeKind;
 
@@ -109,7 +109,7 @@ fn of_target(all: &[Waiting], target: usize, age: Duration) -> Option<(usize, Wa
 }
 
 fn ios(count: usize) -> String {
-    if count == 1 { "1 I/O".to_owned() } else { format!("{count} I/Os") }
+    plural(count as u64, "I/O", "I/Os")
 }
 
 fn words(waiting: &Waiting) -> String {

@@ -22,6 +22,7 @@ use crate::recording::RecordingArgs;
 use crate::repeat::RepeatArgs;
 use crate::report::ReportArgs;
 use crate::scale::ScaleArgs;
+use crate::schema::PublishedSchema;
 use crate::serve::ServeArgs;
 use crate::sizes::SizesArgs;
 use crate::sweep::SweepArgs;
@@ -86,45 +87,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document
-        document: Document,
+        document: PublishedSchema,
     },
-}
-
-/// The documents that have a schema.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Document {
-    /// The result of `iosonde run --json`
-    Measurement,
-    /// The result of `iosonde run --repeat --json`
-    Runs,
-    /// The result of `iosonde assess --json`
-    Assessment,
-    /// The result of `iosonde knee --json`
-    Knee,
-    /// The result of `iosonde sweep --json`
-    Sweep,
-    /// The result of `iosonde sizes --json`
-    Sizes,
-    /// The result of `iosonde scale --json`
-    Scale,
-    /// The result of `iosonde iometer --json`
-    Cycle,
-    /// The result of `iosonde monitor --json`
-    Recording,
-    /// The result of `iosonde validate --json` and `iosonde sqliosim --json`
-    Validation,
-    /// The result of `iosonde validate --durability --json` and `--verify --json`
-    Durability,
-    /// The result of `iosonde history compare --json`
-    Comparison,
-    /// The result of `iosonde history trend --json`
-    Trend,
-    /// The result of `iosonde history drift --json`
-    Drift,
-    /// The result of `iosonde inspect --json`
-    Inspection,
-    /// A profile of `iosonde diskspd -X`, as an XML schema
-    DiskspdProfile,
 }
 
 /// `iosonde assess`

@@ -86,9 +86,7 @@ impl Sink for AssessConsole {
 }
 
 fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
-    let target = Target { path: "sim".into(), size_bytes: None };
-    let mut workload =
-        Workload { targets: Vec::new(), ..Workload::single(target, Stream::default()) };
+    let mut workload = Workload::default();
     apply_targets(&mut workload, &args.target)?;
     let [target] = workload.targets.as_slice() else {
         let text = match workload.targets.len() {

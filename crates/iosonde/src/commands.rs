@@ -33,6 +33,6 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Iometer(args) => iometer::iometer(args, stop),
         Command::Sqlio(args) => sqlio::sqlio(args, stop),
         Command::Sqliosim(args) => sqliosim::sqliosim(args, stop),
-        Command::Schema { document } => run::print_schema(*document),
+        Command::Schema { document } => document.print(),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 use survey::{Setup, Timing};
-use workload::{EngineChoice, Mode, Precision, Stream, Target, Workload, show_duration};
+use workload::{EngineChoice, Mode, Precision, Stream, Workload, show_duration};
 
 use crate::args::StreamArgs;
 use crate::conducting::Manners;
@@ -79,9 +79,7 @@ impl ExperimentArgs {
 
     /// On what the experiment is made, and how.
     pub(crate) fn setup(&self, target: &TargetArgs) -> Result<Setup, Failure> {
-        let nowhere = Target { path: "sim".into(), size_bytes: None };
-        let none = Workload { targets: Vec::new(), ..Workload::single(nowhere, Stream::default()) };
-        let mut workload = none;
+        let mut workload = Workload::default();
         apply_targets(&mut workload, target)?;
         if workload.targets.is_empty() {
             let text = "name a directory on the storage, a file or a block device";

@@ -23,6 +23,7 @@ mod repeat;
 mod report;
 mod run;
 mod scale;
+mod schema;
 mod screen;
 mod serve;
 mod signals;

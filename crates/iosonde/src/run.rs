@@ -5,19 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Permissions, TargetPlan};
 use jobs::{Event, Plan, Sink};
-use results::{
-    Assessment, Cycle, Document, Experiment, Measurement, Recording, Runs, Saturation, Scale,
-    Sizes, Sweep,
-};
+use results::{Document, Measurement};
 use workload::specs::Spec;
 use workload::{
     Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
-use crate::args::{
-    ArrivalArg, Document as Named, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg,
-};
+use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
 use crate::conducting::{Console, Manners, conduct, conduct_into, words};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
@@ -161,33 +156,6 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
     text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
 }
 
-/// Prints the schema of a document.
-pub(crate) fn print_schema(document: Named) -> Result<Outcome, Failure> {
-    let schema = match document {
-        Named::Measurement => results::schema_of::<Measurement>(),
-        Named::Runs => results::schema_of::<Experiment<Runs>>(),
-        Named::Assessment => results::schema_of::<Assessment>(),
-        Named::Knee => results::schema_of::<Experiment<Saturation>>(),
-        Named::Sweep => results::schema_of::<Experiment<Sweep>>(),
-        Named::Sizes => results::schema_of::<Experiment<Sizes>>(),
-        Named::Scale => results::schema_of::<Experiment<Scale>>(),
-        Named::Cycle => results::schema_of::<Experiment<Cycle>>(),
-        Named::Recording => results::schema_of::<Experiment<Recording>>(),
-        Named::Validation => results::schema_of::<Experiment<results::Validation>>(),
-        Named::Durability => results::schema_of::<Experiment<results::Durability>>(),
-        Named::Comparison => results::schema_of::<results::Comparison>(),
-        Named::Trend => results::schema_of::<results::Trend>(),
-        Named::Drift => results::schema_of::<results::Drift>(),
-        Named::Inspection => results::schema_of::<inspect::Inspection>(),
-        Named::DiskspdProfile => {
-            print(&dialects::diskspd::profile::schema())?;
-            return Ok(Outcome::Done);
-        }
-    };
-    print(&json(&schema)?)?;
-    Ok(Outcome::Done)
-}
-
 /// What would be done to the targets, for `--dry-run`.
 pub(crate) fn describe(plans: &[TargetPlan]) -> String {
     let line = |plan: &TargetPlan| {
@@ -229,11 +197,7 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
             }
             workload
         }
-        None => Workload {
-            targets: Vec::new(),
-            streams: streams_of(&args.spec)?,
-            ..Workload::single(nowhere(), Stream::default())
-        },
+        None => Workload { streams: streams_of(&args.spec)?, ..Workload::default() },
     };
     apply_targets(&mut workload, &args.target)?;
     for stream in &mut workload.streams {
@@ -267,10 +231,6 @@ fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-fn nowhere() -> Target {
-    Target { path: "sim".into(), size_bytes: None }
-}
-
 /// What the flags say of targets and of the engine.
 pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Result<(), Failure> {
     if !args.targets.is_empty() {
@@ -282,7 +242,7 @@ pub(crate) fn apply_targets(workload: &mut Workload, args: &TargetArgs) -> Resul
     }
     workload.engine = args.engine.map_or(workload.engine, EngineChoice::from);
     if workload.targets.is_empty() && workload.engine.is_artificial() {
-        workload.targets = vec![Target { size_bytes: args.size, ..nowhere() }];
+        workload.targets = vec![Target { path: "sim".into(), size_bytes: args.size }];
     }
     if let Some(sim) = &args.sim {
         workload.sim = Some(simulated_device(sim)?);

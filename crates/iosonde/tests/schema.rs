@@ -1,9 +1,12 @@
 //! The published schemas are those of the code, and what the program prints keeps them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use jsonschema::Uri;
 use serde_json::Value;
 
 fn iosonde(args: &[&str]) -> Output {
@@ -12,51 +15,131 @@ fn iosonde(args: &[&str]) -> Output {
     command.args(args).env("IOSONDE_HISTORY", history).output().unwrap()
 }
 
-fn published(document: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("docs/schema").join(format!("{document}.json"))
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
 }
 
-fn read(path: &Path) -> Value {
+fn read(document: &str) -> Value {
+    let path = directory().join(format!("{document}.json"));
     let text = std::fs::read_to_string(path).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
+/// Finds the file that a published schema refers to, next to it.
+struct Published;
+
+impl jsonschema::Retrieve for Published {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        let name = uri.path().as_str().strip_prefix("/docs/schema/");
+        Ok(read(name.and_then(|name| name.strip_suffix(".json")).ok_or("not a schema")?))
+    }
+}
+
+/// What in a document is against its published schema.
+fn faults(document: &str, instance: &Value) -> Vec<String> {
+    let base = format!("file:///docs/schema/{document}.json");
+    let options = jsonschema::options().with_base_uri(base).with_retriever(Published);
+    let validator = options.build(&read(document)).unwrap();
+    validator.iter_errors(instance).map(|e| format!("{}: {e}", e.instance_path())).collect()
+}
+
 fn assert_keeps(document: &str, instance: &Value) {
-    let validator = jsonschema::validator_for(&read(&published(document))).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(instance).map(|e| format!("{}: {e}", e.instance_path())).collect();
-    assert!(errors.is_empty(), "{document}: {errors:#?}");
+    let faults = faults(document, instance);
+    assert!(faults.is_empty(), "{document}: {faults:#?}");
+}
+
+/// What `iosonde schema` offers as JSON Schema, in its order.
+fn printed_schemas() -> Vec<(String, Value)> {
+    let help = iosonde(&["schema", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let names = help.lines().filter_map(|line| line.trim().strip_prefix("- ")?.split_once(':'));
+    let names: Vec<_> = names.map(|(name, _)| name).filter(|n| *n != "diskspd-profile").collect();
+    for kind in results::KINDS {
+        assert!(names.contains(&kind.name()), "{} is missing: {names:?}", kind.name());
+    }
+    let printed = names.into_iter().map(|name| {
+        let output = iosonde(&["schema", name]);
+        assert!(output.status.success());
+        (name.to_owned(), serde_json::from_slice(&output.stdout).unwrap())
+    });
+    printed.collect()
+}
+
+/// A definition, the file that has it, and what the other files call it.
+struct Definition {
+    file: String,
+    reference: String,
+    says: Value,
+}
+
+/// Every definition by its name. The first schema that needs one has it.
+fn definitions(schemas: &[(String, Value)]) -> BTreeMap<String, Definition> {
+    let mut all = BTreeMap::new();
+    for (file, schema) in schemas {
+        let mut root = schema.as_object().unwrap().clone();
+        let own = root.remove("$defs").unwrap_or_default();
+        root.remove("$schema");
+        let title = root.remove("title").unwrap();
+        let (file, reference) = (file.clone(), format!("{file}.json"));
+        let whole = Definition { file: file.clone(), reference, says: root.into() };
+        all.entry(title.as_str().unwrap().to_owned()).or_insert(whole);
+        for (name, says) in own.as_object().unwrap() {
+            let reference = format!("{file}.json#/$defs/{name}");
+            let here = Definition { file: file.clone(), reference, says: says.clone() };
+            let first = all.entry(name.clone()).or_insert(here);
+            assert_eq!(&first.says, says, "two things called {name}: rename one for its schema");
+        }
+    }
+    all
+}
+
+/// The schemas as files next to each other, each definition in one of them, to which the others refer.
+fn as_files(mut schemas: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    fn refer(value: &mut Value, place: &dyn Fn(&str) -> Option<String>) {
+        match value {
+            Value::Object(fields) => {
+                let name = fields.get("$ref").and_then(|r| r.as_str()?.strip_prefix("#/$defs/"));
+                if let Some(place) = name.and_then(place) {
+                    fields.insert("$ref".to_owned(), place.into());
+                }
+                fields.values_mut().for_each(|value| refer(value, place));
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| refer(value, place)),
+            _ => {}
+        }
+    }
+    let definitions = definitions(&schemas);
+    for (file, schema) in &mut schemas {
+        let fields = schema.as_object_mut().unwrap();
+        if let Some(own) = fields.get_mut("$defs").and_then(Value::as_object_mut) {
+            own.retain(|name, _| definitions[name].file == *file);
+            if own.is_empty() {
+                fields.remove("$defs");
+            }
+        }
+        refer(schema, &|name| {
+            let definition = &definitions[name];
+            (definition.file != *file).then(|| definition.reference.clone())
+        });
+    }
+    schemas
 }
 
 /// Run with `IOSONDE_UPDATE=1` to write the schemas anew after a change of the documents.
 #[test]
 fn the_published_schemas_are_those_of_the_code() {
-    for document in [
-        "measurement",
-        "runs",
-        "assessment",
-        "knee",
-        "sweep",
-        "sizes",
-        "scale",
-        "cycle",
-        "recording",
-        "validation",
-        "durability",
-        "comparison",
-        "trend",
-        "drift",
-        "inspection",
-    ] {
-        let printed = iosonde(&["schema", document]);
-        assert!(printed.status.success());
-        let path = published(document);
+    let printed = printed_schemas();
+    for (name, schema) in &printed {
+        let valid = jsonschema::validator_for(schema);
+        assert!(valid.is_ok(), "`iosonde schema {name}` is not whole: {valid:?}");
+    }
+    for (name, schema) in as_files(printed) {
         if std::env::var_os("IOSONDE_UPDATE").is_some() {
-            std::fs::write(&path, &printed.stdout).unwrap();
+            let ordered = results::Schema::try_from(schema.clone()).unwrap();
+            let text = serde_json::to_string_pretty(&ordered).unwrap() + "\n";
+            std::fs::write(directory().join(format!("{name}.json")), text).unwrap();
         }
-        let current: Value = serde_json::from_slice(&printed.stdout).unwrap();
-        assert_eq!(current, read(&path), "docs/schema/{document}.json is stale");
+        assert_eq!(schema, read(&name), "docs/schema/{name}.json is stale");
     }
 }
 
@@ -122,7 +205,11 @@ fn knees_keep_their_schema() {
     let short = ["--seconds", "1", "--precision", "0", "--quiet"];
     let output = iosonde(&[&["knee", "--engine", "sim", "--json"], &sim[..], &short[..]].concat());
     assert_eq!(output.status.code(), Some(0));
-    assert_keeps("knee", &serde_json::from_slice(&output.stdout).unwrap());
+    let mut document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_keeps("knee", &document);
+    // Another file says what a measurement is, and it is read.
+    document["measurements"][0]["total"]["iops"] = "many".into();
+    assert_eq!(faults("knee", &document).len(), 1);
 }
 
 #[test]

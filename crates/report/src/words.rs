@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use results::{Latency, Measurement, Origin, Source, Statistics, Sweep};
+pub(crate) use workload::plural;
 use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 
 /// What stands where there is no figure.
@@ -97,11 +98,6 @@ pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
         results::claims::Outcome::NotMet => "not met",
         results::claims::Outcome::NotMeasured => "not measured",
     }
-}
-
-/// A noun with its number: `1 thread`, `4 threads`.
-pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
 /// `direct` or `buffered`, and whether writes are durable.

@@ -126,6 +126,7 @@ pub struct ComparedFigure {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "LoadFigure")]
 pub enum Figure {
     /// I/Os for each second.
     Iops,

@@ -73,8 +73,21 @@ pub use validation::{
     Validation, ValidationPhase, ValidationVerdict, WrongSector, still_wrong,
 };
 
+pub use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+
 /// The JSON Schema of one of the documents.
 #[must_use]
-pub fn schema_of<T: schemars::JsonSchema>() -> schemars::Schema {
-    schemars::schema_for!(T)
+pub fn schema_of<T: schemars::JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(join_lines));
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+/// A paragraph of a description is one line, wherever the source wraps it.
+fn join_lines(schema: &mut Schema) {
+    if let Some(serde_json::Value::String(text)) = schema.get_mut("description") {
+        let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
+        *text = paragraphs.join("\n\n");
+    }
 }

@@ -1,5 +1,6 @@
 //! The document of a validation, `iosonde.validation/1`: did the storage return what was written?
 
+use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -134,6 +135,19 @@ pub struct DatabaseWork {
     pub lengthened: u64,
 }
 
+impl AddAssign for DatabaseWork {
+    fn add_assign(&mut self, other: Self) {
+        self.pages_checked += other.pages_checked;
+        self.cache_hits += other.cache_hits;
+        self.changes += other.changes;
+        self.no_room += other.no_room;
+        self.commits += other.commits;
+        self.checkpoints += other.checkpoints;
+        self.shortened += other.shortened;
+        self.lengthened += other.lengthened;
+    }
+}
+
 /// A file of the simulated database, and what was done to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidatedFile {
@@ -184,7 +198,7 @@ pub struct FileThrottling {
 
 /// What happened to a page.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum PageDamage {
@@ -215,6 +229,20 @@ pub const NEWER_BECAUSE: &str =
     "another program writes to the file, or the ledger is older than the data";
 
 impl PageDamage {
+    /// Every damage, in the order in which it is listed.
+    pub const ALL: [Self; 10] = [
+        Self::BitError,
+        Self::TornPage,
+        Self::LostWrite,
+        Self::StaleRead,
+        Self::NewerThanKnown,
+        Self::MisdirectedWrite,
+        Self::MisdirectedRead,
+        Self::Zeroed,
+        Self::ForeignData,
+        Self::ChecksumOnly,
+    ];
+
     /// The words for it where it happened to a block of the log.
     #[must_use]
     pub fn words_of_block(self) -> &'static str {
@@ -240,7 +268,7 @@ impl PageDamage {
 }
 
 /// Whether reading a wrong page again gave what should be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Persistence {
     /// It did: what is stored is right, and what was read was not.

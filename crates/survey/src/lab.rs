@@ -396,8 +396,7 @@ impl Setup {
     }
 
     fn timed(&self, streams: Vec<Stream>, timing: Timing) -> Workload {
-        let nowhere = Target { path: PathBuf::new(), size_bytes: None };
-        let default = Workload::single(nowhere, Stream::default());
+        let default = Workload::default();
         Workload {
             targets: self.targets.clone(),
             streams,

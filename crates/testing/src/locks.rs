@@ -4,11 +4,25 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// How many POSIX locks the process has on the file.
 pub fn held(process: u32, path: &Path) -> io::Result<usize> {
     let inode = fs::metadata(path)?.ino();
     Ok(count(&fs::read_to_string("/proc/locks")?, process, inode))
+}
+
+/// Whether the process comes to have so many locks on the file. The kernel's list is read in pieces and may miss a lock while
+/// other locks come and go, so it is read again until it has them, for half a second.
+#[must_use]
+pub fn settle_at(process: u32, path: &Path, count: usize) -> bool {
+    (0..50).any(|_| {
+        let settled = held(process, path).is_ok_and(|held| held == count);
+        if !settled {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        settled
+    })
 }
 
 /// Whether the process has the file open; false where it has ended.

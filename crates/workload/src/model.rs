@@ -93,13 +93,12 @@ pub struct Target {
     pub size_bytes: Option<Bytes>,
 }
 
-impl Workload {
-    /// A workload of one stream on one target, everything else by default.
-    #[must_use]
-    pub fn single(target: Target, stream: Stream) -> Self {
+impl Default for Workload {
+    /// The usual stream, on no target yet.
+    fn default() -> Self {
         Self {
-            targets: vec![target],
-            streams: vec![stream],
+            targets: Vec::new(),
+            streams: one_stream(),
             seconds: default_seconds(),
             precision: None,
             warmup_seconds: default_warmup(),
@@ -112,6 +111,14 @@ impl Workload {
             seed: default_seed(),
             sim: None,
         }
+    }
+}
+
+impl Workload {
+    /// A workload of one stream on one target, everything else by default.
+    #[must_use]
+    pub fn single(target: Target, stream: Stream) -> Self {
+        Self { targets: vec![target], streams: vec![stream], ..Self::default() }
     }
 
     /// Threads in all: of every stream on each of its targets, or on all of them.

@@ -8,7 +8,7 @@ use crate::model::Workload;
 use crate::order::{Buffers, PoolShare};
 use crate::stream::{Block, Content, Distribution, Pattern, Stream, SyncCall};
 use crate::sweep::Matrix;
-use crate::units::show_number;
+use crate::units::{plural, show_number};
 
 impl Workload {
     /// The load in one phrase, stream by stream, without its depth.
@@ -39,7 +39,7 @@ impl Stream {
             };
             words.push_str(&format!(
                 ", {call} after {}",
-                plural(sync.every_writes, "write", "writes")
+                plural(sync.every_writes.into(), "write", "writes")
             ));
         }
         if let Some(rate) = self.rate {
@@ -71,11 +71,12 @@ impl Stream {
             Buffers::Single => {}
             Buffers::Large => words.push_str(", in large pages"),
             Buffers::Scattered { pieces } => {
-                words.push_str(&format!(", over {}", plural(pieces, "piece", "pieces")));
+                words.push_str(&format!(", over {}", plural(pieces.into(), "piece", "pieces")));
             }
             Buffers::Pages { bytes } => words.push_str(&format!(", over pages of {bytes}")),
             Buffers::Copied { pieces } => {
-                words.push_str(&format!(", copied in {}", plural(pieces, "piece", "pieces")));
+                words
+                    .push_str(&format!(", copied in {}", plural(pieces.into(), "piece", "pieces")));
             }
         }
         words.push_str(match self.pool.as_ref().map(|p| &p.share) {
@@ -209,11 +210,6 @@ fn direction(stream: &Stream) -> String {
 
 fn percent(value: f64) -> String {
     format!("{} %", show_number(value))
-}
-
-/// A noun with its number: `1 write`, `4 writes`.
-fn plural(n: u32, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

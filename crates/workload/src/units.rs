@@ -237,6 +237,12 @@ pub fn show_number(value: f64) -> String {
     }
 }
 
+/// A count with its noun: `1 result`, `4 000 results`.
+#[must_use]
+pub fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", show_number(count as f64), if count == 1 { one } else { many })
+}
+
 /// A whole number with a space between groups of three digits: `1 234 567`.
 fn group_thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());

@@ -48,6 +48,18 @@ impl Figures {
     }
 }
 
+/// The columns of the table.
+const HEAD: [&str; 8] = [
+    "writes",
+    "verified IOPS",
+    "unverified IOPS",
+    "ratio",
+    "user CPU for an I/O, verified",
+    "unverified",
+    "fio, verify=crc32c",
+    "ratio to fio",
+];
+
 /// Compares in turns; gives what the page says, and whether the limits hold.
 pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool), Error> {
     let directory = match &arguments.dir {
@@ -93,16 +105,6 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
         holds &= row.1;
         rows.push(row.0);
     }
-    let head = [
-        "writes",
-        "verified IOPS",
-        "unverified IOPS",
-        "ratio",
-        "user CPU for an I/O, verified",
-        "unverified",
-        "fio, verify=crc32c",
-        "ratio to fio",
-    ];
     let text = format!(
         "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} CPUs ({{CPU}}), {{DATE}}. Verified: `iosonde validate \
          --workload random`, which makes every page that it writes and checks every page that it reads; unverified: the same with `iosonde run`; \
@@ -115,7 +117,7 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
          at most {CPU_MOST} of fio's user CPU in each row.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
         arguments.rounds,
-        table(&head.map(str::to_owned), &rows)
+        table(&HEAD.map(str::to_owned), &rows)
     );
     Ok((machine::here(&text), holds))
 }

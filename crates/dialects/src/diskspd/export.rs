@@ -9,6 +9,7 @@ use super::profile::{
     CacheMode, Distribution, DistributionKind, DistributionRange, FlushType, Processor, Profile,
     Target, ThreadTarget, Throughput, TimeSpan, WriteContent,
 };
+use crate::losses::Losses;
 
 /// Processors of a group, as Windows counts them.
 const GROUP_CPUS: u32 = 64;
@@ -16,38 +17,39 @@ const GROUP_CPUS: u32 = 64;
 /// A workload as a profile of one time span, and what of it is lost.
 #[must_use]
 pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
-    let mut made = Made { lost: Vec::new(), of: String::new(), targets: Vec::new() };
+    let mut made = Made::default();
     let pool = workload.streams.first().filter(|s| s.pool.is_some());
     let shared =
         pool.is_some() && workload.streams.iter().skip(1).all(|s| s.joined && s.pool.is_some());
     // One switch of a time span makes new random bytes of all buffers that would hold the bytes 0 to 255.
     let random = workload.streams.iter().any(|s| s.writes() && s.content == Content::Random);
     for stream in &workload.streams {
-        made.of = format!("`{}`: ", stream.name);
+        made.losses.begin_stream(&stream.name);
         made.stream(workload, stream, shared);
         made.unlike(stream, random);
     }
-    made.of.clear();
-    made.lose_if(workload.precision.is_some(), "the end of the window when a precision is reached");
-    made.lose_if(
+    made.losses.end_streams();
+    made.losses
+        .add_if(workload.precision.is_some(), "the end of the window when a precision is reached");
+    made.losses.add_if(
         workload.completion == Completion::Spin,
         "waiting without sleep (completion = \"spin\")",
     );
-    made.lose_if(
+    made.losses.add_if(
         workload.on_error == OnError::Continue,
         "going on after a failed I/O; DiskSpd ends",
     );
-    made.lose_if(workload.engine.is_artificial(), "the engine; DiskSpd makes real I/O");
+    made.losses.add_if(workload.engine.is_artificial(), "the engine; DiskSpd makes real I/O");
     let cpus = workload.streams.first().map(|s| s.cpus.clone()).unwrap_or_default();
     let differ = workload.streams.iter().any(|s| s.cpus != cpus);
-    made.lose_if(differ, "the CPUs of each stream; those of the first are written for all");
+    made.losses.add_if(differ, "the CPUs of each stream; those of the first are written for all");
     let interval_ms = u32::try_from(workload.interval_ns.0 / 1_000_000).unwrap_or(u32::MAX);
     let span = TimeSpan {
         duration_s: made.whole("seconds", workload.seconds),
         warmup_s: made.whole("warmup_seconds", workload.warmup_seconds),
         cooldown_s: made.whole("cooldown_seconds", workload.cooldown_seconds),
         seed: u32::try_from(workload.seed).unwrap_or_else(|_| {
-            made.lose("a seed of more than 32 bits");
+            made.losses.add("a seed of more than 32 bits");
             0
         }),
         thread_count: pool.filter(|_| shared).map_or(0, |s| s.threads),
@@ -67,31 +69,20 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
         targets: made.targets,
         ..TimeSpan::default()
     };
-    (Profile { time_spans: vec![span], ..Profile::default() }, made.lost)
+    (Profile { time_spans: vec![span], ..Profile::default() }, made.losses.into_sentences())
 }
 
 /// What was made so far.
+#[derive(Default)]
 struct Made {
-    lost: Vec<String>,
-    /// What is being written, with a colon.
-    of: String,
+    losses: Losses,
     targets: Vec<Target>,
 }
 
 impl Made {
-    fn lose(&mut self, what: &str) {
-        self.lost.push(format!("{}{what}", self.of));
-    }
-
-    fn lose_if(&mut self, is_so: bool, what: &str) {
-        if is_so {
-            self.lose(what);
-        }
-    }
-
     /// Whole seconds.
     fn whole(&mut self, name: &str, seconds: f64) -> u32 {
-        self.lose_if(seconds.fract() != 0.0, &format!("parts of a second of {name}"));
+        self.losses.add_if(seconds.fract() != 0.0, &format!("parts of a second of {name}"));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let whole = seconds.ceil() as u32;
         whole
@@ -103,7 +94,7 @@ impl Made {
         let mut one = self.common(workload, stream, shared);
         self.order(stream, &mut one);
         self.pace(stream, &mut one, indexes.len(), shared);
-        self.lose_if(
+        self.losses.add_if(
             stream.sync.is_some(),
             "calls that flush (sync); DiskSpd has write-through only",
         );
@@ -111,13 +102,13 @@ impl Made {
         let weights = match stream.pool.as_ref().map(|p| &p.share) {
             Some(PoolShare::Drawn { weights }) => weights.clone(),
             Some(PoolShare::InTurn) => {
-                self.lose("targets in turn; DiskSpd draws them");
+                self.losses.add("targets in turn; DiskSpd draws them");
                 Vec::new()
             }
             _ => Vec::new(),
         };
         if stream.pool.is_some() && !shared {
-            self.lose("threads that work on all targets beside streams that have their own; each target has threads");
+            self.losses.add("threads that work on all targets beside streams that have their own; each target has threads");
         }
         for (number, index) in indexes.iter().enumerate() {
             let Some(place) = workload.targets.get(*index) else { continue };
@@ -142,12 +133,12 @@ impl Made {
             Some(Priority::Idle) => 1,
             Some(Priority::BestEffort { level: 7 }) => 2,
             Some(_) => {
-                self.lose("the I/O priority; DiskSpd has normal, low and very low");
+                self.losses.add("the I/O priority; DiskSpd has normal, low and very low");
                 3
             }
         };
         let buffers = matches!(stream.buffers, Buffers::Single | Buffers::Large);
-        self.lose_if(!buffers, "the layout of the buffers");
+        self.losses.add_if(!buffers, "the layout of the buffers");
         let depth_is_shared = stream.pool.as_ref().is_some_and(|p| p.share != PoolShare::Each);
         Target {
             base_offset_bytes: stream.offset_bytes.0,
@@ -173,14 +164,12 @@ impl Made {
     fn order(&mut self, stream: &Stream, one: &mut Target) {
         if let Some(mix) = &stream.mix {
             let n = mix.parts.len();
-            self.lose(&format!("the mix of {n} kinds; its means are written"));
+            self.losses.add(&format!("the mix of {n} kinds; its means are written"));
         }
         let most = stream.blocks.iter().max_by_key(|b| b.weight).map_or(0, |b| b.bytes.0);
         one.block_bytes = u32::try_from(most).unwrap_or(u32::MAX);
-        self.lose_if(
-            stream.blocks.len() > 1,
-            "block sizes but the most frequent; a target has one",
-        );
+        self.losses
+            .add_if(stream.blocks.len() > 1, "block sizes but the most frequent; a target has one");
         if let Some(order) = &stream.diskspd {
             one.step_bytes = Some(order.step_bytes.0);
             one.thread_stride_bytes = order.thread_stride_bytes.0;
@@ -199,15 +188,18 @@ impl Made {
             if stream.pattern == Pattern::Random { 100 } else { stream.random_percent.into() };
         one.step_bytes = random.then(|| stream.alignment());
         let partly = random && one.random_percent < 100 && stream.reads() && stream.writes();
-        self.lose_if(partly, "a direction for each I/O; DiskSpd draws it where a random I/O is");
+        self.losses
+            .add_if(partly, "a direction for each I/O; DiskSpd draws it where a random I/O is");
         match stream.pattern {
             Pattern::Random | Pattern::Sequential => {}
             Pattern::SequentialShared => one.interlocked = !random,
             Pattern::Stride { stride_bytes } => one.step_bytes = Some(stride_bytes.0),
-            Pattern::Matrix { .. } => self.lose("SQLIO's matrix; a sequential order is written"),
+            Pattern::Matrix { .. } => {
+                self.losses.add("SQLIO's matrix; a sequential order is written");
+            }
         }
         let spread = stream.pattern == Pattern::Sequential && stream.threads > 1 && !random;
-        self.lose_if(
+        self.losses.add_if(
             spread,
             "threads spread over the file; all begin at its first block (-T sets them apart)",
         );
@@ -230,8 +222,8 @@ impl Made {
                 one.distribution =
                     distribution(&DiskspdSlices::Percent(vec![(access, span), rest]));
             }
-            Spread::Hot { .. } => self.lose("a hot part in fractions of a percent"),
-            Spread::Zipf { .. } => self.lose("Zipf's distribution; offsets are even"),
+            Spread::Hot { .. } => self.losses.add("a hot part in fractions of a percent"),
+            Spread::Zipf { .. } => self.losses.add("Zipf's distribution; offsets are even"),
         }
     }
 
@@ -249,11 +241,11 @@ impl Made {
                 reason = "saturates"
             )]
             let whole = (each.round() as u32).max(1);
-            self.lose_if(
+            self.losses.add_if(
                 (f64::from(whole) - each).abs() > 1e-6 * each,
                 "parts of an I/O, or of a byte in a millisecond, in the rate",
             );
-            self.lose_if(
+            self.losses.add_if(
                 rate.arrival != Arrival::Capped,
                 "an open loop: what it offers is the most that DiskSpd does",
             );
@@ -267,11 +259,11 @@ impl Made {
             let ms = think.pause_ns.0.div_ceil(1_000_000);
             one.think_ms = Some(u32::try_from(ms).unwrap_or(u32::MAX));
             one.burst_ios = Some(think.burst_ios.saturating_mul(threads));
-            self.lose_if(
+            self.losses.add_if(
                 !think.pause_ns.0.is_multiple_of(1_000_000),
                 "parts of a millisecond in the pauses",
             );
-            self.lose_if(
+            self.losses.add_if(
                 think.from == ThinkFrom::Completion,
                 "pauses from the completion of a burst; DiskSpd's begin when it is issued",
             );
@@ -291,7 +283,7 @@ impl Made {
         } else {
             "what is written; it is the bytes 0 to 255 over and over"
         };
-        self.lose_if(unlike, what);
+        self.losses.add_if(unlike, what);
     }
 }
 

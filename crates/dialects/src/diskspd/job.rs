@@ -69,7 +69,6 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         if streams.len() == 1 { vec![end(first)] } else { span.targets.iter().map(end).collect() };
     let mode = common_mode(&mut streams);
     let asked = targets.iter().map(|target| target.size_bytes.map(|size| size.0)).collect();
-    let nowhere = workload::Target { path: PathBuf::new(), size_bytes: None };
     let workload = Workload {
         targets,
         streams,
@@ -79,7 +78,7 @@ pub fn job(span: &TimeSpan, drives: &Drives) -> Result<Job, Vec<String>> {
         mode,
         interval_ns: Nanoseconds(u64::from(interval_ms) * 1_000_000),
         seed: u64::from(span.seed),
-        ..Workload::single(nowhere, Stream::default())
+        ..Workload::default()
     };
     Ok(Job { workload, names, notes: notes::of(span), ends, asked })
 }

@@ -87,7 +87,7 @@ impl Options {
         stream.offset_bytes = Bytes(reader.size("offset").unwrap_or(0));
         stream.align_bytes = reader.size("blockalign").or_else(|| reader.size("ba")).map(Bytes);
         let targets = reader.targets(job);
-        let mut workload = Workload { targets, ..Workload::single(unknown(), stream) };
+        let mut workload = Workload { targets, streams: vec![stream], ..Workload::default() };
         workload.warmup_seconds = reader.seconds("ramp_time").unwrap_or(0.0);
         workload.seed = reader.number("randseed").map_or(workload.seed, u64::from);
         let direct = reader.flag("direct");
@@ -107,10 +107,6 @@ impl Options {
         warnings.extend(reader.rest());
         (workload, warnings)
     }
-}
-
-fn unknown() -> Target {
-    Target { path: "unknown".into(), size_bytes: None }
 }
 
 /// Takes options one after the other; what is left at the end has no word here.

@@ -9,6 +9,7 @@ use workload::{
 use super::config::{AccessSpec, Config, Kind, Manager, Setup, Target, Worker};
 use super::mix::NoSpec;
 use crate::fio::jobs::in_percent;
+use crate::losses::Losses;
 
 /// The most workers that are written.
 const WORKERS_MAX: u64 = 10_000;
@@ -46,10 +47,10 @@ impl Config {
         }
         let mut made = Made::default();
         for stream in &workload.streams {
-            made.of = format!("`{}`: ", stream.name);
+            made.losses.begin_stream(&stream.name);
             made.stream(workload, stream)?;
         }
-        made.of.clear();
+        made.losses.end_streams();
         let setup = made.setup(workload);
         let manager = Manager {
             id: 1,
@@ -63,7 +64,7 @@ impl Config {
             specs: made.specs,
             managers: vec![manager],
         };
-        Ok((config, made.lost))
+        Ok((config, made.losses.into_sentences()))
     }
 }
 
@@ -72,43 +73,33 @@ impl Config {
 struct Made {
     specs: Vec<AccessSpec>,
     workers: Vec<Worker>,
-    lost: Vec<String>,
-    /// What is being written, with a colon.
-    of: String,
+    losses: Losses,
 }
 
 impl Made {
-    fn lose(&mut self, what: &str) {
-        self.lost.push(format!("{}{what}", self.of));
-    }
-
-    fn lose_if(&mut self, is_so: bool, what: &str) {
-        if is_so {
-            self.lose(what);
-        }
-    }
-
     fn setup(&mut self, workload: &Workload) -> Setup {
         let parts = "parts of a second of seconds or warmup_seconds";
-        self.lose_if(workload.seconds.fract() + workload.warmup_seconds.fract() != 0.0, parts);
-        self.lose_if(
+        self.losses
+            .add_if(workload.seconds.fract() + workload.warmup_seconds.fract() != 0.0, parts);
+        self.losses.add_if(
             workload.mode != Mode::Direct,
             "the operating system's cache; IOMeter goes past it",
         );
-        self.lose_if(
+        self.losses.add_if(
             workload.precision.is_some(),
             "the end of the window when a precision is reached",
         );
-        self.lose_if(workload.cooldown_seconds > 0.0, "I/O after the window (cooldown_seconds)");
-        self.lose_if(
+        self.losses
+            .add_if(workload.cooldown_seconds > 0.0, "I/O after the window (cooldown_seconds)");
+        self.losses.add_if(
             workload.completion == Completion::Spin,
             "waiting without sleep (completion = \"spin\")",
         );
-        self.lose_if(
+        self.losses.add_if(
             workload.on_error == OnError::Stop,
             "the end at a failed I/O (on_error = \"stop\"); IOMeter goes on",
         );
-        self.lose_if(workload.engine.is_artificial(), "the engine; IOMeter makes real I/O");
+        self.losses.add_if(workload.engine.is_artificial(), "the engine; IOMeter makes real I/O");
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let [seconds, ramp_seconds] =
             [workload.seconds, workload.warmup_seconds].map(|s| s.ceil() as u32);
@@ -129,7 +120,7 @@ impl Made {
         let wrong = |reason| NoConfig::Spec { stream: stream.name.clone(), reason };
         let (spec, lost) = AccessSpec::from_mix(&name, &mix).map_err(wrong)?;
         for what in &lost {
-            self.lose(what);
+            self.losses.add(what);
         }
         self.unsaid(stream);
         let pattern = self.pattern(stream);
@@ -165,7 +156,7 @@ impl Made {
         let offset = stream.offset_bytes.0;
         let used = stream.span_bytes.map(|s| s.0).or(size.map(|s| s.saturating_sub(offset)));
         let odd = !offset.is_multiple_of(sector) || used.is_some_and(|u| !u.is_multiple_of(sector));
-        self.lose_if(odd, &format!("parts of a sector of {sector} bytes in the used part"));
+        self.losses.add_if(odd, &format!("parts of a sector of {sector} bytes in the used part"));
         Worker {
             kind: Kind::Disk,
             outstanding: stream.depth,
@@ -193,9 +184,7 @@ impl Made {
                 let what = format!(
                     "`{path}` stands as it is; IOMeter works on devices and on the file `iobw.tst` at the top of a file system"
                 );
-                if !self.lost.iter().any(|lost| lost.ends_with(&what)) {
-                    self.lose(&what);
-                }
+                self.losses.add_once(&what);
                 (path.to_owned(), SECTOR_BYTES)
             }
         }
@@ -205,13 +194,13 @@ impl Made {
     fn mix(&mut self, stream: &Stream) -> Mix {
         let sizes: Vec<(u64, u32)> = stream.blocks.iter().map(|b| (b.bytes.0, b.weight)).collect();
         let (percents, exact) = in_percent(&sizes);
-        self.lose_if(!exact, "parts of a percent in the weights of the blocks");
+        self.losses.add_if(!exact, "parts of a percent in the weights of the blocks");
         let random = stream.pattern == Pattern::Random;
         let random_percent = if random { 100 } else { stream.random_percent };
         let align = if random_percent == 0 { SECTOR_BYTES } else { stream.alignment() };
         let think = stream.think.filter(|think| {
             let from = think.from == ThinkFrom::Submission;
-            self.lose_if(
+            self.losses.add_if(
                 !from,
                 "pauses from the completion of a burst; IOMeter's begin when it is issued",
             );
@@ -229,7 +218,7 @@ impl Made {
             ..MixPart::default()
         };
         let several = think.is_some() && sizes.len() > 1;
-        self.lose_if(several, "the size of each I/O of a burst; a burst has one size");
+        self.losses.add_if(several, "the size of each I/O of a burst; a burst has one size");
         Mix { parts: stream.blocks.iter().zip(percents).map(part).collect() }
     }
 
@@ -237,33 +226,36 @@ impl Made {
     fn unsaid(&mut self, stream: &Stream) {
         let sequential = stream.pattern == Pattern::Sequential && stream.mix.is_none();
         let spread = sequential && stream.threads > 1 && stream.random_percent < 100;
-        self.lose_if(spread, "threads spread over the file; all workers begin at its first sector");
+        self.losses
+            .add_if(spread, "threads spread over the file; all workers begin at its first sector");
         let order = !matches!(stream.pattern, Pattern::Random | Pattern::Sequential);
-        self.lose_if(
+        self.losses.add_if(
             order || stream.diskspd.is_some(),
             "the order of offsets; IOMeter's goes on behind the last I/O or anywhere",
         );
-        self.lose_if(
+        self.losses.add_if(
             stream.distribution != Distribution::Uniform,
             "the distribution of random offsets; IOMeter's is even",
         );
-        self.lose_if(stream.rate.is_some(), "the rate; IOMeter goes as fast as it can");
-        self.lose_if(
+        self.losses.add_if(stream.rate.is_some(), "the rate; IOMeter goes as fast as it can");
+        self.losses.add_if(
             stream.sync.is_some() || stream.durable && stream.writes(),
             "flushes and durable writes; IOMeter has none",
         );
-        self.lose_if(!stream.buffers.is_single(), "the layout of the buffers");
-        self.lose_if(!stream.cpus.is_empty() || stream.priority.is_some(), "CPUs and I/O priority");
-        self.lose_if(
+        self.losses.add_if(!stream.buffers.is_single(), "the layout of the buffers");
+        self.losses
+            .add_if(!stream.cpus.is_empty() || stream.priority.is_some(), "CPUs and I/O priority");
+        self.losses.add_if(
             stream.mode.is_some() || stream.hint.is_some(),
             "the cache and the hints of one stream",
         );
-        self.lose_if(
+        self.losses.add_if(
             stream.joined || !stream.members.is_empty(),
             "threads that work on the targets of several streams",
         );
         let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
-        self.lose_if(!each, "a depth for all targets together; workers have it on each of them");
+        self.losses
+            .add_if(!each, "a depth for all targets together; workers have it on each of them");
     }
 
     /// The data pattern of what is written.
@@ -274,13 +266,13 @@ impl Made {
             Content::Fixed => 1,
             Content::Source { .. } if stream.content_file.is_none() => FULL_RANDOM,
             Content::Random => {
-                self.lose(
+                self.losses.add(
                     "bytes that never repeat; parts of a buffer of 16 MiB are written (pattern 2)",
                 );
                 FULL_RANDOM
             }
             _ => {
-                self.lose("what is written; it is one byte over and over, which compresses, too (pattern 0)");
+                self.losses.add("what is written; it is one byte over and over, which compresses, too (pattern 0)");
                 0
             }
         }

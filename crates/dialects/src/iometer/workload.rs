@@ -155,8 +155,7 @@ impl Config {
         if made.streams.is_empty() {
             return Err(NothingToDo::NoWorker);
         }
-        let nowhere = Place { path: PathBuf::new(), size_bytes: None };
-        let usual = Workload::single(nowhere, Stream::default());
+        let usual = Workload::default();
         let workload = Workload {
             seconds: setup.run_seconds().map_or(usual.seconds, |seconds| seconds as f64),
             warmup_seconds: f64::from(setup.ramp_seconds),

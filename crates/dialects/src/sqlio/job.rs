@@ -90,7 +90,6 @@ pub fn job(
         Buffering::None | Buffering::Hardware => Mode::Direct,
         Buffering::All | Buffering::Software => Mode::Buffered,
     };
-    let nowhere = Target { path: PathBuf::new(), size_bytes: None };
     let workload = Workload {
         targets,
         streams,
@@ -98,7 +97,7 @@ pub fn job(
         // What SQLIO prints includes the beginning.
         warmup_seconds: 0.0,
         mode,
-        ..Workload::single(nowhere, Stream::default())
+        ..Workload::default()
     };
     if workload.seconds < 60.0 && command.writes && around.seconds.is_none() {
         notes.push(format!(

@@ -219,14 +219,13 @@ fn workload(printout: &Printout, load: &Load, access: Access) -> Workload {
         Buffering::None | Buffering::Hardware => Mode::Direct,
         Buffering::All | Buffering::Software => Mode::Buffered,
     };
-    let nowhere = Target { path: PathBuf::new(), size_bytes: None };
     Workload {
         targets,
         streams,
         seconds: load.seconds as f64,
         warmup_seconds: 0.0,
         mode,
-        ..Workload::single(nowhere, Stream::default())
+        ..Workload::default()
     }
 }
 

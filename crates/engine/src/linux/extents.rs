@@ -1,43 +1,15 @@
 //! Which parts of a file are really there, and what reads can do on it.
-#![expect(unsafe_code, reason = "the extent map is an ioctl with a structure of variable length")]
+#![expect(unsafe_code, reason = "reads that must not wait are a system call of their own")]
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use inspect::{Writeback, extent_map};
 use rustix::fs::SeekFrom;
 use workload::Buffers as Layout;
 
 use crate::buffers::{BufferPlan, Buffers};
-
-/// `_IOWR('f', 11, struct fiemap)`.
-const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
-const FLAG_SYNC: u32 = 1;
-const EXTENT_LAST: u32 = 0x1;
-const EXTENT_UNWRITTEN: u32 = 0x800;
-const BATCH: usize = 128;
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Extent {
-    logical: u64,
-    physical: u64,
-    length: u64,
-    reserved: [u64; 2],
-    flags: u32,
-    reserved_tail: [u32; 3],
-}
-
-#[repr(C)]
-struct Map {
-    start: u64,
-    length: u64,
-    flags: u32,
-    mapped: u32,
-    count: u32,
-    reserved: u32,
-    extents: [Extent; BATCH],
-}
 
 /// Bytes of a file's first `size_bytes` that are holes or were never written: reading them measures nothing.
 ///
@@ -68,40 +40,18 @@ fn holes(file: &File, size_bytes: u64) -> Option<u64> {
 fn unwritten_extents(file: &File, size_bytes: u64) -> Option<u64> {
     let (mut at, mut present) = (0, 0);
     while at < size_bytes {
-        let batch = extents(file, at, size_bytes - at).ok()?;
+        let batch = extent_map(file, at, Writeback::First)?;
         let Some(last) = batch.last() else { break };
-        for extent in &batch {
-            let end = extent.logical.saturating_add(extent.length).min(size_bytes);
-            if extent.flags & EXTENT_UNWRITTEN == 0 {
-                present += end.saturating_sub(extent.logical.max(at));
-            }
+        for extent in batch.iter().filter(|extent| !extent.is_unwritten()) {
+            let end = extent.logical_end().min(size_bytes);
+            present += end.saturating_sub(extent.logical.max(at));
         }
-        let next = last.logical.saturating_add(last.length);
-        if last.flags & EXTENT_LAST != 0 || next <= at {
+        if last.is_last() || last.logical_end() <= at {
             break;
         }
-        at = next;
+        at = last.logical_end();
     }
     Some(size_bytes.saturating_sub(present))
-}
-
-fn extents(file: &File, start: u64, length: u64) -> io::Result<Vec<Extent>> {
-    let mut map = Map {
-        start,
-        length,
-        flags: FLAG_SYNC,
-        mapped: 0,
-        count: u32::try_from(BATCH).unwrap_or(0),
-        reserved: 0,
-        extents: [Extent::default(); BATCH],
-    };
-    // SAFETY: the structure has the kernel's layout and room for the `count` extents it names.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut map) };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let mapped = (map.mapped as usize).min(BATCH);
-    Ok(map.extents[..mapped].to_vec())
 }
 
 /// Whether a read that would have to wait is refused at once (RWF_NOWAIT), instead of not being possible at all.

@@ -16,29 +16,29 @@ fn a_further_connection_takes_no_lock_from_the_others() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.db");
     let place = Place::File(path.clone());
-    let locked = || locks::held(std::process::id(), &path).unwrap();
+    let locked = |count| locks::settle_at(std::process::id(), &path, count);
     let recorder = History::open(&place).unwrap();
     recorder.begin(&new("a", "p", "2026-11-23T12:00:00Z")).unwrap();
-    assert_eq!(locked(), 1, "of the recorder");
+    assert!(locked(1), "of the recorder");
     assert!(history::is_open(&path));
 
     let reader = History::open_existing(&place).unwrap();
-    assert_eq!(locked(), 1, "after another connection was opened");
+    assert!(locked(1), "after another connection was opened");
     // The second connection of the recorder itself.
     recorder.live_beat("a").unwrap();
-    assert_eq!(locked(), 1, "after the one for what is live was opened");
+    assert!(locked(1), "after the one for what is live was opened");
     let link = directory.path().join("link.db");
     symlink(&path, &link).unwrap();
     drop(History::open(&Place::File(link)).unwrap());
-    assert_eq!(locked(), 1, "after it was opened and closed by another name");
+    assert!(locked(1), "after it was opened and closed by another name");
     recorder.backup(&directory.path().join("copy.db")).unwrap();
-    assert_eq!(locked(), 1, "after a copy");
+    assert!(locked(1), "after a copy");
     assert_eq!(recorder.check().unwrap(), [""; 0]);
     drop(reader);
-    assert_eq!(locked(), 1, "after the other connection was closed");
+    assert!(locked(1), "after the other connection was closed");
 
     drop(recorder);
-    assert_eq!(locked(), 0, "of nobody");
+    assert!(locked(0), "of nobody");
     assert!(!history::is_open(&path));
     // Nobody has it open: what is there now is looked at before SQLite is.
     fs::write(&path, "something else").unwrap();

@@ -1,7 +1,7 @@
 //! Where a file lies on its device: the extent map of its file system.
 #![expect(unsafe_code, reason = "the extent map is an ioctl with a structure of variable length")]
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -20,15 +20,49 @@ const ENCODED: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
 
+/// Asks the file system to write what the page cache holds before it answers.
+const SYNC: u32 = 0x1;
+
+/// A part of a file that lies in one piece on its device (`struct fiemap_extent`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct Extent {
-    logical: u64,
+pub struct Extent {
+    /// Where it begins in the file.
+    pub logical: u64,
     physical: u64,
     length: u64,
     reserved: [u64; 2],
     flags: u32,
     reserved_tail: [u32; 3],
+}
+
+impl Extent {
+    /// Where it ends in the file.
+    #[must_use]
+    pub fn logical_end(&self) -> u64 {
+        self.logical.saturating_add(self.length)
+    }
+
+    /// Set aside for the file, but never written.
+    #[must_use]
+    pub fn is_unwritten(&self) -> bool {
+        self.flags & UNWRITTEN != 0
+    }
+
+    /// Whether the file has none after it.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.flags & LAST != 0
+    }
+}
+
+/// What happens to the parts of a file that are only in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writeback {
+    /// They are written first.
+    First,
+    /// They stay, and count as encoded.
+    Never,
 }
 
 #[repr(C)]
@@ -52,25 +86,27 @@ pub(super) fn extents(path: &Path) -> Option<Extents> {
     let mut summary = Summary::new(metadata.len());
     let mut at = 0;
     while at < metadata.len() {
-        let batch = batch(file.as_raw_fd(), at)?;
+        let batch = extent_map(&file, at, Writeback::Never)?;
         let Some(next) = summary.take(&batch).filter(|next| *next > at) else { break };
         at = next;
     }
     Some(summary.finish())
 }
 
-fn batch(file: libc::c_int, start: u64) -> Option<Vec<Extent>> {
+/// The next extents of a file from an offset on; None where its file system does not tell. A long map takes several calls.
+#[must_use]
+pub fn extent_map(file: &File, start: u64, writeback: Writeback) -> Option<Vec<Extent>> {
     let mut map = Map {
         start,
         length: u64::MAX - start,
-        flags: 0,
+        flags: if writeback == Writeback::First { SYNC } else { 0 },
         mapped: 0,
         count: u32::try_from(BATCH).unwrap_or(0),
         reserved: 0,
         extents: [Extent::default(); BATCH],
     };
     // SAFETY: the structure has the kernel's layout and room for the `count` extents it names.
-    let result = unsafe { libc::ioctl(file, FS_IOC_FIEMAP as _, &raw mut map) };
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut map) };
     (result == 0).then(|| map.extents.iter().take(map.mapped as usize).copied().collect())
 }
 
@@ -92,7 +128,7 @@ impl Summary {
         for extent in batch {
             let sums = &mut self.sums;
             sums.extents += 1;
-            let logical_end = extent.logical.saturating_add(extent.length);
+            let logical_end = extent.logical_end();
             // What was set aside beyond the end of the file is not of the file.
             let bytes = logical_end.min(sums.file_bytes).saturating_sub(extent.logical);
             let add = |sum: &mut u64| *sum = sum.saturating_add(bytes);
@@ -110,9 +146,9 @@ impl Summary {
             self.end = Some((logical_end, extent.physical.saturating_add(extent.length)));
         }
         let last = batch.last()?;
-        self.sums.cut_short = self.sums.extents >= EXTENTS_MAX && last.flags & LAST == 0;
-        let goes_on = last.flags & LAST == 0 && !self.sums.cut_short;
-        goes_on.then(|| last.logical.saturating_add(last.length))
+        self.sums.cut_short = self.sums.extents >= EXTENTS_MAX && !last.is_last();
+        let goes_on = !last.is_last() && !self.sums.cut_short;
+        goes_on.then(|| last.logical_end())
     }
 
     fn finish(mut self) -> Extents {

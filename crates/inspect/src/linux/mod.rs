@@ -21,6 +21,7 @@ mod storage;
 mod tests;
 mod tree;
 
+pub use extents::{Extent, Writeback, extent_map};
 pub(crate) use host::host;
 pub(crate) use inspection::inspection;
 pub(crate) use processors::processors;

@@ -4,10 +4,11 @@ use std::io;
 use std::time::Duration;
 
 use engine::{Finished, Op, Request};
+use results::Persistence;
 
 use super::{Busy, LOOK_UP_NS, Site, State, Task};
 use crate::checks::{Checks, Touched};
-use crate::classify::{Kept, whole_version};
+use crate::classify::whole_version;
 use crate::ledger::Claim;
 use crate::log::Log;
 use crate::past_cache;
@@ -284,7 +285,7 @@ impl Site<'_> {
             self.read_again((file, claim.page), (slot, index), bytes)
         });
         match kept {
-            Some(Kept::Persistent) => ledger.wrong(claim),
+            Some(Persistence::Persistent) => ledger.wrong(claim),
             _ => ledger.release(claim),
         }
     }

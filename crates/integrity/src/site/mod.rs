@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{Finished, Op, Queue, Request};
+use results::DatabaseWork;
 
 use crate::events::Cell;
-use crate::figures::{FileFigures, Work};
+use crate::figures::FileFigures;
 use crate::ledger::Claim;
 use crate::log::{Block, Log};
 use crate::page::PageId;
@@ -104,7 +105,7 @@ struct Dirty {
 pub(crate) struct Left {
     pub log: Option<Log>,
     pub figures: Vec<FileFigures>,
-    pub work: Work,
+    pub work: DatabaseWork,
     /// Why it could not go on.
     pub failed: Option<io::Error>,
 }
@@ -149,7 +150,7 @@ pub(crate) struct Site<'a> {
     fresh: Vec<Finished>,
     spare: Vec<Vec<Claim>>,
     figures: Vec<FileFigures>,
-    work: Work,
+    work: DatabaseWork,
     failed: Option<io::Error>,
     /// How many of its I/Os had been under way for long when it last looked.
     named: usize,
@@ -209,7 +210,7 @@ impl<'a> Site<'a> {
             fresh: Vec::with_capacity(depth as usize),
             spare: Vec::new(),
             figures: vec![FileFigures::default(); shared.paths.len()],
-            work: Work::default(),
+            work: DatabaseWork::default(),
             failed: None,
             named: 0,
             told_ns: 0,

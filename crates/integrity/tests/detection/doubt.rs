@@ -1,6 +1,6 @@
 //! Pages whose write has failed: what a read has shown of them must stay, where a read says what is on the media.
 
-use integrity::{Damage, Kept, PageOrder, PageUsers, Plan, Report, ScanUsers};
+use integrity::{PageDamage, PageOrder, PageUsers, Persistence, Plan, Report, ScanUsers};
 
 use super::storage::{Failure, Shared};
 use super::{failing, places, plan, validate_on};
@@ -30,7 +30,7 @@ fn a_version_that_was_read_after_a_failed_write_and_is_gone_is_found() {
     assert!(report.fault_count > 5 && storage.injected > 20, "{}", report.fault_count);
     for fault in &report.faults {
         let name = (fault.fault.damage, fault.fault.kept);
-        assert_eq!(name, (Damage::LostWrite, Kept::Persistent), "{fault}");
+        assert_eq!(name, (PageDamage::LostWrite, Persistence::Persistent), "{fault}");
         assert_eq!(fault.fault.found_version, Some(fault.fault.expected_version - 1), "{fault}");
     }
     // Each page of which the last version that was read is gone at the end was called so.

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use integrity::{
-    Damage, Hardening, Kept, Logging, Place, Plan, RandomUsers, Report, Role, ScanUsers, Shape,
-    TableUsers,
+    Hardening, Logging, PageDamage, Persistence, Place, Plan, RandomUsers, Report, Role, ScanUsers,
+    Shape, TableUsers,
 };
 
 use crate::storage::{Failure, PAGE, Shared, storage};
 use crate::{DATA_PAGES, LOG_BYTES, all_is_found, empty, failing, places, plan, validate_on};
 
 /// A failure, how often it happens, and its names.
-type Case = (Failure, u64, &'static [(Damage, Kept)]);
+type Case = (Failure, u64, &'static [(PageDamage, Persistence)]);
 
 const TWICE: u32 = 16;
 
@@ -106,7 +106,7 @@ fn faults_in_the_area_are_found() {
     assert_eq!(found, storage.lock().unwrap().seen_wrong);
     assert!(!found.is_empty());
     assert!(report.faults.iter().all(|f| f.path.ends_with("a.dbl")));
-    assert!(report.faults.iter().all(|f| f.fault.damage == Damage::LostWrite));
+    assert!(report.faults.iter().all(|f| f.fault.damage == PageDamage::LostWrite));
 }
 
 #[test]
@@ -195,16 +195,16 @@ fn tables_raise_no_alarm() {
 
 #[test]
 fn each_fault_is_found_among_tables() {
-    use Kept::{Persistent, Transient};
+    use Persistence::{Persistent, Transient};
 
-    const LOST: (Damage, Kept) = (Damage::LostWrite, Kept::Persistent);
+    const LOST: (PageDamage, Persistence) = (PageDamage::LostWrite, Persistence::Persistent);
     let cases: [Case; 6] = [
-        (Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]),
-        (Failure::BitFlipWrite, 41, &[(Damage::BitError, Persistent)]),
+        (Failure::BitFlipRead, 301, &[(PageDamage::BitError, Transient)]),
+        (Failure::BitFlipWrite, 41, &[(PageDamage::BitError, Persistent)]),
         (Failure::LostWrite, 41, &[LOST]),
-        (Failure::MisdirectedWrite, 41, &[(Damage::MisdirectedWrite, Persistent), LOST]),
-        (Failure::StaleRead, 601, &[(Damage::StaleRead, Transient)]),
-        (Failure::ZeroWrite, 41, &[(Damage::Zeroed, Persistent)]),
+        (Failure::MisdirectedWrite, 41, &[(PageDamage::MisdirectedWrite, Persistent), LOST]),
+        (Failure::StaleRead, 601, &[(PageDamage::StaleRead, Transient)]),
+        (Failure::ZeroWrite, 41, &[(PageDamage::Zeroed, Persistent)]),
     ];
     for (failure, every, names) in cases {
         let storage = failing(failure, every);

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{Damage, KeptError, KeptLedger, Phase, Place, Plan, Report, RunError, run_kept};
+use integrity::{
+    KeptError, KeptLedger, PageDamage, Phase, Place, Plan, Report, RunError, run_kept,
+};
 use proptest::prelude::*;
 
 use super::storage::{Memory, PAGE, Shared};
@@ -119,7 +121,7 @@ fn a_log_that_was_spoiled_meanwhile_ends_what_goes_on() {
     let last = reports.last().unwrap();
     assert!(last.log_fault_count > 0 && last.fault_count == 0 && last.work.changes == 0);
     for fault in &last.log_faults {
-        assert!(matches!(fault.damage, Damage::Torn | Damage::Zeroed), "{fault}");
+        assert!(matches!(fault.damage, PageDamage::TornPage | PageDamage::Zeroed), "{fault}");
         // When it was written is known of what this part of the run has written.
         assert_eq!(fault.written_after, None, "{fault}");
         assert!(fault.dump.contains(" exp ") && fault.rereads > 0, "{fault}");
@@ -161,7 +163,7 @@ fn a_ledger_older_than_the_data_is_told() {
     let report = one(&plan(), &places, &storage, &kept).unwrap();
     assert!(report.fault_count > 100, "{}", report.fault_count);
     for fault in &report.faults {
-        assert_eq!(fault.fault.damage, Damage::Newer, "{fault}");
+        assert_eq!(fault.fault.damage, PageDamage::NewerThanKnown, "{fault}");
         assert!(fault.to_string().contains("the ledger is older than the data"), "{fault}");
     }
 }
@@ -241,7 +243,7 @@ fn some_pages_and_blocks_of_another_run_are_damage() {
     // A page that was being written may be old or new, and an older one is neither.
     let wrong = DATA_PAGES - DATA_PAGES.div_ceil(10);
     assert_eq!(report.fault_count, wrong as u64, "{:?}", report.faults.first());
-    assert!(report.faults.iter().all(|f| f.fault.damage == Damage::Foreign));
+    assert!(report.faults.iter().all(|f| f.fault.damage == PageDamage::ForeignData));
     assert!(report.log_blocks > report.log_fault_count);
 }
 

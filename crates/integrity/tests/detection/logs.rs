@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{BlockSector, Damage, Event, Kept, NoticeKind, Place, Report, run};
+use integrity::{BlockSector, Event, NoticeKind, PageDamage, Persistence, Place, Report, run};
 
 use super::storage::{Failure, Memory, PAGE, Shared, storage};
 use super::{DATA_PAGES, places, plan};
@@ -27,7 +27,7 @@ fn log_fails(
     (log_bytes, seconds): (usize, u64),
     failure: Failure,
     every: u64,
-) -> (Report, Shared, Vec<Damage>) {
+) -> (Report, Shared, Vec<PageDamage>) {
     let (plan, storage) = (&plan(), storage(&[DATA_PAGES * PAGE, log_bytes]));
     {
         let mut storage = storage.lock().unwrap();
@@ -65,18 +65,18 @@ fn parts(report: &Report) -> BTreeSet<(u16, u64)> {
 /// Each of them had a number and a sentence, was called by the first words of it, and was not read again.
 #[test]
 fn each_fault_of_the_log_is_found_and_named() {
-    use Kept::{Persistent, Transient};
-    let lost = (Damage::LostWrite, Persistent);
+    use Persistence::{Persistent, Transient};
+    let lost = (PageDamage::LostWrite, Persistent);
     for (failure, every, names) in [
         (Failure::LostWrite, 5, vec![lost]),
-        (Failure::ZeroWrite, 5, vec![(Damage::Zeroed, Persistent)]),
-        (Failure::TornWrite(1), 5, vec![(Damage::Torn, Persistent)]),
-        (Failure::BitFlipWrite, 5, vec![(Damage::BitError, Persistent)]),
-        (Failure::MisdirectedWrite, 4, vec![(Damage::MisdirectedWrite, Persistent), lost]),
-        (Failure::BitFlipRead, 7, vec![(Damage::BitError, Transient)]),
-        (Failure::ZeroRead, 7, vec![(Damage::Zeroed, Transient)]),
-        (Failure::StaleRead, 7, vec![(Damage::StaleRead, Transient)]),
-        (Failure::MisdirectedRead, 7, vec![(Damage::MisdirectedRead, Transient)]),
+        (Failure::ZeroWrite, 5, vec![(PageDamage::Zeroed, Persistent)]),
+        (Failure::TornWrite(1), 5, vec![(PageDamage::TornPage, Persistent)]),
+        (Failure::BitFlipWrite, 5, vec![(PageDamage::BitError, Persistent)]),
+        (Failure::MisdirectedWrite, 4, vec![(PageDamage::MisdirectedWrite, Persistent), lost]),
+        (Failure::BitFlipRead, 7, vec![(PageDamage::BitError, Transient)]),
+        (Failure::ZeroRead, 7, vec![(PageDamage::Zeroed, Transient)]),
+        (Failure::StaleRead, 7, vec![(PageDamage::StaleRead, Transient)]),
+        (Failure::MisdirectedRead, 7, vec![(PageDamage::MisdirectedRead, Transient)]),
     ] {
         let (report, storage, told) = log_fails(SHORT_LOG, failure, every);
         assert!(report.log_fault_count > 2, "{failure:?}: {}", report.log_fault_count);
@@ -93,7 +93,9 @@ fn each_fault_of_the_log_is_found_and_named() {
             assert_eq!(fault.first_byte / 512, first, "{fault}");
             assert_eq!(fault.rereads, if fault.kept == Transient { 1 } else { 2 }, "{fault}");
         }
-        let there = |n: &(Damage, Kept)| report.log_faults.iter().any(|f| (f.damage, f.kept) == *n);
+        let there = |n: &(PageDamage, Persistence)| {
+            report.log_faults.iter().any(|f| (f.damage, f.kept) == *n)
+        };
         assert!(names.iter().all(there), "{failure:?}: {told:?}");
     }
 }
@@ -103,7 +105,7 @@ fn each_fault_of_the_log_is_found_and_named() {
 fn what_nobody_has_written_is_foreign() {
     let (report, ..) = log_fails(LONG_LOG, Failure::LostWrite, 5);
     assert!(report.log_fault_count > 5, "{}", report.log_fault_count);
-    assert!(report.log_faults.iter().all(|f| f.damage == Damage::Foreign));
+    assert!(report.log_faults.iter().all(|f| f.damage == PageDamage::ForeignData));
 }
 
 /// It was "foreign data": the log and the data of a database are on one array, where a write may miss the file.
@@ -117,7 +119,7 @@ fn what_belongs_into_the_log_is_recognised_in_a_page() {
     assert!(seen.iter().filter(|place| place.0 == 0).all(|place| found.contains(place)));
     for fault in &report.faults {
         let name = (fault.fault.damage, fault.fault.kept);
-        assert_eq!(name, (Damage::MisdirectedWrite, Kept::Persistent), "{fault}");
+        assert_eq!(name, (PageDamage::MisdirectedWrite, Persistence::Persistent), "{fault}");
         assert!(fault.to_string().contains(" of the log of thread 0 is there"), "{fault}");
     }
 }

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use integrity::{
-    Damage, Event, Hardening, Kept, NoticeKind, Phase, Place, Plan, Report, Role, ScanUsers, Work,
-    run,
+    DatabaseWork, Event, Hardening, NoticeKind, PageDamage, Persistence, Phase, Place, Plan,
+    Report, Role, ScanUsers, run,
 };
 
 use storage::{Failure, Memory, PAGE, Shared, storage};
@@ -122,14 +122,19 @@ fn failing(failure: Failure, every: u64) -> Shared {
 }
 
 /// Lets something go wrong, and holds the pages that were found against those of which a reader was handed wrong bytes.
-fn detects(threads: u32, failure: Failure, every: u64, names: &[(Damage, Kept)]) {
+fn detects(threads: u32, failure: Failure, every: u64, names: &[(PageDamage, Persistence)]) {
     let storage = failing(failure, every);
     let report = validate(&Plan { threads, ..plan() }, &storage, 20 / u64::from(threads));
     all_is_found(&report, &storage, failure, names);
 }
 
 /// Each page of which a reader was handed wrong bytes was found and has one of these names, and each of the names there is.
-fn all_is_found(report: &Report, storage: &Shared, failure: Failure, names: &[(Damage, Kept)]) {
+fn all_is_found(
+    report: &Report,
+    storage: &Shared,
+    failure: Failure,
+    names: &[(PageDamage, Persistence)],
+) {
     let storage = storage.lock().unwrap();
     assert!(storage.injected > 5, "{failure:?}: {} injected", storage.injected);
     assert!(report.fault_count <= 200, "all are kept: {}", report.fault_count);
@@ -145,35 +150,37 @@ fn all_is_found(report: &Report, storage: &Shared, failure: Failure, names: &[(D
         assert!(names.contains(&name), "{failure:?}: {report}");
         assert!(report.dump.contains(" exp ") && !report.history.is_empty(), "{report}");
     }
-    let there =
-        |n: &(Damage, Kept)| report.faults.iter().any(|f| (f.fault.damage, f.fault.kept) == *n);
+    let there = |n: &(PageDamage, Persistence)| {
+        report.faults.iter().any(|f| (f.fault.damage, f.fault.kept) == *n)
+    };
     assert!(names.iter().all(there), "{failure:?}");
 }
 
 #[test]
 fn each_fault_is_found_and_named() {
-    use Kept::{Persistent, Transient};
-    detects(1, Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]);
-    detects(1, Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]);
-    detects(1, Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]);
+    use Persistence::{Persistent, Transient};
+    detects(1, Failure::BitFlipRead, 301, &[(PageDamage::BitError, Transient)]);
+    detects(1, Failure::BitFlipWrite, 201, &[(PageDamage::BitError, Persistent)]);
+    detects(1, Failure::LostWrite, 201, &[(PageDamage::LostWrite, Persistent)]);
     // A write of several pages that is torn in its first lacks all of the others.
-    let torn = [(Damage::Torn, Persistent), (Damage::LostWrite, Persistent)];
+    let torn = [(PageDamage::TornPage, Persistent), (PageDamage::LostWrite, Persistent)];
     for sectors in [1, 7, 15] {
         detects(1, Failure::TornWrite(sectors), 201, &torn);
     }
     // The page that should have been written has lost its write.
-    let misdirected = [(Damage::MisdirectedWrite, Persistent), (Damage::LostWrite, Persistent)];
+    let misdirected =
+        [(PageDamage::MisdirectedWrite, Persistent), (PageDamage::LostWrite, Persistent)];
     detects(1, Failure::MisdirectedWrite, 201, &misdirected);
-    detects(1, Failure::MisdirectedRead, 1201, &[(Damage::MisdirectedRead, Transient)]);
-    detects(1, Failure::StaleRead, 1201, &[(Damage::StaleRead, Transient)]);
-    detects(1, Failure::ZeroRead, 1201, &[(Damage::Zeroed, Transient)]);
-    detects(1, Failure::ZeroWrite, 201, &[(Damage::Zeroed, Persistent)]);
+    detects(1, Failure::MisdirectedRead, 1201, &[(PageDamage::MisdirectedRead, Transient)]);
+    detects(1, Failure::StaleRead, 1201, &[(PageDamage::StaleRead, Transient)]);
+    detects(1, Failure::ZeroRead, 1201, &[(PageDamage::Zeroed, Transient)]);
+    detects(1, Failure::ZeroWrite, 201, &[(PageDamage::Zeroed, Persistent)]);
 }
 
 #[test]
 fn threads_find_what_others_have_written_wrong() {
-    detects(4, Failure::LostWrite, 61, &[(Damage::LostWrite, Kept::Persistent)]);
-    detects(4, Failure::BitFlipRead, 301, &[(Damage::BitError, Kept::Transient)]);
+    detects(4, Failure::LostWrite, 61, &[(PageDamage::LostWrite, Persistence::Persistent)]);
+    detects(4, Failure::BitFlipRead, 301, &[(PageDamage::BitError, Persistence::Transient)]);
 }
 
 #[test]
@@ -282,7 +289,7 @@ fn glances_tell_what_the_report_says() {
     let stop = AtomicBool::new(false);
     let report = run(&plan, &places(), Duration::from_secs(5), &open, &stop, &hear).unwrap();
     let last = last.into_inner().unwrap().unwrap();
-    let Work { pages_checked, changes, commits, checkpoints, .. } = report.work;
+    let DatabaseWork { pages_checked, changes, commits, checkpoints, .. } = report.work;
     assert_eq!(
         (last.pages_checked, last.changes, last.commits, last.checkpoints, last.faults),
         (pages_checked, changes, commits, checkpoints, report.fault_count)

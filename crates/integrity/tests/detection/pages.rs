@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use integrity::{
-    Damage, Kept, PageOrder, PageUsers, Place, Plan, RandomUsers, ScanUsers, Throttle,
+    PageDamage, PageOrder, PageUsers, Persistence, Place, Plan, RandomUsers, ScanUsers, Throttle,
 };
 
 use crate::storage::{Failure, Memory, PAGE};
 use crate::{all_is_found, empty, failing, places, plan, validate_on};
 
 /// A failure, how often it happens, and its names.
-type Case = (Failure, u64, &'static [(Damage, Kept)]);
+type Case = (Failure, u64, &'static [(PageDamage, Persistence)]);
 
 /// As many of them as keep every thread's queue full.
 fn only_pages(threads: u32, order: PageOrder, write_percent: f64, pages: (u32, u32)) -> Plan {
@@ -105,19 +105,19 @@ fn several_threads_and_flushes_raise_no_alarm() {
 
 #[test]
 fn each_fault_is_found_and_named() {
-    use Kept::{Persistent, Transient};
+    use Persistence::{Persistent, Transient};
     let cases: [Case; 7] = [
-        (Failure::BitFlipRead, 301, &[(Damage::BitError, Transient)]),
-        (Failure::BitFlipWrite, 201, &[(Damage::BitError, Persistent)]),
-        (Failure::LostWrite, 201, &[(Damage::LostWrite, Persistent)]),
-        (Failure::TornWrite(7), 201, &[(Damage::Torn, Persistent)]),
+        (Failure::BitFlipRead, 301, &[(PageDamage::BitError, Transient)]),
+        (Failure::BitFlipWrite, 201, &[(PageDamage::BitError, Persistent)]),
+        (Failure::LostWrite, 201, &[(PageDamage::LostWrite, Persistent)]),
+        (Failure::TornWrite(7), 201, &[(PageDamage::TornPage, Persistent)]),
         (
             Failure::MisdirectedWrite,
             201,
-            &[(Damage::MisdirectedWrite, Persistent), (Damage::LostWrite, Persistent)],
+            &[(PageDamage::MisdirectedWrite, Persistent), (PageDamage::LostWrite, Persistent)],
         ),
-        (Failure::StaleRead, 601, &[(Damage::StaleRead, Transient)]),
-        (Failure::ZeroWrite, 201, &[(Damage::Zeroed, Persistent)]),
+        (Failure::StaleRead, 601, &[(PageDamage::StaleRead, Transient)]),
+        (Failure::ZeroWrite, 201, &[(PageDamage::Zeroed, Persistent)]),
     ];
     for order in [PageOrder::Random, PageOrder::Sequential] {
         for (failure, every, names) in cases {
@@ -135,7 +135,12 @@ fn several_wrong_pages_of_one_read_are_all_found() {
     let storage = failing(Failure::ZeroRead, 101);
     let plan = only_pages(1, PageOrder::Sequential, 0.0, (4, 4));
     let report = validate_on(&plan, &data_places(), &storage, 1);
-    all_is_found(&report, &storage, Failure::ZeroRead, &[(Damage::Zeroed, Kept::Transient)]);
+    all_is_found(
+        &report,
+        &storage,
+        Failure::ZeroRead,
+        &[(PageDamage::Zeroed, Persistence::Transient)],
+    );
     assert!(report.fault_count > 20);
 }
 

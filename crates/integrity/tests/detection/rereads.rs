@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use integrity::{Kept, PageOrder, PageUsers, Plan, RunError, ScanUsers, run};
+use integrity::{PageOrder, PageUsers, Persistence, Plan, RunError, ScanUsers, run};
 
 use super::storage::{Failure, Memory};
 use super::{failing, places, plan, validate, validate_on};
@@ -48,7 +48,7 @@ fn a_page_is_read_again_as_often_as_the_plan_says() {
     let fault = &report.faults[0];
     assert_eq!(
         (fault.fault.kept, fault.rereads, fault.rereads_planned),
-        (Kept::Transient, 1, 1000)
+        (Persistence::Transient, 1, 1000)
     );
     for rereads in [0, 1001] {
         let plan = Plan { rereads, ..plan() };
@@ -73,7 +73,10 @@ fn reads_that_an_end_cut_short_are_told() {
     let time = Duration::from_secs(20);
     let report = run(&plan, &places()[..2], time, &open, &stop, &|_| {}).unwrap();
     let fault = &report.faults[0];
-    assert_eq!((fault.fault.kept, fault.rereads, fault.rereads_planned), (Kept::Persistent, 1, 15));
+    assert_eq!(
+        (fault.fault.kept, fault.rereads, fault.rereads_planned),
+        (Persistence::Persistent, 1, 15)
+    );
     assert!(
         fault.to_string().contains("still so after 1 more read; 15 were to be made"),
         "{fault}"

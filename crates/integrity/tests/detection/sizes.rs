@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use integrity::{
-    Change, Damage, Hardening, Kept, PageUsers, Place, Plan, Report, Resize, Resizing, Shape,
+    Change, Hardening, PageDamage, PageUsers, Persistence, Place, Plan, Report, Resize, Resizing,
+    Shape,
 };
 use proptest::prelude::*;
 
@@ -89,8 +90,8 @@ fn what_comes_back_at_the_end_of_a_file_is_found() {
     let found: BTreeSet<u64> = report.faults.iter().map(|f| f.fault.id.page).collect();
     assert!(found.len() > 5, "{report:?}");
     for fault in &report.faults {
-        assert_eq!(fault.fault.damage, Damage::LostWrite, "{fault}");
-        assert_eq!((fault.fault.expected_version, fault.fault.kept), (0, Kept::Persistent));
+        assert_eq!(fault.fault.damage, PageDamage::LostWrite, "{fault}");
+        assert_eq!((fault.fault.expected_version, fault.fault.kept), (0, Persistence::Persistent));
         assert!(fault.to_string().contains("zeros are expected, version "), "{fault}");
     }
     // Zeros that are written over it are right.
@@ -102,7 +103,7 @@ fn what_comes_back_at_the_end_of_a_file_is_found() {
 }
 
 /// Pages of which a reader was handed wrong bytes are those that are found, and each has one of these names.
-fn detects(plan: &Plan, places: &[Place], storage: &Shared, names: &[(Damage, Kept)]) {
+fn detects(plan: &Plan, places: &[Place], storage: &Shared, names: &[(PageDamage, Persistence)]) {
     let report = validate_on(plan, places, storage, 12);
     let storage = storage.lock().unwrap();
     assert!(storage.injected > 5 && report.fault_count <= 200, "{}", report.fault_count);
@@ -124,33 +125,33 @@ fn fail(storage: &Shared, failure: Failure, every: u64) {
 }
 
 /// A failure, how often it happens, and its names.
-type Case = (Failure, u64, Vec<(Damage, Kept)>);
+type Case = (Failure, u64, Vec<(PageDamage, Persistence)>);
 
 /// Each failure, how often it happens, and the names that its faults may have. Of a page that was zeros before its first write, one that
 /// did not arrive leaves zeros.
 fn cases() -> Vec<Case> {
-    use Kept::{Persistent, Transient};
-    let lost = (Damage::LostWrite, Persistent);
-    let zeroed = (Damage::Zeroed, Persistent);
+    use Persistence::{Persistent, Transient};
+    let lost = (PageDamage::LostWrite, Persistent);
+    let zeroed = (PageDamage::Zeroed, Persistent);
     vec![
-        (Failure::BitFlipRead, 301, vec![(Damage::BitError, Transient)]),
-        (Failure::BitFlipWrite, 201, vec![(Damage::BitError, Persistent)]),
+        (Failure::BitFlipRead, 301, vec![(PageDamage::BitError, Transient)]),
+        (Failure::BitFlipWrite, 201, vec![(PageDamage::BitError, Persistent)]),
         (Failure::LostWrite, 201, vec![lost, zeroed]),
-        (Failure::TornWrite(7), 201, vec![(Damage::Torn, Persistent), lost, zeroed]),
+        (Failure::TornWrite(7), 201, vec![(PageDamage::TornPage, Persistent), lost, zeroed]),
         (
             Failure::MisdirectedWrite,
             201,
-            vec![(Damage::MisdirectedWrite, Persistent), lost, zeroed],
+            vec![(PageDamage::MisdirectedWrite, Persistent), lost, zeroed],
         ),
         (
             Failure::MisdirectedRead,
             1201,
-            vec![(Damage::MisdirectedRead, Transient), (Damage::Zeroed, Transient)],
+            vec![(PageDamage::MisdirectedRead, Transient), (PageDamage::Zeroed, Transient)],
         ),
         (
             Failure::StaleRead,
             1201,
-            vec![(Damage::StaleRead, Transient), (Damage::Zeroed, Transient)],
+            vec![(PageDamage::StaleRead, Transient), (PageDamage::Zeroed, Transient)],
         ),
         (Failure::ZeroWrite, 201, vec![zeroed]),
     ]
@@ -192,7 +193,10 @@ fn a_hole_that_is_none_is_found() {
     let report = validate_on(&plan(), &sparse_places(), &storage, 1);
     assert!(report.fault_count > 100, "{}", report.fault_count);
     for fault in &report.faults {
-        assert_eq!((fault.fault.damage, fault.fault.expected_version), (Damage::Foreign, 0));
+        assert_eq!(
+            (fault.fault.damage, fault.fault.expected_version),
+            (PageDamage::ForeignData, 0)
+        );
     }
 }
 

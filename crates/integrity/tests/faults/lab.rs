@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{Permissions, Prepared, Queue};
-use integrity::{Damage, Event, Kept, Phase, Place, Plan, Report, Role, ScanUsers, run, stream};
+use integrity::{
+    Event, PageDamage, Persistence, Phase, Place, Plan, Report, Role, ScanUsers, run, stream,
+};
 use truth::{Fault, FaultPlan, Injected, Span, Truth};
 use workload::{Bytes, Mode, Nanoseconds, SimDevice, Target, Workload};
 
@@ -101,7 +103,7 @@ impl Lab {
 }
 
 /// What a page may be called, by its number.
-pub(crate) type Names = BTreeMap<u64, Vec<(Damage, Kept)>>;
+pub(crate) type Names = BTreeMap<u64, Vec<(PageDamage, Persistence)>>;
 
 /// What was found: what each page was called, each time.
 pub(crate) fn found(report: &Report) -> Names {
@@ -136,7 +138,7 @@ pub(crate) fn names(injected: &[Injected]) -> Names {
     names
 }
 
-fn name(injected: &Injected, page: u64) -> (Damage, Kept) {
+fn name(injected: &Injected, page: u64) -> (PageDamage, Persistence) {
     let own = injected.offset..injected.offset + injected.bytes;
     let part = page * PAGE..(page + 1) * PAGE;
     let in_page = |s: &&Span| s.touches(&part);
@@ -146,24 +148,24 @@ fn name(injected: &Injected, page: u64) -> (Damage, Kept) {
         .filter(in_page)
         .map(|s| (s.offset + s.bytes).min(part.end) - s.offset.max(part.start))
         .sum();
-    let bit = injected.bit.map_or(Damage::BitError, |bit| match bit / 8 % PAGE {
-        16..24 => Damage::ChecksumOnly,
-        _ => Damage::BitError,
+    let bit = injected.bit.map_or(PageDamage::BitError, |bit| match bit / 8 % PAGE {
+        16..24 => PageDamage::ChecksumOnly,
+        _ => PageDamage::BitError,
     });
-    let lost = (Damage::LostWrite, Kept::Persistent);
+    let lost = (PageDamage::LostWrite, Persistence::Persistent);
     match injected.fault {
-        Fault::BitFlipRead => (bit, Kept::Transient),
-        Fault::BitFlipWrite => (bit, Kept::Persistent),
+        Fault::BitFlipRead => (bit, Persistence::Transient),
+        Fault::BitFlipWrite => (bit, Persistence::Persistent),
         Fault::LostWrite => lost,
         // Of a write of several pages, those behind the edge have lost all of it.
         Fault::TornWrite(_) if wrong == PAGE => lost,
-        Fault::TornWrite(_) => (Damage::Torn, Kept::Persistent),
+        Fault::TornWrite(_) => (PageDamage::TornPage, Persistence::Persistent),
         Fault::MisdirectedWrite if own.contains(&part.start) => lost,
-        Fault::MisdirectedWrite => (Damage::MisdirectedWrite, Kept::Persistent),
-        Fault::MisdirectedRead => (Damage::MisdirectedRead, Kept::Transient),
-        Fault::StaleRead => (Damage::StaleRead, Kept::Transient),
-        Fault::ZeroRead => (Damage::Zeroed, Kept::Transient),
-        Fault::ZeroWrite => (Damage::Zeroed, Kept::Persistent),
+        Fault::MisdirectedWrite => (PageDamage::MisdirectedWrite, Persistence::Persistent),
+        Fault::MisdirectedRead => (PageDamage::MisdirectedRead, Persistence::Transient),
+        Fault::StaleRead => (PageDamage::StaleRead, Persistence::Transient),
+        Fault::ZeroRead => (PageDamage::Zeroed, Persistence::Transient),
+        Fault::ZeroWrite => (PageDamage::Zeroed, Persistence::Persistent),
         other => panic!("{other:?} makes nothing wrong"),
     }
 }

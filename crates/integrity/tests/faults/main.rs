@@ -4,7 +4,7 @@
 
 mod lab;
 
-use integrity::{Damage, Hardening, Plan};
+use integrity::{Hardening, PageDamage, Plan};
 use truth::{Fault, FaultPlan, Torn, When};
 use workload::Nanoseconds;
 
@@ -14,7 +14,7 @@ use lab::{DATA, Lab, found, names, plan, visible};
 const MOST: u64 = 12;
 
 /// Holds what was found against what readers were handed.
-fn detects(test: &str, fault: Fault, every: u64, expected: &[Damage]) {
+fn detects(test: &str, fault: Fault, every: u64, expected: &[PageDamage]) {
     let plan = plan();
     let Some(lab) = Lab::new(test, &plan) else { return };
     let fault_plan = FaultPlan::new(fault, When::Every(every)).in_file(DATA).at_most(MOST);
@@ -33,7 +33,7 @@ fn detects(test: &str, fault: Fault, every: u64, expected: &[Damage]) {
             assert!(names.contains(one), "{fault:?} on page {page}: {called:?}, not {names:?}");
         }
     }
-    let damages: Vec<Damage> = found.values().flatten().map(|(damage, _)| *damage).collect();
+    let damages: Vec<PageDamage> = found.values().flatten().map(|(damage, _)| *damage).collect();
     assert!(expected.iter().all(|e| damages.contains(e)), "{fault:?}: {damages:?}");
     assert!(report.failures.is_empty() && report.log_faults.is_empty(), "{report:?}");
 }
@@ -45,17 +45,17 @@ macro_rules! detected {
 }
 
 detected! {
-    bits_flipped_in_reads: Fault::BitFlipRead, every 61 => [Damage::BitError];
-    bits_flipped_in_writes: Fault::BitFlipWrite, every 13 => [Damage::BitError];
-    lost_writes: Fault::LostWrite, every 13 => [Damage::LostWrite];
-    writes_torn_behind_the_first_sector: Fault::TornWrite(Torn::Prefix(1)), every 13 => [Damage::Torn];
-    writes_torn_before_the_last_sector: Fault::TornWrite(Torn::Suffix(1)), every 13 => [Damage::Torn];
-    writes_torn_everywhere: Fault::TornWrite(Torn::Random), every 13 => [Damage::Torn];
-    misdirected_writes: Fault::MisdirectedWrite, every 13 => [Damage::MisdirectedWrite, Damage::LostWrite];
-    misdirected_reads: Fault::MisdirectedRead, every 61 => [Damage::MisdirectedRead];
-    stale_reads: Fault::StaleRead, every 61 => [Damage::StaleRead];
-    zeroed_reads: Fault::ZeroRead, every 61 => [Damage::Zeroed];
-    zeroed_writes: Fault::ZeroWrite, every 13 => [Damage::Zeroed];
+    bits_flipped_in_reads: Fault::BitFlipRead, every 61 => [PageDamage::BitError];
+    bits_flipped_in_writes: Fault::BitFlipWrite, every 13 => [PageDamage::BitError];
+    lost_writes: Fault::LostWrite, every 13 => [PageDamage::LostWrite];
+    writes_torn_behind_the_first_sector: Fault::TornWrite(Torn::Prefix(1)), every 13 => [PageDamage::TornPage];
+    writes_torn_before_the_last_sector: Fault::TornWrite(Torn::Suffix(1)), every 13 => [PageDamage::TornPage];
+    writes_torn_everywhere: Fault::TornWrite(Torn::Random), every 13 => [PageDamage::TornPage];
+    misdirected_writes: Fault::MisdirectedWrite, every 13 => [PageDamage::MisdirectedWrite, PageDamage::LostWrite];
+    misdirected_reads: Fault::MisdirectedRead, every 61 => [PageDamage::MisdirectedRead];
+    stale_reads: Fault::StaleRead, every 61 => [PageDamage::StaleRead];
+    zeroed_reads: Fault::ZeroRead, every 61 => [PageDamage::Zeroed];
+    zeroed_writes: Fault::ZeroWrite, every 13 => [PageDamage::Zeroed];
 }
 
 /// A page of 8 KiB has fifteen edges between its sectors.

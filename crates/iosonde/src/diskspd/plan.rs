@@ -9,7 +9,7 @@ use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
 use engine::Permissions;
 use inspect::Inspector;
-use workload::{Bytes, EngineChoice, Stream, Target, Workload};
+use workload::{Bytes, EngineChoice, Target, Workload};
 
 use super::flags::DiskspdFlags;
 use super::system::GROUP_CPUS;
@@ -199,8 +199,7 @@ pub(super) fn precreate(
         return Ok(());
     }
     let permissions = flags.place.permissions(&targets);
-    let nowhere = Target { path: PathBuf::new(), size_bytes: None };
-    let workload = Workload { targets, ..Workload::single(nowhere, Stream::default()) };
+    let workload = Workload { targets, ..Workload::default() };
     let begun = begin_files(&workload)?;
     let prepared = engine::prepare(&workload, &permissions, stop, &mut |event| display.show(event));
     prepared.map(drop).map_err(|error| {

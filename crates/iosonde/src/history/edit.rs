@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use clap::Args;
 use history::{Entry, History};
 use report::text::clean;
+use workload::plural;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{failure, tag as name};
@@ -116,7 +117,7 @@ pub(crate) fn delete(args: &DeleteArgs, history: &History) -> Result<Outcome, Fa
         // Nobody may be at work on it; the hold ends with this turn.
         let _hold = history.hold(&entry.id).map_err(failure)?;
         let deleted = history.delete(&entry.id).map_err(failure)?;
-        let measurements = plural(deleted.measurements, "measurement");
+        let measurements = plural(deleted.measurements, "measurement", "measurements");
         print(&format!("deleted {} with {measurements}: {}\n", entry.id, describe(entry)))?;
     }
     Ok(Outcome::Done)
@@ -130,10 +131,10 @@ fn agreed(entries: &[Entry]) -> Result<bool, Failure> {
     }
     let mut stderr = io::stderr().lock();
     for entry in entries {
-        let measurements = plural(u64::from(entry.measurements), "measurement");
+        let measurements = plural(entry.measurements.into(), "measurement", "measurements");
         writeln!(stderr, "{} with {measurements}: {}", entry.id, describe(entry))?;
     }
-    let what = plural(entries.len() as u64, "result");
+    let what = plural(entries.len() as u64, "result", "results");
     write!(stderr, "delete {what} for good? [y/N] ")?;
     stderr.flush()?;
     let mut answer = String::new();
@@ -143,8 +144,4 @@ fn agreed(entries: &[Entry]) -> Result<bool, Failure> {
 
 fn describe(entry: &Entry) -> String {
     clean(&format!("{} of {}, {}", entry.kind, entry.targets, entry.title))
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

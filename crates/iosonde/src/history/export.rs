@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use history::{Chosen, ExchangeError, Exported, Filter, Format, History, Rows};
-use workload::show_number;
+use workload::plural;
 
 use super::list::FilterArgs;
 use crate::exit::{Failure, Outcome, print};
@@ -180,12 +180,9 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 }
 
 fn counts(exported: Exported) -> String {
-    let count = |n: u64, one: &str| {
-        format!("{} {one}{}", show_number(n as f64), if n == 1 { "" } else { "s" })
-    };
-    let results = count(exported.results, "result");
+    let results = plural(exported.results, "result", "results");
     match exported.rows {
-        Some(rows) => format!("{} of {results}", count(rows, "row")),
+        Some(rows) => format!("{} of {results}", plural(rows, "row", "rows")),
         None => results,
     }
 }

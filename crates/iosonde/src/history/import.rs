@@ -11,7 +11,7 @@ use dialects::recognise::recognise;
 use history::{ExchangeError, History, HistoryError, Imported, Place};
 use report::text::clean;
 use thiserror::Error;
-use workload::{Bytes, show_number};
+use workload::{Bytes, plural, show_number};
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::HistoryPlace;
@@ -188,10 +188,7 @@ fn refused(path: &Path, error: &ImportError) -> Failure {
 
 fn counts(imported: Imported) -> String {
     let Imported { new, completed, already_there } = imported;
-    let results = |count: u64| {
-        let word = if count == 1 { "result" } else { "results" };
-        format!("{} {word}", show_number(count as f64))
-    };
+    let results = |count| plural(count, "result", "results");
     let mut parts = vec![format!("{} imported", results(new))];
     if completed > 0 {
         parts.push(format!("{} completed", results(completed)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use workload::{Bytes, show_duration, show_number};
+use workload::{Bytes, plural, show_duration, show_number};
 
 use super::draw_validation;
 use super::figure::Side;
@@ -358,14 +358,10 @@ fn sides(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
 /// The latest messages.
 pub(super) fn messages(area: Rect, buffer: &mut Buffer, model: &Model, look: Look) {
     let of = |weight| model.messages.iter().filter(|(w, _)| *w == weight).count();
-    let plural = |count: usize, what: &str| match count {
-        0 => String::new(),
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    };
-    let (warnings, failures) =
-        (plural(of(Weight::Warning), "warning"), plural(of(Weight::Error), "error"));
-    let counts = [warnings, failures].into_iter().filter(|text| !text.is_empty());
+    let counts =
+        [(of(Weight::Warning), "warning", "warnings"), (of(Weight::Error), "error", "errors")];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts = counts.map(|(count, one, many)| plural(count as u64, one, many));
     rule(row(area, 0), buffer, "messages", &counts.collect::<Vec<_>>().join(", "));
     let rows = usize::from(area.height.saturating_sub(1));
     let first = model.messages.len().saturating_sub(rows);

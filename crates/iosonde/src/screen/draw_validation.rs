@@ -176,7 +176,7 @@ fn paint_work(area: Rect, buffer: &mut Buffer, validated: &Validated) {
 
 #[cfg(test)]
 mod tests {
-    use integrity::{Damage, Event, Glance, Notice, NoticeKind, Phase};
+    use integrity::{Event, Glance, Notice, NoticeKind, PageDamage, Phase};
     use proptest::prelude::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -205,7 +205,8 @@ mod tests {
         };
         hear(Event::Began { phase: Phase::Work, cycle: 2 });
         for number in 0..faults {
-            let kind = NoticeKind::WrongData(Damage::ALL[number as usize % Damage::ALL.len()]);
+            let kind =
+                NoticeKind::WrongData(PageDamage::ALL[number as usize % PageDamage::ALL.len()]);
             hear(Event::Notice(Notice { kind, text: "WRONG DATA: lost\u{1b}[2J write".into() }));
         }
         hear(Event::Glance(Box::new(Glance { faults: faults.into(), ..glance() })));
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn blocks_of_the_log_are_counted_apart() {
         let mut model = busy(2);
-        let kind = NoticeKind::WrongLog(Damage::Torn);
+        let kind = NoticeKind::WrongLog(PageDamage::TornPage);
         let notice = Notice { kind, text: "WRONG DATA: torn block in the log".into() };
         model.hear(&Heard::Validation(Event::Notice(notice)), Duration::from_secs(121));
         let screen = drawn(&model, 100, 40);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use integrity::{Damage, Event, Glance, NoticeKind, Phase};
+use integrity::{Event, Glance, NoticeKind, PageDamage, Phase};
 use workload::show_duration;
 
 use super::figure::Figure;
@@ -11,8 +11,8 @@ use crate::validate::progress::phase_words;
 /// What was wrong, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrong {
-    Page(Damage),
-    Block(Damage),
+    Page(PageDamage),
+    Block(PageDamage),
 }
 
 impl Wrong {

@@ -200,9 +200,8 @@ fn workload_of(
         let path = path_of(&drives, &file.file_name)?;
         targets.push(Target { path, size_bytes: Some(Bytes(size)) });
     }
-    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload =
-        Workload { targets, ..Workload::single(nowhere, integrity::stream(&mapped.plan)) };
+    let streams = vec![integrity::stream(&mapped.plan)];
+    let mut workload = Workload { targets, streams, ..Workload::default() };
     flags.place.apply(&mut workload)?;
     workload.mode = if mapped.direct { Mode::Direct } else { Mode::Buffered };
     Ok(workload)

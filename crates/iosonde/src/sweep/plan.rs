@@ -1,7 +1,7 @@
 //! The plan that the flags of `iosonde sweep` describe.
 
 use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
-use workload::{Mode, Pattern, Precision, Stream, Target, Violation, Workload, show_duration};
+use workload::{Mode, Pattern, Precision, Violation, Workload, show_duration};
 
 use super::forecast::counted;
 use super::{ListArgs, PatternName, SweepArgs};
@@ -111,13 +111,12 @@ fn apply_lists(matrix: &mut Matrix, lists: &ListArgs) {
 
 /// Targets, engine, device and seed are said in the same way as for one workload.
 fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure> {
-    let nowhere = Target { path: "sim".into(), size_bytes: None };
     let mut workload = Workload {
         targets: std::mem::take(&mut plan.targets),
         engine: plan.engine,
         sim: plan.sim.take(),
         seed: plan.seed,
-        ..Workload::single(nowhere, Stream::default())
+        ..Workload::default()
     };
     apply_targets(&mut workload, args)?;
     plan.targets = workload.targets;

@@ -239,7 +239,7 @@ pub(crate) mod tests {
         let mut notices = Notices::default();
         let start = Instant::now();
         let notice = |kind| Notice { kind, text: "it".to_owned() };
-        let wrong = notice(NoticeKind::WrongData(integrity::Damage::Zeroed));
+        let wrong = notice(NoticeKind::WrongData(integrity::PageDamage::Zeroed));
         let mut said = Vec::new();
         for n in 0..3000_u64 {
             let at = start + Duration::from_millis(n * 10);
@@ -253,7 +253,7 @@ pub(crate) mod tests {
                 && plain(&said[21]) == "WRONG DATA: 1 021 pages by now",
             "{said:?}"
         );
-        let block = notice(NoticeKind::WrongLog(integrity::Damage::Zeroed));
+        let block = notice(NoticeKind::WrongLog(integrity::PageDamage::Zeroed));
         for other in [notice(NoticeKind::IoFailed), block] {
             assert_eq!(notices.said(&other, start).as_deref(), Some("it"));
         }

@@ -91,11 +91,10 @@ pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, 
     }
     check_engine(args.target.engine)?;
     check_places(args)?;
-    let nowhere = Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload = Workload::single(nowhere, stream);
     let file =
         |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
-    workload.targets = args.target.targets.iter().map(file).collect();
+    let targets = args.target.targets.iter().map(file).collect();
+    let mut workload = Workload { targets, streams: vec![stream], ..Workload::default() };
     if args.load.has_log() {
         let log = log_of(args, plan)?;
         let area = area_of(args, plan, &log);

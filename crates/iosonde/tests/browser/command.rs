@@ -111,7 +111,7 @@ fn it_keeps_its_lock_on_the_history_whatever_is_read() {
                 scope.spawn(|| assert!(get(port(&url), "/").starts_with("HTTP/1.1 200")));
             }
         });
-        assert_eq!(testing::locks::held(child.id(), &path).unwrap(), 1);
+        assert!(testing::locks::settle_at(child.id(), &path, 1));
     }
     child.kill().unwrap();
     child.wait().unwrap();

@@ -301,19 +301,15 @@ fn stalls(m: &Measurement) -> String {
         Nanoseconds(stalls.longest_gap_ns)
     );
     if stalls.over_15_s > 0 {
-        let many = plural_ios(stalls.over_15_s);
+        let many = words::plural(stalls.over_15_s, "I/O", "I/Os");
         text.push_str(&format!("; {many} took 15 s or more"));
     }
     if stalls.unfinished > 0 {
         let oldest = Nanoseconds(stalls.oldest_unfinished_ns);
-        let many = plural_ios(stalls.unfinished);
+        let many = words::plural(stalls.unfinished, "I/O", "I/Os");
         text.push_str(&format!("; {many} NEVER RETURNED, the oldest after {oldest}"));
     }
     wrap("Stalls      ", &text, WIDTH)
-}
-
-fn plural_ios(n: u64) -> String {
-    words::plural(n, "I/O", "I/Os")
 }
 
 fn warnings(checks: &Checks) -> String {

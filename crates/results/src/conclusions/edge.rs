@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What the sizes say about a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "CacheOutcome")]
 pub enum Outcome {
     /// Its size was estimated.
     Found,

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use history::{By, Entry, Filter, History, Listing, LiveRun, Order, Page};
+use workload::plural;
 
 use super::{Answer, filters, html, live, words};
 use crate::parameters::Parameters;
@@ -177,7 +178,7 @@ fn found(list: &Listing, before: u64, filter: &Filter) -> String {
         return text.to_owned();
     }
     let more = if list.more { "more than " } else { "" };
-    let all = words::plural(list.total, "result", "results");
+    let all = plural(list.total, "result", "results");
     if before == 0 && here == list.total && !list.more {
         return all;
     }
@@ -210,6 +211,6 @@ fn row(entry: &Entry) -> Row {
         status: words::status(entry.status),
         whole: entry.status == Some(results::Status::Complete),
         tags: entry.tags.iter().map(|tag| Tag::of(tag)).collect(),
-        notes: (notes > 0).then(|| words::plural(notes, "note", "notes")),
+        notes: (notes > 0).then(|| plural(notes, "note", "notes")),
     }
 }

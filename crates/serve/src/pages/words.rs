@@ -50,12 +50,6 @@ pub(super) fn status(status: Option<Status>) -> &'static str {
     status.map_or("unfinished", Status::word)
 }
 
-/// A word with its number.
-pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
-    let count = if n < 100 { n.to_string() } else { show_number(n as f64) };
-    format!("{count} {}", if n == 1 { one } else { many })
-}
-
 /// A name for a saved file that every file system takes.
 pub(super) fn file_name(id: &str, extension: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };

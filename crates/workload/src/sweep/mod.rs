@@ -330,9 +330,9 @@ impl Plan {
     /// The workload of a cell, and of its repetitions: round 0 is the first.
     #[must_use]
     pub fn workload(&self, cell: &Cell, round: u32) -> Workload {
-        let nowhere = Target { path: "sim".into(), size_bytes: None };
         Workload {
             targets: self.sized_targets(&cell.targets),
+            streams: vec![cell.stream()],
             seconds: cell.seconds,
             warmup_seconds: cell.warmup_seconds,
             precision: self.precision,
@@ -340,7 +340,7 @@ impl Plan {
             mode: self.mode,
             seed: self.seed_of(cell, round),
             sim: self.sim.clone(),
-            ..Workload::single(nowhere, cell.stream())
+            ..Workload::default()
         }
     }
 

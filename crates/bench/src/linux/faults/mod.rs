@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
 
-use ::integrity::Damage;
+use ::integrity::PageDamage;
 use truth::{Fault, Injected, Torn};
 use workload::{Nanoseconds, SimDevice};
 
@@ -70,7 +70,7 @@ struct Score {
     /// Blocks that it called wrong.
     found: BTreeSet<u64>,
     /// What it called them.
-    names: HashMap<Damage, u64>,
+    names: HashMap<PageDamage, u64>,
     /// Names that do not fit the fault.
     misnamed: u64,
 }
@@ -154,7 +154,7 @@ pub(super) fn run(output: Option<&Path>) -> Result<bool, Error> {
         head.extend(["iosonde", "fio"].map(|who| format!("{who}, {}", scenario.words())));
     }
     let mut names = vec!["fault".to_owned()];
-    names.extend(Damage::ALL.map(|damage| damage.words().to_owned()));
+    names.extend(PageDamage::ALL.map(|damage| damage.words().to_owned()));
     names.push("misnamed".to_owned());
     let page = machine::here(PAGE)
         .replace("{VERSION}", env!("CARGO_PKG_VERSION"))
@@ -194,13 +194,13 @@ fn torn_edges(with_fio: bool) -> Result<(String, bool), Error> {
         let score = ours::score_torn(sectors)?;
         holds &= score.is_perfect();
         let count = |damage| score.names.get(&damage).copied().unwrap_or(0);
-        let others = score.names.values().sum::<u64>() - count(Damage::Torn);
+        let others = score.names.values().sum::<u64>() - count(PageDamage::TornPage);
         let fio =
             if with_fio { fio::score_torn(sectors)?.cell() } else { "not installed".to_owned() };
         rows.push(vec![
             sectors.to_string(),
             score.cell(),
-            count(Damage::Torn).to_string(),
+            count(PageDamage::TornPage).to_string(),
             others.to_string(),
             fio,
         ]);
@@ -227,7 +227,7 @@ fn told() -> Result<(String, bool), Error> {
 fn confusion(words: &str, score: &Score) -> Vec<String> {
     let mut cells = vec![words.to_owned()];
     let count = |damage| score.names.get(&damage).map_or(String::new(), u64::to_string);
-    cells.extend(Damage::ALL.map(count));
+    cells.extend(PageDamage::ALL.map(count));
     cells.push(score.misnamed.to_string());
     cells
 }

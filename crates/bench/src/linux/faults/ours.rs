@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::integrity::{
-    Damage, Event, KeptLedger, Phase, Place, Plan, Report, Role, ScanUsers, run_kept, stream,
+    Event, KeptLedger, PageDamage, Phase, Place, Plan, Report, Role, ScanUsers, run_kept, stream,
 };
 use engine::{Permissions, Prepared, Queue};
 use truth::{Fault, FaultPlan, Injected, Span, Torn, Truth, When};
@@ -193,7 +193,7 @@ fn scored(report: &Report, injected: &[Injected]) -> Score {
 }
 
 /// What a page may be called because of a fault; nothing if the fault is not in it.
-fn names(injected: &Injected, page: &Range<u64>) -> Vec<Damage> {
+fn names(injected: &Injected, page: &Range<u64>) -> Vec<PageDamage> {
     let inside = |s: &&Span| s.touches(page);
     let part = |s: &Span| (s.offset + s.bytes).min(page.end) - s.offset.max(page.start);
     let wrong: u64 = injected.changed.iter().filter(inside).map(part).sum();
@@ -201,19 +201,21 @@ fn names(injected: &Injected, page: &Range<u64>) -> Vec<Damage> {
         return Vec::new();
     }
     // Of a page that this run had not written before, what was there is foreign.
-    let lost = || vec![Damage::LostWrite, Damage::Foreign];
+    let lost = || vec![PageDamage::LostWrite, PageDamage::ForeignData];
     let own = (injected.offset..injected.offset + injected.bytes).contains(&page.start);
     match injected.fault {
-        Fault::BitFlipRead | Fault::BitFlipWrite => vec![Damage::BitError, Damage::ChecksumOnly],
+        Fault::BitFlipRead | Fault::BitFlipWrite => {
+            vec![PageDamage::BitError, PageDamage::ChecksumOnly]
+        }
         Fault::LostWrite => lost(),
         Fault::TornWrite(_) if wrong == PAGE => lost(),
         // Beside a part of the first version ever is what was there before.
-        Fault::TornWrite(_) => vec![Damage::Torn, Damage::Foreign],
+        Fault::TornWrite(_) => vec![PageDamage::TornPage, PageDamage::ForeignData],
         Fault::MisdirectedWrite if own => lost(),
-        Fault::MisdirectedWrite => vec![Damage::MisdirectedWrite],
-        Fault::MisdirectedRead => vec![Damage::MisdirectedRead],
-        Fault::StaleRead => vec![Damage::StaleRead, Damage::Foreign],
-        Fault::ZeroRead | Fault::ZeroWrite => vec![Damage::Zeroed],
+        Fault::MisdirectedWrite => vec![PageDamage::MisdirectedWrite],
+        Fault::MisdirectedRead => vec![PageDamage::MisdirectedRead],
+        Fault::StaleRead => vec![PageDamage::StaleRead, PageDamage::ForeignData],
+        Fault::ZeroRead | Fault::ZeroWrite => vec![PageDamage::Zeroed],
         _ => Vec::new(),
     }
 }

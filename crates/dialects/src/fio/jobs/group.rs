@@ -71,8 +71,7 @@ pub(super) fn group(
         all.push((job, made.job(job)?));
     }
     made.drop_whole_spans();
-    let usual =
-        Workload::single(Target { path: PathBuf::new(), size_bytes: None }, Stream::default());
+    let usual = Workload::default();
     let Some((first, common)) = all.first() else { return Err(JobFileError::NoJob) };
     for (stream, (_, own)) in made.streams.iter_mut().zip(&all) {
         stream.mode = (own.mode != common.mode).then_some(own.mode);

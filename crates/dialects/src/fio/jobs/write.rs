@@ -12,6 +12,7 @@ use workload::{
 
 use super::directions;
 use super::values::is_literal;
+use crate::losses::Losses;
 
 /// A path that no line of a job file can hold: fio would work on another file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -38,18 +39,15 @@ pub fn write(workload: &Workload) -> Result<(String, Vec<String>), NoFileName> {
             Some(_) => vec![targets],
             None => targets.into_iter().map(|t| vec![t]).collect(),
         };
-        out.of = format!("`{}`", stream.name);
+        out.losses.begin_stream(&stream.name);
         for (number, targets) in groups.iter().enumerate() {
             let name = section_name(stream, number, groups.len(), &names);
             let _ = write!(out.text, "\n[{name}]\n");
             names.push(name);
-            // What one job loses, its twin on another target loses, too.
-            out.silent = number > 0;
             out.job(workload, stream, targets, groups.len());
         }
-        out.silent = false;
     }
-    Ok((out.text, out.lost))
+    Ok((out.text, out.losses.into_sentences()))
 }
 
 /// Whether fio reads a path as it is written.
@@ -72,30 +70,13 @@ fn section_name(stream: &Stream, number: usize, of: usize, names: &[String]) -> 
 #[derive(Default)]
 struct Out {
     text: String,
-    lost: Vec<String>,
-    /// The stream that is being written.
-    of: String,
-    /// What is lost was named before.
-    silent: bool,
+    losses: Losses,
 }
 
 impl Out {
     fn set(&mut self, option: &str, value: impl Display) {
         // Writing to a string does not fail.
         let _ = writeln!(self.text, "{option}={value}");
-    }
-
-    fn lose(&mut self, what: &str) {
-        if !self.silent {
-            let of = if self.of.is_empty() { String::new() } else { format!("{}: ", self.of) };
-            self.lost.push(format!("{of}{what}"));
-        }
-    }
-
-    fn lose_if(&mut self, is_so: bool, what: &str) {
-        if is_so {
-            self.lose(what);
-        }
     }
 
     fn global(&mut self, workload: &Workload) {
@@ -108,7 +89,7 @@ impl Out {
             // iosonde chooses by the target; fio must be told.
             (_, EngineChoice::Aio | EngineChoice::Auto) => "libaio",
             (_, EngineChoice::Sim) => {
-                self.lose("the simulated device; the file names the engine `null`");
+                self.losses.add("the simulated device; the file names the engine `null`");
                 "null"
             }
         };
@@ -123,12 +104,13 @@ impl Out {
         if workload.on_error == OnError::Continue {
             self.set("continue_on_error", "all");
         }
-        self.lose_if(
+        self.losses.add_if(
             workload.precision.is_some(),
             "the end of the window when a precision is reached",
         );
-        self.lose_if(workload.cooldown_seconds > 0.0, "I/O after the window (cooldown_seconds)");
-        self.lose_if(
+        self.losses
+            .add_if(workload.cooldown_seconds > 0.0, "I/O after the window (cooldown_seconds)");
+        self.losses.add_if(
             workload.completion == Completion::Spin,
             "waiting without sleep (completion = \"spin\")",
         );
@@ -139,19 +121,19 @@ impl Out {
         self.order(stream);
         if let Some(mode) = stream.mode {
             self.set("direct", u8::from(mode == Mode::Direct));
-            self.lose_if(
+            self.losses.add_if(
                 mode == Mode::Mapped,
                 "memory mapping of one stream; fio has it as an engine of its own",
             );
         }
-        self.lose_if(stream.hint.is_some(), "what the operating system is told of the order");
+        self.losses.add_if(stream.hint.is_some(), "what the operating system is told of the order");
         let shares = stream.joined || !stream.members.is_empty();
-        self.lose_if(
+        self.losses.add_if(
             shares,
             "threads that work on the targets of several streams; each has threads of its own",
         );
         let mapped = workload.mode == Mode::Mapped;
-        self.lose_if(
+        self.losses.add_if(
             mapped && stream.depth > 1,
             "the depth: fio's engine `mmap` does one I/O at a time in each clone",
         );
@@ -163,20 +145,21 @@ impl Out {
                 PoolShare::InTurn => {}
                 PoolShare::Drawn { weights } => {
                     self.set("file_service_type", "random");
-                    self.lose_if(
+                    self.losses.add_if(
                         !weights.is_empty(),
                         "the weights of the targets; each is drawn as often",
                     );
                 }
                 PoolShare::Each => {
-                    self.lose("a depth on each target; fio has it for all files of a job together");
+                    self.losses
+                        .add("a depth on each target; fio has it for all files of a job together");
                 }
             }
         }
         self.pace(stream, jobs);
         self.writes(stream);
         self.placement(stream);
-        self.lose_if(!stream.buffers.is_single(), "the layout of the buffers");
+        self.losses.add_if(!stream.buffers.is_single(), "the layout of the buffers");
     }
 
     /// Direction, order and sizes.
@@ -215,15 +198,15 @@ impl Out {
                 self.set("ba", align);
                 let several =
                     stream.mix.iter().flat_map(|m| &m.parts).any(|p| p.alignment() != align);
-                self.lose_if(
+                self.losses.add_if(
                     several,
                     "the alignment of each part of the mix; the smallest is written",
                 );
-                self.lose_if(rounded, "parts of a percent in the shares of the mix");
+                self.losses.add_if(rounded, "parts of a percent in the shares of the mix");
             }
             Some(None) => {
                 self.blocks(stream);
-                self.lose(
+                self.losses.add(
                     "the mix: its parts differ in more than size and direction; means are written",
                 );
             }
@@ -238,7 +221,7 @@ impl Out {
             many => {
                 let (split, exact) = directions::blocks(many);
                 self.set("bssplit", split);
-                self.lose_if(!exact, "parts of a percent in the weights of the blocks");
+                self.losses.add_if(!exact, "parts of a percent in the weights of the blocks");
             }
         }
         let smallest = stream.blocks.iter().map(|b| b.bytes.0).min().unwrap_or(0);
@@ -253,19 +236,19 @@ impl Out {
     /// The share of I/Os that go anywhere.
     fn random_percent(&mut self, stream: &Stream) -> u8 {
         if let Some(order) = &stream.diskspd {
-            self.lose_if(
-                order.thread_stride_bytes.0 > 0,
-                "the distance of the threads' first I/Os",
-            );
+            self.losses
+                .add_if(order.thread_stride_bytes.0 > 0, "the distance of the threads' first I/Os");
             return match order.access {
                 DiskspdAccess::Random => 100,
                 DiskspdAccess::Mixed { random_percent } => {
-                    self.lose("DiskSpd's directions, which change only where a random I/O is");
+                    self.losses
+                        .add("DiskSpd's directions, which change only where a random I/O is");
                     random_percent
                 }
                 DiskspdAccess::Sequential => 0,
                 DiskspdAccess::Interlocked | DiskspdAccess::Parallel => {
-                    self.lose("a cursor that threads share, or that each outstanding I/O has");
+                    self.losses
+                        .add("a cursor that threads share, or that each outstanding I/O has");
                     0
                 }
             };
@@ -274,18 +257,18 @@ impl Out {
             Pattern::Random => 100,
             Pattern::Sequential | Pattern::Stride { .. } => {
                 let spread = stream.threads > 1 && stream.random_percent < 100;
-                self.lose_if(
+                self.losses.add_if(
                     spread,
                     "threads spread over the file; all clones of a job begin at its first block",
                 );
                 stream.random_percent
             }
             Pattern::SequentialShared => {
-                self.lose("a cursor that threads share; each clone has its own");
+                self.losses.add("a cursor that threads share; each clone has its own");
                 stream.random_percent
             }
             Pattern::Matrix { .. } => {
-                self.lose("SQLIO's matrix; a sequential order is written");
+                self.losses.add("SQLIO's matrix; a sequential order is written");
                 0
             }
         }
@@ -305,7 +288,7 @@ impl Out {
         let sequential = stream.diskspd.as_ref().is_none_or(|o| {
             !matches!(o.access, DiskspdAccess::Random | DiskspdAccess::Mixed { .. })
         });
-        self.lose_if(
+        self.losses.add_if(
             gap.is_none() && sequential,
             "a distance of I/Os that is less than the block, or of several block sizes",
         );
@@ -326,7 +309,7 @@ impl Out {
                 let zones = format!("zoned:{access_percent}/{span_percent}:{rest}/{left}");
                 self.set("random_distribution", zones);
             }
-            Distribution::Hot { .. } => self.lose("a hot part in fractions of a percent"),
+            Distribution::Hot { .. } => self.losses.add("a hot part in fractions of a percent"),
         }
         match stream.diskspd.as_ref().map(|order| &order.slices) {
             Some(DiskspdSlices::Percent(slices)) if !slices.is_empty() => {
@@ -335,7 +318,7 @@ impl Out {
                 self.set("random_distribution", format_args!("zoned:{}", zones.join(":")));
             }
             Some(DiskspdSlices::Absolute(slices)) if !slices.is_empty() => {
-                self.lose("slices of the target in bytes");
+                self.losses.add("slices of the target in bytes");
             }
             _ => {}
         }
@@ -349,7 +332,7 @@ impl Out {
         let offset = stream.offset_bytes.0;
         let files = targets.len().max(1) as u64;
         let file = targets.first().and_then(|t| t.size_bytes).map(|b| b.0);
-        self.lose_if(
+        self.losses.add_if(
             targets.iter().any(|t| t.size_bytes.map(|b| b.0) != file),
             "targets of different sizes in one job; the first one's is written",
         );
@@ -388,14 +371,14 @@ impl Out {
             } else {
                 all.round()
             };
-            self.lose_if(
+            self.losses.add_if(
                 (exact - all).abs() > 1e-6 * all,
                 "parts of an I/O, or of a byte, in the rate",
             );
             match rate.arrival {
                 Arrival::Poisson => self.set("rate_process", "poisson"),
                 Arrival::Capped => {}
-                Arrival::Even => self.lose(
+                Arrival::Even => self.losses.add(
                     "latency from the moment at which an I/O is due; fio counts from the call",
                 ),
             }
@@ -403,11 +386,11 @@ impl Out {
         if let Some(think) = stream.think {
             self.set("thinktime", format_args!("{}us", think.pause_ns.0.div_ceil(1000)));
             self.set("thinktime_blocks", think.burst_ios);
-            self.lose_if(
+            self.losses.add_if(
                 !think.pause_ns.0.is_multiple_of(1000),
                 "parts of a microsecond in the pauses",
             );
-            self.lose_if(
+            self.losses.add_if(
                 think.from == ThinkFrom::Submission,
                 "pauses from the submission of a burst; fio's begin when it is complete",
             );
@@ -439,7 +422,7 @@ impl Out {
                 self.set("buffer_compress_chunk", 4096);
             }
             Content::Counting | Content::Repeating | Content::Source { .. } => {
-                self.lose("what is written; fio fills its buffers with random bytes");
+                self.losses.add("what is written; fio fills its buffers with random bytes");
             }
         }
     }

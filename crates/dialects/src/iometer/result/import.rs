@@ -240,15 +240,7 @@ impl Imported<'_> {
         if targets.is_empty() {
             targets.push(target("unknown".to_owned()));
         }
-        let nowhere = Target { path: PathBuf::new(), size_bytes: None };
-        let warmup_seconds = 0.0;
-        Workload {
-            targets,
-            streams,
-            seconds,
-            warmup_seconds,
-            ..Workload::single(nowhere, Stream::default())
-        }
+        Workload { targets, streams, seconds, warmup_seconds: 0.0, ..Workload::default() }
     }
 
     /// Every reason to doubt a figure.

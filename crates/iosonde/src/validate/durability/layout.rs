@@ -206,10 +206,9 @@ pub(super) fn workload_of(header: &Header, engine: Option<EngineArg>, writes: bo
         path: t.path.clone(),
         size_bytes: Some(Bytes(t.size_bytes)),
     };
-    let mut targets = header.targets.iter().map(target);
-    let nowhere = || workload::Target { path: "nowhere".into(), size_bytes: None };
-    let mut workload = Workload::single(targets.next().unwrap_or_else(nowhere), stream.clone());
-    workload.targets.extend(targets);
+    let targets = header.targets.iter().map(target).collect();
+    let streams = vec![stream.clone()];
+    let mut workload = Workload { targets, streams, ..Workload::default() };
     if writes && plan.writes_through() {
         workload.streams.push(Stream { name: "through".to_owned(), durable: true, ..stream });
     }
