@@ -2,3 +2,6 @@
 
 #[cfg(target_os = "linux")]
 pub mod locks;
+mod skipped;
+
+pub use skipped::skip;

@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::Value;
 
 use crate::history::{Place, SIM};
-use crate::program::{Mount, Running, code, fails, names, skip, stderr, succeeds};
+use testing::skip;
+
+use crate::program::{Mount, Running, code, fails, names, stderr, succeeds};
 
 #[test]
 fn what_is_no_history_is_refused_and_left_as_it_is() {
@@ -72,7 +74,7 @@ fn reading_makes_no_history() {
 fn small(place: &Place, test: &str) -> Option<Mount> {
     let directory = place.path().join("small");
     let mount = Mount::new(&directory, &["-t", "tmpfs", "-o", "size=4M", "tmpfs"]);
-    mount.inspect_err(|reason| skip(test, reason)).ok()
+    mount.inspect_err(|reason| skip(&format!("iosonde::cli::{test}"), reason)).ok()
 }
 
 /// The disk of the history gets full while a measurement of hours is under way.

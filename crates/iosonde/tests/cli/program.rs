@@ -1,7 +1,7 @@
 //! How the program is started and what is often asked of it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -183,16 +183,6 @@ impl Running {
         let stdout = self.stdout.join().unwrap();
         self.seen.extend(self.lines.iter().map(|l| l + "\n"));
         Output { status, stdout, stderr: self.seen.into_bytes() }
-    }
-}
-
-/// Says by name what cannot be tested here.
-pub(crate) fn skip(test: &str, reason: &str) {
-    let line = format!("iosonde::safety::{test}: {reason}");
-    eprintln!("skipped: {line}");
-    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
-        let file = fs::OpenOptions::new().append(true).create(true).open(path);
-        let _ = file.and_then(|mut f| writeln!(f, "{line}"));
     }
 }
 
