@@ -2,14 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
+use testing::program::program;
 
 fn iosonde(args: &[&str]) -> Output {
     let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-schema-tests.db");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-    command.args(args).env("IOSONDE_HISTORY", history).output().unwrap()
+    program(env!("CARGO_BIN_EXE_iosonde"), &history).args(args).output().unwrap()
 }
 
 fn published(document: &str) -> PathBuf {

@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 pub mod locks;
+pub mod program;
 mod skipped;
 
+pub use program::Place;
 pub use skipped::skip;

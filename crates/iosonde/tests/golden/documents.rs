@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::changes::{REPORTS, assert_known};
-use crate::files::{Place, documents, kept, printed};
+use crate::files::{documents, kept, place, printed};
 use crate::{figures, tables};
 
 /// What is written of a document that was read.
@@ -96,7 +96,7 @@ fn every_document_is_read_without_loss() {
 /// Imported into a new history, a document is the same, and its text has the same figures.
 #[test]
 fn every_document_is_imported_and_shown() {
-    let place = Place::empty();
+    let place = place();
     let kept = kept();
     let documents: Vec<_> =
         documents().into_iter().filter(|(name, _)| kept.contains(name)).collect();
@@ -109,8 +109,7 @@ fn every_document_is_imported_and_shown() {
     place.says(&[&["history", "import"], files.as_slice()].concat());
     for (name, document) in &documents {
         let id = document["id"].as_str().unwrap();
-        let shown = place.says(&["history", "show", id, "--json"]);
-        assert_same(name, document, &serde_json::from_str(&shown).unwrap());
+        assert_same(name, document, &place.json(&["history", "show", id]));
         let text = place.says(&["history", "show", id]);
         let found = figures::differences(name, &printed(&format!("{name}.txt")), &text);
         assert_eq!(found, [""; 0]);
@@ -119,7 +118,7 @@ fn every_document_is_imported_and_shown() {
 
 #[test]
 fn every_document_is_reported_in_every_format() {
-    let place = Place::empty();
+    let place = place();
     let kept = kept();
     let mut found = Vec::new();
     for (name, document) in documents().into_iter().filter(|(name, _)| kept.contains(name)) {

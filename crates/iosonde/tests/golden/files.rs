@@ -3,11 +3,10 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::Place;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -53,49 +52,14 @@ pub(crate) fn kept() -> Vec<String> {
         .collect()
 }
 
-/// A place for files, with a history.
-pub(crate) struct Place {
-    directory: TempDir,
+/// A place with an empty history.
+pub(crate) fn place() -> Place {
+    Place::new(env!("CARGO_BIN_EXE_iosonde"))
 }
 
-impl Place {
-    /// With an empty history.
-    pub(crate) fn empty() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
-    }
-
-    /// With a copy of the golden history.
-    pub(crate) fn golden() -> Self {
-        let place = Self::empty();
-        fs::write(place.path("history.db"), read(&directory().join("history.db.gz"))).unwrap();
-        place
-    }
-
-    /// A file of this name.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    /// Runs today's program in this place, with its history.
-    pub(crate) fn output(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-        command.args(args).current_dir(&self.directory).env("TZ", "UTC");
-        command.env("IOSONDE_HISTORY", self.path("history.db")).output().unwrap()
-    }
-
-    /// What today's program prints, without an error.
-    #[track_caller]
-    pub(crate) fn says(&self, args: &[&str]) -> String {
-        let output = self.output(args);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// The report on a result, as the file of this name.
-    #[track_caller]
-    pub(crate) fn report(&self, result: &str, name: &str) -> Vec<u8> {
-        self.says(&["report", result, "-o", name]);
-        fs::read(self.path(name)).unwrap()
-    }
+/// A place with a copy of the golden history.
+pub(crate) fn golden_place() -> Place {
+    let place = place();
+    fs::write(place.history(), read(&directory().join("history.db.gz"))).unwrap();
+    place
 }

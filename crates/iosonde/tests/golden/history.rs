@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::changes::{IMPORTED, assert_known};
 use crate::documents::assert_same;
-use crate::files::{Place, documents, kept, printed};
+use crate::files::{documents, golden_place, kept, place, printed};
 use crate::{figures, tables};
 
 /// Asserts that all that was said of something is said now. There may be more.
@@ -37,13 +37,12 @@ fn lines(text: &str) -> BTreeMap<String, Value> {
 
 #[test]
 fn the_history_is_whole_and_holds_the_documents() {
-    let place = Place::golden();
+    let place = golden_place();
     place.says(&["history", "check"]);
     let kept = kept();
     for (name, document) in documents().into_iter().filter(|(name, _)| kept.contains(name)) {
         let tag = format!("@{name}");
-        let shown = place.says(&["history", "show", &tag, "--json"]);
-        assert_same(&name, &document, &serde_json::from_str(&shown).unwrap());
+        assert_same(&name, &document, &place.json(&["history", "show", &tag]));
         let text = place.says(&["history", "show", &tag]);
         let old = printed(&format!("{name}.txt"));
         assert_eq!(figures::differences(&name, &old, &text), [""; 0]);
@@ -52,8 +51,8 @@ fn the_history_is_whole_and_holds_the_documents() {
 
 #[test]
 fn the_history_is_listed_as_before() {
-    let place = Place::golden();
-    let new: Value = serde_json::from_str(&place.says(&["history", "list", "--json"])).unwrap();
+    let place = golden_place();
+    let new: Value = place.json(&["history", "list"]);
     assert_holds("list", &serde_json::from_str(&printed("list.json")).unwrap(), &new);
     let text = place.says(&["history", "list"]);
     assert_eq!(figures::differences("list", &printed("list.txt"), &text), [""; 0]);
@@ -61,7 +60,7 @@ fn the_history_is_listed_as_before() {
 
 #[test]
 fn the_history_is_exported_as_before() {
-    let place = Place::golden();
+    let place = golden_place();
     for (name, flags) in [
         ("export.csv", &["--format", "csv"][..]),
         ("export-sqlio.csv", &["--format", "csv", "--columns", "sqlio"]),
@@ -84,15 +83,14 @@ fn the_history_is_exported_as_before() {
 /// The verdict, and every figure with its interval, of results that were measured before.
 #[test]
 fn results_are_compared_as_before() {
-    let place = Place::golden();
+    let place = golden_place();
     let old: BTreeMap<String, Value> = documents().into_iter().collect();
     for (name, command) in [
         ("comparison", &["compare", "@runs", "@runs-slow"][..]),
         ("trend", &["trend", "sim", "--load", "8 KiB 30 % write"]),
     ] {
         let command = [&["history"], command].concat();
-        let new = place.says(&[&command[..], &["--json"]].concat());
-        assert_holds(name, &old[name], &serde_json::from_str(&new).unwrap());
+        assert_holds(name, &old[name], &place.json(&command));
         let text = place.says(&command);
         let printed = printed(&format!("{name}.txt"));
         assert_eq!(figures::differences(name, &printed, &text), [""; 0]);
@@ -102,7 +100,7 @@ fn results_are_compared_as_before() {
 /// An export of an earlier version comes into a new history whole, and out of it the same.
 #[test]
 fn an_export_is_imported_as_before() {
-    let place = Place::empty();
+    let place = place();
     let export = printed("export.jsonl");
     std::fs::write(place.path("export.jsonl"), &export).unwrap();
     place.says(&["history", "import", "export.jsonl"]);
