@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use results::{
-    Conclusion, Document, Environment, Experiment, FailedIos, FaultCount, FileIos, FileThrottling,
-    Histogram, Latency, LogBlockFault, PageDamage, PageFault, PagePlace, PageTouch, Persistence,
-    ValidatedFile, Validation, ValidationPhase, ValidationVerdict, WrongSector,
+    Document, Experiment, FailedIos, FaultCount, FileIos, FileThrottling, Histogram, Latency,
+    LogBlockFault, PageDamage, PageFault, PagePlace, PageTouch, Persistence, ValidatedFile,
+    Validation, ValidationPhase, ValidationVerdict, WrongSector,
 };
 use serde_json::json;
 use workload::Mode;
@@ -143,19 +143,13 @@ fn experiment(damages: &[PageDamage]) -> Experiment<Validation> {
         resumed: None,
     };
     Experiment {
-        schema: Validation::SCHEMA.to_owned(),
-        id: "v-1".to_owned(),
         tool_version: "0.2.0".to_owned(),
-        started: "2026-11-22T01:00:00Z".to_owned(),
         finished: "2026-11-22T01:02:00Z".to_owned(),
         status: conclusion.status(),
         targets: vec![DATA.into()],
         file_bytes: 64 << 20,
-        environment: Environment { host: None, storage: Vec::new() },
-        conclusion,
-        measurements: Vec::new(),
         method: vec!["Every page was written once.".to_owned()],
-        warnings: Vec::new(),
+        ..testing::experiment("v-1", "2026-11-22T01:00:00Z", conclusion)
     }
 }
 
