@@ -1,10 +1,9 @@
 //! The contract of [`Queue`], checked against every backend.
 //!
-//! Backends that cannot work on a system are skipped by name: a line for each goes to stderr and, where the variable
-//! `IOSONDE_TEST_SKIPS` names a file, to the end of that file.
+//! Backends that cannot work on a system are skipped by name.
 
 use std::cell::{Cell, RefCell};
-use std::io::{self, Write as _};
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -47,16 +46,6 @@ pub(crate) enum Keeps {
 /// The plan that the queues of the contract are made with.
 pub(crate) fn plan(depth: u32) -> BufferPlan {
     BufferPlan { depth, bytes: BLOCK, reads: true, writes: true, layout: Layout::Single }
-}
-
-/// Says by name what cannot be tested here.
-pub(crate) fn skip(what: &str, reason: &str) {
-    let line = format!("engine::contract: {what}: {reason}");
-    eprintln!("skipped: {line}");
-    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        let _ = file.and_then(|mut f| writeln!(f, "{line}"));
-    }
 }
 
 /// A queue and what has been seen of it.

@@ -25,7 +25,7 @@ fn lab(test: &str, engine: EngineChoice) -> Option<Lab> {
     let time = Nanoseconds(1000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
     let truth = Truth::mount(model, &[SIZE + 4096])
-        .inspect_err(|reason| truth::skip(&format!("integrity::{test}"), reason))
+        .inspect_err(|reason| testing::skip(&format!("integrity::{test}"), reason))
         .ok()?;
     let path = truth.directory().join("made.test");
     let plain = Stream {

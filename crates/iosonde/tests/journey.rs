@@ -5,90 +5,37 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
-
-/// A place for everything that the program touches.
-struct Place {
-    directory: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.directory.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    /// Runs the program to its end, with a history and a home of its own, and gives its stdout and exit code.
-    fn run(&self, args: &[&str]) -> (String, i32) {
-        let output = Command::new(env!("CARGO_BIN_EXE_iosonde"))
-            .args(args)
-            .current_dir(self.directory.path())
-            .env("IOSONDE_HISTORY", self.path("history.db"))
-            .env("HOME", self.directory.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let code = output.status.code().unwrap_or_else(|| panic!("{args:?} was killed: {said}"));
-        assert!(code == 0 || code == 4, "{args:?} gave {code}: {said}");
-        (String::from_utf8(output.stdout).unwrap(), code)
-    }
-
-    /// The same, where only success will do.
-    fn does(&self, args: &[&str]) -> String {
-        let (stdout, code) = self.run(args);
-        assert_eq!(code, 0, "{args:?}");
-        stdout
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        let text = self.does(args);
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text:.300}"))
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    fn text(&self, name: &str) -> String {
-        String::from_utf8(self.bytes(name)).unwrap()
-    }
-}
+use testing::Place;
 
 /// A sweep of eight cells in a directory, kept under a tag.
 fn sweep(place: &Place, tag: &str) -> Value {
-    let (data, out) = (place.path("data"), place.path(&format!("{tag}.json")));
+    let data = place.path("data");
     fs::create_dir_all(&data).unwrap();
     let lists =
         ["--writes", "0,100", "--patterns", "random", "--blocks", "8K,64K", "--depths", "1,2"];
     let short =
         ["--threads", "1", "--seconds", "0.3", "--warmup", "0", "--settle", "0", "--size", "16M"];
-    let named = ["sweep", &data, "--tag", tag, "--buffered", "--quiet", "--json"];
-    let found = place.does(&[&named[..], &lists, &short].concat());
-    fs::write(out, &found).unwrap();
-    serde_json::from_str(&found).unwrap()
+    let named = ["sweep", data.to_str().unwrap(), "--tag", tag, "--buffered", "--quiet"];
+    place.json(&[&named[..], &lists, &short].concat())
 }
 
 #[test]
 fn from_a_sweep_to_its_reports() {
-    let place = Place::new();
+    let place = Place::new(env!("CARGO_BIN_EXE_iosonde"));
     let first = sweep(&place, "before");
     let second = sweep(&place, "after");
     let (a, b) = (first["id"].as_str().unwrap(), second["id"].as_str().unwrap());
     assert_eq!(first["measurements"].as_array().unwrap().len(), 8);
 
     // The history has both, and gives back what was printed.
-    let list = place.does(&["history", "list"]);
+    let list = place.says(&["history", "list"]);
     assert!(list.contains(&a[..8]) && list.contains(&b[..8]), "{list}");
-    assert_eq!(place.json(&["history", "show", "@before", "--json"]), first);
+    assert_eq!(place.json(&["history", "show", "@before"]), first);
 
     // Two sweeps on a busy machine differ by what they differ; that they are alike in kind is sure.
-    let (compared, _) = place.run(&["history", "compare", a, b]);
+    let compared = place.says(&["history", "compare", a, b]);
     assert!(compared.contains("8 KiB random read"), "{compared}");
 
     reports(&place, a, b);
@@ -101,7 +48,7 @@ fn reports(place: &Place, a: &str, b: &str) {
     for (format, name) in
         [("html", "r.html"), ("xlsx", "r.xlsx"), ("csv", "r.csv"), ("markdown", "r.md")]
     {
-        place.does(&["report", "@before", b, "--format", format, "--output", name]);
+        place.says(&["report", "@before", b, "--format", format, "--output", name]);
     }
     let html = place.text("r.html");
     assert!(
@@ -119,13 +66,14 @@ fn reports(place: &Place, a: &str, b: &str) {
         markdown.contains("\n# 2 results of iosonde\n") && markdown.contains("| 8 KiB random read")
     );
 
-    place.does(&["report", a, "--output", "one.html", "--charts", "pictures", "--redact"]);
+    place.says(&["report", a, "--output", "one.html", "--charts", "pictures", "--redact"]);
     let data = place.path("data");
+    let data = data.to_str().unwrap();
     assert!(
-        !place.text("one.html").contains(&data),
+        !place.text("one.html").contains(data),
         "the vendor's copy does not name the directory"
     );
-    assert!(html.contains(&data), "the other one does");
+    assert!(html.contains(data), "the other one does");
     let mut pictures: Vec<String> = fs::read_dir(place.path("pictures"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -146,12 +94,11 @@ fn reports(place: &Place, a: &str, b: &str) {
 
 /// Takes the result to another history, and finds it whole there.
 fn moved(place: &Place, id: &str, document: &Value) {
-    place.does(&["history", "export", "--output", "all.jsonl"]);
-    let other = place.path("other.db");
-    place.does(&["history", "import", "--history", &other, "all.jsonl"]);
-    let there = place.json(&["history", "show", "--history", &other, id, "--json"]);
+    place.says(&["history", "export", "--output", "all.jsonl"]);
+    place.says(&["history", "import", "--history", "other.db", "all.jsonl"]);
+    let there = place.json(&["history", "show", "--history", "other.db", id]);
     assert_eq!(&there, document, "import loses nothing");
-    let tagged = place.json(&["history", "show", "--history", &other, "@before", "--json"]);
+    let tagged = place.json(&["history", "show", "--history", "other.db", "@before"]);
     assert_eq!(&tagged, document, "tags go with it");
-    place.does(&["history", "check", "--history", &other]);
+    place.says(&["history", "check", "--history", "other.db"]);
 }

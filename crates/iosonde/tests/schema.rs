@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use jsonschema::Uri;
 use serde_json::Value;
+use testing::program::program;
 
 fn iosonde(args: &[&str]) -> Output {
     let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history-of-schema-tests.db");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-    command.args(args).env("IOSONDE_HISTORY", history).output().unwrap()
+    program(env!("CARGO_BIN_EXE_iosonde"), &history).args(args).output().unwrap()
 }
 
 fn directory() -> PathBuf {

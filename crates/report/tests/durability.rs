@@ -3,9 +3,8 @@
 use inspect::Host;
 use report::model::{Block, Judgement};
 use results::{
-    BrokenPromise, CheckedArea, Conclusion, Document, Durability, DurabilityVerdict, DurableOrder,
-    Environment, Experiment, InDoubt, Loss, LossCount, Status, SyncMode, WriterEnd, WrittenFile,
-    WrittenRole,
+    BrokenPromise, CheckedArea, Document, Durability, DurabilityVerdict, DurableOrder, Experiment,
+    InDoubt, Loss, LossCount, SyncMode, WriterEnd, WrittenFile, WrittenRole,
 };
 use workload::Mode;
 
@@ -69,19 +68,12 @@ fn experiment(losses: &[Loss], ending: WriterEnd) -> Experiment<Durability> {
         advice: losses.iter().take(1).map(|_| "Look for who holds the cache.".to_owned()).collect(),
     };
     Experiment {
-        schema: Durability::SCHEMA.to_owned(),
-        id: "d-1".to_owned(),
         tool_version: "0.2.0".to_owned(),
-        started: "2026-11-22T01:00:00Z".to_owned(),
         finished: "2026-11-22T01:02:00Z".to_owned(),
-        status: Status::Complete,
         targets: vec![DATA.into(), "/srv/ledgers/redo.test".into()],
         file_bytes: 128 << 20,
-        environment: Environment { host: None, storage: Vec::new() },
-        conclusion,
-        measurements: Vec::new(),
         method: vec!["Every page and record was read.".to_owned()],
-        warnings: Vec::new(),
+        ..testing::experiment("d-1", "2026-11-22T01:00:00Z", conclusion)
     }
 }
 

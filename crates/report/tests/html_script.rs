@@ -74,17 +74,10 @@ fn browsed(name: &str, html: &str, width: u32) -> Option<String> {
         .output();
     std::fs::remove_dir_all(&profile).ok();
     let Ok(output) = output else {
-        skipped(name);
+        testing::skip(&format!("report::{name}"), "chromium is not there");
         return None;
     };
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn skipped(name: &str) {
-    use std::io::Write;
-    let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") else { return };
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-    writeln!(file, "report::{name}: chromium is not there").unwrap();
 }
 
 fn report_page() -> String {

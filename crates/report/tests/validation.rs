@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use results::{
-    Conclusion, Document, Environment, Experiment, FailedIos, FaultCount, FileIos, FileThrottling,
-    Histogram, Latency, LogBlockFault, PageDamage, PageFault, PagePlace, PageTouch, Persistence,
-    ValidatedFile, Validation, ValidationPhase, ValidationVerdict, WrongSector,
+    Document, Experiment, FailedIos, FaultCount, FileIos, FileThrottling, Histogram, Latency,
+    LogBlockFault, PageDamage, PageFault, PagePlace, PageTouch, Persistence, ValidatedFile,
+    Validation, ValidationPhase, ValidationVerdict, WrongSector,
 };
 use serde_json::json;
 use workload::Mode;
@@ -143,19 +143,13 @@ fn experiment(damages: &[PageDamage]) -> Experiment<Validation> {
         resumed: None,
     };
     Experiment {
-        schema: Validation::SCHEMA.to_owned(),
-        id: "v-1".to_owned(),
         tool_version: "0.2.0".to_owned(),
-        started: "2026-11-22T01:00:00Z".to_owned(),
         finished: "2026-11-22T01:02:00Z".to_owned(),
         status: conclusion.status(),
         targets: vec![DATA.into()],
         file_bytes: 64 << 20,
-        environment: Environment { host: None, storage: Vec::new() },
-        conclusion,
-        measurements: Vec::new(),
         method: vec!["Every page was written once.".to_owned()],
-        warnings: Vec::new(),
+        ..testing::experiment("v-1", "2026-11-22T01:00:00Z", conclusion)
     }
 }
 
@@ -314,7 +308,7 @@ fn every_format_has_the_verdict_first_and_every_fault() {
 fn a_page_newer_than_known_says_why_that_may_be() {
     let text = report::text::validation(&experiment(&[PageDamage::NewerThanKnown]));
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = "version 4 is there (another program writes to the file";
+    let words = "version 4 is there (another program writes to the file, or the ledger is older than the data)";
     assert!(joined.contains(words), "{text}");
 }
 

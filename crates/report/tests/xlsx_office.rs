@@ -4,24 +4,16 @@
 
 mod handmade;
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use report::xlsx;
+use testing::skip;
 use zip::ZipArchive;
 
 /// Where the program may be called so.
 const PROGRAMS: [&str; 2] = ["soffice", "libreoffice"];
-
-/// Says that a test cannot run here.
-fn skip(test: &str, reason: &str) {
-    eprintln!("skipped: report::{test}: {reason}");
-    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-        writeln!(file, "report::{test}: {reason}").unwrap();
-    }
-}
 
 /// How often LibreOffice may try: that it dies once on a busy machine says nothing of the workbook.
 const STARTS: usize = 3;
@@ -68,7 +60,7 @@ fn libreoffice_opens_it_with_its_charts_and_figures() {
     let file = directory.path().join("report.xlsx");
     std::fs::write(&file, xlsx::workbook(&handmade::report(2)).unwrap()).unwrap();
     let Some(ods) = converted(&file, "ods") else {
-        return skip("libreoffice", "LibreOffice is not installed (libreoffice-calc)");
+        return skip("report::libreoffice", "LibreOffice is not installed (libreoffice-calc)");
     };
     let mut archive = ZipArchive::new(Cursor::new(std::fs::read(ods).unwrap())).unwrap();
     let charts: Vec<String> = archive
@@ -104,7 +96,7 @@ fn libreoffice_prints_it() {
     let file = directory.path().join("report.xlsx");
     std::fs::write(&file, xlsx::workbook(&handmade::report(1)).unwrap()).unwrap();
     let Some(pdf) = converted(&file, "pdf") else {
-        return skip("libreoffice-pdf", "LibreOffice is not installed (libreoffice-calc)");
+        return skip("report::libreoffice-pdf", "LibreOffice is not installed (libreoffice-calc)");
     };
     let pdf = std::fs::read(pdf).unwrap();
     assert!(pdf.starts_with(b"%PDF-"));

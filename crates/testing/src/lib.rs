@@ -1,4 +1,11 @@
 //! What the tests and benches of several crates need; never shipped.
 
+mod documents;
 #[cfg(target_os = "linux")]
 pub mod locks;
+pub mod program;
+mod skipped;
+
+pub use documents::{experiment, measurement};
+pub use program::Place;
+pub use skipped::skip;

@@ -5,7 +5,7 @@
 //! whether the host was quiet enough for a figure of time to mean anything.
 //!
 //! All of it needs Linux and root, some of it more. Where it cannot be had, the constructor says why, and a test that
-//! depends on it calls [`skip`] with its name.
+//! depends on it calls `testing::skip` with its name.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -13,5 +13,5 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::{
     Cache, Delivered, Direction, Fault, FaultPlan, Injected, Limits, LoopDevice, Lost,
-    SECTOR_BYTES, Span, Throttle, Torn, Truth, Unavailable, Watch, When, skip,
+    SECTOR_BYTES, Span, Throttle, Torn, Truth, Unavailable, Watch, When,
 };

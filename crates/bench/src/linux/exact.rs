@@ -4,11 +4,11 @@
 //! changes what it does. Each count is the difference of a long and a short run, divided by the difference of their
 //! I/Os: what start and end cost is in both, and drops out.
 
-use std::env;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
+
+use testing::skip;
 
 use super::Error;
 use super::files::{self, Cached};
@@ -37,7 +37,7 @@ pub(super) fn run(iosonde: &Path) -> Result<Vec<Row>, Error> {
     let try_run = |engine| tools::iosonde(iosonde, &iosonde_arguments(&file, engine, DEPTH, 0.05));
     try_run("null")?;
     if let Err(reason) = try_run("uring") {
-        skip(&format!("io_uring cannot be used: {reason}"))?;
+        skip("bench::exact", format!("io_uring cannot be used: {reason}"));
         return Ok(Vec::new());
     }
     let counters: [(&str, f64, Counter); 2] = [
@@ -56,7 +56,7 @@ pub(super) fn run(iosonde: &Path) -> Result<Vec<Row>, Error> {
                 let each = (long.0 - short.0) / (long.1 - short.1);
                 rows.push(Row::own(&format!("{what} (depth {DEPTH}, page cache)"), each, "", most));
             }
-            Err(reason) => skip(&format!("{what}: {reason}"))?,
+            Err(reason) => skip("bench::exact", format!("{what}: {reason}")),
         }
     }
     Ok(rows)
@@ -100,12 +100,4 @@ fn output(command: &mut Command, name: &str) -> Result<Output, String> {
 
 fn both(count: Option<f64>, output: &Output) -> Result<(f64, f64), String> {
     count.zip(ios_of(output)).ok_or_else(|| format!("no count: {}", complaint(output)))
-}
-
-/// Notes that something could not be measured here, where the tests collect such notes.
-fn skip(reason: &str) -> io::Result<()> {
-    let line = format!("bench::exact: {reason}");
-    eprintln!("skipped: {line}");
-    let Some(path) = env::var_os("IOSONDE_TEST_SKIPS") else { return Ok(()) };
-    writeln!(OpenOptions::new().append(true).create(true).open(path)?, "{line}")
 }

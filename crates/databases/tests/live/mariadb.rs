@@ -6,7 +6,9 @@ use std::process::Command;
 use databases::{DatabaseRow, DatabaseUrl, DatabaseWindow, Watched};
 use tempfile::TempDir;
 
-use crate::program::{Running, directory, done, find, free_port, skip, start, unprivileged};
+use testing::skip;
+
+use crate::program::{Running, directory, done, find, free_port, start, unprivileged};
 
 struct Server {
     directory: TempDir,

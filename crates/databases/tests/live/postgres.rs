@@ -8,7 +8,9 @@ use std::{env, fs};
 use databases::{Clock, DatabaseRow, DatabaseSample, DatabaseUrl, DatabaseWindow, Watched};
 use tempfile::TempDir;
 
-use crate::program::{Running, directory, done, find, free_port, skip, start, unprivileged};
+use testing::skip;
+
+use crate::program::{Running, directory, done, find, free_port, start, unprivileged};
 
 struct Server {
     directory: TempDir,

@@ -1,6 +1,5 @@
 //! Programs of servers: where they are, and how they are started so that they end with the test.
 
-use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -38,16 +37,6 @@ pub(crate) fn find(name: &str, more: &[PathBuf]) -> Option<PathBuf> {
     let places = more.iter().cloned().chain(env::split_paths(&path));
     let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
     places.chain(usual).map(|directory| directory.join(name)).find(|path| path.is_file())
-}
-
-/// Notes that a test cannot run here.
-pub(crate) fn skip(test: &str, why: &str) {
-    let line = format!("SKIPPED: {test}: {why}");
-    eprintln!("{line}");
-    if let Some(path) = env::var_os("IOSONDE_TEST_SKIPS") {
-        let file = fs::OpenOptions::new().append(true).create(true).open(path);
-        writeln!(file.unwrap(), "{line}").unwrap();
-    }
 }
 
 fn is_root() -> bool {

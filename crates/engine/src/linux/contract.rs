@@ -5,12 +5,13 @@ use std::io::Write as _;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
+use testing::skip;
 use workload::{Buffers as Layout, Bytes, Completion, Mode};
 
 use super::{aio, mmap, sync, uring};
 use crate::buffers::BufferPlan;
 use crate::contract::{
-    BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, skip, tells_errors,
+    BLOCK, DEPTH, Keeps, SIZE, gives_up_waiting, keeps_the_contract, plan, tells_errors,
 };
 use crate::copied::CopiedQueue;
 use crate::queue::{Finished, Op, Queue, Request};
@@ -24,7 +25,10 @@ fn file(mode: Mode, writes: bool) -> Option<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(writes).custom_flags(direct).open(path) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-            skip("direct", "the file system of the temporary directory has no direct I/O");
+            skip(
+                "engine::contract::direct",
+                "the file system of the temporary directory has no direct I/O",
+            );
             None
         }
         file => Some(file.unwrap()),
@@ -54,7 +58,7 @@ fn the_sync_queue_keeps_the_contract() {
 #[test]
 fn the_aio_queue_keeps_the_contract() {
     if let Err(error) = aio::probe() {
-        return skip("aio", &error.to_string());
+        return skip("engine::contract::aio", error);
     }
     for (mode, completion) in WAYS {
         if let Some(file) = file(mode, true) {
@@ -70,7 +74,7 @@ fn the_aio_queue_keeps_the_contract() {
 #[test]
 fn the_uring_queue_keeps_the_contract() {
     if let Err(error) = uring::probe() {
-        return skip("uring", &error.to_string());
+        return skip("engine::contract::uring", error);
     }
     for (mode, completion) in WAYS {
         if let Some(file) = file(mode, true) {
@@ -259,7 +263,7 @@ fn queues_to_two_files_keep_them_apart() {
 #[test]
 fn a_stuck_io_does_not_hold_up_the_uring_queue() {
     if let Err(error) = uring::probe() {
-        return skip("uring", &error.to_string());
+        return skip("engine::contract::uring", error);
     }
     for completion in [Completion::Block, Completion::Spin] {
         let (reader, mut writer) = std::io::pipe().unwrap();

@@ -2,8 +2,7 @@
 
 use analysis::noise::trust;
 use results::{
-    Checks, Cpu, Document, Engine, Environment, Experiment, Latency, Measurement, Runs, Stalls,
-    Statistics, Status, TargetResult,
+    Cpu, Document, Engine, Experiment, Latency, Measurement, Runs, Statistics, TargetResult,
 };
 use survey::Publish;
 use workload::{Stream, Target, Workload};
@@ -34,14 +33,7 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
         Statistics { ios: IOS, iops, mib_per_s: iops / 128.0, latency_ns: Some(latency), ..none() };
     let content = "a test file of iosonde".to_owned();
     Measurement {
-        schema: results::MEASUREMENT_SCHEMA.to_owned(),
-        id: format!("m-{iops}"),
-        tool_version: "0.1.0".to_owned(),
         started: "2026-11-01T00:00:00Z".to_owned(),
-        origin: None,
-        status: Status::Complete,
-        workload: Workload::single(target, stream.clone()),
-        environment: Environment { host: None, storage: Vec::new() },
         engine: Engine {
             name: "uring".to_owned(),
             reason: String::new(),
@@ -51,14 +43,8 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
         seconds: 30.0,
         threads: u64::from(stream.threads),
         depth: Some(stream.depth),
-        in_flight: 1,
-        achieved_in_flight: 1.0,
         file_bytes,
         total,
-        read: none(),
-        write: none(),
-        sync: none(),
-        streams: Vec::new(),
         targets: vec![TargetResult {
             path: path.into(),
             file_bytes,
@@ -68,17 +54,8 @@ pub(crate) fn load(file_bytes: u64, stream: &Stream, iops: f64) -> Measurement {
             write: none(),
             sync: none(),
         }],
-        threads_detail: Vec::new(),
-        series: Vec::new(),
-        warmup_series: Vec::new(),
-        steady: None,
-        phases: None,
-        rounds: None,
         cpu: Cpu { total_us_per_io: 3.0, ..Cpu::default() },
-        kernel: None,
-        errors: Vec::new(),
-        stalls: Stalls::default(),
-        checks: Checks::default(),
+        ..testing::measurement(&format!("m-{iops}"), Workload::single(target, stream.clone()))
     }
 }
 
@@ -103,24 +80,14 @@ pub(crate) fn runs(id: &str, started: &str, mut measurements: Vec<Measurement>) 
         started.clone_into(&mut m.started);
     }
     let iops: Vec<f64> = measurements.iter().map(|m| m.total.iops).collect();
+    let conclusion = Runs {
+        title: "8 KiB random read".to_owned(),
+        asked: 5,
+        trust: trust(&iops, None).publish(),
+    };
     Document::Runs(Box::new(Experiment {
-        schema: "iosonde.runs/1".to_owned(),
-        id: id.to_owned(),
-        tool_version: "0.1.0".to_owned(),
-        started: started.to_owned(),
-        finished: started.to_owned(),
-        status: Status::Complete,
-        targets: vec!["/data".into()],
-        file_bytes: FILE,
-        environment: Environment { host: None, storage: Vec::new() },
-        conclusion: Runs {
-            title: "8 KiB random read".to_owned(),
-            asked: 5,
-            trust: trust(&iops, None).publish(),
-        },
         measurements,
-        method: Vec::new(),
-        warnings: Vec::new(),
+        ..testing::experiment(id, started, conclusion)
     }))
 }
 

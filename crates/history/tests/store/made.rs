@@ -3,68 +3,15 @@
 use history::NewExperiment;
 use inspect::{Device, FileSystem, Finding, Host, Partition, Severity, Storage, TargetKind};
 use results::{
-    Cpu, Document, Engine, Environment, Experiment, Latency, Measurement, Point, Runs, Statistics,
-    Status, StreamResult,
+    Document, Environment, Experiment, Latency, Measurement, Point, Runs, Statistics, StreamResult,
 };
 use workload::{Stream, Target, Workload};
 
 pub(crate) fn measurement(id: &str) -> Measurement {
     let target = Target { path: "sim".into(), size_bytes: None };
-    let none = Statistics::default();
     Measurement {
-        schema: results::MEASUREMENT_SCHEMA.to_owned(),
-        id: id.to_owned(),
-        started: "2026-11-21T12:00:00Z".to_owned(),
-        workload: Workload::single(target, Stream::default()),
-        total: Statistics { ios: 7, iops: 0.1 + 0.2, ..none },
-        ..empty()
-    }
-}
-
-/// A measurement in which nothing happened.
-fn empty() -> Measurement {
-    let none = Statistics::default;
-    let text = String::new;
-    let target = Target { path: "sim".into(), size_bytes: None };
-    let name = |name: &str| name.to_owned();
-    Measurement {
-        schema: text(),
-        id: text(),
-        tool_version: text(),
-        started: text(),
-        origin: None,
-        status: Status::Complete,
-        workload: Workload::single(target, Stream::default()),
-        environment: Environment { host: None, storage: Vec::new() },
-        engine: Engine {
-            name: name("sim"),
-            reason: text(),
-            features: Vec::new(),
-            clock: name("virtual"),
-        },
-        seconds: 1.0,
-        threads: 1,
-        depth: Some(1),
-        in_flight: 1,
-        achieved_in_flight: 1.0,
-        file_bytes: 1 << 30,
-        total: none(),
-        read: none(),
-        write: none(),
-        sync: none(),
-        streams: Vec::new(),
-        targets: Vec::new(),
-        threads_detail: Vec::new(),
-        series: Vec::new(),
-        warmup_series: Vec::new(),
-        steady: None,
-        phases: None,
-        rounds: None,
-        cpu: Cpu::default(),
-        kernel: None,
-        errors: Vec::new(),
-        stalls: results::Stalls::default(),
-        checks: results::Checks::default(),
+        total: Statistics { ios: 7, iops: 0.1 + 0.2, ..Statistics::default() },
+        ..testing::measurement(id, Workload::single(target, Stream::default()))
     }
 }
 
@@ -202,23 +149,17 @@ fn device() -> Device {
 /// Several runs of one load as a result.
 pub(crate) fn runs(id: &str, started: &str, measurements: Vec<Measurement>) -> Document {
     let figures: Vec<f64> = measurements.iter().map(|m| m.total.iops).collect();
+    let conclusion = Runs {
+        title: "8 KiB random read".to_owned(),
+        asked: 3,
+        trust: survey::Publish::publish(analysis::noise::trust(&figures, None)),
+    };
     Document::Runs(Box::new(Experiment {
-        schema: "iosonde.runs/1".to_owned(),
-        id: id.to_owned(),
         tool_version: "1.2.3".to_owned(),
-        started: started.to_owned(),
         finished: "2026-11-21T13:00:00Z".to_owned(),
-        status: Status::Complete,
-        targets: vec!["/data".into()],
-        file_bytes: 1 << 30,
         environment: environment(),
-        conclusion: Runs {
-            title: "8 KiB random read".to_owned(),
-            asked: 3,
-            trust: survey::Publish::publish(analysis::noise::trust(&figures, None)),
-        },
         measurements,
         method: vec!["It was measured.".to_owned()],
-        warnings: Vec::new(),
+        ..testing::experiment(id, started, conclusion)
     }))
 }

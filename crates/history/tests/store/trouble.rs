@@ -6,18 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use history::{Filter, History, HistoryError, Order, Page, Place};
+use testing::skip;
 
 use crate::made::{full, new, runs};
 use crate::server::{is_root, place, server};
-
-/// Says that a test cannot run here.
-fn skip(test: &str, why: &str) {
-    use std::io::Write;
-    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
-        let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-        writeln!(file, "{test}: {why}").unwrap();
-    }
-}
 
 /// A small file system, gone when it is dropped.
 struct Small(PathBuf);
@@ -50,7 +42,10 @@ fn file(path: &Path) -> Place {
 fn a_full_disk_is_said_and_everything_before_is_there() {
     let directory = tempfile::tempdir().unwrap();
     let Some(_small) = Small::mount(directory.path(), "2m") else {
-        return skip("a_full_disk_is_said_and_everything_before_is_there", "only root mounts");
+        return skip(
+            "history::a_full_disk_is_said_and_everything_before_is_there",
+            "only root mounts",
+        );
     };
     let path = directory.path().join("history.db");
     let history = History::open(&file(&path)).unwrap();
@@ -100,7 +95,7 @@ fn fill(directory: &Path) {
 fn a_history_that_cannot_be_written_is_said_to_be_so_and_can_be_read() {
     let directory = tempfile::tempdir().unwrap();
     let Some(_small) = read_only(directory.path()) else {
-        let name = "a_history_that_cannot_be_written_is_said_to_be_so_and_can_be_read";
+        let name = "history::a_history_that_cannot_be_written_is_said_to_be_so_and_can_be_read";
         return skip(name, "root may write everything");
     };
     let path = directory.path().join("history.db");

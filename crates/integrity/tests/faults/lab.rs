@@ -48,7 +48,7 @@ impl Lab {
         let model =
             SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
         let truth = Truth::mount(model, &[DATA_BYTES, LOG_BYTES])
-            .inspect_err(|reason| truth::skip(&format!("integrity::{test}"), reason))
+            .inspect_err(|reason| testing::skip(&format!("integrity::{test}"), reason))
             .ok()?;
         let target = |name: &str, bytes| Target {
             path: truth.directory().join(name),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
+use testing::program::program;
 
 /// What the samples are measured with: a device of four servers in virtual time.
 const SIM: [&str; 6] = [
@@ -106,8 +107,8 @@ impl Drop for Run {
 
 /// The program with a history of its own, far from that of the user.
 pub(crate) fn iosonde(history: &std::path::Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-    command.env("IOSONDE_HISTORY", history).env_remove("HOME").stdin(Stdio::null());
+    let mut command = program(env!("CARGO_BIN_EXE_iosonde"), history);
+    command.env_remove("HOME");
     command
 }
 

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::history::Place;
+use testing::Place;
+
+use crate::program::place;
 
 /// Columns that the history's CSV and the report's CSV share.
 const SHARED: [&str; 2] = ["pattern", "durable"];
@@ -24,20 +26,12 @@ fn said(csv: &str) -> Vec<String> {
     SHARED.map(at).to_vec()
 }
 
-impl Place {
-    /// The columns of the latest result, in the history's CSV and in the report's.
-    fn columns(&self) -> (Vec<String>, Vec<String>) {
-        let file = |name: &str| self.path().join(name).to_str().unwrap().to_owned();
-        let (history, report) = (file("history.csv"), file("report.csv"));
-        self.says(&["history", "export", "latest", "--output", &history]);
-        self.says(&["report", "latest", "--output", &report]);
-        let of = |path: &str| {
-            let found = said(&fs::read_to_string(path).unwrap());
-            fs::remove_file(path).unwrap();
-            found
-        };
-        (of(&history), of(&report))
-    }
+/// The columns of the latest result, in the history's CSV and in the report's.
+fn columns(place: &Place) -> (Vec<String>, Vec<String>) {
+    let history = said(&place.says(&["history", "export", "latest", "--format", "csv"]));
+    let report = said(&String::from_utf8(place.report("latest", "report.csv")).unwrap());
+    fs::remove_file(place.path("report.csv")).unwrap();
+    (history, report)
 }
 
 const SIM: [&str; 4] = ["--engine", "sim", "--sim", "servers = 1, read_ns = \"1ms\""];
@@ -52,10 +46,10 @@ fn the_order_of_a_diskspd_run_is_the_same_in_both_csv_files() {
         ("-b8K -d1 -W0 -si -t2 -c1G x.dat", "sequential-shared"),
         ("-b8K -d1 -W0 -s64K -c1G x.dat", "stride"),
     ] {
-        let place = Place::new();
+        let place = place();
         let words: Vec<&str> = line.split_whitespace().collect();
         place.says(&[&["diskspd"], words.as_slice(), &SIM[..]].concat());
-        let (history, report) = place.columns();
+        let (history, report) = columns(&place);
         assert_eq!((history[0].as_str(), report[0].as_str()), (pattern, pattern), "{line}");
     }
 }
@@ -83,11 +77,11 @@ fn a_load_is_durable_in_both_csv_files_where_every_writing_stream_is() {
     for (workload, history_says, report_says) in
         [(LOG_BESIDE_DATA, "false", "no"), (&data_that_reads, "true", "yes")]
     {
-        let place = Place::new();
-        let file = place.path().join("w.toml");
+        let place = place();
+        let file = place.directory().join("w.toml");
         fs::write(&file, workload).unwrap();
         place.says(&["run", "--workload", file.to_str().unwrap(), "--quiet"]);
-        let (history, report) = place.columns();
+        let (history, report) = columns(&place);
         assert_eq!(history, ["mixed", history_says], "{workload}");
         assert_eq!(report, ["mixed", report_says], "{workload}");
     }
@@ -96,8 +90,8 @@ fn a_load_is_durable_in_both_csv_files_where_every_writing_stream_is() {
 /// `history list --kind validate` and `--kind monitor` were refused as wrong usage, though results of both are kept.
 #[test]
 fn every_kind_of_result_and_every_pattern_can_be_selected() {
-    let place = Place::new();
-    let data = place.path().join("data");
+    let place = place();
+    let data = place.directory().join("data");
     fs::create_dir(&data).unwrap();
     let small = ["--size", "8M", "--log-size", "8M", "--seconds", "1"];
     place.says(&[&["validate", data.to_str().unwrap()][..], &small].concat());

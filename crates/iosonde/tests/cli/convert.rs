@@ -6,7 +6,9 @@ use std::process::Output;
 
 use workload::Workload;
 
-use crate::program::{command, fails, measurement, names, skip, stderr, succeeds, tool};
+use testing::skip;
+
+use crate::program::{command, fails, measurement, names, stderr, succeeds, tool};
 
 const MIX: &str = r#"
 seconds = 2
@@ -162,7 +164,7 @@ fn fio_takes_the_jobs_that_are_written() {
     let jobs = place.path().join("a.fio");
     succeeds(&convert(place.path(), &["mix.toml", "-o", "a.fio"]));
     if let Err(reason) = tool("fio", &["--version"]) {
-        skip("fio_takes_the_jobs_that_are_written", &reason);
+        skip("iosonde::cli::fio_takes_the_jobs_that_are_written", &reason);
         return;
     }
     tool("fio", &["--parse-only", jobs.to_str().unwrap()]).unwrap();

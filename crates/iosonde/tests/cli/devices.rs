@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use crate::program::{Loop, Mount, fails, measurement, run, skip, succeeds, tool};
+use testing::skip;
+
+use crate::program::{Loop, Mount, fails, measurement, run, succeeds, tool};
 
 fn first_bytes(device: &Path) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 20];
@@ -17,7 +19,9 @@ fn a_device_is_written_only_when_it_is_named_for_it() {
     let dir = tempfile::tempdir().unwrap();
     let device = match Loop::new(dir.path(), 16, &vec![0x55; 1 << 20]) {
         Ok(device) => device,
-        Err(why) => return skip("a_device_is_written_only_when_it_is_named_for_it", &why),
+        Err(why) => {
+            return skip("iosonde::cli::a_device_is_written_only_when_it_is_named_for_it", &why);
+        }
     };
     let name = device.device.to_str().unwrap();
     fails(&run(&device.device, &["--write", "50"]), 1, "was not made by iosonde");
@@ -39,7 +43,7 @@ fn a_mounted_device_is_never_written() {
     let dir = tempfile::tempdir().unwrap();
     let (mount, device) = match Loop::mounted(dir.path(), 16, &["mkfs.ext4", "-q"]) {
         Ok(mounted) => mounted,
-        Err(why) => return skip("a_mounted_device_is_never_written", &why),
+        Err(why) => return skip("iosonde::cli::a_mounted_device_is_never_written", &why),
     };
     let mine = mount.path.join("mine");
     fs::write(&mine, "precious").unwrap();
@@ -58,7 +62,7 @@ fn the_file_of_a_loop_device_is_never_written() {
     let dir = tempfile::tempdir().unwrap();
     let _device = match Loop::new(dir.path(), 16, b"") {
         Ok(device) => device,
-        Err(why) => return skip("the_file_of_a_loop_device_is_never_written", &why),
+        Err(why) => return skip("iosonde::cli::the_file_of_a_loop_device_is_never_written", &why),
     };
     let image = dir.path().join("image");
     let output = run(&image, &["--write", "50", "--destroy", image.to_str().unwrap()]);
@@ -71,7 +75,9 @@ fn a_device_that_a_program_has_open_is_never_written() {
     let dir = tempfile::tempdir().unwrap();
     let device = match Loop::new(dir.path(), 16, b"") {
         Ok(device) => device,
-        Err(why) => return skip("a_device_that_a_program_has_open_is_never_written", &why),
+        Err(why) => {
+            return skip("iosonde::cli::a_device_that_a_program_has_open_is_never_written", &why);
+        }
     };
     let _open = File::open(&device.device).unwrap();
     let name = device.device.to_str().unwrap();
@@ -84,13 +90,15 @@ fn a_device_with_partitions_is_not_written_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let device = match Loop::new(dir.path(), 16, b"") {
         Ok(device) => device,
-        Err(why) => return skip("a_device_with_partitions_is_not_written_as_a_whole", &why),
+        Err(why) => {
+            return skip("iosonde::cli::a_device_with_partitions_is_not_written_as_a_whole", &why);
+        }
     };
     let name = device.device.to_str().unwrap();
     let part = format!("{name}p1");
     // Told to the kernel as a partitioning program does it; no table of partitions is needed.
     if let Err(why) = tool("addpart", &[name, "1", "2048", "8192"]) {
-        return skip("a_device_with_partitions_is_not_written_as_a_whole", &why);
+        return skip("iosonde::cli::a_device_with_partitions_is_not_written_as_a_whole", &why);
     }
     let args = ["--write", "50", "--quiet", "--destroy"];
     fails(&run(&device.device, &[&args[..], &[name]].concat()), 1, "divided into partitions");

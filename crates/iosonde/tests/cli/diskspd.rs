@@ -12,7 +12,7 @@ use workload::{DiskspdAccess, Mode};
 
 use crate::program::{
     Running, code, command, common_history, fails, foreign_file, mark, measurement, names, stderr,
-    succeeds,
+    stdout, succeeds,
 };
 
 /// A device of a thousand random I/Os a second, whose runs take no time.
@@ -25,10 +25,6 @@ const SHORT: [&str; 4] = ["--seconds", "0.3", "--warmup", "0"];
 fn diskspd(dir: &Path, line: &str, flags: &[&str]) -> Output {
     let words: Vec<&str> = line.split_whitespace().collect();
     command(&[&["diskspd"], words.as_slice(), flags].concat()).current_dir(dir).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// The row of a table that begins with `total:`, in numbers.

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use results::Status;
 
+use testing::skip;
+
 use crate::program::{
-    Loop, Mount, Running, code, fails, measurement, names, run, run_small, skip, stderr, succeeds,
-    tool,
+    Loop, Mount, Running, code, fails, measurement, names, run, run_small, stderr, succeeds, tool,
 };
 
 fn tmpfs(directory: &Path, options: &str) -> Result<Mount, String> {
@@ -21,7 +22,7 @@ fn a_read_only_file_system_is_told() {
     let dir = tempfile::tempdir().unwrap();
     match tmpfs(dir.path(), "ro,size=64m") {
         Ok(mount) => fails(&run_small(&mount.path, &[]), 1, "read-only file system"),
-        Err(why) => skip("a_read_only_file_system_is_told", &why),
+        Err(why) => skip("iosonde::cli::a_read_only_file_system_is_told", &why),
     }
 }
 
@@ -30,7 +31,9 @@ fn a_file_system_is_not_filled_without_being_told() {
     let dir = tempfile::tempdir().unwrap();
     let mount = match tmpfs(dir.path(), "size=32m") {
         Ok(mount) => mount,
-        Err(why) => return skip("a_file_system_is_not_filled_without_being_told", &why),
+        Err(why) => {
+            return skip("iosonde::cli::a_file_system_is_not_filled_without_being_told", &why);
+        }
     };
     let of_size = |size: &str, more: &[&str]| {
         run(&mount.path, &[&["--buffered", "--quiet", "--size", size][..], more].concat())
@@ -52,7 +55,7 @@ fn the_targets_of_one_file_system_fit_together() {
     let dir = tempfile::tempdir().unwrap();
     let mount = match tmpfs(dir.path(), "size=64m") {
         Ok(mount) => mount,
-        Err(why) => return skip("the_targets_of_one_file_system_fit_together", &why),
+        Err(why) => return skip("iosonde::cli::the_targets_of_one_file_system_fit_together", &why),
     };
     let (one, two) = (mount.path.join("one"), mount.path.join("two"));
     fs::create_dir(&one).unwrap();
@@ -69,7 +72,7 @@ fn a_sparse_leftover_frees_only_what_it_takes() {
     let dir = tempfile::tempdir().unwrap();
     let mount = match tmpfs(dir.path(), "size=32m") {
         Ok(mount) => mount,
-        Err(why) => return skip("a_sparse_leftover_frees_only_what_it_takes", &why),
+        Err(why) => return skip("iosonde::cli::a_sparse_leftover_frees_only_what_it_takes", &why),
     };
     let path = mount.path.join("iosonde.test");
     let size: u64 = 30 << 20;
@@ -90,7 +93,10 @@ fn a_disk_that_fills_up_meanwhile_is_told_and_the_file_is_gone() {
     let (mount, _device) = match Loop::mounted(dir.path(), 24, &["mkfs.ext2", "-q", "-m", "0"]) {
         Ok(mounted) => mounted,
         Err(why) => {
-            return skip("a_disk_that_fills_up_meanwhile_is_told_and_the_file_is_gone", &why);
+            return skip(
+                "iosonde::cli::a_disk_that_fills_up_meanwhile_is_told_and_the_file_is_gone",
+                &why,
+            );
         }
     };
     let output = tool("stat", &["-f", "-c", "%a %S", mount.path.to_str().unwrap()]).unwrap();
@@ -108,7 +114,10 @@ fn a_file_system_without_direct_io_is_told_and_nothing_is_left() {
     let mount = match Mount::new(&dir.path().join("mounted"), &["-t", "ramfs", "none"]) {
         Ok(mount) => mount,
         Err(why) => {
-            return skip("a_file_system_without_direct_io_is_told_and_nothing_is_left", &why);
+            return skip(
+                "iosonde::cli::a_file_system_without_direct_io_is_told_and_nothing_is_left",
+                &why,
+            );
         }
     };
     let output = run(&mount.path.join("file.test"), &["--size", "1M"]);
@@ -126,7 +135,10 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     let (mount, _device) = match Loop::mounted(dir.path(), 64, &["mkfs.ext4", "-q"]) {
         Ok(mounted) => mounted,
         Err(why) => {
-            return skip("a_frozen_file_system_holds_up_neither_the_end_nor_a_signal", &why);
+            return skip(
+                "iosonde::cli::a_frozen_file_system_holds_up_neither_the_end_nor_a_signal",
+                &why,
+            );
         }
     };
     let path = mount.path.to_str().unwrap();
@@ -138,7 +150,10 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     if let Err(why) = tool("fsfreeze", &["-f", path]) {
         running.signal("INT");
         running.end();
-        return skip("a_frozen_file_system_holds_up_neither_the_end_nor_a_signal", &why);
+        return skip(
+            "iosonde::cli::a_frozen_file_system_holds_up_neither_the_end_nor_a_signal",
+            &why,
+        );
     }
     let thaw = Frozen(path);
     let frozen = Instant::now();

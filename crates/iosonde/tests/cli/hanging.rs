@@ -13,7 +13,7 @@ fn who_wants_an_end_hears_what_it_waits_for_and_can_have_it_at_once() {
     let time = Nanoseconds(1000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
     let Ok(truth) = Truth::mount(model, &[16 << 20, 16 << 20]).inspect_err(|reason| {
-        truth::skip("iosonde::cli::who_wants_an_end_hears_what_it_waits_for", reason);
+        testing::skip("iosonde::cli::who_wants_an_end_hears_what_it_waits_for", reason);
     }) else {
         return;
     };

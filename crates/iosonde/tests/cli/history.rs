@@ -1,63 +1,14 @@
 //! Everything that is measured is recorded, is found again, and looks as it did when it was measured.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testing::Place;
 
-use crate::program::{Running, code, command, fails, names, stderr, succeeds};
-
-/// A place for a history, and what else a test needs.
-pub(crate) struct Place {
-    directory: tempfile::TempDir,
-}
-
-impl Place {
-    pub(crate) fn new() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    pub(crate) fn history(&self) -> PathBuf {
-        self.path().join("history.db")
-    }
-
-    /// The program with this history.
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(args);
-        command.env("IOSONDE_HISTORY", self.history());
-        command
-    }
-
-    pub(crate) fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-
-    /// What the program says on stdout, having succeeded.
-    #[track_caller]
-    pub(crate) fn says(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        succeeds(&output);
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    #[track_caller]
-    pub(crate) fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.says(&[args, &["--json"]].concat())).unwrap()
-    }
-
-    /// The list with these filters, the newest first.
-    #[track_caller]
-    pub(crate) fn list(&self, filters: &[&str]) -> Vec<Value> {
-        let list = self.json(&[&["history", "list"], filters].concat());
-        list["results"].as_array().unwrap().clone()
-    }
-}
+use crate::program::{Running, code, fails, names, place, stderr, succeeds};
 
 /// Short measurements of a simulated device.
 pub(crate) const SIM: [&str; 6] = ["--engine", "sim", "--seconds", "1", "--warmup", "0"];
@@ -79,8 +30,8 @@ fn commands(report: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn what_every_command_measured_is_shown_again_as_it_was() {
-    let place = Place::new();
-    let report = place.path().join("r.html");
+    let place = place();
+    let report = place.directory().join("r.html");
     for args in commands(report.to_str().unwrap()) {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let output = place.run(&[&args[..], &["--json", "--tag", "mine"]].concat());
@@ -106,12 +57,12 @@ fn what_every_command_measured_is_shown_again_as_it_was() {
     }
     assert_eq!(place.list(&[]).len(), 7);
     assert_eq!(place.list(&["--kind", "run"]).len(), 2);
-    assert!(!place.path().join("r.partial.jsonl").exists());
+    assert!(!place.directory().join("r.partial.jsonl").exists());
 }
 
 #[test]
 fn a_result_is_named_noted_and_taken_away() {
-    let place = Place::new();
+    let place = place();
     for _ in 0..3 {
         succeeds(&place.run(&[&["run", "--quiet"], &SIM[..]].concat()));
     }
@@ -148,8 +99,8 @@ fn a_result_is_named_noted_and_taken_away() {
 
 #[test]
 fn a_target_is_the_same_by_whatever_name_and_in_whatever_directory() {
-    let place = Place::new();
-    let (data, sub) = (place.path().join("data"), place.path().join("sub"));
+    let place = place();
+    let (data, sub) = (place.directory().join("data"), place.directory().join("sub"));
     fs::create_dir_all(&data).unwrap();
     fs::create_dir_all(sub.join("data")).unwrap();
     let small = ["--size", "1M", "--seconds", "0.2", "--warmup", "0", "--quiet"];
@@ -157,7 +108,7 @@ fn a_target_is_the_same_by_whatever_name_and_in_whatever_directory() {
         let args = [&["run", target], &small[..], more].concat();
         succeeds(&place.command(&args).current_dir(directory).output().unwrap());
     };
-    measure(place.path(), "data", &["--baseline", "base", "--repeat", "2"]);
+    measure(place.directory(), "data", &["--baseline", "base", "--repeat", "2"]);
     measure(&data, ".", &[]);
     let whole = data.canonicalize().unwrap().display().to_string();
     let listed = place.list(&[]);
@@ -179,7 +130,7 @@ fn a_target_is_the_same_by_whatever_name_and_in_whatever_directory() {
 
 #[test]
 fn the_beginning_of_an_id_is_enough_and_one_that_fits_several_names_them() {
-    let place = Place::new();
+    let place = place();
     for _ in 0..2 {
         succeeds(&place.run(&[&["run", "--quiet"], &SIM[..]].concat()));
     }
@@ -196,8 +147,8 @@ fn the_beginning_of_an_id_is_enough_and_one_that_fits_several_names_them() {
 
 #[test]
 fn the_list_is_filtered_and_no_wider_than_a_screen() {
-    let place = Place::new();
-    let long = place.path().join("a/very/long/path/that/no/table/has/room/for/in/a/column");
+    let place = place();
+    let long = place.directory().join("a/very/long/path/that/no/table/has/room/for/in/a/column");
     let long = long.to_str().unwrap();
     let run = |args: &[&str]| {
         succeeds(&place.run(&[&["run"], args, &["--quiet"], &SIM[..]].concat()));
@@ -226,21 +177,21 @@ fn the_list_is_filtered_and_no_wider_than_a_screen() {
 
 #[test]
 fn without_a_history_none_is_made_and_the_home_is_left_alone() {
-    let place = Place::new();
-    let home = place.path().join("home");
+    let place = place();
+    let home = place.directory().join("home");
     fs::create_dir(&home).unwrap();
     let run = |command: &mut Command| {
         let output = command.env("HOME", &home).env_remove("XDG_DATA_HOME").output().unwrap();
         succeeds(&output);
         stderr(&output)
     };
-    let report = place.path().join("r.html");
+    let report = place.directory().join("r.html");
     for args in commands(report.to_str().unwrap()) {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let said = run(&mut place.command(&[&args[..], &["--no-history"]].concat()));
         assert!(!said.contains("kept as"), "{said}");
     }
-    assert_eq!(names(place.path()), ["home", "r.html"]);
+    assert_eq!(names(place.directory()), ["home", "r.html"]);
     run(&mut place.command(&[&["run"], &SIM[..]].concat()));
     assert_eq!(names(&home), [""; 0], "what is named is used");
     let said = run(place.command(&[&["run"], &SIM[..]].concat()).env_remove("IOSONDE_HISTORY"));
@@ -255,8 +206,8 @@ fn without_a_history_none_is_made_and_the_home_is_left_alone() {
 
 #[test]
 fn nothing_is_recorded_of_what_measured_nothing() {
-    let place = Place::new();
-    let target = place.path().join("data");
+    let place = place();
+    let target = place.directory().join("data");
     fs::create_dir(&target).unwrap();
     let target = target.to_str().unwrap();
     let args = ["run", target, "--size", "1M", "--warmup", "60", "--repeat", "2"];
@@ -295,8 +246,8 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
     let scale = [&["scale", "a", "b", "c", "d", "--size", "1G", "--pairs"], &null[..], &short[..]];
     let sizes = ["sizes", "--sizes", "512M,1G,2G,3G,4G,5G,6G,7G,8G,9G,10G,11G,12G"];
     let run = ["run", "--repeat", "100", "--seconds", "0.3", "--warmup", "0"];
-    let place = Place::new();
-    let report = place.path().join("r.html");
+    let place = place();
+    let report = place.directory().join("r.html");
     let assess = ["assess", "--pace", "quick", "--report", report.to_str().unwrap()];
     for args in [
         knee,
@@ -305,7 +256,7 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
         [&run[..], &null[..]].concat(),
         [&assess[..], &null[..]].concat(),
     ] {
-        let place = Place::new();
+        let place = crate::program::place();
         let quiet = [&args[..], &["--quiet", "--tag", "killed"]].concat();
         let mut child =
             place.command(&quiet).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -336,7 +287,7 @@ fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
 
 #[test]
 fn a_result_that_is_being_measured_is_not_deleted_and_says_that_it_runs() {
-    let place = Place::new();
+    let place = place();
     let args = ["run", "--engine", "null", "--repeat", "100", "--seconds", "0.3", "--warmup", "0"];
     let mut running = Running::of(place.command(&args));
     // By then those who watch see it.

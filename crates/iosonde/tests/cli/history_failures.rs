@@ -4,21 +4,23 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::history::{Place, SIM};
-use crate::program::{Mount, Running, code, fails, names, skip, stderr, succeeds};
+use crate::history::SIM;
+use testing::{Place, skip};
+
+use crate::program::{Mount, Running, code, fails, names, place, stderr, succeeds};
 
 #[test]
 fn what_is_no_history_is_refused_and_left_as_it_is() {
-    let place = Place::new();
-    let sqlite = place.path().join("mail.db");
+    let place = place();
+    let sqlite = place.directory().join("mail.db");
     let connection = rusqlite::Connection::open(&sqlite).unwrap();
     connection
         .execute_batch("CREATE TABLE mail (text TEXT); INSERT INTO mail VALUES ('x')")
         .unwrap();
     drop(connection);
-    let text = place.path().join("notes.txt");
+    let text = place.directory().join("notes.txt");
     fs::write(&text, "somebody's notes").unwrap();
-    let directory = place.path().join("directory");
+    let directory = place.directory().join("directory");
     fs::create_dir(&directory).unwrap();
     let below = text.join("history.db");
     let before: Vec<Vec<u8>> = [&sqlite, &text].map(|path| fs::read(path).unwrap()).to_vec();
@@ -33,7 +35,7 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
             let output = place.run(&[args, &SIM[..], &history].concat());
             fails(&output, 1, words);
         }
-        let report = place.path().join("r.html");
+        let report = place.directory().join("r.html");
         let assess = ["assess", "--engine", "sim", "--report", report.to_str().unwrap()];
         fails(&place.run(&[&assess[..], &history].concat()), 1, words);
         assert!(!report.exists(), "nothing was begun");
@@ -41,12 +43,12 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
     }
     let after: Vec<Vec<u8>> = [&sqlite, &text].map(|path| fs::read(path).unwrap()).to_vec();
     assert!(before == after);
-    assert_eq!(names(place.path()), ["directory", "mail.db", "notes.txt"]);
+    assert_eq!(names(place.directory()), ["directory", "mail.db", "notes.txt"]);
 }
 
 #[test]
 fn a_damaged_history_is_refused_before_anything_is_measured() {
-    let place = Place::new();
+    let place = place();
     succeeds(&place.run(&[&["run", "--repeat", "3", "--quiet"], &SIM[..]].concat()));
     let mut bytes = fs::read(place.history()).unwrap();
     for page in bytes.chunks_mut(4096).skip(1) {
@@ -60,25 +62,25 @@ fn a_damaged_history_is_refused_before_anything_is_measured() {
 
 #[test]
 fn reading_makes_no_history() {
-    let place = Place::new();
+    let place = place();
     for args in [&["list"][..], &["show"], &["tag", "latest", "a"], &["delete", "latest", "--yes"]]
     {
         fails(&place.run(&[&["history"], args].concat()), 1, "history.db");
     }
-    assert_eq!(names(place.path()), [""; 0]);
+    assert_eq!(names(place.directory()), [""; 0]);
 }
 
 /// A small file system in memory for a history.
 fn small(place: &Place, test: &str) -> Option<Mount> {
-    let directory = place.path().join("small");
+    let directory = place.directory().join("small");
     let mount = Mount::new(&directory, &["-t", "tmpfs", "-o", "size=4M", "tmpfs"]);
-    mount.inspect_err(|reason| skip(test, reason)).ok()
+    mount.inspect_err(|reason| skip(&format!("iosonde::cli::{test}"), reason)).ok()
 }
 
 /// The disk of the history gets full while a measurement of hours is under way.
 #[test]
 fn a_history_without_room_costs_no_result() {
-    let place = Place::new();
+    let place = place();
     let Some(mount) = small(&place, "a_history_without_room_costs_no_result") else { return };
     let history = mount.path.join("history.db");
     let args = ["run", "--engine", "null", "--repeat", "4", "--seconds", "0.5", "--warmup", "0"];
@@ -102,7 +104,7 @@ fn a_history_without_room_costs_no_result() {
 /// The disk of the history gets full while what is to survive a crash is written: the verdict is shown all the same.
 #[test]
 fn a_history_without_room_costs_no_verdict() {
-    let place = Place::new();
+    let place = place();
     let Some(mount) = small(&place, "a_history_without_room_costs_no_verdict") else { return };
     let history = mount.path.join("history.db");
     let data = tempfile::tempdir().unwrap();
@@ -122,7 +124,7 @@ fn a_history_without_room_costs_no_verdict() {
 /// Room came back before the end: nothing is missing, and it is no failure.
 #[test]
 fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {
-    let place = Place::new();
+    let place = place();
     let test = "what_could_not_be_kept_for_a_while_is_kept_at_the_end";
     let Some(mount) = small(&place, test) else { return };
     let history = mount.path.join("history.db");
@@ -143,7 +145,7 @@ fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {
 /// Somebody resumed a sweep in one window while it was running in another: cells were measured twice at once.
 #[test]
 fn a_sweep_is_resumed_by_one_process_at_a_time() {
-    let place = Place::new();
+    let place = place();
     let lists = ["--engine", "null", "--blocks", "4K,8K,16K,32K", "--depths", "1,2,4,8,16"];
     let flags = ["--seconds", "0.4", "--warmup", "0"];
     let sweep = [&["sweep"], &lists[..], &flags].concat();

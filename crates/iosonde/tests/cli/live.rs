@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use history::{History, LiveRun, Place as At};
 use serde_json::Value;
+use testing::Place;
 
-use crate::history::{Place, SIM};
-use crate::program::{Running, code, succeeds};
+use crate::history::SIM;
+use crate::program::{Running, code, place, succeeds};
 
 /// The run that is in progress, when there is one.
 fn wait_for_live(place: &Place) -> (History, LiveRun) {
@@ -30,7 +31,7 @@ fn events(history: &History, id: &str) -> Vec<Value> {
 
 #[test]
 fn a_run_is_seen_while_it_goes_on_and_found_under_its_name_afterwards() {
-    let place = Place::new();
+    let place = place();
     let args = ["run", "a", "--engine", "null", "--warmup", "0", "--seconds", "600"];
     let mut running = Running::of(place.command(&[&args[..], &["--interval", "50ms"]].concat()));
     let (history, run) = wait_for_live(&place);
@@ -60,7 +61,7 @@ fn a_run_is_seen_while_it_goes_on_and_found_under_its_name_afterwards() {
 
 #[test]
 fn an_experiment_says_what_it_does() {
-    let place = Place::new();
+    let place = place();
     let short = ["--precision", "0", "--seconds", "0.7", "--warmup", "0"];
     let args = [&["knee", "--engine", "null", "--from", "1", "--to", "32"], &short[..]].concat();
     let running = Running::of(place.command(&args));
@@ -84,7 +85,7 @@ fn an_experiment_says_what_it_does() {
 
 #[test]
 fn what_is_short_simulated_or_unrecorded_is_not_watched() {
-    let place = Place::new();
+    let place = place();
     let null = ["run", "--engine", "null", "--warmup", "0", "--seconds"];
     succeeds(&place.run(&[&null[..], &["0.5"]].concat()));
     succeeds(&place.run(&[&["run"], &SIM[..]].concat()));
@@ -100,7 +101,7 @@ fn what_is_short_simulated_or_unrecorded_is_not_watched() {
 /// Somebody held the history for seconds: the measurement must not notice.
 #[test]
 fn a_history_that_cannot_be_told_anything_holds_nothing_up() {
-    let place = Place::new();
+    let place = place();
     let args = ["run", "--engine", "null", "--warmup", "0", "--seconds", "5", "--json"];
     let running = Running::of(place.command(&args));
     wait_for_live(&place);

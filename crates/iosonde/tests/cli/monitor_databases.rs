@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::program::{code, command, stderr};
-use crate::server::{directory, done, find, free_port, skip, start, unprivileged};
+use testing::skip;
+
+use crate::server::{directory, done, find, free_port, start, unprivileged};
 
 /// The programs of the newest PostgreSQL.
 fn programs() -> Option<PathBuf> {

@@ -30,7 +30,7 @@ fn every_engine_works_on_a_file() {
             let args = ["--json", "--engine", engine, "--depth", depth, "--write", "50"];
             let output = run_small(dir.path(), &[&args[..], &["--threads", "2"], extra].concat());
             if stderr(&output).contains("does not work here") {
-                crate::program::skip("every_engine_works_on_a_file", engine);
+                testing::skip("iosonde::cli::every_engine_works_on_a_file", engine);
                 continue;
             }
             succeeds(&output);

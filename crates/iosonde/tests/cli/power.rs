@@ -24,7 +24,7 @@ fn crash(
     let time = Nanoseconds(1000);
     let model = SimDevice { servers: 64, read_ns: time, write_ns: time, ..SimDevice::default() };
     let truth = Truth::mount(model, &[SIZE, SIZE])
-        .inspect_err(|reason| truth::skip(&format!("iosonde::cli::{test}"), reason))
+        .inspect_err(|reason| testing::skip(&format!("iosonde::cli::{test}"), reason))
         .ok()?;
     let directory = tempfile::tempdir().unwrap();
     let witness = directory.path().join("witness.txt");

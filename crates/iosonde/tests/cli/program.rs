@@ -1,7 +1,7 @@
 //! How the program is started and what is often asked of it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -10,6 +10,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use results::Measurement;
+use testing::Place;
+use testing::program::program;
+pub(crate) use testing::program::{code, fails, stderr, stdout, succeeds};
 
 /// Nothing here takes long; what takes longer hangs.
 const HANGS: Duration = Duration::from_secs(60);
@@ -28,10 +31,15 @@ pub(crate) fn common_history() -> &'static Path {
     })
 }
 
+/// A place with a history of its own.
+pub(crate) fn place() -> Place {
+    Place::new(env!("CARGO_BIN_EXE_iosonde"))
+}
+
 /// The program with these arguments.
 pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_iosonde"));
-    command.args(args).stdin(Stdio::null()).env("IOSONDE_HISTORY", common_history());
+    let mut command = program(env!("CARGO_BIN_EXE_iosonde"), common_history());
+    command.args(args);
     command
 }
 
@@ -49,31 +57,6 @@ pub(crate) fn run_small(target: &Path, args: &[&str]) -> Output {
 /// Sends a signal by its name. Every shell can; the command `kill` is not on every system.
 pub(crate) fn kill(name: &str, process: u32) {
     tool("sh", &["-c", "kill -$0 $1", name, &process.to_string()]).unwrap();
-}
-
-/// The exit code; a signal that killed the program fails the test.
-#[track_caller]
-pub(crate) fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("killed: {}", stderr(output)))
-}
-
-pub(crate) fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Asserts an exit code and words on stderr, and that nothing is on stdout.
-#[track_caller]
-pub(crate) fn fails(output: &Output, exit_code: i32, words: &str) {
-    let text = stderr(output);
-    assert_eq!(code(output), exit_code, "{text}");
-    assert!(text.contains(words), "`{words}` is not in: {text}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-}
-
-/// Asserts success.
-#[track_caller]
-pub(crate) fn succeeds(output: &Output) {
-    assert_eq!(code(output), 0, "{}", stderr(output));
 }
 
 /// The measurement that is all of stdout.
@@ -183,16 +166,6 @@ impl Running {
         let stdout = self.stdout.join().unwrap();
         self.seen.extend(self.lines.iter().map(|l| l + "\n"));
         Output { status, stdout, stderr: self.seen.into_bytes() }
-    }
-}
-
-/// Says by name what cannot be tested here.
-pub(crate) fn skip(test: &str, reason: &str) {
-    let line = format!("iosonde::safety::{test}: {reason}");
-    eprintln!("skipped: {line}");
-    if let Some(path) = std::env::var_os("IOSONDE_TEST_SKIPS") {
-        let file = fs::OpenOptions::new().append(true).create(true).open(path);
-        let _ = file.and_then(|mut f| writeln!(f, "{line}"));
     }
 }
 

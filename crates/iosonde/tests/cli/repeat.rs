@@ -5,12 +5,12 @@ use std::fs;
 use results::{Experiment, Runs, Status};
 use serde_json::Value;
 
-use crate::history::{Place, SIM};
-use crate::program::{fails, names, succeeds};
+use crate::history::SIM;
+use crate::program::{fails, names, place, succeeds};
 
 #[test]
 fn runs_are_shown_with_their_mean_and_how_far_they_differ() {
-    let place = Place::new();
+    let place = place();
     let text = place.says(&[&["run", "--repeat", "3"], &SIM[..]].concat());
     for words in ["Runs\n", "  mean ", "  spread ", "3 runs vary by", "95 % interval of the mean"] {
         assert!(text.contains(words), "`{words}`: {text}");
@@ -22,7 +22,7 @@ fn runs_are_shown_with_their_mean_and_how_far_they_differ() {
 
 #[test]
 fn a_baseline_is_five_runs_with_a_name() {
-    let place = Place::new();
+    let place = place();
     let args = [&["run", "--baseline", "before"], &SIM[..], &["--json"]].concat();
     let runs: Experiment<Runs> = serde_json::from_str(&place.says(&args)).unwrap();
     assert_eq!((runs.measurements.len(), runs.conclusion.asked), (5, 5));
@@ -34,8 +34,8 @@ fn a_baseline_is_five_runs_with_a_name() {
 
 #[test]
 fn two_real_targets_take_turns_on_their_own_files() {
-    let place = Place::new();
-    let (a, b) = (place.path().join("a"), place.path().join("b"));
+    let place = place();
+    let (a, b) = (place.directory().join("a"), place.directory().join("b"));
     for directory in [&a, &b] {
         fs::create_dir(directory).unwrap();
     }
@@ -70,7 +70,7 @@ fn two_real_targets_take_turns_on_their_own_files() {
 
 #[test]
 fn targets_that_took_turns_are_compared() {
-    let place = Place::new();
+    let place = place();
     let targets = ["a", "b", "c"];
     let text = place.says(&[&["run"], &targets[..], &SIM, &["--alternate"]].concat());
     assert_eq!(text.matches("5 runs vary by").count(), 3, "{text}");
@@ -81,7 +81,7 @@ fn targets_that_took_turns_are_compared() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let place = Place::new();
+    let place = place();
     let run = |args: &[&str]| place.run(&[&["run"], args, &SIM[..]].concat());
     for wrong in ["0", "101", "x"] {
         fails(&run(&["--repeat", wrong]), 2, "--repeat");

@@ -11,7 +11,7 @@ use results::Status;
 
 use crate::program::{
     Running, code, command, common_history, fails, foreign_file, mark, measurement, names, stderr,
-    succeeds,
+    stdout, succeeds,
 };
 
 /// A device of a hundred random I/Os a second, whose runs take no time.
@@ -21,10 +21,6 @@ const SLOW: [&str; 4] =
 /// `iosonde sqlio` in a directory.
 fn sqlio(dir: &Path, args: &[&str]) -> Output {
     command(&[&["sqlio"], args].concat()).current_dir(dir).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// The runs of a text.

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use dialects::sqlio::readings;
 
-use crate::program::{Running, code, command, fails, names, stderr, succeeds};
+use crate::program::{Running, code, command, fails, names, stderr, stdout, succeeds};
 
 /// A device of 800 I/Os a second, whose runs take little time.
 const SLOW: [&str; 4] =
@@ -15,10 +15,6 @@ const SLOW: [&str; 4] =
 fn batch(dir: &Path, args: &[&str]) -> Output {
     let mut command = command(&[&["sqlio", "batch"], args].concat());
     command.current_dir(dir).env("IOSONDE_HISTORY", dir.join("history.db")).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// The matrix of a baseline in a Hungarian article.

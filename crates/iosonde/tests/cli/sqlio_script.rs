@@ -6,7 +6,9 @@ use std::process::Output;
 
 use dialects::sqlio::readings;
 
-use crate::program::{Running, code, command, fails, foreign_file, names, stderr, succeeds};
+use crate::program::{
+    Running, code, command, fails, foreign_file, names, stderr, stdout, succeeds,
+};
 
 /// A device of a hundred random I/Os a second, whose runs take no time.
 const SLOW: [&str; 4] =
@@ -17,10 +19,6 @@ fn script(dir: &Path, text: &str, args: &[&str]) -> Output {
     fs::write(dir.join("t.bat"), text).unwrap();
     let args = [&["sqlio", "script", "t.bat"], args, &SLOW].concat();
     command(&args).current_dir(dir).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// How many runs there are in a file.

@@ -14,8 +14,8 @@ use analysis::verdict::{Evidence, Extent, Grade, Limits, Role, Verdict, judge};
 use results::verdict::Database;
 use results::{
     ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
-    MEASUREMENT_SCHEMA, Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status,
-    StreamResult, TargetResult,
+    Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status, StreamResult,
+    TargetResult,
 };
 use survey::Publish;
 use workload::{Block, Bytes, Pattern, Stream, Target, Workload};
@@ -191,15 +191,10 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         sync: sync.clone(),
     };
     let in_flight = u64::from(load.threads * load.depth);
+    let id = format!("20261120T101213Z-{in_flight}");
+    let workload = Workload::single(target, stream(load));
     Measurement {
-        schema: MEASUREMENT_SCHEMA.to_owned(),
-        id: format!("20261120T101213Z-{in_flight}"),
-        tool_version: "0.1.0".to_owned(),
         started: "2026-11-20T10:12:13.402Z".to_owned(),
-        origin: None,
-        status: Status::Complete,
-        workload: Workload::single(target, stream(load)),
-        environment: Environment { host: None, storage: Vec::new() },
         engine: engine(),
         seconds: SECONDS,
         threads: load.threads.into(),
@@ -213,12 +208,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
         sync,
         streams: vec![stream_result],
         targets: vec![target_result],
-        threads_detail: Vec::new(),
         series,
-        warmup_series: Vec::new(),
-        steady: None,
-        phases: None,
-        rounds: None,
         cpu: Cpu {
             user_s: 4.1,
             system_s: 8.9,
@@ -228,8 +218,6 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
             busiest_core_percent: Some(47.0),
             host_percent: Some(9.6),
         },
-        kernel: None,
-        errors: Vec::new(),
         stalls: Stalls { longest_gap_ns: 18_400_000, ..Stalls::default() },
         checks: Checks {
             littles_law_percent: Some(0.21),
@@ -237,6 +225,7 @@ fn bare(load: &Load, [total, read, write]: [Statistics; 3], series: Vec<Point>) 
             rate_reached_percent: None,
             warnings: Vec::new(),
         },
+        ..testing::measurement(&id, workload)
     }
 }
 

@@ -19,5 +19,5 @@ pub use faults::{Fault, FaultPlan, Injected, SECTOR_BYTES, Span, Torn, When};
 pub use loop_device::LoopDevice;
 pub use mounted::Truth;
 pub use throttle::{Limits, Throttle};
-pub use unavailable::{Unavailable, skip};
+pub use unavailable::Unavailable;
 pub use watch::Watch;

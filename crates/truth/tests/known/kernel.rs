@@ -17,7 +17,7 @@ fn a_loop_device_has_the_files_content_and_size() {
     open(&truth.path(0)).write_at(Block::new(9).get(), 8192).unwrap();
     let device = match LoopDevice::attach(&truth.path(0)) {
         Ok(device) => device,
-        Err(reason) => return truth::skip(&format!("truth::{name}"), &reason),
+        Err(reason) => return testing::skip(&format!("truth::{name}"), reason),
     };
     let begin = truth.now_ns();
     let mut block = Block::new(0);
@@ -49,7 +49,7 @@ fn the_kernel_lets_through_what_it_is_told_to() {
         // The kernel lets I/Os through in slices, 30 in 3 s, of which two may be on either side of the ends.
         Ok(Some(iops)) => assert_close(iops, IOPS as f64, 8.0, "IOPS"),
         Ok(None) => {}
-        Err(reason) => truth::skip(&format!("truth::{name}"), &reason),
+        Err(reason) => testing::skip(&format!("truth::{name}"), reason),
     }
 }
 

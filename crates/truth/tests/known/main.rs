@@ -17,7 +17,7 @@ const SIZE: u64 = 1 << 20;
 /// The device, or the reason why this test cannot have it, noted.
 fn mounted(test: &str, model: SimDevice, sizes: &[u64]) -> Option<Truth> {
     let mounted = Truth::mount(model, sizes);
-    mounted.inspect_err(|reason| truth::skip(&format!("truth::{test}"), reason)).ok()
+    mounted.inspect_err(|reason| testing::skip(&format!("truth::{test}"), reason)).ok()
 }
 
 fn device(servers: u32) -> SimDevice {
@@ -29,7 +29,7 @@ fn device(servers: u32) -> SimDevice {
 fn on_a_quiet_host<T>(test: &str, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     let figure = (0..3).find_map(|_| attempt());
     if figure.is_none() {
-        truth::skip(&format!("truth::{test}"), &"the host was too busy, three times");
+        testing::skip(&format!("truth::{test}"), "the host was too busy, three times");
     }
     figure
 }

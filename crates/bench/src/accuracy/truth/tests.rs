@@ -14,15 +14,15 @@ fn measured<T>(name: &str, outcome: Result<T, Error>) -> Option<T> {
     match outcome {
         Ok(outcome) => Some(outcome),
         Err(error) if error.is::<Unavailable>() => {
-            skip(name, &error);
+            skip(name, error);
             None
         }
         Err(error) => panic!("{error}"),
     }
 }
 
-fn skip(name: &str, reason: &dyn Display) {
-    truth::skip(&format!("iosonde-bench::truth::{name}"), reason);
+fn skip(name: &str, reason: impl Display) {
+    testing::skip(&format!("iosonde-bench::truth::{name}"), reason);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn iosonde_reports_what_the_device_delivered() {
         );
     }
     if busy > 0 {
-        skip(name, &format!("latency at {busy} of 3 depths: the host was too busy, three times"));
+        skip(name, format!("latency at {busy} of 3 depths: the host was too busy, three times"));
     }
 }
 
@@ -72,7 +72,7 @@ fn an_open_loop_sees_the_whole_stall() {
     let name = "an_open_loop_sees_the_whole_stall";
     let Some(compared) = measured(name, open::compare(64, 1)) else { return };
     if !compared.outcome.quiet {
-        return skip(name, &"the host was too busy, three times");
+        return skip(name, "the host was too busy, three times");
     }
     let deviations: Vec<f64> = compared.off_percent().collect();
     let [_, p95, p99] = deviations.as_slice() else { panic!("three percentiles") };

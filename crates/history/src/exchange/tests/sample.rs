@@ -1,59 +1,22 @@
 //! Results to exchange.
 
-use results::{
-    Checks, Conclusion as _, Cpu, Document, Engine, Environment, Experiment, Latency, Measurement,
-    Point, Runs, Stalls, Statistics, Status,
-};
+use results::{Document, Experiment, Latency, Measurement, Point, Runs, Statistics};
 use workload::{Stream, Target, Workload};
 
 use crate::exchange::jsonl::{About, Cell, Line, Remark};
 
 /// A measurement with numbers that are not easily kept.
 pub(crate) fn measurement(id: &str) -> Measurement {
-    let none = Statistics::default;
     let latency = Latency { min: 1, mean: 1.0 / 3.0, max: u64::MAX >> 12, ..Latency::default() };
     let total =
         Statistics { ios: 7, iops: 0.1 + 0.2, latency_ns: Some(latency), ..Statistics::default() };
     let target = Target { path: "/data/ü, \"x\"".into(), size_bytes: None };
-    let words = |text: &str| text.to_owned();
     Measurement {
-        schema: words(results::MEASUREMENT_SCHEMA),
-        id: words(id),
-        tool_version: words("0.1.0"),
-        started: words("2026-11-21T12:00:00.123456Z"),
-        origin: None,
-        status: Status::Complete,
-        workload: Workload::single(target, Stream::default()),
-        environment: Environment { host: None, storage: Vec::new() },
-        engine: Engine {
-            name: words("sim"),
-            reason: words("asked for"),
-            features: Vec::new(),
-            clock: words("virtual"),
-        },
-        seconds: 1.0,
-        threads: 1,
-        depth: Some(1),
-        in_flight: 1,
-        achieved_in_flight: 1.0,
-        file_bytes: 1 << 30,
+        started: "2026-11-21T12:00:00.123456Z".to_owned(),
         total: total.clone(),
         read: total,
-        write: none(),
-        sync: none(),
-        streams: Vec::new(),
-        targets: Vec::new(),
-        threads_detail: Vec::new(),
         series: vec![Point { t: 1.0, seconds: 1.0, read_iops: 1e300, ..Point::default() }],
-        warmup_series: Vec::new(),
-        steady: None,
-        phases: None,
-        rounds: None,
-        cpu: Cpu::default(),
-        kernel: None,
-        errors: Vec::new(),
-        stalls: Stalls::default(),
-        checks: Checks::default(),
+        ..testing::measurement(id, Workload::single(target, Stream::default()))
     }
 }
 
@@ -76,24 +39,16 @@ pub(crate) fn host(hostname: &str, memory_available_bytes: u64) -> inspect::Host
 /// A result of two runs, whose measurements are named after it.
 pub(crate) fn runs(id: &str) -> Document {
     let measurements = vec![measurement(&format!("{id}-m0")), measurement(&format!("{id}-m1"))];
+    let conclusion = Runs {
+        title: "8 KiB random read".to_owned(),
+        asked: 2,
+        trust: survey::Publish::publish(analysis::noise::trust(&[0.3, 0.3], None)),
+    };
     Document::Runs(Box::new(Experiment {
-        schema: Runs::SCHEMA.to_owned(),
-        id: id.to_owned(),
-        tool_version: "0.1.0".to_owned(),
-        started: "2026-11-21T12:00:00Z".to_owned(),
         finished: "2026-11-21T12:01:00Z".to_owned(),
-        status: Status::Complete,
-        targets: vec!["/data".into()],
-        file_bytes: 1 << 30,
-        environment: Environment { host: None, storage: Vec::new() },
-        conclusion: Runs {
-            title: "8 KiB random read".to_owned(),
-            asked: 2,
-            trust: survey::Publish::publish(analysis::noise::trust(&[0.3, 0.3], None)),
-        },
         measurements,
         method: vec!["twice".to_owned()],
-        warnings: Vec::new(),
+        ..testing::experiment(id, "2026-11-21T12:00:00Z", conclusion)
     }))
 }
 
