@@ -153,7 +153,7 @@ impl Display {
             Event::Notice { text } => self.message(text),
             Event::Kept { id, history } => {
                 let place =
-                    history.iter().map(|place| format!(" --history {place}")).collect::<String>();
+                    history.as_ref().map(|place| format!(" --history {place}")).unwrap_or_default();
                 self.message(&format!("kept as {id}; iosonde history show {id}{place}"));
             }
             Event::Began { .. } => {}

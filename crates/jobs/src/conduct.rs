@@ -74,7 +74,7 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
     match &plan {
         Plan::Run(workload) => run(workload, session),
         Plan::Runs(plan) => runs(plan, session),
-        Plan::Sweep(plan) => sweep(plan, SweepStart::New, &mut NoCompanion, session),
+        Plan::Sweep(plan) => sweep(plan, &SweepStart::New, &mut NoCompanion, session),
         Plan::Knee(options) => experiment(
             session,
             subject,
@@ -117,8 +117,8 @@ fn one_document(
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
     let relay = Relay::open(session, subject)?;
-    let made = make(stop, &mut |progress| relay.hear(&progress));
-    let document = made.inspect_err(|_| relay.give_up())?;
+    let document =
+        make(stop, &mut |progress| relay.hear(&progress)).inspect_err(|_| relay.give_up())?;
     let kept = relay.finish(&document);
     Ok(Conducted { documents: vec![document], kept })
 }

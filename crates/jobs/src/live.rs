@@ -73,9 +73,11 @@ impl Drop for Live {
 /// What is written of an event; none of what is for one reader only.
 fn entry(event: &Event) -> Option<Entry> {
     let json = match event {
-        Event::Began { .. } | Event::Kept { .. } | Event::Notice { .. } => return None,
         // What each worker does is for the screen alone.
-        Event::Engine(engine::Event::Workers { .. }) => return None,
+        Event::Began { .. }
+        | Event::Kept { .. }
+        | Event::Notice { .. }
+        | Event::Engine(engine::Event::Workers { .. }) => return None,
         // The measurement itself is in the history.
         Event::Measured { measurement: m } => json!({
             "event": "measured",

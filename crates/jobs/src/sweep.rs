@@ -57,13 +57,13 @@ impl Companion for NoCompanion {
 /// Nothing was measured, and why.
 pub fn sweep(
     plan: &SweepPlan,
-    start: SweepStart,
+    start: &SweepStart,
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
     let relay = Relay::open(session, subject(plan))?;
-    let (id, started, kept) = open(plan, &start, &relay)?;
+    let (id, started, kept) = open(plan, start, &relay)?;
     let cells = plan.cells();
     // A repetition has the number of its cell and so many times that of all cells.
     let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));

@@ -244,7 +244,7 @@ impl Sink for SweepConsole<'_> {
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         let printed = self.console.deliver(document);
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
-        let written = write_whole(path, &report::text::sweep_csv(sweep))
+        let written = write_whole(path, report::text::sweep_csv(sweep))
             .map_err(|e| csv_failure(path, &e, "the result is shown").into_text());
         // A full disk is no reason to lose the result, nor the other way round.
         match (printed, written) {
@@ -276,7 +276,7 @@ fn conduct_sweep(
     let mut sink = SweepConsole { console, csv: how.csv };
     let permissions = how.manners.permissions.clone();
     let mut session = Session { permissions, recording: recording.as_ref(), sink: &mut sink, stop };
-    let conducted = jobs::sweep(&begun.plan, start, companion, &mut session)?;
+    let conducted = jobs::sweep(&begun.plan, &start, companion, &mut session)?;
     let is_kept = recording.is_some()
         && conducted.documents.iter().any(|document| !document.measurements().is_empty());
     let (_, outcome) = ended(conducted, stop)?;
