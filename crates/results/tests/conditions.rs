@@ -1,7 +1,9 @@
 //! Conditions are alike where nothing that matters differs, and their name never changes.
 
-use results::{Conditions, Measurement, Statistics, TargetResult};
-use testing::measurement;
+use results::{
+    Checks, Conditions, Cpu, Engine, Environment, Measurement, Stalls, Statistics, Status,
+    TargetResult,
+};
 use workload::{
     Block, Bytes, Content, Distribution, Pattern, Rate, RateLimit, Stream, SyncCall, SyncPolicy,
     Target, Workload,
@@ -22,9 +24,43 @@ fn of(file_bytes: u64, stream: Stream) -> Measurement {
         sync: none(),
     };
     Measurement {
+        schema: results::MEASUREMENT_SCHEMA.to_owned(),
+        id: "m".to_owned(),
+        tool_version: "1".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        origin: None,
+        status: Status::Complete,
+        workload: Workload::single(target, stream),
+        environment: Environment { host: None, storage: Vec::new() },
+        engine: Engine {
+            name: "sim".to_owned(),
+            reason: String::new(),
+            features: Vec::new(),
+            clock: "virtual".to_owned(),
+        },
+        seconds: 1.0,
+        threads: 1,
+        depth: Some(1),
+        in_flight: 1,
+        achieved_in_flight: 1.0,
         file_bytes,
+        total: none(),
+        read: none(),
+        write: none(),
+        sync: none(),
+        streams: Vec::new(),
         targets: vec![result],
-        ..measurement("m", Workload::single(target, stream))
+        threads_detail: Vec::new(),
+        series: Vec::new(),
+        warmup_series: Vec::new(),
+        steady: None,
+        phases: None,
+        rounds: None,
+        cpu: Cpu::default(),
+        kernel: None,
+        errors: Vec::new(),
+        stalls: Stalls::default(),
+        checks: Checks::default(),
     }
 }
 
