@@ -80,7 +80,7 @@ pub struct Honesty {
 }
 
 impl Honesty {
-    /// Why the latency of durable writes is not believed, and the test that can tell; none where it is.
+    /// Why the latency of durable writes is not believed, and the test that can tell. None if it is believed.
     #[must_use]
     pub fn disbelief(&self) -> Option<&str> {
         (self.sign == Sign::NotBelieved).then_some(self.statement.as_str())

@@ -5,13 +5,34 @@ use std::sync::atomic::AtomicBool;
 
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
+use crate::targets::{ConductArgs, ProgressForm};
 use crate::{
-    assess, diskspd, history, inspect, iometer, knee, loads, monitor, plans, report, run, scale,
-    serve, sizes, sqlio, sqliosim, sweep, validate,
+    assess, diskspd, display, history, inspect, iometer, knee, loads, monitor, plans, report, run,
+    scale, serve, sizes, sqlio, sqliosim, sweep, validate,
 };
+
+/// How a command that measures is conducted; none for the others.
+fn conducted(command: &Command) -> Option<&ConductArgs> {
+    match command {
+        Command::Run(args) => Some(&args.target.conduct),
+        Command::Assess(args) => Some(&args.target.conduct),
+        Command::Knee(args) => Some(&args.target.conduct),
+        Command::Sweep(args) => Some(&args.target.conduct),
+        Command::Sizes(args) => Some(&args.target.conduct),
+        Command::Scale(args) => Some(&args.target.conduct),
+        Command::Validate(args) => Some(&args.target.conduct),
+        Command::Do(args) => Some(&args.conduct),
+        Command::Again(args) => Some(&args.conduct),
+        _ => None,
+    }
+}
 
 /// Does it.
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    // Before anything is said: a line of words among the events would end whoever reads them.
+    if conducted(command).is_some_and(|conduct| conduct.progress == ProgressForm::Json) {
+        display::speak_json();
+    }
     match command {
         Command::Run(run) => run::run(run, stop),
         Command::Assess(assess) => assess::assess(assess, stop),

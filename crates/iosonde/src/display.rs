@@ -24,7 +24,7 @@ pub(crate) fn speak_json() {
     AS_JSON.store(true, Ordering::Relaxed);
 }
 
-fn speaks_json() -> bool {
+pub(crate) fn speaks_json() -> bool {
     AS_JSON.load(Ordering::Relaxed)
 }
 

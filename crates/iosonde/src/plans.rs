@@ -13,7 +13,7 @@ use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::read;
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
-use crate::run::{describe, json};
+use crate::run::{check_destroy_of, describe, json};
 use crate::targets::ConductArgs;
 use crate::{assess, sweep};
 
@@ -72,6 +72,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
     let plan = Plan::from_toml(&read(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
+    check_destroy_of(&plan.targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&dry_run(&plan, &permissions)?)?;
         return Ok(Outcome::Done);
@@ -113,6 +114,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wanted = Again { selector: &args.result, anyway: args.anyway };
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
+    check_destroy_of(&original.plan.targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
         print(&dry_run(&original.plan, &permissions)?)?;
         return Ok(Outcome::Done);

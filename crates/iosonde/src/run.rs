@@ -1,6 +1,7 @@
 //! `iosonde run`: one workload from flags or a file.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Permissions, TargetPlan};
@@ -256,8 +257,17 @@ pub(crate) fn check_destroy(
     workload: &Workload,
     all: &[std::path::PathBuf],
 ) -> Result<(), Failure> {
+    let targets: Vec<&Path> = workload.targets.iter().map(|t| t.path.as_path()).collect();
+    check_destroy_of(&targets, all)
+}
+
+/// The same, for the targets of a plan.
+pub(crate) fn check_destroy_of(
+    targets: &[&Path],
+    all: &[std::path::PathBuf],
+) -> Result<(), Failure> {
     for destroy in all {
-        if !workload.targets.iter().any(|t| &t.path == destroy) {
+        if !targets.contains(&destroy.as_path()) {
             let text = format!(
                 "--destroy {} names no target: it must repeat one exactly",
                 destroy.display()

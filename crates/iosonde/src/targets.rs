@@ -6,7 +6,7 @@ use clap::Args;
 use engine::Permissions;
 use workload::{Bytes, EngineChoice};
 
-use crate::display::{self, Manner};
+use crate::display::Manner;
 
 /// Targets and permissions.
 #[derive(Debug, Args)]
@@ -93,9 +93,6 @@ impl TargetArgs {
 impl ConductArgs {
     /// How much is shown meanwhile.
     pub(crate) fn manner(&self) -> Manner {
-        if self.progress == ProgressForm::Json {
-            display::speak_json();
-        }
         Manner { quiet: self.quiet, live: self.live }
     }
 

@@ -17,7 +17,6 @@ mod sweep;
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
 pub use event::{Event, Sink};
-pub use live::Live;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use run::run;

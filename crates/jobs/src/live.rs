@@ -23,7 +23,7 @@ const BEAT: Duration = Duration::from_secs(5);
 const END: Duration = Duration::from_secs(1);
 
 /// Tells the history of one run while it lasts.
-pub struct Live {
+pub(crate) struct Live {
     sender: Option<SyncSender<Entry>>,
     done: Receiver<()>,
 }
@@ -38,7 +38,7 @@ struct Entry {
 impl Live {
     /// Begins to tell of a run; it is visible after two seconds.
     #[must_use]
-    pub fn begin(place: Place, run: LiveRun) -> Self {
+    pub(crate) fn begin(place: Place, run: LiveRun) -> Self {
         let (sender, entries) = mpsc::sync_channel(WAITING);
         let (ended, done) = mpsc::channel();
         std::thread::spawn(move || {
@@ -50,14 +50,14 @@ impl Live {
     }
 
     /// Tells of what happens, or drops it.
-    pub fn hear(&self, event: &Event) {
+    pub(crate) fn hear(&self, event: &Event) {
         if let (Some(sender), Some(entry)) = (&self.sender, entry(event)) {
             let _ = sender.try_send(entry);
         }
     }
 
     /// Nothing more comes. Waits for what is still to be written, and for no longer than a second.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.sender.take().is_some() {
             let _ = self.done.recv_timeout(END);
         }

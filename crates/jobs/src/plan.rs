@@ -1,5 +1,7 @@
 //! A command's work as pure data.
 
+use std::path::Path;
+
 use engine::Permissions;
 use results::{
     ASSESSMENT_SCHEMA, Conclusion, Document, MEASUREMENT_SCHEMA, Runs, Saturation, Scale, Sizes,
@@ -227,7 +229,24 @@ impl Plan {
         }
     }
 
-    /// Whether it makes I/O on a real target.
+    /// What receives the I/O.
+    #[must_use]
+    pub fn targets(&self) -> Vec<&Path> {
+        fn paths(targets: &[Target]) -> Vec<&Path> {
+            targets.iter().map(|target| target.path.as_path()).collect()
+        }
+        match self {
+            Self::Run(workload) => paths(&workload.targets),
+            Self::Runs(plan) => plan.workloads.iter().flat_map(|w| paths(&w.targets)).collect(),
+            Self::Knee(options) => paths(&options.setup.targets),
+            Self::Sizes(options) => paths(&options.setup.targets),
+            Self::Scale(options) => paths(&options.setup.targets),
+            Self::Sweep(plan) => paths(&plan.targets),
+            Self::Assess(options) => vec![&options.target],
+        }
+    }
+
+    /// Whether it makes no I/O on a real target.
     #[must_use]
     pub fn is_artificial(&self) -> bool {
         match self {

@@ -51,7 +51,7 @@ pub struct Setting {
     pub title: String,
     /// Size of one I/O; none where there are several.
     pub block_bytes: Option<u64>,
-    /// Random, or sequential; none where it is neither.
+    /// Whether it is random; false if sequential, none if neither.
     pub random: Option<bool>,
     /// Share of writes.
     pub write_percent: u8,
@@ -170,7 +170,7 @@ pub fn judge(claim: &Claim, settings: &[Setting]) -> JudgedClaim {
     let of = settings.iter().filter(|s| matches(&claim.of, s));
     let tried: Vec<Tried<'_>> = of.map(|s| Tried::of(claim, s)).collect();
     let outcome = Outcome::of_any(tried.iter().map(|t| t.outcome));
-    // What could not be judged is no evidence of anything.
+    // What could not be judged proves nothing.
     let decided = tried.iter().filter(|t| t.outcome == outcome && outcome != Outcome::NotMeasured);
     let scored = decided.filter_map(|t| Some((t.setting, t.share?)));
     let best = scored.max_by(|left, right| left.1.total_cmp(&right.1));

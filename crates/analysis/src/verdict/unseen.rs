@@ -18,7 +18,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The extent of some measurements; none where none has a length.
+    /// The extent of some measurements. None if they have no length.
     pub fn of<'a>(measured: impl Iterator<Item = &'a Evidence>) -> Option<Self> {
         Self::of_windows(measured.map(|m| (m.seconds, m.written_bytes)))
     }

@@ -82,7 +82,7 @@ pub(super) fn files(directory: &str, ending: &str) -> Result<Vec<Vec<u8>>, Error
     names.retain(|name| name.extension().is_some_and(|e| e == ending));
     names.sort();
     if names.is_empty() {
-        return Err(format!("there is no fixture `*.{ending}` in `{}`", path.display()).into());
+        return Err(format!("found no fixture `*.{ending}` in `{}`", path.display()).into());
     }
     Ok(names.iter().map(fs::read).collect::<Result<_, _>>()?)
 }

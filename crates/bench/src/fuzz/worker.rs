@@ -46,7 +46,7 @@ pub(super) fn run(first: u64, directory: &Path, iosonde: &Path) -> Result<(), Er
     remember_panics();
     let mut out = std::io::stdout().lock();
     for seed in first.. {
-        let kind = kind_of(&kinds, seed).ok_or("there is no kind of input")?;
+        let kind = kind_of(&kinds, seed).ok_or("the list of kinds is empty")?;
         writeln!(out, "begin {} {seed}", kind.name)?;
         out.flush()?;
         let bytes = input(kind, seed);
@@ -65,7 +65,7 @@ pub(super) fn bytes_of(case: &Case, directory: &Path) -> Result<Vec<u8>, Error> 
     let kinds = kinds::all(directory)?;
     let kind = kinds.iter().find(|kind| kind.name == case.kind).ok_or_else(|| {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
-        format!("there is no kind `{}`; there are {}", case.kind, names.join(", "))
+        format!("unknown kind `{}`; known are {}", case.kind, names.join(", "))
     })?;
     Ok(input(kind, case.seed))
 }
@@ -74,7 +74,7 @@ pub(super) fn bytes_of(case: &Case, directory: &Path) -> Result<Vec<u8>, Error> 
 pub(super) fn again(case: &Case, directory: &Path, iosonde: &Path) -> Result<u64, Error> {
     let (kinds, around) = (kinds::all(directory)?, Around::new(directory, iosonde)?);
     let bytes = bytes_of(case, directory)?;
-    let kind = kinds.iter().find(|kind| kind.name == case.kind).ok_or("there is no such kind")?;
+    let kind = kinds.iter().find(|kind| kind.name == case.kind).ok_or("unknown kind of input")?;
     let outcome = read(&around, kind, &bytes)?;
     match outcome.panic {
         None => Ok(outcome.peak_bytes),

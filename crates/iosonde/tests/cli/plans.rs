@@ -104,6 +104,36 @@ fn progress_can_be_read_by_programs() {
     assert!(events.iter().any(|event| event == "step"), "{events:?}");
 }
 
+/// What a command says before it measures, and what the writer of a durability test says, came as words among the events.
+#[test]
+fn nothing_but_events_comes_before_and_beside_them() {
+    for line in [
+        "knee . --size 16M --to 2 --seconds 0.5 --at-least 0.5 --warmup 0",
+        "sweep . --size 16M --blocks 4K --seconds 0.2 --warmup 0 --settle 0",
+        "validate . --durability --kill-after 0.3 --rounds 1 --size 8M",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut args: Vec<&str> = line.split(' ').collect();
+        args.extend(["--progress", "json"]);
+        let output = command(&args).current_dir(dir.path()).output().unwrap();
+        succeeds(&output);
+        for said in stderr(&output).lines() {
+            assert!(said.starts_with("{\"event\":"), "{line}: {said}");
+        }
+    }
+}
+
+/// What may be overwritten was not compared with what the plan names: a slip of the pen was taken in silence.
+#[test]
+fn what_may_be_overwritten_is_a_target_of_the_plan() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    let args = [&["run", "--seconds", "1", "--print-plan"], &SIM[..]].concat();
+    fs::write(&file, stdout(&args)).unwrap();
+    let args = ["do", file.to_str().unwrap(), "--destroy", "/dev/other", "--no-history"];
+    fails(&command(&args).output().unwrap(), 2, "/dev/other names no target");
+}
+
 fn id(output: &std::process::Output) -> String {
     serde_json::from_slice::<Value>(&output.stdout).unwrap()["id"].as_str().unwrap().to_owned()
 }

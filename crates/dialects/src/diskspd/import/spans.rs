@@ -55,7 +55,7 @@ pub(super) struct Span {
 pub(super) struct Figures {
     pub(super) bytes: u64,
     pub(super) ios: u64,
-    /// As they are printed; none where they are not.
+    /// As printed. None if the text does not have them.
     pub(super) rates: Option<Rates>,
     pub(super) times: Times,
 }

@@ -8,6 +8,7 @@ use results::WriterEnd;
 
 use super::remote::Source;
 use super::writing::Assignment;
+use crate::display::speaks_json;
 use crate::exit::Failure;
 
 /// How often it is looked whether the writer is gone.
@@ -66,6 +67,10 @@ impl Processes {
         let (to, from) = (witness.stdin.take(), witness.stdout.take());
         let mut writer = Command::new(std::env::current_exe()?);
         writer.arg("validate").arg("--write-durably").arg(assignment.to_json()?);
+        if speaks_json() {
+            // It has the same stderr.
+            writer.args(["--progress", "json"]);
+        }
         writer.stdin(from.map_or_else(Stdio::null, Stdio::from));
         writer.stdout(to.map_or_else(Stdio::null, Stdio::from));
         apart(&mut writer);
