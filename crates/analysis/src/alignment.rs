@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{number, percent, size};
 
-/// Differences below this are never called a cost, in percent: two runs of the same load differ as much.
+/// Differences below this are never called a cost, in percent: two runs of the same load differ as
+/// much.
 const MARGIN_MIN_PERCENT: f64 = 5.0;
 /// Uncertainty of a measurement, in percent, where none is given.
 const HALF_WIDTH_PERCENT: f64 = 3.0;
@@ -39,7 +40,8 @@ pub struct Alignment {
     pub statement: String,
 }
 
-/// Compares a load on the boundaries with the same load shifted by a few sectors. None where a figure cannot be used.
+/// Compares a load on the boundaries with the same load shifted by a few sectors. None where a
+/// figure cannot be used.
 #[must_use]
 pub fn compare(load: &str, shift_bytes: u64, aligned: &Run, shifted: &Run) -> Option<Alignment> {
     let usable = |run: &Run| run.iops.is_finite() && run.iops > 0.0;
@@ -58,7 +60,8 @@ pub fn compare(load: &str, shift_bytes: u64, aligned: &Run, shifted: &Run) -> Op
     let matters = kept_percent + margin_percent < 100.0;
     let shift = size(shift_bytes);
     let figures = format!(
-        "{load}, shifted by {shift}, gives {} ± {} % of what it gives aligned ({} instead of {} IOPS)",
+        "{load}, shifted by {shift}, gives {} ± {} % of what it gives aligned ({} instead of {} \
+         IOPS)",
         percent(kept_percent),
         percent(margin_percent),
         number(shifted.iops),
@@ -66,8 +69,8 @@ pub fn compare(load: &str, shift_bytes: u64, aligned: &Run, shifted: &Run) -> Op
     );
     let statement = if matters {
         format!(
-            "{figures}: alignment matters here. Begin partitions and volumes at a multiple of 1 MiB, and give the file \
-             system blocks of the size that the storage works in."
+            "{figures}: alignment matters here. Begin partitions and volumes at a multiple of 1 \
+             MiB, and give the file system blocks of the size that the storage works in."
         )
     } else {
         format!("{figures}: no cost of misalignment shows.")
@@ -107,7 +110,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics_and_every_figure_is_finite(
-            aligned in any::<f64>(), shifted in any::<f64>(), half in any::<Option<f64>>(), shift in any::<u64>(),
+            aligned in any::<f64>(), shifted in any::<f64>(), half in any::<Option<f64>>(),
+                shift in any::<u64>(),
         ) {
             let run = |iops| Run { iops, half_width_percent: half };
             if let Some(found) = compare("load", shift, &run(aligned), &run(shifted)) {

@@ -1,8 +1,9 @@
 //! When a figure changed in a series over many dates: e-divisive means, confirmed by a t-test.
 //!
-//! D. Matteson, N. James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014) find
-//! where two parts of a series differ most in distribution. Their test shuffles; a t-test in its place gives the same
-//! answer each time (M. Fleming et al., "Hunter: using change point detection to hunt for performance regressions", 2023).
+//! D. Matteson, N. James, "A nonparametric approach for multiple change point analysis of
+//! multivariate data" (2014) find where two parts of a series differ most in distribution. Their
+//! test shuffles; a t-test in its place gives the same answer each time (M. Fleming et al.,
+//! "Hunter: using change point detection to hunt for performance regressions", 2023).
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
@@ -13,13 +14,16 @@ use crate::numbers;
 pub const FEWEST: usize = 8;
 /// Fewest values of a level: one or two may be disturbed.
 const LEVEL_MIN: usize = 3;
-/// Values that are looked at together. In longer series, far parts would blur what happened between near ones.
+/// Values that are looked at together. In longer series, far parts would blur what happened between
+/// near ones.
 const WINDOW: usize = 40;
 /// Chance at which a split is tried …
 const TRIED_P: f64 = 0.05;
-/// … and at which a change stands in the end: so many places are tried that the usual 5 % would find one in most series …
+/// … and at which a change stands in the end: so many places are tried that the usual 5 % would
+/// find one in most series …
 const STANDS_P: f64 = 0.001;
-/// … and the more, the longer the series: of more values than 20, the chance is this over their number.
+/// … and the more, the longer the series: of more values than 20, the chance is this over their
+/// number.
 const STANDS_P_OVER: f64 = 0.02;
 /// A change smaller than this, in percent, is of no interest however sure it is.
 const LEAST_PERCENT: f64 = 1.0;
@@ -41,8 +45,8 @@ pub struct ChangePoint {
 
 /// Finds the changes of level in a series of values above 0, in the order of their dates.
 ///
-/// Fewer than eight values hold none, and a level has at least three. A series with a value that is not finite and above
-/// 0 has no answer.
+/// Fewer than eight values hold none, and a level has at least three. A series with a value that is
+/// not finite and above 0 has no answer.
 #[must_use]
 pub fn change_points(values: &[f64]) -> Option<Vec<ChangePoint>> {
     if values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
@@ -162,7 +166,8 @@ fn described(logs: &[f64], cuts: &[usize]) -> Vec<ChangePoint> {
         .collect()
 }
 
-/// Student's two-sided test of two means, with the common variance: short levels have too few values for one each.
+/// Student's two-sided test of two means, with the common variance: short levels have too few
+/// values for one each.
 fn t_test(a: &[f64], b: &[f64]) -> Option<f64> {
     let (m, n) = (a.len() as f64, b.len() as f64);
     let (mean_a, mean_b) = (numbers::mean(a)?, numbers::mean(b)?);

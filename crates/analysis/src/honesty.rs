@@ -1,27 +1,29 @@
-//! Whether writes that claim to be on stable media can be there: a log flush that is too fast ended in a cache.
+//! Whether writes that claim to be on stable media can be there: a log flush that is too fast ended
+//! in a cache.
 //!
-//! From outside, a cache that survives a power cut and one that lies look the same. So nothing here accuses: it says
-//! what was seen, what that can mean, and how to find out. Where the figures fit no protected cache, they are not
-//! believed until a test has shown otherwise.
+//! From outside, a cache that survives a power cut and one that lies look the same. So nothing here
+//! accuses: it says what was seen, what that can mean, and how to find out. Where the figures fit
+//! no protected cache, they are not believed until a test has shown otherwise.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words::{milliseconds, number};
 
-/// Half a turn of the fastest disks (15 000 turns a minute). One write after the other to the same track waits about a
-/// whole turn each. A single random read that takes this long comes from a slow medium, too: flash reads a page in a
-/// tenth of a millisecond.
+/// Half a turn of the fastest disks (15 000 turns a minute). One write after the other to the same
+/// track waits about a whole turn each. A single random read that takes this long comes from a slow
+/// medium, too: flash reads a page in a tenth of a millisecond.
 const ROTATING_WRITE_NS: f64 = 2e6;
-/// Programming a flash page takes several times as long as reading one; a write in less than this share of a read of the
-/// medium was not waited for.
+/// Programming a flash page takes several times as long as reading one; a write in less than this
+/// share of a read of the medium was not waited for.
 const FLASH_SHARE: f64 = 0.5;
 /// A durable write that takes up to this many times as long as a plain one costs nothing more.
 const SAME: f64 = 1.2;
-/// A protected cache in front of a slow medium is in a controller or an array: a command, a transfer, firmware and an
-/// interrupt away. Our choice: half of what the quickest controllers take.
+/// A protected cache in front of a slow medium is in a controller or an array: a command, a
+/// transfer, firmware and an interrupt away. Our choice: half of what the quickest controllers
+/// take.
 const CONTROLLER_NS: f64 = 5e4;
-/// From here on a durable write takes as long as the way to an array with a battery and back (0.2 to 0.5 ms), and may
-/// well cost no more than a plain one.
+/// From here on a durable write takes as long as the way to an array with a battery and back (0.2
+/// to 0.5 ms), and may well cost no more than a plain one.
 const ARRAY_NS: f64 = 2e5;
 /// The test that can tell.
 const TEST: &str = "A power-cut test can tell: `iosonde validate --durability`.";
@@ -39,8 +41,8 @@ pub struct Evidence {
     pub rotational: Option<bool>,
     /// Whether the operating system sees a volatile write cache that it must flush, where known.
     pub write_back: Option<bool>,
-    /// Some device under the target is known to be flash: slow reads may come from a disk while durable writes end on
-    /// that device.
+    /// Some device under the target is known to be flash: slow reads may come from a disk while
+    /// durable writes end on that device.
     pub has_flash: bool,
 }
 
@@ -54,8 +56,8 @@ pub enum Sign {
     FasterThanMedium,
     /// They cost no more than plain ones although there is a write cache.
     NoSlowerThanCached,
-    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no more than plain ones
-    /// where such a cache would show.
+    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no
+    /// more than plain ones where such a cache would show.
     NotBelieved,
     /// Too little is known.
     Unknown,
@@ -80,7 +82,8 @@ pub struct Honesty {
 }
 
 impl Honesty {
-    /// Why the latency of durable writes is not believed, and the test that can tell. None if it is believed.
+    /// Why the latency of durable writes is not believed, and the test that can tell. None if it is
+    /// believed.
     #[must_use]
     pub fn disbelief(&self) -> Option<&str> {
         (self.sign == Sign::NotBelieved).then_some(self.statement.as_str())
@@ -134,7 +137,8 @@ impl Latencies {
     }
 }
 
-/// Judges durable writes by the medium and by plain writes. None where the durable latency is unusable.
+/// Judges durable writes by the medium and by plain writes. None where the durable latency is
+/// unusable.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Option<Honesty> {
     let usable = |ns: &f64| ns.is_finite() && *ns > 0.0;
@@ -157,13 +161,15 @@ pub fn judge(evidence: &Evidence) -> Option<Honesty> {
 fn rule() -> String {
     let ms = milliseconds;
     format!(
-        "Durable writes are suspect below {} on a turning disk (half a turn of the fastest), below {FLASH_SHARE} of a \
-         random read on flash, or when they take at most {SAME} times as long as plain ones although the system \
-         sees a volatile write cache. Where single random reads take {} or more and no device is known to be flash, a \
-         durable write below {} was answered by a cache. It is not believed below {}, which is faster than a \
-         protected cache in a controller. It is not believed, either, when it takes at most {SAME} times as long \
-         as a plain one and the system sees a volatile write cache or, where the system knows nothing of caches, when \
-         it takes less than {}, the way to an array and back. The log is then acceptable at best.",
+        "Durable writes are suspect below {} on a turning disk (half a turn of the fastest), \
+         below {FLASH_SHARE} of a random read on flash, or when they take at most {SAME} times as \
+         long as plain ones although the system sees a volatile write cache. Where single random \
+         reads take {} or more and no device is known to be flash, a durable write below {} was \
+         answered by a cache. It is not believed below {}, which is faster than a protected cache \
+         in a controller. It is not believed, either, when it takes at most {SAME} times as long \
+         as a plain one and the system sees a volatile write cache or, where the system knows \
+         nothing of caches, when it takes less than {}, the way to an array and back. The log is \
+         then acceptable at best.",
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
@@ -175,15 +181,16 @@ fn rule() -> String {
 fn statement(sign: Sign, evidence: &Evidence, latencies: Latencies) -> String {
     let Latencies { durable, plain, read } = latencies;
     let took = format!("A durable log write took {}", milliseconds(durable));
-    let ask = "Either a cache that is protected against power loss (battery, capacitors) answers, or one that confirms \
-               what it can still lose. From outside both look the same: find out which before a database relies on it.";
+    let ask = "Either a cache that is protected against power loss (battery, capacitors) answers, \
+               or one that confirms what it can still lose. From outside both look the same: find \
+               out which before a database relies on it.";
     let beside = plain.map_or_else(String::new, |p| format!("; a plain one {}", milliseconds(p)));
     match (sign, evidence.rotational, read) {
         (Sign::NotBelieved, ..) => disbelief(evidence, latencies),
         (Sign::FasterThanMedium, _, Some(read)) if latencies.slow_read(evidence).is_some() => {
             format!(
-                "{took}{beside}; a random read {}: the write was answered by a cache. Is that cache protected against \
-                 power loss (battery, capacitors)? {TEST}",
+                "{took}{beside}; a random read {}: the write was answered by a cache. Is that \
+                 cache protected against power loss (battery, capacitors)? {TEST}",
                 milliseconds(read)
             )
         }
@@ -191,11 +198,13 @@ fn statement(sign: Sign, evidence: &Evidence, latencies: Latencies) -> String {
             format!("{took}, less than half a turn of any disk{beside}. {ask}")
         }
         (Sign::FasterThanMedium, _, Some(read)) => format!(
-            "{took}, less than half of the {} of a random read, and flash writes more slowly than it reads{beside}. {ask}",
+            "{took}, less than half of the {} of a random read, and flash writes more slowly than \
+             it reads{beside}. {ask}",
             milliseconds(read)
         ),
         (Sign::NoSlowerThanCached, _, _) => format!(
-            "{took}, no longer than a plain one ({}), although the system sees a volatile write cache. {ask}",
+            "{took}, no longer than a plain one ({}), although the system sees a volatile write \
+             cache. {ask}",
             plain.map_or_else(String::new, milliseconds)
         ),
         (Sign::Plausible, _, _) => match plain {
@@ -207,8 +216,8 @@ fn statement(sign: Sign, evidence: &Evidence, latencies: Latencies) -> String {
             None => format!("{took}."),
         },
         _ => format!(
-            "{took}{beside}. Whether it was on stable media cannot be told from that: too little is known of the medium \
-             and its cache."
+            "{took}{beside}. Whether it was on stable media cannot be told from that: too little \
+             is known of the medium and its cache."
         ),
     }
 }
@@ -293,8 +302,9 @@ mod tests {
         }
     }
 
-    /// Durable writes of 0.02 ms beside reads of 8 ms were "excellent" for a log, without a word: nothing is known of
-    /// the medium in a virtual machine, and the rules needed to know whether it turns.
+    /// Durable writes of 0.02 ms beside reads of 8 ms were "excellent" for a log, without a word:
+    /// nothing is known of the medium in a virtual machine, and the rules needed to know whether it
+    /// turns.
     #[test]
     fn a_durable_write_that_no_controller_could_answer_is_not_believed() {
         for evidence in [
@@ -379,10 +389,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics_and_every_figure_is_finite(
-            durable_ns in any::<f64>(), plain_ns in any::<Option<f64>>(), read_ns in any::<Option<f64>>(),
-            rotational in any::<Option<bool>>(), write_back in any::<Option<bool>>(), has_flash in any::<bool>(),
+            durable_ns in any::<f64>(), plain_ns in any::<Option<f64>>(),
+                read_ns in any::<Option<f64>>(),
+            rotational in any::<Option<bool>>(), write_back in any::<Option<bool>>(),
+                has_flash in any::<bool>(),
         ) {
-            let evidence = Evidence { durable_ns, plain_ns, read_ns, rotational, write_back, has_flash };
+            let evidence = Evidence { durable_ns, plain_ns, read_ns, rotational, write_back,
+                has_flash };
             if let Some(found) = judge(&evidence) {
                 let text = serde_json::to_string(&found).unwrap();
                 prop_assert_eq!(serde_json::from_str::<Honesty>(&text).unwrap(), found);

@@ -1,14 +1,15 @@
 //! Whether the same load had the same throughput each time it was measured.
 //!
-//! Burst credits and caches are used up between measurements as well as within them. Two measurements of one load at
-//! the same number of I/Os in flight can be compared; different loads have different ceilings anyway.
+//! Burst credits and caches are used up between measurements as well as within them. Two
+//! measurements of one load at the same number of I/Os in flight can be compared; different loads
+//! have different ceilings anyway.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words::grouped;
 
-/// Measurements that differ by this factor or more had different levels. Runs of a noisy host (10 % standard
-/// deviation) differ by as much in 4 of 1 000 pairs.
+/// Measurements that differ by this factor or more had different levels. Runs of a noisy host (10 %
+/// standard deviation) differ by as much in 4 of 1 000 pairs.
 pub const FACTOR: f64 = 1.5;
 
 /// One measurement of the load.
@@ -45,8 +46,9 @@ impl LevelChange {
     }
 }
 
-/// The change from the runs before to the last one, in the order in which they were made: the earlier run that is
-/// farthest from the last counts. `None` where none is 1.5 times as fast or as slow, or where the intervals meet.
+/// The change from the runs before to the last one, in the order in which they were made: the
+/// earlier run that is farthest from the last counts. `None` where none is 1.5 times as fast or as
+/// slow, or where the intervals meet.
 #[must_use]
 pub fn change(load: &str, runs: &[Run]) -> Option<LevelChange> {
     let usable = |run: &Run| run.iops.is_finite() && run.iops > 0.0;
@@ -112,8 +114,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_input_panics(runs in proptest::collection::vec((0..3_u64, any::<f64>(), any::<Option<f64>>()), 0..5)) {
-            let run = |(in_flight, iops, half_width_percent)| Run { in_flight, iops, half_width_percent };
+        fn no_input_panics(runs in proptest::collection::vec((0..3_u64, any::<f64>(),
+            any::<Option<f64>>()), 0..5)) {
+            let run = |(in_flight, iops, half_width_percent)| Run { in_flight, iops,
+                half_width_percent };
             let runs: Vec<Run> = runs.into_iter().map(run).collect();
             if let Some(found) = change("reads", &runs) {
                 prop_assert!(found.before_iops.is_finite() && found.last_iops.is_finite());

@@ -1,9 +1,9 @@
 //! The mathematics behind iosonde's conclusions.
 //!
-//! Numbers go in, a conclusion comes out together with the rule that led to it and a sentence in plain words.
-//! Nothing here reads a file, a clock or a device, and nothing prints. No input panics: values that cannot be
-//! (NaN, infinity, negative counts) are left out or answered by `None`, so that every result holds finite
-//! numbers only and survives a journey through JSON.
+//! Numbers go in, a conclusion comes out together with the rule that led to it and a sentence in
+//! plain words. Nothing here reads a file, a clock or a device, and nothing prints. No input
+//! panics: values that cannot be (NaN, infinity, negative counts) are left out or answered by
+//! `None`, so that every result holds finite numbers only and survives a journey through JSON.
 //!
 //! | module | question |
 //! |---|---|

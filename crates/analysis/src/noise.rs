@@ -1,5 +1,5 @@
-//! Whether a figure held still over the window in which it was measured, whether it repeats, and whether the storage
-//! was the test's alone: what decides whether to trust it.
+//! Whether a figure held still over the window in which it was measured, whether it repeats, and
+//! whether the storage was the test's alone: what decides whether to trust it.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,25 +23,26 @@ pub struct Stability {
     pub mean: f64,
     /// Standard deviation of the single intervals in percent of the mean.
     pub cv_percent: f64,
-    /// Rise (or fall, negative) over the whole window of the straight line fitted by least squares, in percent of
-    /// the mean.
+    /// Rise (or fall, negative) over the whole window of the straight line fitted by least squares,
+    /// in percent of the mean.
     pub slope_percent: f64,
-    /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal parts of the
-    /// window.
+    /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal
+    /// parts of the window.
     pub range_percent: f64,
-    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of fewer than five
-    /// intervals, nor of a series that is zero throughout.
+    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of
+    /// fewer than five intervals, nor of a series that is zero throughout.
     pub settled: bool,
 }
 
-/// Judges an interval series by the steady-state rule of the SNIA Solid State Storage Performance Test
-/// Specification (2.0.2, 2020): over five rounds the tracked value spreads by at most 20 % of its mean and its
-/// fitted line moves by at most 10 % of the mean.
+/// Judges an interval series by the steady-state rule of the SNIA Solid State Storage Performance
+/// Test Specification (2.0.2, 2020): over five rounds the tracked value spreads by at most 20 % of
+/// its mean and its fitted line moves by at most 10 % of the mean.
 ///
-/// The specification's rounds last a minute. Here they are five equal parts of the window, because single seconds
-/// of a slow disk scatter by more than 20 % through counting alone while its rate stands still; how much they
-/// scatter is `cv_percent`. A window of 30 s that passes has not drifted in 30 s; nothing follows for the hour.
-/// Values that are not finite are taken for missing intervals.
+/// The specification's rounds last a minute. Here they are five equal parts of the window, because
+/// single seconds of a slow disk scatter by more than 20 % through counting alone while its rate
+/// stands still; how much they scatter is `cv_percent`. A window of 30 s that passes has not
+/// drifted in 30 s; nothing follows for the hour. Values that are not finite are taken for missing
+/// intervals.
 #[must_use]
 pub fn stability(series: &[f64]) -> Stability {
     let kept: Vec<(f64, f64)> = series
@@ -70,8 +71,8 @@ pub fn stability(series: &[f64]) -> Stability {
     }
 }
 
-/// The same rule on true rounds, one value for each (the specification's last a minute): the last five decide, and
-/// fewer are never settled.
+/// The same rule on true rounds, one value for each (the specification's last a minute): the last
+/// five decide, and fewer are never settled.
 #[must_use]
 pub fn rounds(rounds: &[f64]) -> Stability {
     stability(&rounds[rounds.len().saturating_sub(ROUNDS)..])
@@ -86,12 +87,12 @@ pub struct Traffic {
     pub bytes: f64,
 }
 
-/// The share of a device's I/O that was not the test's own, in percent: of its I/Os or of its bytes, whichever is
-/// more. 0 where the device did no more than the test.
+/// The share of a device's I/O that was not the test's own, in percent: of its I/Os or of its
+/// bytes, whichever is more. 0 where the device did no more than the test.
 ///
-/// More I/Os for the same bytes are pieces of the test's own, and more bytes in no more I/Os its own made larger:
-/// only what has both, at a sector or more for each additional I/O, comes from elsewhere. That may be another
-/// program, or the file system itself (journal, copy-on-write).
+/// More I/Os for the same bytes are pieces of the test's own, and more bytes in no more I/Os its
+/// own made larger: only what has both, at a sector or more for each additional I/O, comes from
+/// elsewhere. That may be another program, or the file system itself (journal, copy-on-write).
 ///
 /// `None` where a number is negative or not finite, or the device did nothing.
 #[must_use]
@@ -125,12 +126,14 @@ pub struct Trust {
     pub mean: f64,
     /// Coefficient of variation of the runs; absent of fewer than two.
     pub cv_percent: Option<f64>,
-    /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean; absent of fewer
-    /// than two.
+    /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean;
+    /// absent of fewer than two.
     pub half_width_percent: Option<f64>,
-    /// Share of the device's I/O that was not the test's; absent where the device's counters were not read.
+    /// Share of the device's I/O that was not the test's; absent where the device's counters were
+    /// not read.
     pub foreign_percent: Option<f64>,
-    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O of more than 2 %.
+    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O
+    /// of more than 2 %.
     pub noisy: bool,
     /// What was found, in one sentence.
     pub explanation: String,
@@ -138,8 +141,9 @@ pub struct Trust {
 
 /// Judges a figure by its repetitions, each a run of its own, and by the I/O of others meanwhile.
 ///
-/// What varies most in benchmarks varies from run to run and is not seen within one (T. Kalibera, R. Jones,
-/// "Rigorous Benchmarking in Reasonable Time", 2013). A noisy figure is to be marked, not hidden.
+/// What varies most in benchmarks varies from run to run and is not seen within one (T. Kalibera,
+/// R. Jones, "Rigorous Benchmarking in Reasonable Time", 2013). A noisy figure is to be marked, not
+/// hidden.
 #[must_use]
 pub fn trust(runs: &[f64], foreign_percent: Option<f64>) -> Trust {
     let runs: Vec<f64> = runs.iter().copied().filter(|run| run.is_finite()).collect();

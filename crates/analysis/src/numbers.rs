@@ -1,5 +1,5 @@
-//! Small statistics with one rule for bad input: an empty slice, a value that is not finite, or a result that
-//! would not be, gives `None`. A hole in the data is seen, not averaged away.
+//! Small statistics with one rule for bad input: an empty slice, a value that is not finite, or a
+//! result that would not be, gives `None`. A hole in the data is seen, not averaged away.
 
 /// Arithmetic mean.
 #[must_use]
@@ -21,7 +21,8 @@ pub fn stddev(values: &[f64]) -> Option<f64> {
     finite((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Coefficient of variation: the standard deviation in percent of the mean; `None` where the mean is zero.
+/// Coefficient of variation: the standard deviation in percent of the mean; `None` where the mean
+/// is zero.
 #[must_use]
 pub fn cv_percent(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
@@ -44,10 +45,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     finite(lower / 2.0 + upper / 2.0)
 }
 
-/// How far `value` lies from `reference`, in percent of the reference: `100 (value - reference) / |reference|`.
+/// How far `value` lies from `reference`, in percent of the reference:
+/// `100 (value - reference) / |reference|`.
 ///
-/// Positive where the value is the larger. Two zeros differ by 0 %; nothing can be said in percent of zero
-/// otherwise.
+/// Positive where the value is the larger. Two zeros differ by 0 %; nothing can be said in percent
+/// of zero otherwise.
 #[must_use]
 pub fn percent_difference(value: f64, reference: f64) -> Option<f64> {
     if value == 0.0 && reference == 0.0 {

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{grouped, percent};
 
-/// A step that reaches this share of the sum, in percent, scales linearly: measurements repeat no better.
+/// A step that reaches this share of the sum, in percent, scales linearly: measurements repeat no
+/// better.
 const LINEAR_PERCENT: f64 = 95.0;
 /// Below this, a loss could hide in the margin, and nothing is said to be linear.
 const BLURRED_PERCENT: f64 = 75.0;
-/// Several targets that together give at most this much more than the fastest of them alone share one bottleneck.
+/// Several targets that together give at most this much more than the fastest of them alone share
+/// one bottleneck.
 const ONE_ALONE: f64 = 1.15;
 /// Uncertainty of a throughput, in percent, where none is given.
 const MARGIN_PERCENT: f64 = 2.0;
@@ -73,7 +75,8 @@ pub struct Scaling {
     pub first_non_linear: Option<usize>,
     /// Sets of targets that share a bottleneck, found from pairs that gave no sum.
     pub shared: Vec<Vec<usize>>,
-    /// Throughput that no step exceeds although more targets were added, where the last two steps agree in it.
+    /// Throughput that no step exceeds although more targets were added, where the last two steps
+    /// agree in it.
     pub ceiling_per_s: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
@@ -83,8 +86,9 @@ pub struct Scaling {
 
 /// Compares what targets give together with the sum of what they give alone.
 ///
-/// `names` are what the sentences call the targets. Steps that name a target that was not measured alone, or hold
-/// figures that cannot be, are left out. None without any step of two targets or more.
+/// `names` are what the sentences call the targets. Steps that name a target that was not measured
+/// alone, or hold figures that cannot be, are left out. None without any step of two targets or
+/// more.
 #[must_use]
 pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Option<Scaling> {
     let mut steps: Vec<Step> = together.iter().filter_map(|t| step(alone, t)).collect();
@@ -104,10 +108,11 @@ pub fn scaling(names: &[String], alone: &[Rate], together: &[Together]) -> Optio
         shared,
         ceiling_per_s,
         rule: format!(
-            "Expected is the sum of each target alone under the same load. A step is linear unless it stays below \
-             {LINEAR_PERCENT} % of that by more than the half widths of its measurements explain (combined as squares; \
-             {MARGIN_PERCENT} % where unknown). Targets that together give at most {ONE_ALONE} times what the fastest of them \
-             gives alone share what limits them."
+            "Expected is the sum of each target alone under the same load. A step is linear \
+             unless it stays below {LINEAR_PERCENT} % of that by more than the half widths of its \
+             measurements explain (combined as squares; {MARGIN_PERCENT} % where unknown). \
+             Targets that together give at most {ONE_ALONE} times what the fastest of them gives \
+             alone share what limits them."
         ),
         findings,
         steps,
@@ -193,8 +198,8 @@ impl Findings<'_> {
         findings.extend(self.unequal());
         if let Some(ceiling) = self.ceiling_per_s {
             findings.push(format!(
-                "Together they end at {} a second whatever is added: a limit in what all share (adapter, path, \
-                 controller or pool).",
+                "Together they end at {} a second whatever is added: a limit in what all share \
+                 (adapter, path, controller or pool).",
                 grouped(ceiling)
             ));
         }
@@ -205,8 +210,8 @@ impl Findings<'_> {
         let blurred = |s: &&Step| s.efficiency_percent - s.margin_percent < BLURRED_PERCENT;
         match (self.steps.iter().find(|s| !s.linear), self.steps.iter().find(blurred)) {
             (None, Some(step)) => format!(
-                "Whether throughput grows in proportion cannot be told: {} targets gave {} ± {} % of the sum of each alone. \
-                 Measure longer, or when nobody else uses the storage.",
+                "Whether throughput grows in proportion cannot be told: {} targets gave {} ± {} % \
+                 of the sum of each alone. Measure longer, or when nobody else uses the storage.",
                 step.targets.len(),
                 percent(step.efficiency_percent),
                 percent(step.margin_percent)
@@ -214,14 +219,16 @@ impl Findings<'_> {
             (None, None) => {
                 let last = &self.steps[self.steps.len() - 1];
                 format!(
-                    "Throughput grows in proportion up to {} targets: {} ± {} % of the sum of each alone.",
+                    "Throughput grows in proportion up to {} targets: {} ± {} % of the sum of \
+                     each alone.",
                     last.targets.len(),
                     percent(last.efficiency_percent),
                     percent(last.margin_percent)
                 )
             }
             (Some(step), _) => format!(
-                "The first step that does not grow in proportion is {} targets: {} ± {} % of the sum of each alone.",
+                "The first step that does not grow in proportion is {} targets: {} ± {} % of the \
+                 sum of each alone.",
                 step.targets.len(),
                 percent(step.efficiency_percent),
                 percent(step.margin_percent)
@@ -231,12 +238,14 @@ impl Findings<'_> {
 
     fn like_one(&self, step: &Step) -> String {
         format!(
-            "{} together give what one of them gives alone: they share the same spindles, flash or path.",
+            "{} together give what one of them gives alone: they share the same spindles, flash \
+             or path.",
             self.list(&step.targets)
         )
     }
 
-    /// In a step that is not linear, targets that kept all of what they give alone while others did not.
+    /// In a step that is not linear, targets that kept all of what they give alone while others did
+    /// not.
     fn unequal(&self) -> Option<String> {
         let step = self.steps.iter().find(|s| !s.linear && !s.kept_percent.is_empty())?;
         let limit = LINEAR_PERCENT - step.margin_percent;
@@ -247,7 +256,8 @@ impl Findings<'_> {
         let (lost, kept) = (of(true), of(false));
         (!lost.is_empty() && !kept.is_empty()).then(|| {
             format!(
-                "With {} targets, {} gave less than alone while {} did not: look at what the former share.",
+                "With {} targets, {} gave less than alone while {} did not: look at what the \
+                 former share.",
                 step.targets.len(),
                 self.list(&lost),
                 self.list(&kept)
@@ -372,7 +382,8 @@ mod tests {
         fn no_input_panics_and_every_figure_is_finite(
             alone in prop::collection::vec((any::<f64>(), any::<Option<f64>>()), 0..5),
             together in prop::collection::vec(
-                (prop::collection::vec(0usize..6, 0..5), any::<f64>(), prop::collection::vec(any::<f64>(), 0..5)),
+                (prop::collection::vec(0usize..6, 0..5), any::<f64>(),
+                    prop::collection::vec(any::<f64>(), 0..5)),
                 0..5,
             ),
         ) {

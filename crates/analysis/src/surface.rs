@@ -1,8 +1,9 @@
 //! Throughput over load and block size: one surface for a kind of I/O, from few of its points.
 //!
-//! `X(N, B) = ((R(B)/N)^p + K(B)^p)^(-1/p)`, with the unloaded latency `R(B) = r0 + r1 B`, and the least time for each I/O
-//! `K(B) = max(k0 + k1 B, B/L)`. For each block size this is the soft hinge of [`crate::knee`]; between block sizes it is
-//! that a device needs a time for each I/O and a time for each byte, and that a link carries so many bytes a second.
+//! `X(N, B) = ((R(B)/N)^p + K(B)^p)^(-1/p)`, with the unloaded latency `R(B) = r0 + r1 B`, and the
+//! least time for each I/O `K(B) = max(k0 + k1 B, B/L)`. For each block size this is the soft hinge
+//! of [`crate::knee`]; between block sizes it is that a device needs a time for each I/O and a time
+//! for each byte, and that a link carries so many bytes a second.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -15,8 +16,8 @@ type Matrix = [Vector; PARAMETERS];
 const POINTS_MIN: usize = 3;
 /// Where residuals stop being squared and count linearly, in natural log units (Huber 1964).
 const HUBER: f64 = 0.15;
-/// How far a parameter may lie from where the search began, in natural log units: so wide that it only speaks for
-/// parameters of which the points say nothing.
+/// How far a parameter may lie from where the search began, in natural log units: so wide that it
+/// only speaks for parameters of which the points say nothing.
 const PRIOR: f64 = 4.0;
 /// The sharpest bend.
 const SHARPNESS_MAX: f64 = 30.0;
@@ -45,7 +46,8 @@ pub struct Surface {
     covariance: Matrix,
     /// Student's factor for a 95 % interval.
     student: f64,
-    /// Typical distance of the points from the surface, in natural log units; of those that a link does not limit.
+    /// Typical distance of the points from the surface, in natural log units; of those that a link
+    /// does not limit.
     pub scatter: f64,
 }
 
@@ -55,7 +57,8 @@ struct Weighed {
     weight: f64,
 }
 
-/// How far the points lie from the surface. What a link carries at its limit scatters less than what servers do.
+/// How far the points lie from the surface. What a link carries at its limit scatters less than
+/// what servers do.
 struct Scatter {
     servers: f64,
     link: f64,
@@ -66,7 +69,8 @@ struct Scatter {
 impl Surface {
     /// Fits a surface by robust least squares in log throughput (Levenberg and Marquardt).
     ///
-    /// Points that hold anything but positive, finite numbers are left out. None of fewer than three.
+    /// Points that hold anything but positive, finite numbers are left out. None of fewer than
+    /// three.
     #[must_use]
     pub fn fit(points: &[SurfacePoint]) -> Option<Self> {
         let usable = |p: &&SurfacePoint| {
@@ -80,8 +84,8 @@ impl Surface {
         let least = points.iter().map(block).fold(f64::INFINITY, f64::min);
         let most = points.iter().map(block).fold(0.0, f64::max);
         let blocks = (least, most);
-        // Two beginnings, because with a link the largest blocks say little about the servers, and without one nothing
-        // about the link.
+        // Two beginnings, because with a link the largest blocks say little about the servers, and
+        // without one nothing about the link.
         let begins = [start(blocks, &points, false), start(blocks, &points, true)];
         let mut weighed: Vec<Weighed> =
             points.iter().map(|p| Weighed { at: *p, weight: 1.0 }).collect();
@@ -107,8 +111,8 @@ impl Surface {
         ln_iops(self.blocks, &self.parameters, in_flight, block_bytes).exp()
     }
 
-    /// Half of the width of its 95 % interval, in percent: from the scatter of the points and their places. What the
-    /// surface itself does not describe is in the scatter only.
+    /// Half of the width of its 95 % interval, in percent: from the scatter of the points and their
+    /// places. What the surface itself does not describe is in the scatter only.
     #[must_use]
     pub fn half_width_percent(&self, in_flight: f64, block_bytes: f64) -> f64 {
         let gradient = gradient(self.blocks, &self.parameters, in_flight, block_bytes);
@@ -198,7 +202,8 @@ fn gradient(blocks: (f64, f64), parameters: &Vector, in_flight: f64, block: f64)
     })
 }
 
-/// Where the search begins: from the extremes of what was measured at the smallest and the largest block.
+/// Where the search begins: from the extremes of what was measured at the smallest and the largest
+/// block.
 fn start(blocks: (f64, f64), points: &[SurfacePoint], link: bool) -> Vector {
     let at = |block: f64| {
         let here = || points.iter().filter(move |p| (p.block_bytes / block).ln().abs() < 1e-9);
@@ -292,7 +297,8 @@ fn descend(blocks: (f64, f64), begin: &Vector, points: &[Weighed]) -> (Vector, f
     (place, best)
 }
 
-/// The inverse of a symmetric, positive matrix (Gauss and Jordan with pivots); None where it has none.
+/// The inverse of a symmetric, positive matrix (Gauss and Jordan with pivots); None where it has
+/// none.
 fn inverse(matrix: &Matrix) -> Option<Matrix> {
     let mut left = *matrix;
     let mut right: Matrix =

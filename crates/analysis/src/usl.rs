@@ -1,8 +1,9 @@
 //! The universal scalability law: throughput that falls again when too many work at once.
 //!
-//! `X(N) = l N / (1 + s (N - 1) + k N (N - 1))` (Gunther 1993), with `l` the throughput of one, `s` the share of work
-//! that excludes the others (contention) and `k` the cost of keeping each in step with every other (coherence). Its
-//! shape is wrong for storage that merely saturates; it describes curves that have a peak.
+//! `X(N) = l N / (1 + s (N - 1) + k N (N - 1))` (Gunther 1993), with `l` the throughput of one, `s`
+//! the share of work that excludes the others (contention) and `k` the cost of keeping each in step
+//! with every other (coherence). Its shape is wrong for storage that merely saturates; it describes
+//! curves that have a peak.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,15 +34,16 @@ impl Usl {
 
 /// Fits the law to `(in_flight, throughput)`, all positive and finite; needs three loads.
 ///
-/// `N / X` is a sum of three terms, linear in `1/l`, `s/l` and `k/l`; it is fitted by least squares of the relative
-/// error, none of the three below zero.
+/// `N / X` is a sum of three terms, linear in `1/l`, `s/l` and `k/l`; it is fitted by least squares
+/// of the relative error, none of the three below zero.
 #[must_use]
 pub fn fit(points: &[(f64, f64)]) -> Option<Usl> {
     let usable = |(n, x): &(f64, f64)| n.is_normal() && x.is_normal() && *n > 0.0 && *x > 0.0;
     if points.len() < 3 || !points.iter().all(usable) {
         return None;
     }
-    // With few terms, the best sum without negative parts is found by leaving out each set of them in turn.
+    // With few terms, the best sum without negative parts is found by leaving out each set of them
+    // in turn.
     let kept = [[true, true, true], [true, false, true], [true, true, false], [true, false, false]];
     let fits = kept.into_iter().filter_map(|terms| law(points, solve(points, terms)?));
     fits.min_by(|left, right| left.error_percent.total_cmp(&right.error_percent))

@@ -27,7 +27,8 @@ fn suspect(tool: Flow, kernel: Flow) -> Option<Suspicion> {
 
 #[test]
 fn sqlio_against_performance_monitor() {
-    // Culmsee 2012: SQLIO 526 IOPS, 29 ms (truncated); Performance Monitor 525.423 writes/s, 0.03 s, 8192 bytes.
+    // Culmsee 2012: SQLIO 526 IOPS, 29 ms (truncated); Performance Monitor 525.423 writes/s, 0.03
+    // s, 8192 bytes.
     let tool = Flow { latency_ns: Some(30.4e6), ..flow(526.0, 8192.0) };
     let kernel = Flow { latency_ns: Some(30.0e6), ..flow(525.423, 8192.0) };
     let agreement = compare(&writes(tool, kernel));
@@ -120,8 +121,9 @@ fn nothing_to_compare_is_no_agreement() {
     assert!(!compare(&writes(flow(1000.0, 8192.0), unknown)).within_tolerance);
 }
 
-/// ext4 writes its journal 250 times a second while a file's time of change moves; beside log writes of 60 KiB, those
-/// 4 KiB are within the tolerance of bytes, and the additional writes were taken for pieces of the test's own.
+/// ext4 writes its journal 250 times a second while a file's time of change moves; beside log
+/// writes of 60 KiB, those 4 KiB are within the tolerance of bytes, and the additional writes were
+/// taken for pieces of the test's own.
 #[test]
 fn a_journal_beside_large_writes_is_no_splitting() {
     let tool = flow(9563.0, 61440.0);
@@ -132,8 +134,8 @@ fn a_journal_beside_large_writes_is_no_splitting() {
     assert_eq!(suspect(tool, in_pieces), Some(Suspicion::Splitting));
 }
 
-/// Another program's write-back was 20 writes a second of 400 KiB beside 10 000 small ones: too few to be seen among
-/// the writes, and its bytes were taken for what each write moved in excess.
+/// Another program's write-back was 20 writes a second of 400 KiB beside 10 000 small ones: too few
+/// to be seen among the writes, and its bytes were taken for what each write moved in excess.
 #[test]
 fn a_handful_of_large_writes_is_another_program() {
     let tool = flow(10_493.0, 8192.0);

@@ -81,7 +81,8 @@ fn single_values_out_of_line_and_small_steps_are_no_change() {
 
 proptest! {
     #[test]
-    fn any_series_gives_an_answer_in_order(values in proptest::collection::vec(1e-3..1e9_f64, 0..130)) {
+    fn any_series_gives_an_answer_in_order(values in proptest::collection::vec(1e-3..1e9_f64,
+        0..130)) {
         let found = change_points(&values).unwrap();
         let at = places(&found);
         prop_assert!(at.is_sorted());

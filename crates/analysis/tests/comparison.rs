@@ -115,7 +115,8 @@ fn a_single_run_is_held_against_the_spread_that_is_known() {
     assert!(wide.cannot_tell > 99.9, "{wide:?}");
 }
 
-/// The chance that is given for a change beyond the band is one: at its edge, it is below 5 % one time in twenty.
+/// The chance that is given for a change beyond the band is one: at its edge, it is below 5 % one
+/// time in twenty.
 #[test]
 fn chances_are_chances() {
     let mut normal = Normal::seeded(7);
@@ -210,7 +211,8 @@ fn verdict(loads: usize, changed: usize, normal: &mut Normal, spread: f64) -> Ch
     overall(&figures).verdict
 }
 
-/// Thirty figures that vary by a tenth: by one figure at a time, nearly every second comparison would cry wolf.
+/// Thirty figures that vary by a tenth: by one figure at a time, nearly every second comparison
+/// would cry wolf.
 #[test]
 fn many_loads_do_not_make_a_change_of_chance() {
     let mut normal = Normal::seeded(3);

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Uniform numbers from 0 to 1 (D. Lehmer's generator): the tests need no better ones, only the same ones every time.
+/// Uniform numbers from 0 to 1 (D. Lehmer's generator): the tests need no better ones, only the
+/// same ones every time.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +28,8 @@ fn whole(value: f64) -> u64 {
     value.max(1.0) as u64
 }
 
-/// What one size gives: `ios` reads, of which the share `hits` takes `hit_ns`, the rest `miss_ns`, spread by 10 %.
+/// What one size gives: `ios` reads, of which the share `hits` takes `hit_ns`, the rest `miss_ns`,
+/// spread by 10 %.
 fn size(random: &mut Random, file_bytes: u64, hits: f64, ns: (f64, f64), ios: u32) -> SizePoint {
     let run = 1.0 + 0.03 * random.normal();
     let latencies: Vec<(u64, u64)> = (0..ios)
@@ -151,7 +153,8 @@ fn seeks_that_grow_with_the_file_are_not_taken_for_a_cache_by_their_humps() {
     assert!(edge.cache.is_none_or(|c| c.method == Method::MeanLatency), "{edge:?}");
 }
 
-/// A busy host: stalls raised the mean of the larger sizes, and a cache was seen where there is none.
+/// A busy host: stalls raised the mean of the larger sizes, and a cache was seen where there is
+/// none.
 #[test]
 fn means_that_stalls_raised_are_no_edge() {
     let mut random = Random(11);

@@ -18,7 +18,8 @@ fn balanced(servers: f64) -> impl Fn(f64) -> f64 {
     move |n: f64| n.min(servers) / SERVICE_S
 }
 
-/// Exponential servers chosen at random: exact for a closed network of `c` equal queues (mean value analysis).
+/// Exponential servers chosen at random: exact for a closed network of `c` equal queues (mean value
+/// analysis).
 fn random_channels(channels: f64) -> impl Fn(f64) -> f64 {
     move |n: f64| channels * n / (n + channels - 1.0) / SERVICE_S
 }
@@ -245,8 +246,9 @@ fn the_index_is_that_of_the_points_given() {
     assert_eq!(points[knee.operating_point.index].in_flight, 8.0);
 }
 
-/// The hinge of these points is the softest there is and lies at the shallowest load, so that its ceiling is seen to
-/// 80 %, which is just the limit: the last bit of a logarithm decided, and it depended on the unit.
+/// The hinge of these points is the softest there is and lies at the shallowest load, so that its
+/// ceiling is seen to 80 %, which is just the limit: the last bit of a logarithm decided, and it
+/// depended on the unit.
 #[test]
 fn the_last_bit_of_a_unit_does_not_decide_whether_a_ceiling_was_seen() {
     let points = |scale: f64| {

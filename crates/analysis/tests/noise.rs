@@ -59,7 +59,8 @@ fn scatter_and_foreign_io_are_named() {
     assert!(shared.noisy, "{shared:?}");
     assert_eq!(
         shared.explanation,
-        "noisy: one run, so how well it repeats is not known; 7 % of the device's I/O was not this test's"
+        "noisy: one run, so how well it repeats is not known; 7 % of the device's I/O was not \
+         this test's"
     );
     assert_eq!(trust(&[], None).explanation, "nothing was measured");
 }
@@ -73,10 +74,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn trust_takes_anything(runs in vec(number(), 0..12), foreign in proptest::option::of(number())) {
+    fn trust_takes_anything(runs in vec(number(), 0..12),
+        foreign in proptest::option::of(number())) {
         let trust = trust(&runs, foreign);
         let text = serde_json::to_string(&trust).unwrap();
-        prop_assert!(serde_json::from_str::<Trust>(&text).is_ok_and(|read| read == trust), "{trust:?}");
+        prop_assert!(serde_json::from_str::<Trust>(&text).is_ok_and(|read| read == trust),
+            "{trust:?}");
         let _ = rounds(&runs);
     }
 

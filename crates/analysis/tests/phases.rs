@@ -64,7 +64,8 @@ fn what_rises_comes_back_or_falls_at_the_very_end_is_no_cache() {
     }
 }
 
-/// A quick assessment of a volume with burst credits gave no warning: its runs last 4 s, and a level had to last 5 s.
+/// A quick assessment of a volume with burst credits gave no warning: its runs last 4 s, and a
+/// level had to last 5 s.
 #[test]
 fn a_fall_within_a_short_run_is_seen() {
     let mut series = vec![32_000.0; 37];
@@ -88,7 +89,8 @@ fn a_stall_at_the_end_is_no_level() {
     }
 }
 
-/// Of 1 000 series of the length of a quick run each: noise, autocorrelated noise, an open beginning, dips.
+/// Of 1 000 series of the length of a quick run each: noise, autocorrelated noise, an open
+/// beginning, dips.
 #[test]
 fn noise_in_a_short_run_is_no_level() {
     let mut normal = Normal::seeded(7);
@@ -176,7 +178,8 @@ proptest! {
     #[test]
     fn phases_take_anything(series in vec(number(), 0..150), bucket_s in number()) {
         let found = plateaus(&series, bucket_s);
-        prop_assert!(found.iter().all(|plateau| plateau.mean.is_finite() && plateau.from_s.is_finite()));
+        prop_assert!(found.iter()
+            .all(|plateau| plateau.mean.is_finite() && plateau.from_s.is_finite()));
         if let Some(cache) = write_cache(&series, bucket_s) {
             prop_assert!(reads_back(&cache));
         }
@@ -196,8 +199,10 @@ proptest! {
     }
 
     #[test]
-    fn a_clear_fall_is_found_wherever_it_is(first in 5..50_usize, last in 6..50_usize, ratio in 0.05..0.7_f64) {
-        let cache = write_cache(&levels(&[(1000.0, first), (1000.0 * ratio, last)]), BUCKET_S).unwrap();
+    fn a_clear_fall_is_found_wherever_it_is(first in 5..50_usize, last in 6..50_usize,
+        ratio in 0.05..0.7_f64) {
+        let cache = write_cache(&levels(&[(1000.0, first), (1000.0 * ratio, last)]), BUCKET_S)
+            .unwrap();
         prop_assert!((cache.at_s - first as f64).abs() < 0.3, "{cache:?}");
     }
 }

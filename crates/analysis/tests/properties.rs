@@ -89,7 +89,8 @@ proptest! {
     }
 
     #[test]
-    fn ramp_rule_takes_anything(points in ramp(), a in number(), b in number(), c in number(), steps: usize) {
+    fn ramp_rule_takes_anything(points in ramp(), a in number(), b in number(), c in number(),
+        steps: usize) {
         let rule = RampRule {
             min_gain_percent: a,
             flat_steps: steps,
@@ -120,17 +121,21 @@ proptest! {
     fn operating_point_is_no_deeper_than_the_points_and_not_far_below_the_best(points in ramp()) {
         let knee = find_knee(&points).unwrap();
         prop_assert!(knee.operating_point.throughput >= 0.85 * knee.peak.throughput);
-        prop_assert!(points[knee.operating_point.index].in_flight.total_cmp(&knee.operating_point.in_flight).is_eq());
+        prop_assert!(points[knee.operating_point.index]
+            .in_flight.total_cmp(&knee.operating_point.in_flight).is_eq());
         if let Some(little_knee) = knee.little_knee {
-            prop_assert!(little_knee >= 1.0 - 1e-9 && little_knee <= points[points.len() - 1].in_flight);
+            prop_assert!(little_knee >= 1.0 - 1e-9 && little_knee <= points[points.len() - 1]
+                .in_flight);
         }
     }
 
     #[test]
     fn agreement_takes_anything(
-        tool in observed(), kernel in observed(), in_flight in number(), seconds in number(), tolerance in number(),
+        tool in observed(), kernel in observed(), in_flight in number(), seconds in number(),
+            tolerance in number(),
     ) {
-        let agreement = compare(&Window { tool, kernel, in_flight, seconds, tolerance_percent: tolerance });
+        let agreement = compare(&Window { tool, kernel, in_flight, seconds,
+            tolerance_percent: tolerance });
         prop_assert!(reads_back(&agreement), "{agreement:?}");
         prop_assert!(!(agreement.within_tolerance && agreement.suspicion.is_some()));
         let _ = littles_latency_ns(in_flight, seconds);
@@ -138,9 +143,11 @@ proptest! {
 
     #[test]
     fn an_observer_agrees_with_itself(iops in 1.0..1e7_f64, bytes in 512.0..1e7_f64) {
-        let flow = Flow { iops, bytes_per_s: iops * bytes, latency_ns: Some(1e5), merges_per_s: 0.0 };
+        let flow = Flow { iops, bytes_per_s: iops * bytes, latency_ns: Some(1e5),
+            merges_per_s: 0.0 };
         let seen = Observed { read: flow, write: flow };
-        let window = Window { tool: seen, kernel: seen, in_flight: 1.0, seconds: 1.0, tolerance_percent: 0.0 };
+        let window = Window { tool: seen, kernel: seen, in_flight: 1.0, seconds: 1.0,
+            tolerance_percent: 0.0 };
         prop_assert!(compare(&window).within_tolerance);
     }
 
@@ -153,7 +160,8 @@ proptest! {
     #[test]
     fn grade_never_improves_with_latency(
         role in select(Role::ALL.to_vec()), percentile: bool,
-        mean in 1e3..1e9_f64, p99 in 1e3..1e10_f64, slower in 1.0..10.0_f64, longer in 1.0..10.0_f64,
+        mean in 1e3..1e9_f64, p99 in 1e3..1e10_f64, slower in 1.0..10.0_f64,
+            longer in 1.0..10.0_f64,
     ) {
         let statistic = if percentile { Statistic::P99 } else { Statistic::Mean };
         let limits = Limits { statistic, ..Limits::of(role) };
@@ -163,7 +171,8 @@ proptest! {
     }
 
     #[test]
-    fn more_evidence_never_raises_the_grade(means in vec(1e3..1e9_f64, 1..5), one_more in 1e3..1e9_f64) {
+    fn more_evidence_never_raises_the_grade(means in vec(1e3..1e9_f64, 1..5),
+        one_more in 1e3..1e9_f64) {
         let limits = Limits::of(Role::OltpData);
         let mut all: Vec<Evidence> = means.iter().map(|mean| evidence(*mean, *mean)).collect();
         let before = judge(&limits, &all).grade;
@@ -189,11 +198,13 @@ proptest! {
             level_changes: Vec::new(),
         };
         let [excellent_ns, ideal_ns, acceptable_ns] = limits;
-        let limits = Limits { excellent_ns, ideal_ns, acceptable_ns, tail_factor, ..Limits::of(Role::Log) };
+        let limits = Limits { excellent_ns, ideal_ns, acceptable_ns, tail_factor,
+            ..Limits::of(Role::Log) };
         for limits in [&limits, &Limits::of(Role::Log)] {
             let verdict = judge(limits, std::slice::from_ref(&measured));
             prop_assert!(reads_back(&verdict));
-            prop_assert!(verdict.at_best(Grade::Acceptable, "Not believed.").grade >= Grade::Acceptable);
+            prop_assert!(verdict.at_best(Grade::Acceptable, "Not \
+                believed.").grade >= Grade::Acceptable);
         }
     }
 

@@ -98,14 +98,16 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn judge_takes_anything(series in vec(number(), 0..120), bucket_s in number(), precision in number()) {
+    fn judge_takes_anything(series in vec(number(), 0..120), bucket_s in number(),
+        precision in number()) {
         let steady = judge(&series, bucket_s, precision);
         prop_assert!(reads_back(&steady), "{steady:?}");
         prop_assert!(!steady.settled || steady.half_width_percent.unwrap() <= precision);
     }
 
     #[test]
-    fn watch_takes_anything(series in vec(number(), 0..120), bucket_s in number(), rule in [number(), number(), number()]) {
+    fn watch_takes_anything(series in vec(number(), 0..120), bucket_s in number(),
+        rule in [number(), number(), number()]) {
         let [precision_percent, at_least_s, at_most_s] = rule;
         let mut watch = Watch::new(Rule { precision_percent, at_least_s, at_most_s }, bucket_s);
         for value in &series {
@@ -117,7 +119,8 @@ proptest! {
     }
 
     #[test]
-    fn the_unit_of_the_series_does_not_matter(series in vec(1.0..1e4_f64, 10..100), power in -10..20_i32) {
+    fn the_unit_of_the_series_does_not_matter(series in vec(1.0..1e4_f64, 10..100),
+        power in -10..20_i32) {
         let scale = 2.0_f64.powi(power);
         let scaled: Vec<f64> = series.iter().map(|value| value * scale).collect();
         let (one, other) = (judge(&series, BUCKET_S, 2.0), judge(&scaled, BUCKET_S, 2.0));

@@ -37,7 +37,8 @@ impl Dice {
     }
 }
 
-/// Both ends of the block sizes over all loads, the sizes between at two loads, and repetitions of what is saturated.
+/// Both ends of the block sizes over all loads, the sizes between at two loads, and repetitions of
+/// what is saturated.
 fn design(device: &Device, noise: f64, repetitions: usize, dice: &mut Dice) -> Vec<SurfacePoint> {
     let mut points = Vec::new();
     let mut add = |in_flight: f64, block_bytes: f64| {
@@ -58,7 +59,8 @@ fn design(device: &Device, noise: f64, repetitions: usize, dice: &mut Dice) -> V
 }
 
 const DEVICES: [Device; 3] = [
-    // An array behind an old fibre channel link; a drive without one; one whose link is the limit of all but 1 KiB.
+    // An array behind an old fibre channel link; a drive without one; one whose link is the limit
+    // of all but 1 KiB.
     Device { servers: 24.0, service_s: 5e-3, server_bytes_per_s: 100e6, link_bytes_per_s: 200e6 },
     Device { servers: 8.0, service_s: 1e-4, server_bytes_per_s: 400e6, link_bytes_per_s: 1e15 },
     Device { servers: 32.0, service_s: 1e-4, server_bytes_per_s: 1e12, link_bytes_per_s: 1e9 },

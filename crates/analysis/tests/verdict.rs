@@ -66,7 +66,8 @@ fn a_terrible_disk_is_unfit_for_any_database() {
             "{}",
             verdict.headline
         );
-        let said = "Measured for 180 s per load: burst credits that last longer or later garbage collection";
+        let said = "Measured for 180 s per load: burst credits that last longer or later garbage \
+                    collection";
         assert!(verdict.caveats[0].starts_with(said), "{}", verdict.caveats[0]);
     }
 }
@@ -80,20 +81,21 @@ fn the_worst_measurement_decides() {
     assert_eq!(verdict.grade, Grade::Acceptable);
     assert_eq!(
         verdict.headline,
-        "OLTP data files: acceptable. The mean latency of random 8K writes was 12 ms at 8 in flight on 4 GiB; ideal is \
-         up to 10 ms, acceptable up to 20 ms."
+        "OLTP data files: acceptable. The mean latency of random 8K writes was 12 ms at 8 in \
+         flight on 4 GiB; ideal is up to 10 ms, acceptable up to 20 ms."
     );
     assert_eq!(
         verdict.evidence[0],
-        "random 8K reads on 4 GiB: 1000 IOPS, 7.81 MiB/s at 8 in flight; mean latency 2 ms, 99th percentile 3 ms: \
-         excellent."
+        "random 8K reads on 4 GiB: 1000 IOPS, 7.81 MiB/s at 8 in flight; mean latency 2 ms, 99th \
+         percentile 3 ms: excellent."
     );
     assert_eq!(verdict.caveats.len(), 1, "{:?}", verdict.caveats);
     assert!(verdict.caveats[0].starts_with("Measured for 600 s per load: "));
     assert!(verdict.caveats[0].ends_with("use `iosonde run --seconds 3600`."));
 }
 
-/// A run of 4 s and a run of ten minutes had the same caveat or none, and no figure of what was written.
+/// A run of 4 s and a run of ten minutes had the same caveat or none, and no figure of what was
+/// written.
 #[test]
 fn a_verdict_says_what_its_time_and_its_writes_cannot_show() {
     let short = Evidence { seconds: 2.0, ..evidence("reads", 1.0, 2.0) };
@@ -101,11 +103,9 @@ fn a_verdict_says_what_its_time_and_its_writes_cannot_show() {
     let verdict = judge(&Limits::of(Role::OltpData), &[short, long]);
     assert_eq!(
         verdict.caveats,
-        [
-            "Measured for 2 to 4 s per load: burst credits that last longer, a write cache larger than 1.5 GiB or later \
-             garbage collection would not show. To see the sustained level, use `--pace long` or `iosonde run --seconds \
-             600`."
-        ]
+        ["Measured for 2 to 4 s per load: burst credits that last longer, a write cache larger \
+          than 1.5 GiB or later garbage collection would not show. To see the sustained level, \
+          use `--pace long` or `iosonde run --seconds 600`."]
     );
 }
 
@@ -125,7 +125,8 @@ fn what_is_not_believed_is_acceptable_at_best_and_says_why_first() {
     let capped = fast.at_best(Grade::Acceptable, "Not believed: too fast.");
     assert_eq!(capped.grade, Grade::Acceptable);
     assert_eq!(capped.caveats[0], "Not believed: too fast.");
-    let head = "Transaction log: acceptable. Not believed: too fast. If the figures are true, it is excellent. The mean latency of w";
+    let head = "Transaction log: acceptable. Not believed: too fast. If the figures are true, it \
+                is excellent. The mean latency of w";
     assert!(capped.headline.starts_with(head), "{}", capped.headline);
     let slow = judge(&limits, &[evidence("w", 9.0, 10.0)]);
     let capped = slow.at_best(Grade::Acceptable, "Not believed: too fast.");

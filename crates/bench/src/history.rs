@@ -1,7 +1,9 @@
-//! How long the history takes to answer, and how much memory: a store of a million measurements, made here.
+//! How long the history takes to answer, and how much memory: a store of a million measurements,
+//! made here.
 //!
-//! Some ten thousand measurements with series and histograms are kept as iosonde keeps them. Copies of their rows with other
-//! ids, dates, hosts and loads, made within SQLite, are the rest: the store is filled in minutes instead of hours.
+//! Some ten thousand measurements with series and histograms are kept as iosonde keeps them. Copies
+//! of their rows with other ids, dates, hosts and loads, made within SQLite, are the rest: the
+//! store is filled in minutes instead of hours.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -65,9 +67,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<String, Error> {
 /// Puts the table in the place of the one that is on a page, or at its end.
 pub(crate) fn write(table: &str, output: &Path) -> Result<(), Error> {
     let text = format!(
-        "Written by `./x bench history --output docs/performance.md`. Each question is asked {TIMES} \
-         times after opening,\nwith the store in the system's memory; from a disk that was not read before, the first question \
-         over all rows took\nup to 1.0 s.\n\n{}",
+        "Written by `./x bench history --output docs/performance.md`. Each question is asked \
+         {TIMES} times after opening,\nwith the store in the system's memory; from a disk that \
+         was not read before, the first question over all rows took\nup to 1.0 s.\n\n{}",
         table.trim_end()
     );
     machine::put_apart(output, "## The history", &text)
@@ -214,7 +216,8 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
     let words = format!("replace(words, 'c0000', 'c{copy:04}') || ' ' || {host}");
     columns.push(("words", &words));
     columns.extend(same(
-        "schema kind title status plan_id tool_version device engine file_bytes measurements best_iops best_mib_per_s",
+        "schema kind title status plan_id tool_version device engine file_bytes measurements \
+         best_iops best_mib_per_s",
     ));
     sql.push_str(&of("experiments", &columns, &format!("number <= {experiments}")));
     let columns = [("experiment", experiment.as_str()), ("plan", "plan"), ("document", &text)];
@@ -227,11 +230,12 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
         ("target", &target),
     ]);
     columns.extend(same(
-        "cell status tool_version environment device engine load conditions_id pattern write_percent block_bytes threads \
-         depth in_flight achieved_in_flight file_bytes direct durable seconds ios bytes iops mib_per_s read_iops \
-         write_iops latency_min_ns latency_mean_ns latency_stddev_ns latency_p50_ns latency_p90_ns latency_p95_ns \
-         latency_p99_ns latency_p99_9_ns latency_p99_99_ns latency_p99_999_ns latency_max_ns read_latency_mean_ns \
-         write_latency_mean_ns errors cpu_us_per_io",
+        "cell status tool_version environment device engine load conditions_id pattern \
+         write_percent block_bytes threads depth in_flight achieved_in_flight file_bytes direct \
+         durable seconds ios bytes iops mib_per_s read_iops write_iops latency_min_ns \
+         latency_mean_ns latency_stddev_ns latency_p50_ns latency_p90_ns latency_p95_ns \
+         latency_p99_ns latency_p99_9_ns latency_p99_99_ns latency_p99_999_ns latency_max_ns \
+         read_latency_mean_ns write_latency_mean_ns errors cpu_us_per_io",
     ));
     let condition = format!("number <= {measurements}");
     sql.push_str(&of("measurements", &columns, &condition));
@@ -240,16 +244,16 @@ fn copies(copy: i64, experiments: i64, measurements: i64, e: i64, m: i64) -> Str
     sql.push_str(&of("measurement_documents", &columns, &condition));
     let mut columns = vec![("measurement", measurement.as_str())];
     columns.extend(same(
-        "part number t seconds read_iops write_iops read_mib_per_s write_mib_per_s read_mean_ns write_mean_ns \
-         read_p99_ns write_p99_ns max_ns errors",
+        "part number t seconds read_iops write_iops read_mib_per_s write_mib_per_s read_mean_ns \
+         write_mean_ns read_p99_ns write_p99_ns max_ns errors",
     ));
     sql.push_str(&of("series", &columns, &condition));
     let mut columns = vec![("measurement", measurement.as_str())];
     columns.extend(same("place same_as histogram"));
     sql.push_str(&of("histograms", &columns, &condition));
     let tagged = format!(
-        "INSERT INTO tags (experiment, tag) SELECT number, 'baseline-' || ({copy} % 10) FROM experiments \
-         WHERE number > {e} AND number % 50 = 0;\n"
+        "INSERT INTO tags (experiment, tag) SELECT number, 'baseline-' || ({copy} % 10) FROM \
+         experiments WHERE number > {e} AND number % 50 = 0;\n"
     );
     sql.push_str(&tagged);
     sql

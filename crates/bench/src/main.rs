@@ -1,12 +1,15 @@
-//! What iosonde itself costs, and how right it is: exact counts that CI holds, ratios against fio, and known answers.
+//! What iosonde itself costs, and how right it is: exact counts that CI holds, ratios against fio,
+//! and known answers.
 //!
-//! `exact` counts user instructions and system calls for each I/O, which are the same on any machine and under any
-//! load. `peers` adds figures of time and CPU, measured in turns with fio, and writes them to `docs/performance.md`.
-//! `accuracy` compares iosonde with what is known to be true, and writes that to `docs/accuracy.md`. `history` times what a
-//! large store answers. `reports` makes the report of 576 cells in every format, and prints how long that takes and how
-//! large it is. `integrity` lets a device do things wrong, and writes what iosonde and fio find of it to `docs/integrity.md`. `import` imports ten thousand runs of SQLIO.
-//! `soak` kills processes that record into one history.
-//! `fuzz` gives changed fixtures to everything that reads what people have.
+//! `exact` counts user instructions and system calls for each I/O, which are the same on any
+//! machine and under any load. `peers` adds figures of time and CPU, measured in turns with fio,
+//! and writes them to `docs/performance.md`. `accuracy` compares iosonde with what is known to be
+//! true, and writes that to `docs/accuracy.md`. `history` times what a large store answers.
+//! `reports` makes the report of 576 cells in every format, and prints how long that takes and how
+//! large it is. `integrity` lets a device do things wrong, and writes what iosonde and fio find of
+//! it to `docs/integrity.md`. `import` imports ten thousand runs of SQLIO. `soak` kills processes
+//! that record into one history. `fuzz` gives changed fixtures to everything that reads what people
+//! have.
 
 #[cfg(target_os = "linux")]
 mod accuracy;

@@ -1,4 +1,5 @@
-//! How long the pages of `iosonde serve` take on a large store: asked over HTTP, from a server in this process.
+//! How long the pages of `iosonde serve` take on a large store: asked over HTTP, from a server in
+//! this process.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};

@@ -1,7 +1,8 @@
-//! How long the report of the largest preset takes, and how large it is: 576 cells, in every format.
+//! How long the report of the largest preset takes, and how large it is: 576 cells, in every
+//! format.
 //!
-//! The cells are measured in virtual time on a simulated array, with windows as long as the preset has them, so that
-//! their series and histograms are as long as those of real ones.
+//! The cells are measured in virtual time on a simulated array, with windows as long as the preset
+//! has them, so that their series and histograms are as long as those of real ones.
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -55,7 +56,8 @@ pub(crate) fn run() -> Result<(String, bool), Error> {
         all_hold &= holds;
         writeln!(
             table,
-            "| {name} | {seconds:.2} | ≤ {SECONDS_MAX:.1} | {size:.2} | ≤ {MIB_MAX:.1} | {verdict} |"
+            "| {name} | {seconds:.2} | ≤ {SECONDS_MAX:.1} | {size:.2} | ≤ {MIB_MAX:.1} | \
+             {verdict} |"
         )?;
     }
     let report = build();

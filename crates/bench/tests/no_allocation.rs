@@ -1,4 +1,5 @@
-//! Between the start and the end of a run, nothing is allocated: four times the I/Os take the same allocations.
+//! Between the start and the end of a run, nothing is allocated: four times the I/Os take the same
+//! allocations.
 //!
 //! The counting allocator is the whole process's, so all that is measured runs in one test.
 #![expect(unsafe_code, reason = "an allocator that counts is unsafe to write")]

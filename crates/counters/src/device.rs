@@ -59,7 +59,8 @@ pub struct BlockDevice {
     pub name: String,
     /// What it is.
     pub kind: BlockKind,
-    /// What people call it: the name of a volume, the level of a RAID, the file of a loop device, the model of a disk.
+    /// What people call it: the name of a volume, the level of a RAID, the file of a loop device,
+    /// the model of a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Its size in bytes; 0 where it has none, as a loop device without a file.
@@ -70,14 +71,16 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Whether it is worth watching where nobody named it: it has a size, and is neither memory nor a part of something.
+    /// Whether it is worth watching where nobody named it: it has a size, and is neither memory nor
+    /// a part of something.
     #[must_use]
     pub fn is_real(&self) -> bool {
         self.size_bytes > 0 && !matches!(self.kind, BlockKind::Memory | BlockKind::Partition)
     }
 }
 
-/// Every block device under `root`/sys, in the order of their names. What cannot be read is left out.
+/// Every block device under `root`/sys, in the order of their names. What cannot be read is left
+/// out.
 #[must_use]
 pub fn block_devices(root: &Path) -> Vec<BlockDevice> {
     platform::devices(root)

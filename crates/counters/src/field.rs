@@ -1,7 +1,9 @@
-//! The figures that are shown of a window, in one table: their names, what Performance Monitor calls them, their units and formulas.
-//! Texts, CSV, JSON, OpenMetrics, reports and alerts all read it.
+//! The figures that are shown of a window, in one table: their names, what Performance Monitor
+//! calls them, their units and formulas. Texts, CSV, JSON, OpenMetrics, reports and alerts all read
+//! it.
 //!
-//! Notation in the formulas: D is what a counter advanced by, dt the length of the window in seconds.
+//! Notation in the formulas: D is what a counter advanced by, dt the length of the window in
+//! seconds.
 
 use crate::tally::{DiskTally, SystemTally};
 
@@ -10,7 +12,8 @@ use crate::tally::{DiskTally, SystemTally};
 pub struct Span {
     /// Its length in seconds.
     pub seconds: f64,
-    /// Readings in it of what has a value at each moment, such as the queue; 1 for a window between two samples.
+    /// Readings in it of what has a value at each moment, such as the queue; 1 for a window between
+    /// two samples.
     pub readings: u32,
 }
 
@@ -98,7 +101,8 @@ fn held_up(us: Option<u64>, span: Span) -> Option<f64> {
 }
 
 macro_rules! field {
-    ($name:literal, $short:literal, $title:literal, $perfmon:expr, $unit:ident, $formula:literal, $of:expr) => {
+    ($name:literal, $short:literal, $title:literal, $perfmon:expr, $unit:ident, $formula:literal,
+        $of:expr) => {
         Field {
             name: $name,
             short: $short,
@@ -119,27 +123,33 @@ pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
     field!("writes_per_s", "w/s", "Writes", Some("Disk Writes/sec"), PerSecond,
         "D writes / dt", |d, s| rate(d.writes, s)),
     field!("read_latency_ns", "r lat", "Read latency", Some("Avg. Disk sec/Read"), Nanoseconds,
-        "D read time / D reads; nothing where nothing was read", |d, _| latency(d.read_ms, d.reads)),
+        "D read time / D reads; nothing where nothing was \
+            read", |d, _| latency(d.read_ms, d.reads)),
     field!("write_latency_ns", "w lat", "Write latency", Some("Avg. Disk sec/Write"), Nanoseconds,
-        "D write time / D writes; nothing where nothing was written", |d, _| latency(d.write_ms, d.writes)),
+        "D write time / D writes; nothing where nothing was \
+            written", |d, _| latency(d.write_ms, d.writes)),
     field!("read_size_bytes", "r size", "Read size", Some("Avg. Disk Bytes/Read"), Bytes,
         "D bytes read / D reads", |d, _| each(d.read_bytes, d.reads)),
     field!("write_size_bytes", "w size", "Write size", Some("Avg. Disk Bytes/Write"), Bytes,
         "D bytes written / D writes", |d, _| each(d.written_bytes, d.writes)),
-    field!("read_bytes_per_s", "rMiB/s", "Read throughput", Some("Disk Read Bytes/sec"), BytesPerSecond,
+    field!("read_bytes_per_s", "rMiB/s", "Read \
+        throughput", Some("Disk Read Bytes/sec"), BytesPerSecond,
         "D bytes read / dt", |d, s| rate(d.read_bytes, s)),
-    field!("write_bytes_per_s", "wMiB/s", "Write throughput", Some("Disk Write Bytes/sec"), BytesPerSecond,
+    field!("write_bytes_per_s", "wMiB/s", "Write \
+        throughput", Some("Disk Write Bytes/sec"), BytesPerSecond,
         "D bytes written / dt", |d, s| rate(d.written_bytes, s)),
     field!("average_queue", "queue", "Average queue", Some("Avg. Disk Queue Length"), Number,
         "D time of all I/Os in flight / dt", |d, s| rate(d.queue_ms, s).map(|ms| ms / 1e3)),
     field!("current_queue", "now", "Current queue", Some("Current Disk Queue Length"), Number,
-        "I/Os in flight at the end of the window; the mean of several", |d, s| reading(d.in_flight, s)),
+        "I/Os in flight at the end of the window; the mean of \
+            several", |d, s| reading(d.in_flight, s)),
     field!("idle_percent", "idle", "Idle", Some("% Idle Time"), Percent,
         "100 - busy", |d, s| busy(d, s).map(|percent| 100.0 - percent)),
     field!("busy_percent", "busy", "Busy", None, Percent,
         "100 x D time with an I/O in flight / dt, at most 100", busy),
     field!("splits_per_s", "split/s", "Splits", Some("Split IO/Sec"), PerSecond,
-        "(D I/Os and merges of the devices below - D I/Os) / dt; device mapper only", |d, s| rate(d.splits?, s)),
+        "(D I/Os and merges of the devices below - D I/Os) / dt; device mapper \
+            only", |d, s| rate(d.splits?, s)),
     field!("read_merges_per_s", "rmrg/s", "Read merges", None, PerSecond,
         "D reads joined / dt", |d, s| rate(d.read_merges, s)),
     field!("write_merges_per_s", "wmrg/s", "Write merges", None, PerSecond,
@@ -160,14 +170,16 @@ pub static DISK_FIELDS: [Field<DiskTally>; 23] = [
         "(D read time + D write time) / (D reads + D writes)",
         |d, _| latency(d.read_ms.saturating_add(d.write_ms), d.reads.saturating_add(d.writes))),
     field!("bytes_per_s", "MiB/s", "Throughput", Some("Disk Bytes/sec"), BytesPerSecond,
-        "(D bytes read + D bytes written) / dt", |d, s| rate(d.read_bytes.saturating_add(d.written_bytes), s)),
+        "(D bytes read + D bytes written) / \
+            dt", |d, s| rate(d.read_bytes.saturating_add(d.written_bytes), s)),
 ];
 
 /// The figures of the host.
 #[rustfmt::skip]
 pub static SYSTEM_FIELDS: [Field<SystemTally>; 12] = [
     field!("cpu_percent", "cpu", "CPU", Some("% Processor Time"), Percent,
-        "100 x D busy ticks / D ticks of all processors; steal counts", |t, _| t.cpu.percent(t.cpu.busy_ticks)),
+        "100 x D busy ticks / D ticks of all processors; steal \
+            counts", |t, _| t.cpu.percent(t.cpu.busy_ticks)),
     field!("iowait_percent", "iowait", "CPU waiting for I/O", None, Percent,
         "100 x D iowait ticks / D ticks", |t, _| t.cpu.percent(t.cpu.iowait_ticks)),
     field!("steal_percent", "steal", "CPU given to other guests", None, Percent,
@@ -177,22 +189,26 @@ pub static SYSTEM_FIELDS: [Field<SystemTally>; 12] = [
     field!("io_full_percent", "io full", "Everything waits for I/O", None, Percent,
         "100 x D stalled time / dt (PSI io full)", |t, s| held_up(t.pressure.io_full_us, s)),
     field!("memory_some_percent", "mem some", "Something waits for memory", None, Percent,
-        "100 x D stalled time / dt (PSI memory some)", |t, s| held_up(t.pressure.memory_some_us, s)),
+        "100 x D stalled time / dt (PSI memory \
+            some)", |t, s| held_up(t.pressure.memory_some_us, s)),
     field!("memory_full_percent", "mem full", "Everything waits for memory", None, Percent,
-        "100 x D stalled time / dt (PSI memory full)", |t, s| held_up(t.pressure.memory_full_us, s)),
+        "100 x D stalled time / dt (PSI memory \
+            full)", |t, s| held_up(t.pressure.memory_full_us, s)),
     field!("cpu_some_percent", "cpu some", "Something waits for a CPU", None, Percent,
         "100 x D stalled time / dt (PSI cpu some)", |t, s| held_up(t.pressure.cpu_some_us, s)),
     field!("dirty_bytes", "dirty", "Dirty page cache", None, Bytes,
         "at the end of the window; the mean of several", |t, s| reading(t.cache.dirty_bytes?, s)),
     field!("write_back_bytes", "wback", "Page cache being written", None, Bytes,
-        "at the end of the window; the mean of several", |t, s| reading(t.cache.write_back_bytes?, s)),
+        "at the end of the window; the mean of \
+            several", |t, s| reading(t.cache.write_back_bytes?, s)),
     field!("dirtied_bytes_per_s", "dirtied", "Changed in the page cache", None, BytesPerSecond,
         "D pages x page size / dt", |t, s| rate(t.cache.dirtied_bytes?, s)),
     field!("written_back_bytes_per_s", "written", "Written by the page cache", None, BytesPerSecond,
         "D pages x page size / dt", |t, s| rate(t.cache.written_back_bytes?, s)),
 ];
 
-/// The field of a device by its name, with or without its unit, or by the name that Performance Monitor has for it.
+/// The field of a device by its name, with or without its unit, or by the name that Performance
+/// Monitor has for it.
 #[must_use]
 pub fn disk_field(name: &str) -> Option<&'static Field<DiskTally>> {
     named(&DISK_FIELDS, name)

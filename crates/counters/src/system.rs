@@ -8,7 +8,8 @@ use crate::{
     PressureTally, SystemTally, platform,
 };
 
-/// For how long programs have been held up since the system started, in microseconds. What the kernel does not tell is none.
+/// For how long programs have been held up since the system started, in microseconds. What the
+/// kernel does not tell is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PressureCounters {
     /// At least one waited for I/O.
@@ -51,14 +52,16 @@ pub struct SystemSample {
     pub memory: MemoryCounters,
 }
 
-/// Reads all counters, again and again, at low cost: each file is opened once and read once a sample.
+/// Reads all counters, again and again, at low cost: each file is opened once and read once a
+/// sample.
 #[derive(Debug)]
 pub struct SystemSampler {
     source: platform::SystemSource,
 }
 
 impl SystemSampler {
-    /// Opens the counters of this system. Those that are not there (pressure, or disks in a container) are left out later.
+    /// Opens the counters of this system. Those that are not there (pressure, or disks in a
+    /// container) are left out later.
     pub fn new() -> Result<Self, CountersError> {
         Self::with_root(Path::new("/"))
     }
@@ -81,7 +84,8 @@ pub struct SystemWindow {
     pub seconds: f64,
     /// What each device did that is in both samples, in the order of the second.
     pub disks: Vec<(String, DiskTally)>,
-    /// Devices without figures: they are in only one of the samples, or their counters began anew in between.
+    /// Devices without figures: they are in only one of the samples, or their counters began anew
+    /// in between.
     pub missing: Vec<String>,
     /// What the host did.
     pub system: SystemTally,
@@ -138,7 +142,8 @@ fn cache(before: &MemoryCounters, after: &MemoryCounters) -> CacheTally {
     }
 }
 
-/// Both lists are in the order of the processors' numbers as a rule, and else a processor is missing for one window.
+/// Both lists are in the order of the processors' numbers as a rule, and else a processor is
+/// missing for one window.
 fn cores(before: &CpuCounters, after: &CpuCounters) -> Vec<CoreTally> {
     let mut earlier = before.cores.iter().peekable();
     let mut found = Vec::with_capacity(after.cores.len());

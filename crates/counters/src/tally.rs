@@ -1,8 +1,8 @@
 //! What happened in a window as amounts that add up: the sum of two windows is the window of both.
 //!
-//! Every figure is a function of such amounts and of the length of the window, so a figure of a long window weighs by I/Os and not
-//! by seconds, however many short ones it was put together from. [`crate::DISK_FIELDS`] and [`crate::SYSTEM_FIELDS`] say which
-//! figures there are.
+//! Every figure is a function of such amounts and of the length of the window, so a figure of a
+//! long window weighs by I/Os and not by seconds, however many short ones it was put together from.
+//! [`crate::DISK_FIELDS`] and [`crate::SYSTEM_FIELDS`] say which figures there are.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,13 +66,15 @@ pub struct DiskTally {
     /// Sum of their times, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub discard_ms: u64,
-    /// I/Os that the devices below completed beyond those of this one; none where nothing below is known.
+    /// I/Os that the devices below completed beyond those of this one; none where nothing below is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<u64>,
 }
 
 impl DiskTally {
-    /// What a device did from one reading to the next; none where its counters began anew in between.
+    /// What a device did from one reading to the next; none where its counters began anew in
+    /// between.
     #[must_use]
     pub fn between(before: &DiskCounters, after: &DiskCounters) -> Option<Self> {
         let events = |before, after| advance(before, after, WRAP_32_BIT);
@@ -205,8 +207,8 @@ pub struct CoreTally {
     pub cpu: CpuTally,
 }
 
-/// For how long programs were held up for want of something, in microseconds (pressure stall information). None where the kernel
-/// does not tell, as before Linux 4.20 or with `psi=0`.
+/// For how long programs were held up for want of something, in microseconds (pressure stall
+/// information). None where the kernel does not tell, as before Linux 4.20 or with `psi=0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PressureTally {
     /// At least one waited for I/O.
@@ -256,7 +258,8 @@ impl PressureTally {
 /// What the page cache did. What the system does not tell is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTally {
-    /// Bytes that waited to be written at the end of the window; the sum of them where windows were put together.
+    /// Bytes that waited to be written at the end of the window; the sum of them where windows were
+    /// put together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty_bytes: Option<u64>,
     /// Bytes that were being written then; the sum of them where windows were put together.

@@ -42,21 +42,25 @@ pub struct DiskWindow {
     pub read_merges: u64,
     /// Writes that were joined to a neighbouring one before they were issued.
     pub write_merges: u64,
-    /// Reads per second: D reads / dt; 0 in a window of no length. Performance Monitor: Disk Reads/sec.
+    /// Reads per second: D reads / dt; 0 in a window of no length. Performance Monitor: Disk
+    /// Reads/sec.
     pub read_iops: f64,
-    /// Writes per second: D writes / dt; 0 in a window of no length. Performance Monitor: Disk Writes/sec.
+    /// Writes per second: D writes / dt; 0 in a window of no length. Performance Monitor: Disk
+    /// Writes/sec.
     pub write_iops: f64,
-    /// Bytes read per second: D bytes / dt; 0 in a window of no length. Performance Monitor: Disk Read Bytes/sec.
+    /// Bytes read per second: D bytes / dt; 0 in a window of no length. Performance Monitor: Disk
+    /// Read Bytes/sec.
     pub read_bytes_per_s: f64,
-    /// Bytes written per second: D bytes / dt; 0 in a window of no length. Performance Monitor: Disk Write Bytes/sec.
+    /// Bytes written per second: D bytes / dt; 0 in a window of no length. Performance Monitor:
+    /// Disk Write Bytes/sec.
     pub write_bytes_per_s: f64,
     /// Mean time of a read in nanoseconds, queueing in the kernel included: D read time / D reads.
     /// None when nothing was read, or all of it took less than the 1 ms the counter can resolve,
     /// so never 0. Performance Monitor: Avg. Disk sec/Read, which shows 0 then.
     pub read_latency_ns: Option<f64>,
-    /// Mean time of a write in nanoseconds, queueing in the kernel included: D write time / D writes.
-    /// None when nothing was written, or all of it took less than the 1 ms the counter can resolve,
-    /// so never 0. Performance Monitor: Avg. Disk sec/Write, which shows 0 then.
+    /// Mean time of a write in nanoseconds, queueing in the kernel included: D write time / D
+    /// writes. None when nothing was written, or all of it took less than the 1 ms the counter can
+    /// resolve, so never 0. Performance Monitor: Avg. Disk sec/Write, which shows 0 then.
     pub write_latency_ns: Option<f64>,
     /// Mean size of a read in bytes: D bytes / D reads; None when nothing was read. Performance
     /// Monitor: Avg. Disk Bytes/Read.
@@ -71,7 +75,8 @@ pub struct DiskWindow {
     /// / dt. A device that works on several I/Os at once is not saturated at 100. Performance
     /// Monitor: 100 - % Idle Time; iostat: %util.
     pub utilisation_percent: f64,
-    /// Cache flushes completed in the window; None before Linux 5.5. No counter in Performance Monitor.
+    /// Cache flushes completed in the window; None before Linux 5.5. No counter in Performance
+    /// Monitor.
     pub flushes: Option<u64>,
     /// Mean time of a cache flush in nanoseconds: D flush time / D flushes; None when there was
     /// none, or it took less than the counter can resolve, and before Linux 5.5. No counter in

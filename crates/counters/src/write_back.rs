@@ -39,7 +39,10 @@ mod tests {
 
     #[test]
     fn dirty_and_writeback_are_those_of_the_whole_host() {
-        let text = "MemTotal: 8 kB\nDirty:              1148 kB\nWriteback:            16 kB\nWritebackTmp: 9 kB\n";
+        let text = "MemTotal: 8 kB\n\
+            Dirty:              1148 kB\n\
+            Writeback:            16 kB\n\
+            WritebackTmp: 9 kB\n";
         let expected = WriteBack { dirty_bytes: 1148 * 1024, writing_bytes: 16 * 1024 };
         assert_eq!(WriteBack::parse(text), Some(expected));
         assert_eq!(WriteBack::parse("Dirty: 3 kB\n"), None);

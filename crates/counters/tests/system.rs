@@ -169,7 +169,8 @@ fn later(a: &DiskCounters, more: &DiskCounters) -> DiskCounters {
 
 proptest! {
     #[test]
-    fn windows_add_up_to_the_window_of_all(first in counters(), steps in prop::collection::vec(counters(), 1..8)) {
+    fn windows_add_up_to_the_window_of_all(first in counters(),
+        steps in prop::collection::vec(counters(), 1..8)) {
         let mut sum = DiskTally::default();
         let mut at = first.clone();
         for step in &steps {
@@ -185,7 +186,8 @@ proptest! {
     }
 
     #[test]
-    fn no_figure_is_infinite_and_no_idle_latency_is_zero(a in counters(), b in counters(), seconds in 0.0..100.0_f64) {
+    fn no_figure_is_infinite_and_no_idle_latency_is_zero(a in counters(), b in counters(),
+        seconds in 0.0..100.0_f64) {
         let Some(tally) = DiskTally::between(&a, &b) else { return Ok(()) };
         let span = Span { seconds, readings: 1 };
         for field in &DISK_FIELDS {
@@ -206,7 +208,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn hostile_files_are_survived(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 7)) {
+    fn hostile_files_are_survived(texts in prop::collection::vec(prop::collection::vec(any::<u8>(),
+        0..80), 7)) {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         let files = ["stat", "diskstats", "pressure/io", "pressure/cpu", "meminfo", "vmstat"];

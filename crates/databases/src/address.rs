@@ -30,7 +30,8 @@ impl fmt::Debug for Address {
 }
 
 impl Address {
-    /// Takes a URL apart. Errors quote nothing of it, since a password that was not escaped may be anywhere.
+    /// Takes a URL apart. Errors quote nothing of it, since a password that was not escaped may be
+    /// anywhere.
     pub(crate) fn parse(text: &str, known: &[&str]) -> Result<Self, String> {
         let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
         // A password may hold unescaped @ and /; the host follows the last @.

@@ -7,8 +7,8 @@ use crate::sample::Kind;
 pub enum DatabaseError {
     /// The URL is of no database that we know.
     #[error(
-        "the URL of the database is not understood: it has to begin with postgres://, mysql://, mariadb://, sqlserver:// or \
-         mssql://"
+        "the URL of the database is not understood: it has to begin with postgres://, mysql://, \
+         mariadb://, sqlserver:// or mssql://"
     )]
     UnknownScheme,
     /// The URL says something that is not understood.

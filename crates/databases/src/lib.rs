@@ -1,11 +1,13 @@
-//! What a database itself counts about its I/O, as rows with the same columns for PostgreSQL, MySQL or MariaDB, and SQL Server.
+//! What a database itself counts about its I/O, as rows with the same columns for PostgreSQL, MySQL
+//! or MariaDB, and SQL Server.
 //!
-//! [`Watched`] is a connection that is asked again and again; a [`DatabaseWindow`] is what happened between two
-//! [`DatabaseSample`]s. It only reads, waits for no lock, and mends a lost connection. What exists is asked from the server, not
-//! concluded from its version.
+//! [`Watched`] is a connection that is asked again and again; a [`DatabaseWindow`] is what happened
+//! between two [`DatabaseSample`]s. It only reads, waits for no lock, and mends a lost connection.
+//! What exists is asked from the server, not concluded from its version.
 //!
-//! What it does not do: run a thread, keep anything, or compare with what the operating system counted. A database counts what it
-//! asked of the operating system; where that has a page cache in between, most reads never reach a device.
+//! What it does not do: run a thread, keep anything, or compare with what the operating system
+//! counted. A database counts what it asked of the operating system; where that has a page cache in
+//! between, most reads never reach a device.
 
 mod address;
 mod error;

@@ -1,5 +1,5 @@
-//! One reading of a database's counters. They count up since some moment in the past; only differences mean something, and
-//! [`crate::DatabaseWindow`] takes them.
+//! One reading of a database's counters. They count up since some moment in the past; only
+//! differences mean something, and [`crate::DatabaseWindow`] takes them.
 
 use std::fmt;
 
@@ -32,11 +32,14 @@ impl fmt::Display for Kind {
 pub struct DatabaseSample {
     /// When it was taken by this process's clock, in nanoseconds since the database is watched.
     pub at_ns: u64,
-    /// When it was taken by the database's own clock, in nanoseconds; only differences mean something. None where it has none.
+    /// When it was taken by the database's own clock, in nanoseconds; only differences mean
+    /// something. None where it has none.
     pub database_at_ns: Option<u64>,
-    /// Which server answered, and since when it runs. Another text is another server, or a new start of this one.
+    /// Which server answered, and since when it runs. Another text is another server, or a new
+    /// start of this one.
     pub instance: String,
-    /// For how long that server has been running, in seconds; None where `instance` says since when.
+    /// For how long that server has been running, in seconds; None where `instance` says since
+    /// when.
     pub uptime_s: Option<u64>,
     /// Connections that were lost and made anew until now.
     pub reconnections: u32,
@@ -48,7 +51,8 @@ pub struct DatabaseSample {
     pub notes: Vec<String>,
 }
 
-/// What a database has counted for one object: a file, or a kind of process with a kind of object and a context.
+/// What a database has counted for one object: a file, or a kind of process with a kind of object
+/// and a context.
 ///
 /// None is what the database does not count, or does not tell us.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -34,9 +34,11 @@ pub(crate) enum Of {
 pub(crate) enum SslMode {
     /// `disabled`.
     Disabled,
-    /// `preferred`, which is also without `ssl-mode`: where the server has it; the certificate is not looked at.
+    /// `preferred`, which is also without `ssl-mode`: where the server has it; the certificate is
+    /// not looked at.
     Preferred,
-    /// `required`, `verify-ca`, `verify-identity`: always, with a certificate that is trusted and is the host's.
+    /// `required`, `verify-ca`, `verify-identity`: always, with a certificate that is trusted and
+    /// is the host's.
     Verified,
 }
 
@@ -91,7 +93,8 @@ impl DatabaseUrl {
         }
     }
 
-    /// Whether the server is meant to be on this host: its name is one of the loopback, or a socket.
+    /// Whether the server is meant to be on this host: its name is one of the loopback, or a
+    /// socket.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match &self.0 {
@@ -118,10 +121,9 @@ fn kind_of(text: &str) -> Option<Kind> {
 
 fn parse(kind: Kind, text: &str) -> Result<Of, String> {
     if text.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
-        return Err(
-            "there is an `@` after a `?`: in a password write %3F for `?`, elsewhere %40 for `@`"
-                .to_owned(),
-        );
+        return Err("there is an `@` after a `?`: in a password write %3F for `?`, elsewhere %40 \
+                    for `@`"
+            .to_owned());
     }
     match kind {
         Kind::PostgreSql => {
@@ -246,7 +248,8 @@ mod tests {
     }
 
     proptest! {
-        /// A password is never shown: neither escaped nor as it is, neither by a URL nor by an error.
+        /// A password is never shown: neither escaped nor as it is, neither by a URL nor by an
+        /// error.
         #[test]
         fn no_password_is_shown(
             scheme in "(postgres|mysql|mariadb|sqlserver|mssql)",

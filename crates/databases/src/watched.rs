@@ -96,7 +96,8 @@ impl Watched {
         &self.facts
     }
 
-    /// Reads all counters. A connection that is lost is made anew, once; after an error the next call tries again.
+    /// Reads all counters. A connection that is lost is made anew, once; after an error the next
+    /// call tries again.
     pub fn sample(&mut self) -> Result<DatabaseSample, DatabaseError> {
         let asked = Instant::now();
         match self.ask() {

@@ -48,10 +48,12 @@ pub struct DatabaseWindow {
     pub gone: Vec<String>,
 }
 
-/// What was done for one object. None is what the database does not count, or what did not happen: never 0.
+/// What was done for one object. None is what the database does not count, or what did not happen:
+/// never 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseRow {
-    /// A file, or a kind of process with a kind of object and a context; in the sum of all, `total`.
+    /// A file, or a kind of process with a kind of object and a context; in the sum of all,
+    /// `total`.
     pub object: String,
     /// The window's length in seconds.
     pub seconds: f64,
@@ -63,7 +65,8 @@ pub struct DatabaseRow {
     pub read_bytes: Option<u64>,
     /// Bytes written: D bytes.
     pub written_bytes: Option<u64>,
-    /// Mean time of a read in nanoseconds: D read time / D reads. None when nothing was read, or times are not counted.
+    /// Mean time of a read in nanoseconds: D read time / D reads. None when nothing was read, or
+    /// times are not counted.
     pub read_latency_ns: Option<f64>,
     /// Mean time of a write in nanoseconds, likewise.
     pub write_latency_ns: Option<f64>,
@@ -166,7 +169,8 @@ fn length(earlier: &DatabaseSample, later: &DatabaseSample) -> (f64, Clock) {
     }
 }
 
-/// Whether a server that only says for how long it has been running has not been running for all of the window.
+/// Whether a server that only says for how long it has been running has not been running for all of
+/// the window.
 fn started_anew(earlier: &DatabaseSample, later: &DatabaseSample) -> bool {
     let elapsed_s = later.at_ns.saturating_sub(earlier.at_ns) / 1_000_000_000;
     let running = earlier.uptime_s.zip(later.uptime_s);
@@ -203,7 +207,8 @@ fn advance(before: Option<u64>, after: Option<u64>) -> Result<Option<u64>, Back>
     }
 }
 
-/// Mean time of an operation, from sums that start again at 2^64; None when nothing happened or no time was counted.
+/// Mean time of an operation, from sums that start again at 2^64; None when nothing happened or no
+/// time was counted.
 fn latency_ns(count: Option<u64>, before: Option<u64>, after: Option<u64>) -> Option<f64> {
     let count = count.filter(|count| *count > 0)?;
     let picoseconds = after?.wrapping_sub(before?);
@@ -283,7 +288,8 @@ impl DatabaseRow {
         amount.filter(|_| self.seconds > 0.0).map(|amount| amount as f64 / self.seconds)
     }
 
-    /// The sum of rows of one window: latencies are weighted by the operations whose time is counted. None of no rows.
+    /// The sum of rows of one window: latencies are weighted by the operations whose time is
+    /// counted. None of no rows.
     #[must_use]
     pub fn total(rows: &[Self]) -> Option<Self> {
         let seconds = rows.first()?.seconds;

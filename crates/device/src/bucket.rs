@@ -2,8 +2,9 @@
 
 use workload::SimBucket;
 
-/// A bucket of one kind of token. It is full at `full_at_ns`; every token taken puts that off by the time one needs to come
-/// back (the virtual scheduling form of the generic cell rate algorithm, ITU-T I.371).
+/// A bucket of one kind of token. It is full at `full_at_ns`; every token taken puts that off by
+/// the time one needs to come back (the virtual scheduling form of the generic cell rate algorithm,
+/// ITU-T I.371).
 #[derive(Debug, Clone)]
 struct Tokens {
     ns_for_each: f64,
@@ -17,7 +18,8 @@ impl Tokens {
         Self { ns_for_each, burst: burst as f64, full_at_ns: 0.0 }
     }
 
-    /// When there are `count` tokens for an I/O that comes now. More than the bucket can hold start when it is full.
+    /// When there are `count` tokens for an I/O that comes now. More than the bucket can hold start
+    /// when it is full.
     fn take(&mut self, count: f64, now: f64) -> f64 {
         self.full_at_ns = self.full_at_ns.max(now) + count * self.ns_for_each;
         self.full_at_ns - count.max(self.burst) * self.ns_for_each

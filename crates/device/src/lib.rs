@@ -1,10 +1,13 @@
-//! A device whose behaviour is known: given service times, parallel servers, caches and faults, when is an I/O done?
+//! A device whose behaviour is known: given service times, parallel servers, caches and faults,
+//! when is an I/O done?
 //!
-//! Pure: no clock and no I/O. Whoever has a clock, a virtual one or that of the machine, asks [`Device::serve`] at the
-//! moment an I/O arrives, and answers it at the moment that says. All chance comes from a seed.
+//! Pure: no clock and no I/O. Whoever has a clock, a virtual one or that of the machine, asks
+//! [`Device::serve`] at the moment an I/O arrives, and answers it at the moment that says. All
+//! chance comes from a seed.
 //!
-//! I/Os pass what they share in the order in which they arrive: the queue limit, the bucket, the link, then a cache or a
-//! server. So nothing is ever reserved ahead of somebody who comes there sooner. Nothing is allocated after the start.
+//! I/Os pass what they share in the order in which they arrive: the queue limit, the bucket, the
+//! link, then a cache or a server. So nothing is ever reserved ahead of somebody who comes there
+//! sooner. Nothing is allocated after the start.
 
 mod bucket;
 mod cache;
@@ -106,7 +109,8 @@ impl Device {
         }
     }
 
-    /// When an I/O that arrives at `now_ns` is done, and with what result. Arrivals never go back in time.
+    /// When an I/O that arrives at `now_ns` is done, and with what result. Arrivals never go back
+    /// in time.
     ///
     /// # Panics
     ///

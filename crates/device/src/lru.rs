@@ -1,4 +1,5 @@
-//! Which blocks were used last: a set of limited size that drops the one that has not been used for longest.
+//! Which blocks were used last: a set of limited size that drops the one that has not been used for
+//! longest.
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -58,7 +59,8 @@ impl Lru {
         false
     }
 
-    /// Neighbours in the target are neighbours here, too: a multiplication scatters them (Knuth, TAOCP 3, 6.4).
+    /// Neighbours in the target are neighbours here, too: a multiplication scatters them (Knuth,
+    /// TAOCP 3, 6.4).
     fn hash(&self, block: u64) -> usize {
         let bits = block.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         usize::try_from(bits).unwrap_or(0) & (self.hashes.len() - 1)

@@ -60,7 +60,8 @@ impl Servers {
         match self {
             Self::Free(pool) => pool.free_at(),
             Self::Random { free_at, next } => {
-                // Lemire's multiplication; the bias is below 2^-44 for the most servers there can be.
+                // Lemire's multiplication; the bias is below 2^-44 for the most servers there can
+                // be.
                 let place = (u128::from(random.next_u64()) * free_at.len() as u128) >> 64;
                 *next = usize::try_from(place).unwrap_or(0);
                 free_at[*next]

@@ -53,7 +53,8 @@ fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     StandardNormal.sample(random)
 }
 
-/// An autoregressive process of order 1, x(k+1) = c x(k) + sqrt(1 - c^2) d Z, which begins in its steady state.
+/// An autoregressive process of order 1, x(k+1) = c x(k) + sqrt(1 - c^2) d Z, which begins in its
+/// steady state.
 #[derive(Debug, Clone)]
 struct Drift {
     model: SimDrift,

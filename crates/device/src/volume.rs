@@ -125,8 +125,8 @@ impl Volume {
         done
     }
 
-    /// The bucket lets I/Os pass, and the link carries one after the other, as they come; of a read it is the data that
-    /// would come back.
+    /// The bucket lets I/Os pass, and the link carries one after the other, as they come; of a read
+    /// it is the data that would come back.
     fn over_link(&mut self, bytes: u32, now: u64) -> u64 {
         let passed = self.bucket.as_mut().map_or(now, |bucket| bucket.pass(bytes, now));
         if self.model.link_bytes_per_s.is_none() {

@@ -1,4 +1,5 @@
-//! Workloads between the files of iosonde and of other tools: what a file is, what it says, and how another would say it.
+//! Workloads between the files of iosonde and of other tools: what a file is, what it says, and how
+//! another would say it.
 
 use workload::Workload;
 
@@ -72,7 +73,8 @@ impl Kind {
     }
 }
 
-/// The workloads of a file, in the order in which they run. What a short file asks for may be long: each is made when it is taken.
+/// The workloads of a file, in the order in which they run. What a short file asks for may be long:
+/// each is made when it is taken.
 #[derive(Debug)]
 pub struct Parts {
     /// What is lost of the file, whichever workload of it is taken.
@@ -172,7 +174,8 @@ fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
     let mut parts = Vec::new();
     for (number, span) in profile.time_spans.iter().enumerate() {
         let mut job = diskspd::job::job(span, drives).map_err(|wrong| wrong.join("\n"))?;
-        // Of files whose size nobody says, the used part ends where the profile says or where they end.
+        // Of files whose size nobody says, the used part ends where the profile says or where they
+        // end.
         let sizes: Vec<u64> =
             job.workload.targets.iter().map(|t| t.size_bytes.map_or(u64::MAX, |b| b.0)).collect();
         job.fit(&sizes);
@@ -223,7 +226,8 @@ mod tests {
     const KINDS: [Kind; 4] = [Kind::Toml, Kind::Icf, Kind::Diskspd, Kind::Fio];
 
     fn workload() -> Workload {
-        let text = "seconds = 20\n[[targets]]\npath = \"/dev/sdz\"\nsize_bytes = \"4G\"\n[[streams]]\nname = \"main\"\n\
+        let text = "seconds = 20\n[[targets]]\npath = \"/dev/sdz\"\nsize_bytes \
+            = \"4G\"\n[[streams]]\nname = \"main\"\n\
                     targets = [0]\ndepth = 32\nwrite_percent = 50\ncontent = \"fixed\"\n";
         text.parse().unwrap()
     }
@@ -256,7 +260,8 @@ mod tests {
         assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
         assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
         assert!(parts.part(16).is_none());
-        // Without the drives the file is still one of 16 runs; the one that is taken says what is missing.
+        // Without the drives the file is still one of 16 runs; the one that is taken says what is
+        // missing.
         let parts = read(Kind::Icf, bytes, &Drives::default(), &|_| None).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
     }

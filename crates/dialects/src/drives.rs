@@ -24,7 +24,8 @@ pub enum DriveError {
     Form(String),
     /// A path begins with a drive that nothing stands for.
     #[error(
-        "`{path}` is on `{drive}`, which does not exist here; say what stands for it: `--drive {drive}=/a/directory`"
+        "`{path}` is on `{drive}`, which does not exist here; say what stands for it: `--drive \
+         {drive}=/a/directory`"
     )]
     Unknown {
         /// The path as it was written.
@@ -62,8 +63,8 @@ impl Drives {
         found.map(|d| d.place.as_path())
     }
 
-    /// Where a path of Windows is on this system. A path without a drive, a disk or a share stays what it is, so that
-    /// paths of this system go through unchanged.
+    /// Where a path of Windows is on this system. A path without a drive, a disk or a share stays
+    /// what it is, so that paths of this system go through unchanged.
     pub fn path(&self, written: &str) -> Result<PathBuf, DriveError> {
         let unknown =
             |drive: &str| DriveError::Unknown { path: written.to_owned(), drive: drive.to_owned() };

@@ -1,7 +1,7 @@
 //! Runs that another tool measured, as measurements: what every importer shares.
 //!
-//! A field of a measurement that the tool does not tell is empty, 0 or absent; nothing is made up. What the figures can
-//! and cannot mean stands among the measurement's warnings.
+//! A field of a measurement that the tool does not tell is empty, 0 or absent; nothing is made up.
+//! What the figures can and cannot mean stands among the measurement's warnings.
 
 use results::{
     Checks, Cpu, Engine, Environment, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point,
@@ -52,8 +52,8 @@ impl ReadError {
 }
 
 impl Found {
-    /// Leaves out runs with figures that no storage can have, and names them: no document can hold a number that is not
-    /// finite, and one that was kept with such could not be read again.
+    /// Leaves out runs with figures that no storage can have, and names them: no document can hold
+    /// a number that is not finite, and one that was kept with such could not be read again.
     #[must_use]
     pub(crate) fn without_the_impossible(mut self) -> Self {
         let before = self.measurements.len();
@@ -62,7 +62,8 @@ impl Found {
         if out > 0 {
             let runs = plural(out as u64, "run is", "runs are");
             self.notes.push(format!(
-                "{runs} left out: a figure is not a finite number, or a least latency is above the largest"
+                "{runs} left out: a figure is not a finite number, or a least latency is above \
+                 the largest"
             ));
         }
         self
@@ -115,7 +116,8 @@ pub struct Run {
     pub host: Option<String>,
     /// Length of the measured window in seconds.
     pub seconds: f64,
-    /// Bytes of each target that I/O could use, in the workload's order; 0 where the tool does not say.
+    /// Bytes of each target that I/O could use, in the workload's order; 0 where the tool does not
+    /// say.
     pub target_bytes: Vec<u64>,
     /// Reads and writes together.
     pub total: Statistics,
@@ -128,8 +130,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// The measurement. `text` is the part of the file that tells of this run: its name is made from it, so that a file that is read
-    /// twice gives the same measurements. `read` is the moment, UTC and RFC 3339, that stands for a start that nobody knows.
+    /// The measurement. `text` is the part of the file that tells of this run: its name is made
+    /// from it, so that a file that is read twice gives the same measurements. `read` is the
+    /// moment, UTC and RFC 3339, that stands for a start that nobody knows.
     #[must_use]
     pub fn measurement(self, text: &str, read: &str) -> Measurement {
         let Self { workload, target_bytes, mut warnings, .. } = self;

@@ -1,6 +1,8 @@
-//! What a text of elements must not be before a parser sees it: too long, too deep, or with tags of too many attributes.
+//! What a text of elements must not be before a parser sees it: too long, too deep, or with tags of
+//! too many attributes.
 //!
-//! The parser holds all of a document in memory, and compares each attribute of a tag with all others.
+//! The parser holds all of a document in memory, and compares each attribute of a tag with all
+//! others.
 
 use thiserror::Error;
 
@@ -111,7 +113,8 @@ mod tests {
 
     #[test]
     fn what_is_in_bounds_goes_through() {
-        let text = "<?xml version='1.0'?><!-- <a><b><c><d> --><a x='>'><b/><b/><b><c/></b><![CDATA[<<<<<]]></a>";
+        let text = "<?xml version='1.0'?><!-- <a><b><c><d> --><a \
+                    x='>'><b/><b/><b><c/></b><![CDATA[<<<<<]]></a>";
         assert_eq!(guard(text, LIMITS), Ok(()));
         assert_eq!(guard("no elements", LIMITS), Ok(()));
     }
@@ -136,8 +139,10 @@ mod tests {
 
         #[test]
         fn what_goes_through_is_no_deeper(text in "(<a>|</a>|<a/>|<!--|-->|x|'|\"){0,40}") {
-            if guard(&text, LIMITS).is_ok() && let Ok(document) = roxmltree::Document::parse(&text) {
-                let depth = |node: roxmltree::Node<'_, '_>| node.ancestors().filter(roxmltree::Node::is_element).count();
+            if guard(&text, LIMITS).is_ok() && let Ok(document) =
+                roxmltree::Document::parse(&text) {
+                let depth = |node: roxmltree::Node<'_, '_>| node.ancestors()
+                    .filter(roxmltree::Node::is_element).count();
                 prop_assert!(document.descendants().map(depth).max() <= Some(3));
             }
         }

@@ -3,8 +3,9 @@
 use crate::foreign::{Found, ReadError};
 use crate::{diskspd, fio, iometer, sqlio, text};
 
-/// Reads every run of a file of another tool; none where no tool is recognised. `file` is the name of the file, `read` the moment, UTC
-/// and RFC 3339, that stands for the start of runs of which nobody knows it.
+/// Reads every run of a file of another tool; none where no tool is recognised. `file` is the name
+/// of the file, `read` the moment, UTC and RFC 3339, that stands for the start of runs of which
+/// nobody knows it.
 pub fn recognise(bytes: &[u8], file: &str, read: &str) -> Result<Option<Found>, ReadError> {
     let found = read_text(bytes, file, read)?;
     Ok(found.map(Found::without_the_impossible))

@@ -1,14 +1,16 @@
-//! Bytes of unknown encoding, as text: what redirections, consoles and editors of Windows leave behind.
+//! Bytes of unknown encoding, as text: what redirections, consoles and editors of Windows leave
+//! behind.
 
-/// The text of a file in UTF-8, UTF-16 with a byte order mark or without one, or, where it is neither, Windows-1252's ASCII part
-/// with `?` for the rest. Line ends stay as they are.
+/// The text of a file in UTF-8, UTF-16 with a byte order mark or without one, or, where it is
+/// neither, Windows-1252's ASCII part with `?` for the rest. Line ends stay as they are.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> String {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => lossy(rest),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // Text of another alphabet than this has no zero bytes; in UTF-16 every second byte of it is one.
+        // Text of another alphabet than this has no zero bytes; in UTF-16 every second byte of it
+        // is one.
         [first, 0, second, 0, ..] if *first != 0 && *second != 0 => {
             utf16(bytes, u16::from_le_bytes)
         }

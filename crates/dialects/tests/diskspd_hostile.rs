@@ -1,4 +1,5 @@
-//! DiskSpd's command lines and profiles with whatever somebody may write, and what we write read again.
+//! DiskSpd's command lines and profiles with whatever somebody may write, and what we write read
+//! again.
 
 use std::fmt::Write as _;
 
@@ -71,7 +72,8 @@ fn cache() -> impl Strategy<Value = CacheMode> {
 
 prop_compose! {
     fn order()(
-        step in of(1u64..), percent in 0u32..=100, slices in of(distribution()), shared: bool, parallel: bool,
+        step in of(1u64..), percent in 0u32..=100, slices in of(distribution()), shared: bool,
+            parallel: bool,
         stride: u64, base: u64, max: u64, create in of(any::<u64>()), hints: [bool; 4],
     ) -> Target {
         Target {
@@ -95,8 +97,10 @@ prop_compose! {
 
 prop_compose! {
     fn target()(
-        order in order(), path in "[ -~äß&<>]{0,30}", block: u32, cache in cache(), flags: [bool; 2], flush in of(flush()),
-        content in content(), burst in of(any::<u32>()), think in of(any::<u32>()), limit in of(throughput()),
+        order in order(), path in "[ \
+            -~äß&<>]{0,30}", block: u32, cache in cache(), flags: [bool; 2], flush in of(flush()),
+        content in content(), burst in of(any::<u32>()), think in of(any::<u32>()),
+            limit in of(throughput()),
         numbers: [u32; 4], write in 0u32..=100, threads in vec((any::<u32>(), any::<u32>()), 0..3),
     ) -> Target {
         Target {
@@ -115,7 +119,8 @@ prop_compose! {
             write_percent: write,
             io_priority: numbers[2],
             weight: numbers[3],
-            thread_targets: threads.into_iter().map(|(thread, weight)| ThreadTarget { thread, weight }).collect(),
+            thread_targets: threads.into_iter()
+                .map(|(thread, weight)| ThreadTarget { thread, weight }).collect(),
             ..order
         }
     }
@@ -148,7 +153,8 @@ prop_compose! {
 prop_compose! {
     fn profile()(
         time_spans in vec(span(), 1..3), progress: u32, flags: u32, xml: bool, verbose: [bool; 2],
-        precreate in of(select(vec![Precreate::UseMaxSize, Precreate::ConstantSizes, Precreate::ConstantOrZeroSizes])),
+        precreate in of(select(vec![Precreate::UseMaxSize, Precreate::ConstantSizes,
+            Precreate::ConstantOrZeroSizes])),
         traced in of(any::<[bool; 12]>()),
     ) -> Profile {
         Profile {
@@ -160,7 +166,8 @@ prop_compose! {
             verbose_stats: verbose[1],
             precreate,
             etw: traced.map(|t| Etw {
-                process: t[0], thread: t[1], image_load: t[2], disk_io: t[3], memory_page_faults: t[4],
+                process: t[0], thread: t[1], image_load: t[2], disk_io: t[3],
+                    memory_page_faults: t[4],
                 memory_hard_faults: t[5], network: t[6], registry: t[7], use_paged_memory: t[8],
                 use_perf_timer: t[9], use_system_timer: t[10], use_cycles_counter: t[11],
             }),
@@ -211,7 +218,8 @@ proptest! {
     }
 
     #[test]
-    fn no_spoiled_profile_panics(profile in profile(), cuts in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+    fn no_spoiled_profile_panics(profile in profile(),
+        cuts in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut xml = String::new();
         profile.write_xml(&mut xml, 0);
         let mut bytes = xml.into_bytes();

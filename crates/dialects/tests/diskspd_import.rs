@@ -1,4 +1,5 @@
-//! DiskSpd's results, read back from the texts and documents of `diskspd_results`, and damaged ones.
+//! DiskSpd's results, read back from the texts and documents of `diskspd_results`, and damaged
+//! ones.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
@@ -57,7 +58,8 @@ fn text_and_xml_tell_the_same() {
             [(&text.total, &xml.total), (&text.read, &xml.read), (&text.write, &xml.write)]
         {
             assert_eq!((a.ios, a.bytes, a.latency_ns), (b.ios, b.bytes, b.latency_ns));
-            // The text has them with two decimals; of the XML they follow from a length that is rounded.
+            // The text has them with two decimals; of the XML they follow from a length that is
+            // rounded.
             assert!((a.iops - b.iops).abs() < 0.006 + b.iops * 0.005, "{} {}", a.iops, b.iops);
         }
         let sums = |m: &Measurement| {
@@ -172,7 +174,8 @@ fn every_line_of_the_parameters_is_understood() {
         \t\tsoftware cache disabled\n\t\thardware write cache disabled, writethrough on\n\
         \t\twrite buffer size: 20MiB\n\t\twrite buffer source: 'a.bin'\n\t\tIO priority: low\n\
         \t\tthroughput rate-limited to 100 IOPS\n\t\tthink time: 5ms\n\t\tburst size: 3\n\
-        \t\tIO Distribution:\n\t\t    90% of IO => [     0    -      1MiB)\n\t\t    10% of IO => [     1MiB -       end)\n";
+        \t\tIO Distribution:\n\t\t    90% of IO => [     0    -      1MiB)\n\t\t    10% of IO => \
+        [     1MiB -       end)\n";
     let text = LATENCY_TEXT.replace(line, more);
     // Of a limit and pauses, the limit counts.
     let pauses = only(&text.replace("\t\tthroughput rate-limited to 100 IOPS\n", ""));
@@ -200,7 +203,8 @@ fn every_line_of_the_parameters_is_understood() {
     );
 }
 
-/// IOPS were computed anew from a length that DiskSpd prints rounded: 1218.4 where it printed 1215.24.
+/// IOPS were computed anew from a length that DiskSpd prints rounded: 1218.4 where it printed
+/// 1215.24.
 #[test]
 fn rates_are_those_that_are_printed() {
     let text = LATENCY_TEXT
@@ -233,7 +237,8 @@ fn as_on_a_web_page(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Of a text whose tabs had become blanks the parameters were not seen, and it was kept as "1 thread, depth 1, sequential, buffered".
+/// Of a text whose tabs had become blanks the parameters were not seen, and it was kept as "1
+/// thread, depth 1, sequential, buffered".
 #[test]
 fn parameters_are_read_with_any_white_space() {
     for text in [LATENCY_TEXT, POOL_TEXT, SOCKETS_TEXT, KINDS_TEXT, WIDE_TEXT] {
@@ -250,8 +255,8 @@ fn without_parameters(text: &str, line: &str) -> String {
     format!("{line}\n{}", text.get(text.find("Results for timespan").unwrap()..).unwrap())
 }
 
-/// Figures without parameters were kept as the load of one thread at depth 1, which looks as right as any other. The command line
-/// has the load; without it nothing is kept.
+/// Figures without parameters were kept as the load of one thread at depth 1, which looks as right
+/// as any other. The command line has the load; without it nothing is kept.
 #[test]
 fn without_parameters_the_command_line_says_the_load() {
     let asked = only(&LATENCY_TEXT.replace("2\n\t\tthreads", "4\n\t\tthreads"));
@@ -320,8 +325,8 @@ fn figures_of_an_unknown_load_are_refused() {
     assert!(exotic.notes[0].contains("iosonde has no words for"), "{:?}", exotic.notes);
 }
 
-/// DiskSpd 2.0.21 has `total:` above all percentiles and the path alone above those of a target; that was refused with "`` is not a
-/// whole number".
+/// DiskSpd 2.0.21 has `total:` above all percentiles and the path alone above those of a target;
+/// that was refused with "`` is not a whole number".
 #[test]
 fn percentiles_of_earlier_versions_are_read() {
     let old = |text: &str| {
@@ -424,7 +429,8 @@ proptest! {
     /// A result with one stretch of it replaced by other bytes.
     #[test]
     fn no_damage_panics(
-        which in 0usize..5, at in any::<prop::sample::Index>(), length in 0usize..60, bytes in prop::collection::vec(any::<u8>(), 0..20),
+        which in 0usize..5, at in any::<prop::sample::Index>(), length in 0usize..60,
+            bytes in prop::collection::vec(any::<u8>(), 0..20),
     ) {
         let whole = [POOL_TEXT, WIDE_TEXT, INTERRUPTED_TEXT, LATENCY_XML, INTERRUPTED_XML][which];
         let mut damaged = whole.as_bytes().to_vec();
@@ -441,15 +447,18 @@ proptest! {
 
     /// Lines of a result in another order, some of them several times.
     #[test]
-    fn no_order_of_lines_panics(order in prop::collection::vec(any::<prop::sample::Index>(), 0..200)) {
+    fn no_order_of_lines_panics(order in prop::collection::vec(any::<prop::sample::Index>(),
+        0..200)) {
         let lines: Vec<&str> = POOL_TEXT.lines().chain(INTERRUPTED_TEXT.lines()).collect();
         let text: Vec<&str> = order.iter().map(|index| lines[index.index(lines.len())]).collect();
         let _ = found(&text.join("\n"));
     }
 
-    /// A result on a web page with lines left out of it: what is kept of it has the load that was asked for, or nothing is kept.
+    /// A result on a web page with lines left out of it: what is kept of it has the load that was
+    /// asked for, or nothing is kept.
     #[test]
-    fn no_lost_line_makes_up_a_load(lost in prop::collection::vec(any::<prop::sample::Index>(), 1..12)) {
+    fn no_lost_line_makes_up_a_load(lost in prop::collection::vec(any::<prop::sample::Index>(),
+        1..12)) {
         let text = as_on_a_web_page(LATENCY_TEXT);
         let mut lines: Vec<&str> = text.lines().collect();
         for index in lost {
@@ -458,17 +467,21 @@ proptest! {
         let Ok(found) = found(&lines.join("\n")) else { return Ok(()) };
         for measurement in found.measurements {
             let stream = &measurement.workload.streams[0];
-            let all = (stream.blocks[0].bytes.0, stream.depth, stream.write_percent, stream.pattern);
+            let all = (stream.blocks[0].bytes.0, stream.depth, stream.write_percent,
+                stream.pattern);
             prop_assert_eq!(all, (8192, 2, 30, Pattern::Random), "{}", lines.join("\n"));
         }
     }
 
     /// Numbers of any size in the place of those that DiskSpd wrote.
     #[test]
-    fn no_number_panics(at in any::<prop::sample::Index>(), number in "[0-9]{1,25}(\\.[0-9]{1,3})?") {
+    fn no_number_panics(at in any::<prop::sample::Index>(),
+        number in "[0-9]{1,25}(\\.[0-9]{1,3})?") {
         for whole in [POOL_TEXT, LATENCY_XML] {
-            let mut parts: Vec<&str> = whole.split_inclusive(|c: char| !c.is_ascii_digit()).collect();
-            let digits: Vec<usize> = (0..parts.len()).filter(|n| parts[*n].starts_with(|c: char| c.is_ascii_digit())).collect();
+            let mut parts: Vec<&str> = whole.split_inclusive(|c: char| !c.is_ascii_digit())
+                .collect();
+            let digits: Vec<usize> = (0..parts.len())
+                .filter(|n| parts[*n].starts_with(|c: char| c.is_ascii_digit())).collect();
             let index = digits[at.index(digits.len())];
             let end = parts[index].trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
             let with = format!("{number}{end}");

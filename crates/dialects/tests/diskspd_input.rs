@@ -1,4 +1,5 @@
-//! What DiskSpd takes and refuses, and how it understands what it takes: command lines, sizes and XML profiles.
+//! What DiskSpd takes and refuses, and how it understands what it takes: command lines, sizes and
+//! XML profiles.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -345,7 +346,11 @@ fn target_fields(target: &Target) -> Vec<(&'static str, Value)> {
 
 #[test]
 fn what_is_wrong_with_a_profile_is_said_with_its_place() {
-    let xml = "<Profile>\n  <TimeSpans><TimeSpan>\n    <Warmup>x</Warmup><Colour/>\n  </TimeSpan></TimeSpans>\n</Profile>";
+    let xml = "<Profile>\n\
+        \x20 <TimeSpans><TimeSpan>\n\
+        \x20   <Warmup>x</Warmup><Colour/>\n\
+        \x20 </TimeSpan></TimeSpans>\n\
+        </Profile>";
     let text = read(xml.as_bytes()).unwrap_err().to_string();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(

@@ -204,10 +204,11 @@ fn a_pool_is_taken_apart_where_its_targets_end_differently() {
 
 #[test]
 fn several_targets_of_a_profile_may_be_one_file() {
-    let xml = "<Profile><TimeSpans><TimeSpan><Targets>\
-        <Target><Path>a.dat</Path><FileSize>1048576</FileSize><Random>4096</Random></Target>\
-        <Target><Path>a.dat</Path><FileSize>2097152</FileSize><WriteRatio>100</WriteRatio></Target>\
-        <Target><Path>b.dat</Path></Target></Targets></TimeSpan></TimeSpans></Profile>";
+    let xml = "<Profile><TimeSpans><TimeSpan><Targets><Target><Path>a.dat</\
+               Path><FileSize>1048576</FileSize><Random>4096</Random></Target><Target><Path>a.\
+               dat</Path><FileSize>2097152</FileSize><WriteRatio>100</WriteRatio></\
+               Target><Target><Path>b.dat</Path></Target></Targets></TimeSpan></TimeSpans></\
+               Profile>";
     let span = read(xml.as_bytes()).unwrap().time_spans.remove(0);
     let workload = job(&span, &drives()).unwrap().workload;
     assert_eq!(workload.targets.len(), 2);
@@ -235,8 +236,8 @@ fn pool_of(threads: u32, more: &str, targets: &[OfPool]) -> TimeSpan {
     };
     let targets = targets.iter().map(target).collect::<Vec<_>>().concat();
     let xml = format!(
-        "<Profile><TimeSpans><TimeSpan><ThreadCount>{threads}</ThreadCount><RequestCount>4</RequestCount>\
-         <Targets>{targets}</Targets></TimeSpan></TimeSpans></Profile>"
+        "<Profile><TimeSpans><TimeSpan><ThreadCount>{threads}</ThreadCount><RequestCount>4</\
+         RequestCount><Targets>{targets}</Targets></TimeSpan></TimeSpans></Profile>"
     );
     read(xml.as_bytes()).unwrap().time_spans.remove(0)
 }
@@ -272,7 +273,8 @@ fn threads_of_a_pool_may_each_have_their_own_targets() {
 /// A time span of a pool whose targets are these.
 fn unlike(targets: &str) -> TimeSpan {
     let xml = format!(
-        "<Profile><TimeSpans><TimeSpan><ThreadCount>2</ThreadCount><Targets>{targets}</Targets></TimeSpan></TimeSpans></Profile>"
+        "<Profile><TimeSpans><TimeSpan><ThreadCount>2</ThreadCount><Targets>{targets}</Targets></\
+         TimeSpan></TimeSpans></Profile>"
     );
     read(xml.as_bytes()).unwrap().time_spans.remove(0)
 }
@@ -280,12 +282,13 @@ fn unlike(targets: &str) -> TimeSpan {
 #[test]
 fn targets_of_a_pool_may_differ() {
     let span = unlike(
-        "<Target><Path>a</Path><BlockSize>8192</BlockSize><Random>8192</Random><WriteRatio>30</WriteRatio><RequestCount>7</RequestCount>\
-         <RandomAccess>true</RandomAccess></Target>\
-         <Target><Path>b</Path><BlockSize>65536</BlockSize><DisableOSCache>true</DisableOSCache><WriteThrough>true</WriteThrough>\
-         <WriteRatio>100</WriteRatio><RequestCount>1</RequestCount><RandomAccess>true</RandomAccess>\
-         <WriteBufferContent><Pattern>zero</Pattern></WriteBufferContent></Target>\
-         <Target><Path>a</Path><SequentialScan>true</SequentialScan></Target>",
+        "<Target><Path>a</Path><BlockSize>8192</BlockSize><Random>8192</Random><WriteRatio>30</\
+         WriteRatio><RequestCount>7</RequestCount><RandomAccess>true</RandomAccess></\
+         Target><Target><Path>b</Path><BlockSize>65536</BlockSize><DisableOSCache>true</\
+         DisableOSCache><WriteThrough>true</WriteThrough><WriteRatio>100</\
+         WriteRatio><RequestCount>1</RequestCount><RandomAccess>true</\
+         RandomAccess><WriteBufferContent><Pattern>zero</Pattern></WriteBufferContent></\
+         Target><Target><Path>a</Path><SequentialScan>true</SequentialScan></Target>",
     );
     let made = job(&span, &drives()).unwrap().workload;
     assert_eq!(made.violations(), []);
@@ -309,10 +312,9 @@ fn targets_of_a_pool_may_differ() {
 
 #[test]
 fn targets_of_a_time_span_may_use_different_caches() {
-    let xml = "<Profile><TimeSpans><TimeSpan><Targets>\
-        <Target><Path>a</Path><MemoryMappedIo>true</MemoryMappedIo></Target>\
-        <Target><Path>b</Path><DisableOSCache>true</DisableOSCache></Target>\
-        </Targets></TimeSpan></TimeSpans></Profile>";
+    let xml = "<Profile><TimeSpans><TimeSpan><Targets><Target><Path>a</Path><MemoryMappedIo>true</\
+               MemoryMappedIo></Target><Target><Path>b</Path><DisableOSCache>true</\
+               DisableOSCache></Target></Targets></TimeSpan></TimeSpans></Profile>";
     let span = read(xml.as_bytes()).unwrap().time_spans.remove(0);
     let made = job(&span, &drives()).unwrap().workload;
     assert_eq!(made.modes(), [Mode::Mapped, Mode::Direct]);
@@ -329,8 +331,8 @@ fn what_cannot_be_is_said() {
     assert_eq!(of("-c1G #1").workload.targets[0].size_bytes, None);
     assert!(of("-c1G #1").notes[0].starts_with("-c: "));
     let span = unlike(
-        "<Target><Path>a</Path></Target><Target><Path>b</Path><IOPriority>1</IOPriority></Target>\
-         <Target><Path>c</Path><MemoryMappedIo>true</MemoryMappedIo></Target>",
+        "<Target><Path>a</Path></Target><Target><Path>b</Path><IOPriority>1</IOPriority></\
+         Target><Target><Path>c</Path><MemoryMappedIo>true</MemoryMappedIo></Target>",
     );
     assert_eq!(job(&span, &drives()).unwrap_err().len(), 2);
 }
@@ -372,7 +374,8 @@ fn files_of_a_profile_are_made_by_its_rule() {
 proptest! {
     #[test]
     fn whatever_is_taken_is_a_workload_or_says_why_not(
-        words in prop::collection::vec("-[BbcdFfgijoOPprsTtWwZz][0-9]{0,10}[KMGTbi]?", 0..6), paths in prop::collection::vec("[a-z#:*]{1,3}", 1..4),
+        words in prop::collection::vec("-[BbcdFfgijoOPprsTtWwZz][0-9]{0,10}[KMGTbi]?", 0..6),
+            paths in prop::collection::vec("[a-z#:*]{1,3}", 1..4),
     ) {
         let words: Vec<String> = words.into_iter().chain(paths).collect();
         if let Ok(Call::Profile(call)) = parse(&words, Reading::default()) {

@@ -1,5 +1,5 @@
-//! Results as text and as XML, byte for byte as DiskSpd 2.2.0 writes them: `diskspd_results/NAME.json` has the figures,
-//! `NAME.txt` and `NAME.xml` what follows from them.
+//! Results as text and as XML, byte for byte as DiskSpd 2.2.0 writes them:
+//! `diskspd_results/NAME.json` has the figures, `NAME.txt` and `NAME.xml` what follows from them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
@@ -138,7 +138,8 @@ impl Direction {
     }
 }
 
-/// I/Os by the moment of their completion in ms, with their time in µs; the intervals end with the last that has one.
+/// I/Os by the moment of their completion in ms, with their time in µs; the intervals end with the
+/// last that has one.
 fn counted(interval_ms: u32, most: usize, events: &[(f64, f64)]) -> Intervals {
     let mut times: Vec<Vec<f64>> = Vec::new();
     for (moment, us) in events {
@@ -266,7 +267,8 @@ fn a_span_that_failed_says_why() {
     let case = Case::read("second_span_interrupted");
     let (profile, mut result) = (case.profile(), case.result());
     result.spans[1] = SpanResult::Failed("`<a>` is\n too small.".to_owned());
-    let sentence = "The test failed before the measurements began: `<a>` is too small. No results are displayed.";
+    let sentence = "The test failed before the measurements began: `<a>` is too small. No results \
+                    are displayed.";
     let text = result.to_text(&profile);
     assert!(text.contains(&format!("\n{sentence}\n")), "{text}");
     let xml = result.to_xml(&profile);

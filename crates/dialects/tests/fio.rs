@@ -154,7 +154,8 @@ proptest! {
 
     /// A result with one stretch of it replaced by other bytes.
     #[test]
-    fn no_damage_panics(at in 0..TWO_JOBS.len(), length in 0usize..40, bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+    fn no_damage_panics(at in 0..TWO_JOBS.len(), length in 0usize..40,
+        bytes in prop::collection::vec(any::<u8>(), 0..20)) {
         let mut damaged = TWO_JOBS.as_bytes().to_vec();
         let end = (at + length).min(damaged.len());
         damaged.splice(at..end, bytes);
@@ -163,9 +164,11 @@ proptest! {
 
     /// Numbers of any size in the place of one that fio wrote.
     #[test]
-    fn no_number_panics(place in 0usize..400, number in "[0-9]{1,25}(\\.[0-9]{1,5})?(e[0-9]{1,3})?") {
+    fn no_number_panics(place in 0usize..400,
+        number in "[0-9]{1,25}(\\.[0-9]{1,5})?(e[0-9]{1,3})?") {
         let mut parts: Vec<&str> = TWO_JOBS.split(' ').collect();
-        let numbers: Vec<usize> = (0..parts.len()).filter(|n| parts[*n].starts_with(|c: char| c.is_ascii_digit())).collect();
+        let numbers: Vec<usize> = (0..parts.len())
+            .filter(|n| parts[*n].starts_with(|c: char| c.is_ascii_digit())).collect();
         let at = numbers[place % numbers.len()];
         let with = parts[at].replace(|c: char| c.is_ascii_digit() || c == '.', "");
         let with = format!("{number}{with}");
@@ -188,8 +191,8 @@ proptest! {
     }
 }
 
-/// Two rates that add up to infinity, and a least latency above the largest, were imported, and could not be read again
-/// or made a report panic.
+/// Two rates that add up to infinity, and a least latency above the largest, were imported, and
+/// could not be read again or made a report panic.
 #[test]
 fn impossible_figures_are_left_out_and_named() {
     let whole = found(TWO_JOBS).unwrap().measurements.len();

@@ -162,7 +162,10 @@ fn a_spoiled_file_gives_what_is_sound_and_names_the_rest() {
 
 #[test]
 fn rows_of_no_percent_are_one_note() {
-    let row = "'Access specification name,default assignment\nNAME,NONE\n0,0,0,0,0,0,0,0\n512,100,0,0,0,1,0,0\n";
+    let row = "'Access specification name,default assignment\n\
+        NAME,NONE\n\
+        0,0,0,0,0,0,0,0\n\
+        512,100,0,0,0,1,0,0\n";
     let specs: String = (0..24).map(|n| row.replace("NAME", &n.to_string())).collect();
     let text =
         format!("Version 1.1.0\n'ACCESS SPECIFICATIONS\n{specs}'END access specifications\n");
@@ -390,7 +393,8 @@ proptest! {
         let (again, lost) = AccessSpec::from_mix(&spec.name, &spec.mix()).unwrap();
         prop_assert_eq!((&again.rows, lost), (&spec.rows, Vec::new()));
         // Nobody waits for longer than an hour, nor has so large a sector.
-        let absurd = |v: &workload::Violation| v.field.ends_with(".delay_ns") || v.field.ends_with(".align_bytes");
+        let absurd = |v: &workload::Violation| v.field.ends_with(".delay_ns")
+            || v.field.ends_with(".align_bytes");
         let mut violations = workload::Workload::single(target, spec.stream()).violations();
         violations.retain(|v| !absurd(v));
         prop_assert_eq!(violations, []);
@@ -414,10 +418,13 @@ proptest! {
         bytes: Vec<u8>,
         from in 0..WILD.len(),
         to in 0..WILD.len(),
-        soup in "(.{0,9}|'Worker|'Target|'End target|\t1,1,1|Version 1|'RESULTS DISPLAY|'MANAGER LIST|\n){0,30}",
+        soup in "(.{0,9}|'Worker|'Target|'End target|\t1,1,1|Version 1|'RESULTS DISPLAY|'MANAGER \
+            LIST|\n\
+            ){0,30}",
     ) {
         let _ = read(&bytes);
-        let cut = [&WILD.as_bytes()[..from], soup.as_bytes(), &bytes, &V1_1.as_bytes()[to.min(V1_1.len())..]].concat();
+        let cut = [&WILD.as_bytes()[..from], soup.as_bytes(), &bytes,
+            &V1_1.as_bytes()[to.min(V1_1.len())..]].concat();
         if let Ok(first) = read(&cut) {
             prop_assert_eq!(read_back(&first.config), first.config);
         }

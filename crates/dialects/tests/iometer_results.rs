@@ -1,4 +1,5 @@
-//! IOMeter's result files: of 80 and of 56 columns, of several sessions, cut off, and as measurements.
+//! IOMeter's result files: of 80 and of 56 columns, of several sessions, cut off, and as
+//! measurements.
 
 use std::collections::BTreeMap;
 
@@ -279,11 +280,17 @@ proptest! {
         bytes: Vec<u8>,
         cut in 0..V1_1.len(),
         at in 0..V1_1.len(),
-        soup in "('Results\n|'Target Type,Target Name,IOps\n|ALL,All,.{0,9}\n|'Time Stamp\n|WORKER,|DISK,|9{1,25}|[-0-9:., \n]{1,9}){0,20}",
+        soup in "('Results\n\
+            |'Target Type,Target Name,IOps\n\
+            |ALL,All,.{0,9}\n\
+            |'Time Stamp\n\
+            |WORKER,|DISK,|9{1,25}|[-0-9:., \n\
+            ]{1,9}){0,20}",
     ) {
         let _ = recognise(&bytes, "f", READ);
         let _ = import(&soup, "f", READ);
-        let spoiled = [&V1_1.as_bytes()[..cut], soup.as_bytes(), &bytes, &V1_1.as_bytes()[at..]].concat();
+        let spoiled = [&V1_1.as_bytes()[..cut], soup.as_bytes(), &bytes, &V1_1.as_bytes()[at..]]
+            .concat();
         let _ = recognise(&spoiled, "f", READ);
     }
 }

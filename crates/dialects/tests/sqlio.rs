@@ -1,4 +1,5 @@
-//! SQLIO's output, as people kept it: logs, console captures, quotations; and whatever else a file may hold.
+//! SQLIO's output, as people kept it: logs, console captures, quotations; and whatever else a file
+//! may hold.
 
 use dialects::foreign::Found;
 use dialects::sqlio::{self, Buffering, Figure, Order, Printout, Reading, readings};
@@ -175,7 +176,8 @@ fn a_date_counts_in_the_head_of_a_log_only_and_where_it_means_one_day() {
     );
 }
 
-/// The host of the first log stood on the runs of the second, which has no head, where the first had lost its `End Date:`.
+/// The host of the first log stood on the runs of the second, which has no head, where the first
+/// had lost its `End Date:`.
 #[test]
 fn a_log_without_a_head_has_no_host_of_the_log_before() {
     let (whole, _) = TOOLSET.split_once("End Date:").unwrap();
@@ -190,7 +192,8 @@ fn a_log_without_a_head_has_no_host_of_the_log_before() {
     assert!(first.iter().all(|host| host.as_deref() == Some("SQLPROD07")), "{hosts:?}");
     assert!(!second.is_empty() && second.iter().all(Option::is_none), "{hosts:?}");
     assert!(found.measurements[of_toolset..].iter().all(|m| m.started == READ));
-    // A head that somebody wrote by himself, above runs without their calls, is that of all of them.
+    // A head that somebody wrote by himself, above runs without their calls, is that of all of
+    // them.
     let by_hand = read(&format!("ComputerName: MINE\n{LOG}{LOG}"));
     let mine = |m: &results::Measurement| m.environment.host.as_ref().unwrap().hostname == "MINE";
     assert!(by_hand.measurements.len() > 1 && by_hand.measurements.iter().all(mine));
@@ -236,8 +239,10 @@ fn the_same_run_twice_is_two_measurements() {
 
 #[test]
 fn several_files_and_buffers_and_caches_are_understood() {
-    let text = "sqlio v1.5.SG\n8 threads writing for 10 secs to files D:\\a.dat, E:\\b.dat and F:\\c.dat\n\tusing 64KB sequential IOs\n\
-        \tusing multi-buffer I/Os (scatter/gather) with 16 buffers\n\tbuffering set to use file cache and hardware disk cache\n\
+    let text = "sqlio v1.5.SG\n8 threads writing for 10 secs to files D:\\a.dat, E:\\b.dat and \
+        F:\\c.dat\n\tusing 64KB sequential IOs\n\
+        \tusing multi-buffer I/Os (scatter/gather) with 16 buffers\n\tbuffering set to use file \
+        cache and hardware disk cache\n\
         IOs/sec:   160.00\nMBs/sec:    10.00\n";
     let m = &read(text).measurements[0];
     let stream = &m.workload.streams[0];
@@ -316,7 +321,8 @@ fn printouts() -> impl Strategy<Value = Printout> {
 
 proptest! {
     #[test]
-    fn every_run_is_read_back_as_it_was_printed(printouts in prop::collection::vec(printouts(), 1..6), crlf: bool) {
+    fn every_run_is_read_back_as_it_was_printed(printouts in prop::collection::vec(printouts(),
+        1..6), crlf: bool) {
         let text: String = printouts.iter().map(Printout::to_text).collect();
         let text = if crlf { text.replace('\n', "\r\n") } else { text };
         let (found, notes) = readings(&text);
@@ -341,7 +347,8 @@ proptest! {
 
     /// Parts of real texts in any order, cut anywhere: every value is of its own run.
     #[test]
-    fn no_mixture_of_pieces_panics(cuts in prop::collection::vec((0usize..4, any::<u16>(), 0usize..400), 0..12)) {
+    fn no_mixture_of_pieces_panics(cuts in prop::collection::vec((0usize..4, any::<u16>(),
+        0usize..400), 0..12)) {
         let texts = [LOG, CONSOLE, QUOTED, TOOLSET];
         let piece = |&(which, from, length): &(usize, u16, usize)| {
             let text: Vec<char> = texts[which].chars().collect();

@@ -130,9 +130,9 @@ impl Region {
     }
 }
 
-/// Large buffers in large pages, as databases have them: a 1 MiB request over 256 scattered pages would be cut in two
-/// by devices that take fewer segments. Buffers that are meant to be scattered are not in large pages. A system that has
-/// none changes nothing.
+/// Large buffers in large pages, as databases have them: a 1 MiB request over 256 scattered pages
+/// would be cut in two by devices that take fewer segments. Buffers that are meant to be scattered
+/// are not in large pages. A system that has none changes nothing.
 fn advise(map: &MmapMut, part: Range<usize>, layout: Layout) {
     #[cfg(target_os = "linux")]
     if matches!(layout, Layout::Scattered { .. } | Layout::Pages { .. }) {

@@ -11,7 +11,8 @@ use crate::teams::Place;
 use crate::watch::LONG_IO_NS;
 use crate::worker::WorkerEnd;
 
-/// I/Os that the window ended without are told of when they are older than this and twice the 99th percentile.
+/// I/Os that the window ended without are told of when they are older than this and twice the 99th
+/// percentile.
 const LEFT_OVER_NS: u64 = 10_000_000;
 /// A schedule that is this late is told of whatever the latencies are.
 const BEHIND_NS: u64 = 100_000_000;
@@ -49,8 +50,8 @@ fn service(tally: &Tally) -> &Histogram {
 /// Time in flight of every I/O, flushes too, against the integral of what was in flight.
 fn littles_law(judged: &Judged<'_>) -> Option<f64> {
     let completed = |t: &Tally| service(t).mean().unwrap_or(0.0) * t.ios as f64;
-    // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of their own. I/Os that
-    // failed or never returned were in flight as well.
+    // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of
+    // their own. I/Os that failed or never returned were in flight as well.
     let each = |w: &WorkerTotals| {
         let never = w.end.as_ref().map_or(0.0, |e| e.unfinished.in_window_ns);
         w.counts.tallies.iter().map(completed).sum::<f64>() + w.counts.failed_ns + never
@@ -67,7 +68,8 @@ fn ends(workers: &[WorkerTotals]) -> impl Iterator<Item = &WorkerEnd> {
 /// The document's part on long waits.
 pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
     let ages = || ends(workers).flat_map(|e| e.unfinished.ages_ns.iter().copied());
-    // The watchdog looks now and then, and sees the warm-up too; the histograms have all that returned in the window.
+    // The watchdog looks now and then, and sees the warm-up too; the histograms have all that
+    // returned in the window.
     let long = |t: &Tally| {
         let service = service(t);
         let some = service.max().is_some_and(|max| max >= LONG_IO_NS);
@@ -92,7 +94,8 @@ fn lost(judged: &Judged<'_>) -> Vec<String> {
     if stalls.unfinished > 0 {
         let age = show_ns(stalls.oldest_unfinished_ns as f64);
         warnings.push(format!(
-            "{} I/Os had not returned when the run ended, the oldest after {age}; they are in no figure",
+            "{} I/Os had not returned when the run ended, the oldest after {age}; they are in no \
+             figure",
             stalls.unfinished
         ));
     }
@@ -102,8 +105,8 @@ fn lost(judged: &Judged<'_>) -> Vec<String> {
     warnings
 }
 
-/// I/Os that were in flight or due when the window ended and that are older than the latencies let expect: a
-/// percentile without them is too good.
+/// I/Os that were in flight or due when the window ended and that are older than the latencies let
+/// expect: a percentile without them is too good.
 fn left_over(judged: &Judged<'_>) -> Vec<String> {
     let (mut count, mut oldest_ns, mut behind_ns) = (0, 0, 0);
     for stream in 0..judged.streams.len() {
@@ -125,15 +128,17 @@ fn left_over(judged: &Judged<'_>) -> Vec<String> {
     if count > 0 {
         let age = show_ns(oldest_ns as f64);
         warnings.push(format!(
-            "when the window ended, {count} I/Os had been under way for much longer than the others took, the oldest \
-             for {age}; they are in no figure, and percentiles are too low by that"
+            "when the window ended, {count} I/Os had been under way for much longer than the \
+             others took, the oldest for {age}; they are in no figure, and percentiles are too \
+             low by that"
         ));
     }
     if behind_ns > 0 {
         let behind = show_ns(behind_ns as f64);
         warnings.push(format!(
-            "the storage did not keep up with the asked rate: at the end, I/Os had been due for {behind} \
-             without a free slot; they are in no figure, and latencies are too low by that"
+            "the storage did not keep up with the asked rate: at the end, I/Os had been due for \
+             {behind} without a free slot; they are in no figure, and latencies are too low by \
+             that"
         ));
     }
     warnings

@@ -1,7 +1,8 @@
 //! Nanoseconds since the program's start, from the CPU's counter where it can be trusted.
 //!
-//! The counter is used only where it runs at a constant rate in every power state and the kernel itself keeps time by
-//! it; everywhere else the operating system's clock is asked. Both are monotonic and shared by all threads.
+//! The counter is used only where it runs at a constant rate in every power state and the kernel
+//! itself keeps time by it; everywhere else the operating system's clock is asked. Both are
+//! monotonic and shared by all threads.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ struct Counter {
 static CLOCK: OnceLock<Clock> = OnceLock::new();
 
 impl Clock {
-    /// The clock of this process. The first call takes about 5 ms where the CPU's counter is calibrated.
+    /// The clock of this process. The first call takes about 5 ms where the CPU's counter is
+    /// calibrated.
     #[must_use]
     pub fn get() -> Self {
         *CLOCK.get_or_init(|| {
@@ -64,7 +66,8 @@ impl Counter {
     }
 }
 
-/// Reads both clocks twice, 5 ms apart, and compares. Sleeping, so that nobody else's measurement is disturbed.
+/// Reads both clocks twice, 5 ms apart, and compares. Sleeping, so that nobody else's measurement
+/// is disturbed.
 fn calibrate(start: Instant) -> Option<Counter> {
     let (ticks_before, ns_before) = paired_reading(start);
     std::thread::sleep(Duration::from_millis(5));
@@ -75,7 +78,8 @@ fn calibrate(start: Instant) -> Option<Counter> {
     Some(Counter { origin_ticks: ticks_before, origin_ns: ns_before, scale })
 }
 
-/// The counter and the system's clock at the same moment: the pair with the shortest time between, of several.
+/// The counter and the system's clock at the same moment: the pair with the shortest time between,
+/// of several.
 fn paired_reading(start: Instant) -> (u64, u64) {
     let read = || {
         let before = ticks();

@@ -1,8 +1,8 @@
 //! Puts together what the workers send: totals for each worker, and the series.
 //!
-//! Where the beginning of the window may turn out to be warm-up, the counts of each worker are kept in parts of equal
-//! length, so that the first of them can be left out afterwards. There are never more than [`PARTS_MAX`]: when they
-//! are full, each two become one.
+//! Where the beginning of the window may turn out to be warm-up, the counts of each worker are kept
+//! in parts of equal length, so that the first of them can be left out afterwards. There are never
+//! more than [`PARTS_MAX`]: when they are full, each two become one.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
@@ -176,10 +176,11 @@ impl Collector {
         usize::try_from(interval / intervals).unwrap_or(PARTS_MAX)
     }
 
-    /// Puts the parts together, without those that hold the first `cut_ns` of the window, and gives what was left out.
+    /// Puts the parts together, without those that hold the first `cut_ns` of the window, and gives
+    /// what was left out.
     ///
-    /// Whole parts only, so it may be more than was asked for; nothing where parts were not kept or nothing would be
-    /// left.
+    /// Whole parts only, so it may be more than was asked for; nothing where parts were not kept or
+    /// nothing would be left.
     pub(crate) fn finish(&mut self, cut_ns: u64) -> u64 {
         let part_ns = self.part_intervals.unwrap_or(0).saturating_mul(self.interval_ns);
         let known = self.workers.iter().map(|w| w.parts.len()).max().unwrap_or(0);
@@ -240,7 +241,8 @@ impl Collector {
             }
             if let Some((_, interval)) = self.open.pop_first() {
                 let at = usize::try_from(index).unwrap_or(usize::MAX);
-                // Intervals that every worker was held up over are zero, not absent: whoever counts points counts time.
+                // Intervals that every worker was held up over are zero, not absent: whoever counts
+                // points counts time.
                 for held_up in self.closed.len()..at {
                     self.closed.push(Closed::default());
                     points.push(self.point(held_up, self.interval_ns));
@@ -252,8 +254,8 @@ impl Collector {
         points
     }
 
-    /// The whole series, for a window of this length, after what was left out of it at its beginning; the points of that are
-    /// given apart, with times up to 0.
+    /// The whole series, for a window of this length, after what was left out of it at its
+    /// beginning; the points of that are given apart, with times up to 0.
     pub(crate) fn series(&mut self, window_ns: u64, cut_ns: u64) -> (Vec<Point>, Vec<Point>) {
         for worker in &mut self.workers {
             worker.progress = u64::MAX;
@@ -323,8 +325,9 @@ mod tests {
     use super::*;
     use std::sync::mpsc::sync_channel;
 
-    /// A thread that hangs in a system call over several points sends nothing for them. They were left out of what is
-    /// shown and watched, so that a stall raised the mean that ends a run, and warm-up was cut at the wrong place.
+    /// A thread that hangs in a system call over several points sends nothing for them. They were
+    /// left out of what is shown and watched, so that a stall raised the mean that ends a run, and
+    /// warm-up was cut at the wrong place.
     #[test]
     fn points_that_every_worker_slept_through_are_shown_as_zeros() {
         let mut collector = Collector::new(vec![sync_channel(4).0], 100, true);

@@ -1,10 +1,12 @@
-//! What is written: bytes that storage can neither compress nor recognise, unless that is asked for.
+//! What is written: bytes that storage can neither compress nor recognise, unless that is asked
+//! for.
 
 use workload::Content;
 
 use crate::random::{Random, mixed};
 
-/// Storage that looks for equal or compressible data works on units of this size or multiples of it.
+/// Storage that looks for equal or compressible data works on units of this size or multiples of
+/// it.
 const UNIT: usize = 4096;
 /// Writes from a source begin at multiples of this in it.
 const SECTOR: usize = 512;
@@ -27,13 +29,13 @@ pub(crate) fn prepare(content: Content, buffer: &mut [u8], random: &mut Random) 
     }
 }
 
-/// Makes the first `bytes` of a prepared buffer differ from everything written before: every word of them, so that no
-/// compressor finds in this write what it has seen in an earlier one.
+/// Makes the first `bytes` of a prepared buffer differ from everything written before: every word
+/// of them, so that no compressor finds in this write what it has seen in an earlier one.
 ///
 /// What is written from a `source` comes from another place of it each time instead.
 ///
-/// All words are combined with one number that is never the same. Filling 8 KiB afresh costs half a microsecond; this
-/// is one pass of a few instructions for each cache line.
+/// All words are combined with one number that is never the same. Filling 8 KiB afresh costs half a
+/// microsecond; this is one pass of a few instructions for each cache line.
 #[inline]
 pub(crate) fn freshen(
     content: Content,
@@ -53,7 +55,8 @@ pub(crate) fn freshen(
         Content::Source { .. } => copy_from(source, &mut buffer[..bytes], mask),
         Content::Random => combine(&mut buffer[..bytes], mask),
         Content::Compressible { percent } => {
-            // Where the zeros are was decided for the whole buffer, of which this write may be the beginning.
+            // Where the zeros are was decided for the whole buffer, of which this write may be the
+            // beginning.
             let mut left = bytes;
             for unit in buffer.chunks_mut(UNIT) {
                 let used = unit.len().min(left);
@@ -64,7 +67,8 @@ pub(crate) fn freshen(
     }
 }
 
-/// Copies a part of the source that begins at any multiple of a sector, which the random bits decide.
+/// Copies a part of the source that begins at any multiple of a sector, which the random bits
+/// decide.
 #[inline(never)]
 fn copy_from(source: &[u8], buffer: &mut [u8], bits: u64) {
     let Some(rest) = source.len().checked_sub(buffer.len()) else { return };
@@ -165,8 +169,8 @@ mod tests {
         deflated.finish().unwrap().len() as f64 / written.len() as f64
     }
 
-    /// A log of 4 KiB writes from the same buffers, in which 8 bytes were new each time, was called incompressible and
-    /// shrank to a hundredth: storage that compresses wrote next to nothing.
+    /// A log of 4 KiB writes from the same buffers, in which 8 bytes were new each time, was called
+    /// incompressible and shrank to a hundredth: storage that compresses wrote next to nothing.
     #[test]
     fn consecutive_writes_do_not_compress() {
         for block in [512, 4096, 8192] {
@@ -200,9 +204,11 @@ mod tests {
     }
 
     proptest! {
-        /// Each write is a part of the source from a multiple of 512 bytes on, and every such part is written at some time.
+        /// Each write is a part of the source from a multiple of 512 bytes on, and every such part
+        /// is written at some time.
         #[test]
-        fn writes_from_a_source_are_parts_of_it(sectors in 0usize..8, odd in 0usize..512, bytes in 1usize..3000, mut serial: u64) {
+        fn writes_from_a_source_are_parts_of_it(sectors in 0usize..8, odd in 0usize..512,
+            bytes in 1usize..3000, mut serial: u64) {
             let mut source = vec![0; bytes + sectors * 512 + odd];
             Random::new(3, 3).fill(&mut source);
             let content = Content::Source { bytes: workload::Bytes(source.len() as u64) };

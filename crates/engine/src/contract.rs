@@ -119,7 +119,8 @@ fn waits_when_idle<Q: Queue>(checked: &mut Checked<'_, Q>) {
     checked.queue.wait(0).unwrap();
 }
 
-/// Three rounds of full depth, each slot used again as soon as its I/O is back. Gives what was written, by block.
+/// Three rounds of full depth, each slot used again as soon as its I/O is back. Gives what was
+/// written, by block.
 fn writes_at_full_depth<Q: Queue>(checked: &mut Checked<'_, Q>, depth: u32) -> Vec<Vec<u8>> {
     let mut random = Random::new(7, 0);
     let mut written = Vec::new();
@@ -325,8 +326,8 @@ impl Queue for Broken {
     }
 }
 
-/// A queue that failed while it waited ended only its own worker: the others went on, and the run passed for complete.
-/// When it failed while it was given I/Os, its words were lost.
+/// A queue that failed while it waited ended only its own worker: the others went on, and the run
+/// passed for complete. When it failed while it was given I/Os, its words were lost.
 #[test]
 fn a_broken_queue_fails_the_run_and_says_why() {
     for in_wait in [true, false] {

@@ -1,5 +1,6 @@
-//! A queue whose data is copied to or from several pieces of memory, as part of each I/O's latency: a write is put
-//! together from them before it is handed over, a read is taken apart before it is told of.
+//! A queue whose data is copied to or from several pieces of memory, as part of each I/O's latency:
+//! a write is put together from them before it is handed over, a read is taken apart before it is
+//! told of.
 
 use std::io;
 use std::ops::Range;
@@ -17,7 +18,8 @@ pub(crate) struct CopiedQueue<Q> {
 }
 
 impl<Q: Queue> CopiedQueue<Q> {
-    /// `queue`, which was made with the same plan, and as much memory again, each block of it in this many pieces.
+    /// `queue`, which was made with the same plan, and as much memory again, each block of it in
+    /// this many pieces.
     pub(crate) fn new(queue: Q, plan: BufferPlan, pieces: u32) -> io::Result<Self> {
         let asked = vec![None; plan.depth as usize];
         Ok(Self { queue, memory: Buffers::new(plan)?, pieces: pieces as usize, asked })

@@ -7,7 +7,8 @@ use workload::{DiskspdAccess, DiskspdOrder, EffectiveSlice, Stream, diskspd_reac
 
 use crate::queue::Op;
 
-/// Bob Jenkins' small generator of 64 bits. Each thread has one, whose seed is the run's plus the thread's number.
+/// Bob Jenkins' small generator of 64 bits. Each thread has one, whose seed is the run's plus the
+/// thread's number.
 #[derive(Debug, Clone)]
 pub(crate) struct Generator {
     a: u64,
@@ -79,7 +80,8 @@ enum Access {
 impl Ordered {
     /// The order of thread number `thread` of `stream` on a used part of `span` bytes.
     ///
-    /// `cursor` is shared by all threads of the stream on this target. The workload must have been checked.
+    /// `cursor` is shared by all threads of the stream on this target. The workload must have been
+    /// checked.
     pub(crate) fn new(
         stream: &Stream,
         order: &DiskspdOrder,

@@ -139,7 +139,8 @@ fn each_outstanding_io_has_a_cursor_of_its_own() {
     assert_eq!(offsets(&stream, 12_288, 8), [0, 0, 4096, 4096, 8192, 8192, 0, 0]);
 }
 
-/// 9000 bytes have places at 0 and 4096 for 4096 bytes; offsets count from the beginning of the used part.
+/// 9000 bytes have places at 0 and 4096 for 4096 bytes; offsets count from the beginning of the
+/// used part.
 #[test]
 fn the_used_part_may_begin_anywhere() {
     let order = order(DiskspdAccess::Interlocked, 4096);
@@ -198,7 +199,8 @@ fn any_slices() -> impl Strategy<Value = DiskspdSlices> {
 }
 
 proptest! {
-    /// Whatever is asked for, also what no check lets pass: no overflow, and every I/O inside the used part.
+    /// Whatever is asked for, also what no check lets pass: no overflow, and every I/O inside the
+    /// used part.
     #[test]
     fn every_io_is_inside_and_on_its_step(
         access in accesses(), slices in any_slices(),
@@ -210,10 +212,13 @@ proptest! {
         thread in 0u32..5, depth in 1u32..4, write_percent: u8, seed: u64,
     ) {
         prop_assume!(span >= block && start.checked_add(span).is_some());
-        let order = DiskspdOrder { access, step_bytes: Bytes(step), thread_stride_bytes: Bytes(stride), slices };
-        let stream = Stream { depth, write_percent, offset_bytes: Bytes(start), ..stream(block, order.clone()) };
+        let order = DiskspdOrder { access, step_bytes: Bytes(step),
+            thread_stride_bytes: Bytes(stride), slices };
+        let stream = Stream { depth, write_percent, offset_bytes: Bytes(start),
+            ..stream(block, order.clone()) };
         let mut generator = Generator::new(seed);
-        let mut ordered = Ordered::new(&stream, &order, span, thread, &Arc::new(AtomicU64::new(seed)));
+        let mut ordered =
+            Ordered::new(&stream, &order, span, thread, &Arc::new(AtomicU64::new(seed)));
         ordered.begin(&mut generator);
         let drawn = matches!(access, DiskspdAccess::Random);
         for io in 0..100 {

@@ -1,4 +1,5 @@
-//! Drivers of workers: on a real queue, each in its own thread; on simulated queues, all in one thread on one clock.
+//! Drivers of workers: on a real queue, each in its own thread; on simulated queues, all in one
+//! thread on one clock.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -13,7 +14,8 @@ use crate::queue::Queue;
 use crate::sim::SimQueue;
 use crate::worker::Next;
 
-/// A sleeping thread may wake this much late, so the last stretch before a due moment is spent looking at the clock.
+/// A sleeping thread may wake this much late, so the last stretch before a due moment is spent
+/// looking at the clock.
 pub(crate) const SPIN_NS: u64 = 30_000;
 
 /// Sleeps until shortly before a moment, then looks at the clock until it has come.
@@ -40,15 +42,17 @@ pub(crate) fn drive<M: Machine, Q: Queue>(mut worker: M, mut queue: Q) {
         }
     };
     let now = queue.now();
-    // Closes the target, which is not done with before: whoever prepares it again finds it in use until then.
+    // Closes the target, which is not done with before: whoever prepares it again finds it in use
+    // until then.
     drop(queue);
     worker.finish(now, error);
 }
 
 /// Runs all threads of a simulated run to their end, always the one whose next event is first.
 ///
-/// What a thread waits for changes in its own steps only, so a heap of all next events is always right. `after_step` is
-/// called after every step with the time, so that messages are taken as they come.
+/// What a thread waits for changes in its own steps only, so a heap of all next events is always
+/// right. `after_step` is called after every step with the time, so that messages are taken as they
+/// come.
 pub(crate) fn drive_simulated(
     crews: Vec<(Crew, SimQueue)>,
     clock: &Rc<Cell<u64>>,

@@ -43,9 +43,9 @@ pub enum EngineError {
     },
     /// The buffers of all I/Os in flight would take too much memory.
     #[error(
-        "the buffers of all I/Os in flight need {needed}, more than a quarter of the free memory ({free}); most of it is \
-         for the stream `{stream}`: {threads} threads x depth {depth} x blocks of {block}; use fewer threads, a smaller \
-         depth or smaller blocks"
+        "the buffers of all I/Os in flight need {needed}, more than a quarter of the free memory \
+         ({free}); most of it is for the stream `{stream}`: {threads} threads x depth {depth} x \
+         blocks of {block}; use fewer threads, a smaller depth or smaller blocks"
     )]
     TooMuchMemory {
         /// All buffers.
@@ -62,7 +62,8 @@ pub enum EngineError {
         block: Bytes,
     },
     /// The file that writes take their bytes from cannot be used.
-    #[error("cannot write from the bytes of `{}`: {source}; name a file that can be read and is not empty", path.display())]
+    #[error("cannot write from the bytes of `{}`: {source}; name a file that can be read and is \
+        not empty", path.display())]
     ContentFile {
         /// The file.
         path: PathBuf,
@@ -71,8 +72,8 @@ pub enum EngineError {
     },
     /// The buffers that writes take their bytes from would take too much memory.
     #[error(
-        "the buffers that writes take their bytes from need {needed}, more than a quarter of the free memory ({free}); \
-         use smaller ones"
+        "the buffers that writes take their bytes from need {needed}, more than a quarter of the \
+         free memory ({free}); use smaller ones"
     )]
     SourceTooLarge {
         /// All of them.
@@ -82,7 +83,8 @@ pub enum EngineError {
     },
     /// Memory for the I/Os in flight cannot be had.
     #[error(
-        "cannot get memory for {depth} I/Os of {bytes} bytes: {source}; use a smaller depth or block"
+        "cannot get memory for {depth} I/Os of {bytes} bytes: {source}; use a smaller depth or \
+         block"
     )]
     Memory {
         /// I/Os of one thread.

@@ -39,7 +39,8 @@ pub enum Event {
         /// Seconds of the window that are left.
         seconds_left: f64,
     },
-    /// What each worker did; comes about once a second of the measured window, for those who look on.
+    /// What each worker did; comes about once a second of the measured window, for those who look
+    /// on.
     Workers {
         /// What the workers' numbers mean.
         #[serde(serialize_with = "shared", deserialize_with = "names")]
@@ -120,7 +121,8 @@ pub trait Observer {
     /// Something happened. Whether to go on is heard after [`Event::Interval`] only.
     fn event(&mut self, event: &Event) -> Go;
 
-    /// Asked once, after the window: how many seconds at its beginning were still warm-up and are to be left out.
+    /// Asked once, after the window: how many seconds at its beginning were still warm-up and are
+    /// to be left out.
     ///
     /// Only of a workload with a precision; a little more may be left out than asked.
     fn warm_up_s(&mut self) -> f64 {

@@ -1,4 +1,5 @@
-//! What a thread is started with: everything of its worker but the queue, which the thread opens itself.
+//! What a thread is started with: everything of its worker but the queue, which the thread opens
+//! itself.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -26,7 +27,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Makes everything ready, reports that, waits for the start, and works on a queue that was made with `plan`.
+    /// Makes everything ready, reports that, waits for the start, and works on a queue that was
+    /// made with `plan`.
     pub(crate) fn run<Q: Queue>(self, queue: Q, plan: BufferPlan, mut backend: Backend) {
         let pieces = match plan.layout {
             Layout::Single => return self.work(queue, backend),
@@ -140,8 +142,8 @@ mod tests {
         })
     }
 
-    /// Write buffers were filled when the clock of the run was already set: a thread with gigabytes of them came seconds
-    /// too late to a run that counted from its start.
+    /// Write buffers were filled when the clock of the run was already set: a thread with gigabytes
+    /// of them came seconds too late to a run that counted from its start.
     #[test]
     fn a_worker_is_ready_when_its_buffers_are_filled() {
         let (sender, messages) = sync_channel(0);

@@ -1,4 +1,5 @@
-//! A queue for whoever makes I/Os of their own: what checks data decides itself what it reads and writes.
+//! A queue for whoever makes I/Os of their own: what checks data decides itself what it reads and
+//! writes.
 
 use workload::{Stream, Workload};
 
@@ -10,9 +11,11 @@ use crate::queue::Queue;
 use crate::run::Backend;
 use crate::teams::buffer_plan;
 
-/// Opens a queue to the targets of one stream of a workload, as a thread of that stream would use them, in the calling thread.
+/// Opens a queue to the targets of one stream of a workload, as a thread of that stream would use
+/// them, in the calling thread.
 ///
-/// It has the depth and the buffers that the stream asks for. `Request::target` counts the stream's targets, in its order.
+/// It has the depth and the buffers that the stream asks for. `Request::target` counts the stream's
+/// targets, in its order.
 pub fn open_queue(
     workload: &Workload,
     prepared: &Prepared,
@@ -21,8 +24,8 @@ pub fn open_queue(
     open_queue_for(workload, prepared, stream, u32::MAX)
 }
 
-/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are no larger than what is done in them lie
-/// close together.
+/// The same for I/Os of at most so many bytes, if the stream has larger ones: buffers that are no
+/// larger than what is done in them lie close together.
 pub fn open_queue_for(
     workload: &Workload,
     prepared: &Prepared,

@@ -1,8 +1,9 @@
 //! Does what a workload says, and measures it.
 //!
-//! [`prepare`] makes targets ready without harming anybody's data; [`run`] makes the I/O and gives a
-//! [`results::Measurement`]; everything that happens meanwhile is one stream of [`Event`]s. Between the start and the
-//! end of a run, workers allocate nothing, take no lock and print nothing.
+//! [`prepare`] makes targets ready without harming anybody's data; [`run`] makes the I/O and gives
+//! a [`results::Measurement`]; everything that happens meanwhile is one stream of [`Event`]s.
+//! Between the start and the end of a run, workers allocate nothing, take no lock and print
+//! nothing.
 
 mod buffers;
 mod checks;

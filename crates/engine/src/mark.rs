@@ -1,9 +1,10 @@
 //! The mark by which test files are recognised, reused and removed: their last 4096 bytes.
 //!
-//! The mark is text, so that anybody can read it (`tail -c 4096 iosonde.test`): the line `iosonde test file`, then
-//! `version 1`, `size N` (bytes before the mark), `state filling` or `state filled`, `keep yes` or `keep no`, then
-//! newlines up to its length. It counts only when the file is exactly `size` + 4096 bytes long, so that a copy that
-//! was cut or added to is not taken for a test file.
+//! The mark is text, so that anybody can read it (`tail -c 4096 iosonde.test`): the line
+//! `iosonde test file`, then `version 1`, `size N` (bytes before the mark), `state filling` or
+//! `state filled`, `keep yes` or `keep no`, then newlines up to its length. It counts only when the
+//! file is exactly `size` + 4096 bytes long, so that a copy that was cut or added to is not taken
+//! for a test file.
 
 /// Length of a mark, and of the end of every test file.
 pub const MARK_BYTES: u64 = 4096;
@@ -29,7 +30,8 @@ impl Mark {
         let size = self.size_bytes;
         let text = format!(
             "{TITLE}\nversion 1\nsize {size}\nstate {state}\nkeep {keep}\n\
-             Made by iosonde to measure storage. It holds random bytes and may be removed when no iosonde runs.\n"
+             Made by iosonde to measure storage. It holds random bytes and may be removed when no \
+             iosonde runs.\n"
         );
         let mut bytes = text.into_bytes();
         bytes.resize(usize::try_from(MARK_BYTES).unwrap_or(4096), b'\n');
@@ -73,11 +75,13 @@ mod tests {
             let bytes = mark.to_bytes();
             prop_assert_eq!(bytes.len() as u64, MARK_BYTES);
             prop_assert_eq!(Mark::parse(&bytes, size_bytes + MARK_BYTES), Some(mark));
-            prop_assert_eq!(Mark::parse(&bytes, size_bytes + MARK_BYTES + 1), None, "a file that grew is foreign");
+            prop_assert_eq!(Mark::parse(&bytes, size_bytes + MARK_BYTES + 1), None, "a file that \
+                grew is foreign");
         }
 
         #[test]
-        fn foreign_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..5000), size: u64) {
+        fn foreign_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..5000),
+            size: u64) {
             let _ = Mark::parse(&bytes, size);
             let mut almost = Mark { size_bytes: 1, filled: true, keep: false }.to_bytes();
             let at = bytes.len().min(almost.len());

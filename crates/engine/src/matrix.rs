@@ -4,7 +4,8 @@ use workload::Stream;
 
 /// The order of one thread, counted in bytes from the start of the span.
 ///
-/// I/O `k` of run `r` of thread `t` is at block `k * columns + t * (columns / T) + r mod (columns / T)`.
+/// I/O `k` of run `r` of thread `t` is at block `k * columns + t * (columns / T) + r mod (columns /
+/// T)`.
 #[derive(Debug)]
 pub(crate) struct Matrix {
     block_bytes: u64,
@@ -88,12 +89,14 @@ mod tests {
         /// The formula as it is written down, for the n-th I/O of a thread at once.
         #[test]
         fn every_place_is_the_one_of_the_formula(
-            threads in 1u32..20, more in 0u32..200, rows in 1u32..100, block in 1u64..1 << 30, steps in 1u64..2000,
+            threads in 1u32..20, more in 0u32..200, rows in 1u32..100, block in 1u64..1 << 30,
+                steps in 1u64..2000,
         ) {
             let columns = threads + more;
             let (f, i, total) = (u64::from(columns), u64::from(rows), u64::from(threads));
             for thread in 0..threads {
-                let mut matrix = Matrix::new(&stream(threads, block), thread, (columns, rows), false);
+                let mut matrix = Matrix::new(&stream(threads, block), thread, (columns, rows),
+                    false);
                 for n in 0..steps {
                     let (k, r, t) = (n % i, n / i, u64::from(thread));
                     let expected = k * f + t * (f / total) + r % (f / total);
@@ -107,7 +110,8 @@ mod tests {
         fn no_numbers_are_too_large(
             threads: u32, columns: u32, rows: u32, block: u64, thread: u32, same_column: bool,
         ) {
-            let mut matrix = Matrix::new(&stream(threads, block), thread, (columns, rows), same_column);
+            let mut matrix = Matrix::new(&stream(threads, block), thread, (columns, rows),
+                same_column);
             (0..50).for_each(|_| { matrix.next(); });
         }
     }

@@ -1,7 +1,7 @@
 //! Whether the buffers of all I/Os in flight fit into memory, before any of them is made.
 //!
-//! They are mapped lazily, so that too many of them would not fail but fill the memory, and the system would end some
-//! program, not always this one.
+//! They are mapped lazily, so that too many of them would not fail but fill the memory, and the
+//! system would end some program, not always this one.
 
 use workload::{Bytes, EngineChoice, Workload};
 
@@ -42,7 +42,8 @@ fn fits(workload: &Workload, free: u64) -> Result<(), EngineError> {
         for stream in streams {
             let plan = match streams {
                 [alone] => buffer_plan(alone, count),
-                // Each thread on each of its targets has buffers of its own, as large as the largest of them.
+                // Each thread on each of its targets has buffers of its own, as large as the
+                // largest of them.
                 _ => BufferPlan {
                     depth: stream.depth.saturating_mul(
                         u32::try_from(stream.target_indexes(count).len()).unwrap_or(u32::MAX),
@@ -80,8 +81,8 @@ mod tests {
         Workload::single(Target { path: "/data".into(), size_bytes: None }, stream)
     }
 
-    /// Threads, depth and block are each within their bounds, and together took all of the memory until the system ended
-    /// the program.
+    /// Threads, depth and block are each within their bounds, and together took all of the memory
+    /// until the system ended the program.
     #[test]
     fn buffers_take_at_most_a_quarter_of_the_free_memory() {
         let mib = 1 << 20;

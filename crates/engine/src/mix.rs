@@ -1,4 +1,5 @@
-//! IOMeter's order: which part of a mix the next burst is of, when it may begin, and where its I/Os go.
+//! IOMeter's order: which part of a mix the next burst is of, when it may begin, and where its I/Os
+//! go.
 
 use std::collections::VecDeque;
 
@@ -129,7 +130,8 @@ impl Mixer {
         Mixed { op, offset, bytes: part.bytes, answered_by }
     }
 
-    /// Notes what a worker has to answer: the directions and the parts of I/Os that have finished, oldest first.
+    /// Notes what a worker has to answer: the directions and the parts of I/Os that have finished,
+    /// oldest first.
     #[inline]
     pub(crate) fn ask(&mut self, whose: usize, finished: &mut Vec<(Op, u8)>) {
         if self.replies {
@@ -138,8 +140,8 @@ impl Mixer {
         }
     }
 
-    /// What answers the I/O that has waited longest, and whose it was: an I/O in the other direction. `seeks` are the places of each
-    /// worker.
+    /// What answers the I/O that has waited longest, and whose it was: an I/O in the other
+    /// direction. `seeks` are the places of each worker.
     #[inline]
     pub(crate) fn answer(
         &mut self,
@@ -179,7 +181,8 @@ impl Seek {
     }
 }
 
-/// The next multiple, where there is one. Nearly every alignment is a power of two, which needs no division.
+/// The next multiple, where there is one. Nearly every alignment is a power of two, which needs no
+/// division.
 #[inline]
 fn rounded_up(at: u64, align: u64) -> Option<u64> {
     if align.is_power_of_two() {

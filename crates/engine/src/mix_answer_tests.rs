@@ -55,7 +55,8 @@ fn a_part_without_a_reply_is_not_answered() {
 proptest! {
     /// Powers of two are rounded by another rule than the rest, to the same places.
     #[test]
-    fn every_alignment_is_rounded_up(at in any::<u64>(), align in 1..1_u64 << 40, shift in 0..64_u32) {
+    fn every_alignment_is_rounded_up(at in any::<u64>(), align in 1..1_u64 << 40,
+        shift in 0..64_u32) {
         for align in [align, 1 << shift] {
             prop_assert_eq!(rounded_up(at, align), at.checked_next_multiple_of(align));
         }

@@ -1,4 +1,5 @@
-//! Shares, bursts, pauses, places and answers of a mix, on a device that takes a set time for each I/O.
+//! Shares, bursts, pauses, places and answers of a mix, on a device that takes a set time for each
+//! I/O.
 
 use std::collections::HashMap;
 use std::io;
@@ -149,7 +150,8 @@ fn four_kinds_on_three_targets_have_their_shares() {
         let writes = share(mine(), |r| r.op == Op::Write);
         let three_sigma = 150.0 / (mine().count() as f64).sqrt();
         assert!((writes - f64::from(kind.write_percent)).abs() < three_sigma, "{kind:?}: {writes}");
-        // Where the I/O before on the same target ended; an I/O that jumps goes there by chance once in thousands.
+        // Where the I/O before on the same target ended; an I/O that jumps goes there by chance
+        // once in thousands.
         let mut next = HashMap::new();
         let (mut on, mut all) = (0u32, 0u32);
         for (_, r) in &ios {
@@ -165,7 +167,8 @@ fn four_kinds_on_three_targets_have_their_shares() {
     }
 }
 
-/// Each burst is of one kind, begins exactly its delay after the last I/O before it started, and is spread over the targets.
+/// Each burst is of one kind, begins exactly its delay after the last I/O before it started, and is
+/// spread over the targets.
 #[test]
 fn bursts_and_delays_are_exact() {
     let kinds = [
@@ -192,7 +195,8 @@ fn bursts_and_delays_are_exact() {
     assert!([0, 1, 2].into_iter().all(|target| on(target).abs_diff(333) <= 2));
 }
 
-/// A pause holds back all targets of a thread, while what is under way goes on; without room a burst waits for it.
+/// A pause holds back all targets of a thread, while what is under way goes on; without room a
+/// burst waits for it.
 #[test]
 fn a_burst_larger_than_the_depth_waits_for_room() {
     let kind = MixPart { delay_ns: Nanoseconds(10 * MS), burst_ios: 6, ..part(100, 4096) };
@@ -225,7 +229,8 @@ fn what_jumps_is_aligned_and_stays_inside() {
         assert!(r.offset.is_multiple_of(96 << 20) && r.offset + u64::from(r.bytes) <= SPAN);
         *places.entry(r.offset).or_insert(0u32) += 1;
     }
-    // Ten places hold a block; what was rounded up beyond the last starts at the first, which only 0 itself would be.
+    // Ten places hold a block; what was rounded up beyond the last starts at the first, which only
+    // 0 itself would be.
     assert_eq!(places.len(), 11);
 }
 

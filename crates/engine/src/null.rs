@@ -1,5 +1,5 @@
-//! The backend that does nothing: every I/O is complete as soon as it is reaped. What a run on it costs is what the
-//! tool itself costs.
+//! The backend that does nothing: every I/O is complete as soon as it is reaped. What a run on it
+//! costs is what the tool itself costs.
 
 use std::io;
 

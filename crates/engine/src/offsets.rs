@@ -44,7 +44,8 @@ enum Places {
 impl Offsets {
     /// The offsets of thread number `thread` of `stream` on a target of `size_bytes`.
     ///
-    /// `cursor` is shared by all threads of the stream on this target. The workload must have been checked.
+    /// `cursor` is shared by all threads of the stream on this target. The workload must have been
+    /// checked.
     pub(crate) fn new(
         stream: &Stream,
         size_bytes: u64,
@@ -104,7 +105,8 @@ impl Offsets {
                 at
             }
             Order::Shared { cursor } => {
-                // Whoever comes to the end begins the next lap for all, whatever the sizes of the blocks.
+                // Whoever comes to the end begins the next lap for all, whatever the sizes of the
+                // blocks.
                 let mut next = cursor.load(Ordering::Relaxed);
                 loop {
                     let at = wrapped(next, bytes, self.span);
@@ -120,7 +122,8 @@ impl Offsets {
     }
 }
 
-/// Where an I/O begins whose turn is at `next`: at the start of the span again when it does not fit before the end.
+/// Where an I/O begins whose turn is at `next`: at the start of the span again when it does not fit
+/// before the end.
 #[inline]
 fn wrapped(next: u64, bytes: u64, span: u64) -> u64 {
     if next > span.saturating_sub(bytes) { 0 } else { next }
@@ -244,8 +247,8 @@ mod tests {
         assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     }
 
-    /// Each block size had a lap of its own, so that in a mix of sizes every lap after the first jumped back and forth
-    /// between the places of one and of the other.
+    /// Each block size had a lap of its own, so that in a mix of sizes every lap after the first
+    /// jumped back and forth between the places of one and of the other.
     #[test]
     fn a_shared_cursor_goes_on_in_order_over_laps_of_mixed_blocks() {
         let sizes = [8192, 65536];
@@ -311,7 +314,8 @@ mod tests {
                 Just(Distribution::Uniform), Just(Distribution::Zipf { theta: 0.99 }),
                 Just(Distribution::Hot { span_percent: 3.0, access_percent: 90.0 }),
             ],
-            sectors in 1u64..64, extra in 0u64..5000, start in 0u64..100, thread in 0u32..4, random in 0u8..=100,
+            sectors in 1u64..64, extra in 0u64..5000, start in 0u64..100, thread in 0u32..4,
+                random in 0u8..=100,
             seed: u64,
         ) {
             let block = sectors * 512;
@@ -347,7 +351,8 @@ mod tests {
             block in 1u64..=1 << 30, thread in 0u32..4, seed: u64,
         ) {
             let stream = Stream {
-                distribution, threads: 4, offset_bytes: Bytes(start), align_bytes: Some(Bytes(align)),
+                distribution, threads: 4, offset_bytes: Bytes(start),
+                    align_bytes: Some(Bytes(align)),
                 ..stream(pattern, block)
             };
             prop_assume!(size - start >= block);

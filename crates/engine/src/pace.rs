@@ -31,7 +31,8 @@ enum Gap {
     EachByte(f64),
 }
 
-/// A cap on a closed loop: an average from the start of the run, counted in whole I/Os or bytes, so that no rounding adds up.
+/// A cap on a closed loop: an average from the start of the run, counted in whole I/Os or bytes, so
+/// that no rounding adds up.
 #[derive(Debug)]
 pub(crate) struct Cap {
     start_ns: u64,
@@ -53,7 +54,8 @@ pub(crate) struct Bursts {
 }
 
 impl Pace {
-    /// The pace of worker `number` of `workers` that share the stream's rate, on a clock that starts at 0.
+    /// The pace of worker `number` of `workers` that share the stream's rate, on a clock that
+    /// starts at 0.
     pub(crate) fn new(stream: &Stream, number: u64, workers: u64) -> Self {
         let workers = workers.max(1);
         match stream.rate {
@@ -130,7 +132,8 @@ impl Cap {
 impl Schedule {
     fn new(rate: Rate, number: u64, workers: u64) -> Self {
         let (gap, workers_f) = (Gap::new(rate, workers), workers as f64);
-        // Threads with even spacing interleave; a byte rate has no gap before its first size is known.
+        // Threads with even spacing interleave; a byte rate has no gap before its first size is
+        // known.
         let shift = match (gap, rate.arrival) {
             (Gap::EachIo(gap), Arrival::Even) => gap * number as f64 / workers_f,
             _ => 0.0,
@@ -162,7 +165,8 @@ impl Schedule {
 }
 
 impl Bursts {
-    /// Whether an I/O may start now; otherwise when to ask again (`u64::MAX`: when the burst is complete).
+    /// Whether an I/O may start now; otherwise when to ask again (`u64::MAX`: when the burst is
+    /// complete).
     pub(crate) fn ready(&self, now: u64) -> Result<(), u64> {
         match (self.left, now >= self.not_before_ns) {
             (0, _) => Err(u64::MAX),
@@ -210,7 +214,8 @@ mod tests {
         started as f64 / seconds as f64
     }
 
-    /// fio's Poisson arrivals were 62 % too fast at 400 000 each second, because it keeps gaps in microseconds.
+    /// fio's Poisson arrivals were 62 % too fast at 400 000 each second, because it keeps gaps in
+    /// microseconds.
     #[test]
     fn rates_hold_to_a_thousandth_even_for_fast_devices() {
         for iops in [1000.0, 50_000.0, 400_000.0, 700_000.0] {
@@ -253,8 +258,8 @@ mod tests {
         cap
     }
 
-    /// DiskSpd counts a rate of I/Os in whole bytes for each millisecond: 200 of 8 KiB became 198.95, 1 of 512 bytes had no
-    /// limit, and neither had 4096 of 1 MiB.
+    /// DiskSpd counts a rate of I/Os in whole bytes for each millisecond: 200 of 8 KiB became
+    /// 198.95, 1 of 512 bytes had no limit, and neither had 4096 of 1 MiB.
     #[test]
     fn a_cap_has_no_rounding() {
         for iops in [1.0, 3.0, 200.0, 333.0, 4096.0, 999_999.0] {

@@ -1,8 +1,10 @@
-//! One thread of a pool: a worker for each of its targets, all on one queue. The targets may be those of several streams.
+//! One thread of a pool: a worker for each of its targets, all on one queue. The targets may be
+//! those of several streams.
 //!
-//! Where each target has its stream's depth, the workers go their own ways. Otherwise the pool hands out the outstanding
-//! I/Os one by one, with the thread's pace, and so it does with a mix, whose bursts are the thread's and not a target's. Either way
-//! all of them draw from the generators of the thread.
+//! Where each target has its stream's depth, the workers go their own ways. Otherwise the pool
+//! hands out the outstanding I/Os one by one, with the thread's pace, and so it does with a mix,
+//! whose bursts are the thread's and not a target's. Either way all of them draw from the
+//! generators of the thread.
 
 use std::io;
 use std::mem::{swap, take};
@@ -180,9 +182,11 @@ impl<Q: Queue> Queue for View<'_, Q> {
 }
 
 impl Pool {
-    /// A pool of workers, one for each target of the stream in their order, that all draw from `draws`.
+    /// A pool of workers, one for each target of the stream in their order, that all draw from
+    /// `draws`.
     ///
-    /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are the places of each worker.
+    /// Where it hands out, the first of them brings the thread's pace, the others none. `seeks` are
+    /// the places of each worker.
     pub(crate) fn new(
         stream: &Stream,
         workers: Vec<Worker>,
@@ -205,8 +209,9 @@ impl Pool {
         Self::of(workers, draws, share)
     }
 
-    /// A pool of workers of several streams, of which `lead` is the first: what they write and how long it is may differ, so that each
-    /// has slots of its own. `weights` are those of the workers where targets are drawn.
+    /// A pool of workers of several streams, of which `lead` is the first: what they write and how
+    /// long it is may differ, so that each has slots of its own. `weights` are those of the workers
+    /// where targets are drawn.
     pub(crate) fn of_streams(
         lead: &Stream,
         workers: Vec<Worker>,
@@ -342,7 +347,8 @@ impl Pool {
         }
     }
 
-    /// Whether no I/O may start any more; the first worker tells how late the thread's pace was then.
+    /// Whether no I/O may start any more; the first worker tells how late the thread's pace was
+    /// then.
     fn over(&mut self, now: u64) -> Option<u64> {
         let Self { share, workers, .. } = self;
         let mut lend = || {
@@ -366,7 +372,8 @@ impl Pool {
         }
     }
 
-    /// The next I/O of the mix and who makes it; otherwise when to ask again (`u64::MAX`: when one has finished).
+    /// The next I/O of the mix and who makes it; otherwise when to ask again (`u64::MAX`: when one
+    /// has finished).
     fn next_of_mix(&mut self, now: u64) -> Result<(usize, Mixed), u64> {
         let count = self.workers.len();
         let random = &mut self.draws.random;

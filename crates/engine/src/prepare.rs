@@ -15,7 +15,8 @@ pub const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
 /// Size of the simulated device and of the null device where none is asked for.
 const ARTIFICIAL_SIZE_BYTES: u64 = 64 << 30;
 
-/// What would be done to the targets; touches nothing. All problems of all targets are reported together.
+/// What would be done to the targets; touches nothing. All problems of all targets are reported
+/// together.
 pub fn plan(
     workload: &Workload,
     permissions: &Permissions,
@@ -67,11 +68,14 @@ pub enum Filling {
     /// What the workload may not read as it is, is wholly written.
     #[default]
     Engine,
-    /// The caller writes all of it. Until it says so ([`PreparedTarget::finish`]), a test file counts as not wholly written.
+    /// The caller writes all of it. Until it says so ([`PreparedTarget::finish`]), a test file
+    /// counts as not wholly written.
     Caller,
-    /// The caller writes what it wants, and all the rest is a hole, which is zeros. Only a test file can be that.
+    /// The caller writes what it wants, and all the rest is a hole, which is zeros. Only a test
+    /// file can be that.
     Sparse,
-    /// It is a target of an earlier run and is not touched. It stays when this is dropped, until [`Prepared::remove`] says otherwise.
+    /// It is a target of an earlier run and is not touched. It stays when this is dropped, until
+    /// [`Prepared::remove`] says otherwise.
     AsItIs,
 }
 
@@ -87,8 +91,8 @@ pub fn prepare(
     prepare_as(workload, permissions, &[], stop, observe)
 }
 
-/// The same with what becomes of the content of each target, in their order; of those that are not named, it is
-/// [`Filling::Engine`].
+/// The same with what becomes of the content of each target, in their order; of those that are not
+/// named, it is [`Filling::Engine`].
 pub fn prepare_as(
     workload: &Workload,
     permissions: &Permissions,

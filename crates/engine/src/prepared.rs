@@ -19,7 +19,8 @@ pub struct Permissions {
     pub overfill: bool,
     /// Test files that are made stay after the run.
     pub keep: bool,
-    /// What does not exist is a file to be made, also where its name has no extension and may be meant for a directory.
+    /// What does not exist is a file to be made, also where its name has no extension and may be
+    /// meant for a directory.
     pub any_name: bool,
 }
 
@@ -30,8 +31,8 @@ pub struct TargetPlan {
     pub path: PathBuf,
     /// The bytes of it that I/O may use.
     pub size_bytes: u64,
-    /// The bytes that an earlier test file or somebody else's target has; 0 where there is none yet. A test file that has
-    /// more than are used keeps them.
+    /// The bytes that an earlier test file or somebody else's target has; 0 where there is none
+    /// yet. A test file that has more than are used keeps them.
     pub file_bytes: u64,
     /// What is done first.
     pub action: Action,
@@ -52,7 +53,8 @@ impl TargetPlan {
     pub fn describe(&self) -> String {
         match (self.action, self.whole_bytes().map(Bytes)) {
             (Action::Refill, Some(whole)) => format!(
-                "write the used part of an earlier test file of {whole} again; the file keeps its size"
+                "write the used part of an earlier test file of {whole} again; the file keeps its \
+                 size"
             ),
             (Action::Reuse, Some(whole)) => {
                 format!("use a part of an earlier test file of {whole} as it is")
@@ -73,7 +75,8 @@ pub enum Action {
     Reuse,
     /// Somebody else's file or device is only read.
     ReadOnly,
-    /// Somebody else's file or device is overwritten, as the user said; its used part is wholly written first.
+    /// Somebody else's file or device is overwritten, as the user said; its used part is wholly
+    /// written first.
     DestroyAndFill,
     /// Somebody else's file or device is overwritten, as the user said.
     Destroy,
@@ -143,8 +146,8 @@ impl PreparedTarget {
         &self.warnings
     }
 
-    /// The caller has written the first bytes of a target that was left to it: the rest of the used part is written here, and
-    /// a test file that is used as a whole counts as wholly written.
+    /// The caller has written the first bytes of a target that was left to it: the rest of the used
+    /// part is written here, and a test file that is used as a whole counts as wholly written.
     pub fn finish(&mut self, written_bytes: u64) -> Result<(), PrepareError> {
         let Some(mark) = self.mark.filter(|mark| !mark.filled) else { return Ok(()) };
         let filled = self.size_bytes >= mark.size_bytes;
@@ -178,8 +181,8 @@ pub enum Cleaned {
     Kept,
 }
 
-/// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept` says so. With `dry_run`, it is only said
-/// what would become of it.
+/// Removes a test file that nobody uses, known by its mark; one that was to be kept only if `kept`
+/// says so. With `dry_run`, it is only said what would become of it.
 pub fn clean(path: &Path, kept: bool, dry_run: bool) -> io::Result<Cleaned> {
     platform::clean(path, kept, dry_run)
 }
@@ -251,8 +254,10 @@ pub enum PrepareError {
     },
     /// The file system has no direct I/O.
     #[error(
-        "`{}` is on a file system without direct I/O (O_DIRECT), so every figure would be of the operating \
-         system's cache; choose another directory, or measure the cache knowingly with `--buffered`",
+        "`{}` is on a file system without direct I/O (O_DIRECT), so every figure would be of the \
+            operating \
+         system's cache; choose another directory, or measure the cache knowingly with \
+         `--buffered`",
         path.display()
     )]
     NoDirect {
@@ -261,7 +266,8 @@ pub enum PrepareError {
     },
     /// A signal came. What was begun is removed.
     #[error(
-        "interrupted while preparing, before anything was measured; an unfinished test file was removed"
+        "interrupted while preparing, before anything was measured; an unfinished test file was \
+         removed"
     )]
     Interrupted,
     /// A backend cannot be used.
@@ -273,21 +279,24 @@ pub enum PrepareError {
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// What a run that was killed is to have left is not there.
-    #[error("`{}` does not exist any more, so there is nothing to go on with; begin anew", path.display())]
+    #[error("`{}` does not exist any more, so there is nothing to go on with; begin \
+        anew", path.display())]
     Gone {
         /// The target.
         path: PathBuf,
     },
     /// Neither the target nor its directory exists.
-    #[error("`{}` does not exist, and neither does its directory; create the directory or name another", path.display())]
+    #[error("`{}` does not exist, and neither does its directory; create the directory or name \
+        another", path.display())]
     Missing {
         /// The target.
         path: PathBuf,
     },
-    /// The target does not exist and looks like a directory: making a file of that name in the directory above would
-    /// measure another disk than was meant.
+    /// The target does not exist and looks like a directory: making a file of that name in the
+    /// directory above would measure another disk than was meant.
     #[error(
-        "`{}` does not exist; create the directory, or, if a test file of that name is meant, give it an extension: `{}.test`",
+        "`{}` does not exist; create the directory, or, if a test file of that name is meant, give \
+            it an extension: `{}.test`",
         path.display(), path.display()
     )]
     NoSuchDirectory {
@@ -312,7 +321,8 @@ pub enum Refusal {
     },
     /// A foreign file would be written.
     #[error(
-        "`{}` was not made by iosonde and would be overwritten; name a directory to have a test file made, \
+        "`{}` was not made by iosonde and would be overwritten; name a directory to have a test \
+            file made, \
          or, if its content may be lost, repeat its name: `--destroy {}`",
         path.display(), path.display()
     )]
@@ -343,7 +353,8 @@ pub enum Refusal {
         path: PathBuf,
     },
     /// The test file does not fit.
-    #[error("`{}` needs {needed} for its test file and the file system has {available} free; choose a smaller `--size`", path.display())]
+    #[error("`{}` needs {needed} for its test file and the file system has {available} free; \
+        choose a smaller `--size`", path.display())]
     NoSpace {
         /// The target.
         path: PathBuf,
@@ -354,7 +365,8 @@ pub enum Refusal {
     },
     /// The test file would fill the file system.
     #[error(
-        "a test file of {needed} at `{}` would fill its file system to {percent:.0} %; beyond 90 % it needs `--overfill`, \
+        "a test file of {needed} at `{}` would fill its file system to {percent:.0} %; beyond 90 % \
+            it needs `--overfill`, \
          and up to 90 % there is room for {room}",
         path.display()
     )]
@@ -385,7 +397,8 @@ pub enum Refusal {
         path: PathBuf,
     },
     /// Real targets do not work on this system.
-    #[error("`{}`: I/O on real targets is not available on this system yet; `--engine sim` and `--engine null` are", path.display())]
+    #[error("`{}`: I/O on real targets is not available on this system yet; `--engine sim` and \
+        `--engine null` are", path.display())]
     System {
         /// The target.
         path: PathBuf,

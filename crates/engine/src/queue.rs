@@ -9,8 +9,9 @@ pub enum Op {
     Read,
     /// Writes the slot's write buffer.
     Write,
-    /// Writes the slot's write buffer, and is done when that is on stable media: a write with RWF_DSYNC, which goes to a device as
-    /// one with forced unit access (FUA) where the device has that.
+    /// Writes the slot's write buffer, and is done when that is on stable media: a write with
+    /// RWF_DSYNC, which goes to a device as one with forced unit access (FUA) where the device has
+    /// that.
     WriteDurable,
     /// fsync.
     Fsync,
@@ -71,18 +72,18 @@ pub struct Finished {
     pub result: i32,
 }
 
-/// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device works while the next
-/// batch is made.
+/// I/Os handed to a device at a time: the call costs about a tenth of the batch, and the device
+/// works while the next batch is made.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no real device there yet"))]
 pub(crate) const DEVICE_BATCH: usize = 8;
 
 /// A queue of I/Os to one target, or to several for a pool of threads.
 ///
-/// The contract, which one test checks for every implementation:
-/// every request of [`issue`](Queue::issue) comes back exactly once from [`reap`](Queue::reap), in any order;
+/// The contract, which one test checks for every implementation: every request of
+/// [`issue`](Queue::issue) comes back exactly once from [`reap`](Queue::reap), in any order;
 /// requests may wait until [`wait`](Queue::wait) before they start, and `wait` starts all of them;
-/// `wait` returns when something can be reaped or `until_ns` has come, whichever is first;
-/// time never runs backwards.
+/// `wait` returns when something can be reaped or `until_ns` has come, whichever is first; time
+/// never runs backwards.
 pub trait Queue {
     /// Nanoseconds on the run's clock.
     fn now(&self) -> u64;

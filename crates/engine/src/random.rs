@@ -9,7 +9,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 #[derive(Debug, Clone)]
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
-/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last step of SplitMix64).
+/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
+/// step of SplitMix64).
 #[inline]
 pub(crate) fn mixed(number: u64) -> u64 {
     let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -17,7 +18,8 @@ pub(crate) fn mixed(number: u64) -> u64 {
     b ^ (b >> 31)
 }
 
-/// A seed for content that must not repeat: neither on another lane nor in another run of the same seed.
+/// A seed for content that must not repeat: neither on another lane nor in another run of the same
+/// seed.
 pub(crate) fn unrepeated(seed: u64, lane: u64) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let time = u64::try_from(since.as_nanos()).unwrap_or(0);
@@ -42,8 +44,9 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, every one equally likely to 2^-64 (Lemire's multiplication, without the rejection
-    /// step: the bias of a 64-bit draw is below 1 in 2^24 for a trillion places). Zero gives zero.
+    /// A number below `bound`, every one equally likely to 2^-64 (Lemire's multiplication, without
+    /// the rejection step: the bias of a 64-bit draw is below 1 in 2^24 for a trillion places).
+    /// Zero gives zero.
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         u64::try_from((u128::from(self.bits()) * u128::from(bound)) >> 64).unwrap_or(0)

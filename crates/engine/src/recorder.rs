@@ -1,8 +1,9 @@
 //! What one worker has counted since it last published.
 //!
-//! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series, and in long intervals every
-//! second, it sends the snapshot to the coordinator and goes on with an empty one, so that totals are the sum of the intervals by construction and the hot
-//! path has neither a lock nor a shared cache line.
+//! A worker counts into a [`Snapshot`] that is its own. At every boundary of the series, and in
+//! long intervals every second, it sends the snapshot to the coordinator and goes on with an empty
+//! one, so that totals are the sum of the intervals by construction and the hot path has neither a
+//! lock nor a shared cache line.
 
 use results::Histogram;
 
@@ -63,7 +64,8 @@ impl Tally {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.errors += other.errors;
-        // In a sum of open and closed loops, what a closed one counted is service time without delay.
+        // In a sum of open and closed loops, what a closed one counted is service time without
+        // delay.
         if other.open_loop.is_some() && self.open_loop.is_none() {
             let service = self.latency.clone();
             self.open_loop = Some(Box::new(OpenLoop { service, ..OpenLoop::default() }));

@@ -10,8 +10,9 @@ use crate::prepared::PreparedTarget;
 
 /// Makes one test file shorter and longer.
 ///
-/// Its mark goes with its end, so that at every moment, killed or not, the file is known for what it is. A file whose size was changed
-/// counts as not wholly written. There was room for the size that it was made with; whether there is for more, only the system says.
+/// Its mark goes with its end, so that at every moment, killed or not, the file is known for what
+/// it is. A file whose size was changed counts as not wholly written. There was room for the size
+/// that it was made with; whether there is for more, only the system says.
 #[derive(Debug)]
 pub struct Resizer {
     file: File,
@@ -27,8 +28,9 @@ impl PreparedTarget {
 }
 
 impl Resizer {
-    /// Makes the file so many bytes long, without its mark: a multiple of 4096. What comes back at its end is zeros; its space is taken
-    /// at once if `reserve` says so and the file system can. A file that could not be made longer is as long as it was.
+    /// Makes the file so many bytes long, without its mark: a multiple of 4096. What comes back at
+    /// its end is zeros; its space is taken at once if `reserve` says so and the file system can. A
+    /// file that could not be made longer is as long as it was.
     ///
     /// # Errors
     /// What the system says.

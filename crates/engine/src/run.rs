@@ -39,15 +39,16 @@ use crate::teams::{Place, Team, cursors, teams};
 use crate::watch::Watchdog;
 use crate::worker::{Message, Timeline, Worker, WorkerPlan};
 
-/// Snapshots of each worker that may be under way: at least so many, more of short intervals, so that they cover this time, and
-/// never more than the most.
+/// Snapshots of each worker that may be under way: at least so many, more of short intervals, so
+/// that they cover this time, and never more than the most.
 const SNAPSHOTS: (usize, usize) = (4, 32);
 const SNAPSHOTS_COVER_NS: u64 = 64_000_000;
 /// How long I/Os that are in flight at the end of the window are waited for.
 const DRAIN_NS: u64 = 5_000_000_000;
 /// How long a worker may need beyond that to say that it is done.
 const LAST_WORDS_NS: u64 = 500_000_000;
-/// An end that is decided on the way lies this much ahead, so that no worker has counted beyond it already.
+/// An end that is decided on the way lies this much ahead, so that no worker has counted beyond it
+/// already.
 const SOON_NS: u64 = 1_000_000;
 /// The coordinator looks at signals and the watchdog this often.
 const LOOK_UP: Duration = Duration::from_millis(20);
@@ -65,9 +66,9 @@ pub struct Backend {
 
 /// Does what the workload says on prepared targets, and measures.
 ///
-/// The result's environment and kernel parts are left empty for whoever knows them, and so is what can be said of its
-/// steadiness. `stop` ends the run early; what was measured until then is the result. The observer may end it, too, when it
-/// knows enough.
+/// The result's environment and kernel parts are left empty for whoever knows them, and so is what
+/// can be said of its steadiness. `stop` ends the run early; what was measured until then is the
+/// result. The observer may end it, too, when it knows enough.
 pub fn run(
     workload: &Workload,
     prepared: &Prepared,
@@ -143,7 +144,8 @@ struct Run<'a> {
     empties: Vec<Receiver<Box<Snapshot>>>,
     watched: Vec<Arc<InFlight>>,
     ending: Arc<Ending>,
-    /// CPU time of the process at the ends of the intervals, where the window may begin later in the end.
+    /// CPU time of the process at the ends of the intervals, where the window may begin later in
+    /// the end.
     cpu_at: Vec<(f64, f64)>,
 }
 
@@ -164,7 +166,8 @@ impl<'a> Run<'a> {
             empties.push(take);
             watched.push(Arc::new(InFlight::new(stream.depth)));
         }
-        // Room for every snapshot there is and the last words, so that no worker ever finds it full.
+        // Room for every snapshot there is and the last words, so that no worker ever finds it
+        // full.
         let (sender, receiver) = sync_channel(places.len() * (snapshots + 3));
         let in_parts = workload.precision.is_some();
         let collector = Collector::new(returns, workload.interval_ns.0, in_parts);
@@ -187,7 +190,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the observer takes for warm-up at the beginning of the window is left out of every figure.
+    /// What the observer takes for warm-up at the beginning of the window is left out of every
+    /// figure.
     fn leave_out_warm_up(&mut self, facts: &mut Facts, observer: &mut dyn Observer) {
         // An I/O that never returned has been in flight in the part that would be cut, too.
         let ends = || self.collector.workers.iter().filter_map(|w| w.end.as_ref());
@@ -202,7 +206,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes one message of a worker, and shows the intervals that it completes. True when the observer knows enough.
+    /// Takes one message of a worker, and shows the intervals that it completes. True when the
+    /// observer knows enough.
     fn take(&mut self, message: Message, timeline: Timeline, observer: &mut dyn Observer) -> bool {
         match message {
             Message::Snapshot(snapshot) => {
@@ -353,7 +358,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The pace of a worker: its part of its stream's, or of its thread's, which the first worker of the thread brings.
+    /// The pace of a worker: its part of its stream's, or of its thread's, which the first worker
+    /// of the thread brings.
     fn pace(&self, stream: &Stream, number: usize) -> Pace {
         let place = self.places[number];
         let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);

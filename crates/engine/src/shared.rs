@@ -23,7 +23,8 @@ impl Ending {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// The moment from which on no I/O starts: the end of the window, or of what goes on uncounted after it.
+    /// The moment from which on no I/O starts: the end of the window, or of what goes on uncounted
+    /// after it.
     #[inline]
     pub(crate) fn stop_ns(&self) -> u64 {
         self.stop_ns.load(Ordering::Relaxed)

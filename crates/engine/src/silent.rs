@@ -1,4 +1,5 @@
-//! Workers that do not speak any more: their last words are said for them, by what the watchdog's table knows.
+//! Workers that do not speak any more: their last words are said for them, by what the watchdog's
+//! table knows.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ pub(crate) fn give_up(
             continue;
         }
         let unfinished = in_flight.unfinished(now_ns, timeline.window_ns, end_ns);
-        // Its last snapshot holds the time in flight up to here; from here on there is only what it has in flight now.
+        // Its last snapshot holds the time in flight up to here; from here on there is only what it
+        // has in flight now.
         let known_ns = timeline.window_ns + worker.known_ns;
         worker.counts.in_flight_ns += in_flight.unfinished(now_ns, known_ns, end_ns).in_window_ns;
         // It has seen nothing complete since it issued the last of them.
@@ -30,7 +32,8 @@ pub(crate) fn give_up(
         let what =
             if unfinished.ages_ns.is_empty() { "it has stopped" } else { "it hangs in an I/O" };
         let error = format!(
-            "{what}, and what it completed in its last interval, or the last second of a longer one, is in no figure"
+            "{what}, and what it completed in its last interval, or the last second of a longer \
+             one, is in no figure"
         );
         collector.finished(WorkerEnd {
             worker: number,
@@ -53,8 +56,8 @@ mod tests {
         Timeline { start_ns: S, window_ns: 2 * S, interval_ns: 60 * S, drain_ns: 5 * S }
     }
 
-    /// A read that hung from 4.5 s of a window of 10 s on: the longest gap was 0, and the time in flight ended with the
-    /// last interval.
+    /// A read that hung from 4.5 s of a window of 10 s on: the longest gap was 0, and the time in
+    /// flight ended with the last interval.
     #[test]
     fn a_hanging_thread_has_its_gap_and_its_time_in_flight() {
         let mut collector = Collector::new(vec![sync_channel(1).0], 60 * S, false);

@@ -1,7 +1,8 @@
-//! A simulated device on a virtual clock: every I/O is done exactly when the model of the device says.
+//! A simulated device on a virtual clock: every I/O is done exactly when the model of the device
+//! says.
 //!
-//! No simulated time passes elsewhere. Figures of a run on it are therefore exact and the same on every machine,
-//! whatever else that machine does.
+//! No simulated time passes elsewhere. Figures of a run on it are therefore exact and the same on
+//! every machine, whatever else that machine does.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -28,8 +29,8 @@ pub(crate) struct SimQueue {
 }
 
 impl SimQueue {
-    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. Of each it is known whether
-    /// writes to it must be on stable media when they are done.
+    /// A queue to some targets of a device, on a clock that whoever drives the run moves on. Of
+    /// each it is known whether writes to it must be on stable media when they are done.
     pub(crate) fn new(
         device: &Rc<RefCell<Device>>,
         clock: &Rc<Cell<u64>>,
@@ -85,7 +86,8 @@ impl Queue for SimQueue {
         Ok(())
     }
 
-    /// Moves the clock to the next completion or to `until_ns`; only for a queue that has the clock to itself.
+    /// Moves the clock to the next completion or to `until_ns`; only for a queue that has the clock
+    /// to itself.
     fn wait(&mut self, until_ns: u64) -> io::Result<()> {
         let next = self.next_completion().unwrap_or(u64::MAX).min(until_ns);
         self.clock.set(self.clock.get().max(next));

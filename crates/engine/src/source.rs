@@ -1,4 +1,5 @@
-//! The buffer that writes of the content `source` take their bytes from: made before the run, shared by a stream's threads.
+//! The buffer that writes of the content `source` take their bytes from: made before the run,
+//! shared by a stream's threads.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};

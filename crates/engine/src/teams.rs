@@ -1,7 +1,7 @@
 //! Who does the work of a run: its threads, and the workers of each.
 //!
-//! A worker has one target, and its figures are counted apart. An ordinary thread is one worker; a thread of a pool is one
-//! worker for each target of the stream, all on one queue.
+//! A worker has one target, and its figures are counted apart. An ordinary thread is one worker; a
+//! thread of a pool is one worker for each target of the stream, all on one queue.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub(crate) struct Place {
     pub stream: usize,
     /// Index of the target.
     pub target: usize,
-    /// Number among the threads of this stream and target; in a pool, among all threads of the stream.
+    /// Number among the threads of this stream and target; in a pool, among all threads of the
+    /// stream.
     pub thread: u32,
 }
 
@@ -35,7 +36,8 @@ pub(crate) struct Team {
     pub workers: Range<usize>,
 }
 
-/// Every worker of a workload, and who works together, in order of stream, target, thread; in a pool of thread, stream, target.
+/// Every worker of a workload, and who works together, in order of stream, target, thread; in a
+/// pool of thread, stream, target.
 pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     let count = workload.targets.len();
     let (mut places, mut teams) = (Vec::new(), Vec::new());
@@ -67,8 +69,8 @@ pub(crate) fn teams(workload: &Workload) -> (Vec<Place>, Vec<Team>) {
     (places, teams)
 }
 
-/// A cursor for each stream and target, for those who share it: the threads of the stream, and those of streams that make
-/// the same I/Os in the same order.
+/// A cursor for each stream and target, for those who share it: the threads of the stream, and
+/// those of streams that make the same I/Os in the same order.
 pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     let mut all: Vec<Vec<Arc<AtomicU64>>> = Vec::new();
     for stream in &workload.streams {
@@ -82,13 +84,14 @@ pub(crate) fn cursors(workload: &Workload) -> Vec<Vec<Arc<AtomicU64>>> {
     all
 }
 
-/// Whether two streams go through a target with one cursor: both share one, and what they do differs at most in who does it and
-/// how fast.
+/// Whether two streams go through a target with one cursor: both share one, and what they do
+/// differs at most in who does it and how fast.
 fn goes_on_together(a: &Stream, b: &Stream) -> bool {
     a.pattern == Pattern::SequentialShared && a.diskspd.is_none() && a.does_the_same_as(b)
 }
 
-/// What buffers a thread of a stream needs that it shares with no other, of a workload with this many targets.
+/// What buffers a thread of a stream needs that it shares with no other, of a workload with this
+/// many targets.
 pub(crate) fn buffer_plan(stream: &Stream, targets: usize) -> BufferPlan {
     BufferPlan {
         depth: u32::try_from(stream.depth_of_thread(targets)).unwrap_or(u32::MAX),
@@ -150,8 +153,8 @@ mod tests {
         workload
     }
 
-    /// CPUs were given in turn to the threads of each target: with a thread for each of eight targets, all eight were
-    /// bound to the first CPU.
+    /// CPUs were given in turn to the threads of each target: with a thread for each of eight
+    /// targets, all eight were bound to the first CPU.
     #[test]
     fn threads_of_a_stream_are_counted_over_all_of_its_targets() {
         let stream = Stream { threads: 2, ..Stream::default() };
@@ -186,7 +189,8 @@ mod tests {
         assert!(!Arc::ptr_eq(&cursors[0][0], &cursors[0][1]), "each target has its own");
     }
 
-    /// A log that is written through shared its cursor with one that is not: each then skipped what the other had written.
+    /// A log that is written through shared its cursor with one that is not: each then skipped what
+    /// the other had written.
     #[test]
     fn streams_that_differ_in_what_they_do_have_their_own_cursors() {
         let stream =

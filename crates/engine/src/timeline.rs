@@ -32,7 +32,8 @@ impl Timeline {
 mod tests {
     use super::*;
 
-    /// A worker that hung lost what it had counted since the last point of the series: with points of an hour, an hour.
+    /// A worker that hung lost what it had counted since the last point of the series: with points
+    /// of an hour, an hour.
     #[test]
     fn a_long_interval_is_sent_in_parts_of_a_second() {
         let ms = 1_000_000;

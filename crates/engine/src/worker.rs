@@ -1,7 +1,7 @@
-//! One thread of a stream on one target, as a state machine that knows neither threads nor backends.
+//! One thread of a stream on one target: a state machine without threads and backends.
 //!
-//! A driver calls [`Worker::step`] whenever something may have happened and waits until the moment it names. The same
-//! machine runs on real queues, each in its thread, and on simulated ones, all in one.
+//! A driver calls [`Worker::step`] whenever something may have happened and waits until the moment
+//! it names. The same machine runs on real queues and on simulated ones.
 
 use std::io;
 use std::sync::Arc;
@@ -254,8 +254,8 @@ impl Worker {
         now
     }
 
-    /// Whether no I/O may start any more: then this is how long those under way are waited for. At the end of the window, which
-    /// may be earlier, the last counts are sent.
+    /// Whether no I/O may start any more: then this is how long those under way are waited for. At
+    /// the end of the window, which may be earlier, the last counts are sent.
     #[inline]
     pub(crate) fn over(&mut self, now: u64) -> Option<u64> {
         // A failed I/O may just have ended the run.
@@ -381,7 +381,7 @@ impl Worker {
             if let Some((every, op)) = self.flush
                 && self.writes_since_flush >= every
             {
-                // A flush covers the writes before it, so they must be complete; nothing starts beside it.
+                // A flush covers the writes before it, so they must be complete.
                 if self.in_flight == 0 && self.requests.is_empty() {
                     self.writes_since_flush = 0;
                     self.flushing = true;
@@ -467,9 +467,10 @@ impl Worker {
         }
     }
 
-    /// All requests share the moment before the first of them is handed over: what waits for the calls before its own
-    /// waits for this program, and that is part of its latency. A device that works on the first batch while the next
-    /// is made does not idle, as it would if all were handed over at once.
+    /// All requests share the moment before the first of them is handed over: what waits for the
+    /// calls before its own waits for this program, and that is part of its latency. A device that
+    /// works on the first batch while the next is made does not idle, as it would if all were
+    /// handed over at once.
     fn send_in_batches<Q: Queue>(
         &mut self,
         queue: &mut Q,
@@ -512,7 +513,8 @@ impl Worker {
         }
     }
 
-    /// Time passes from the last event to `now` with what is in flight; snapshots leave at every boundary between.
+    /// Time passes from the last event to `now` with what is in flight; snapshots leave at every
+    /// boundary between.
     fn pass_boundaries(&mut self, now: u64, end: u64) {
         let now = now.min(end);
         while now >= self.boundary_ns && self.boundary_ns < end && !self.closed {

@@ -30,8 +30,8 @@ fn blocks_of_two_files(directory: &Path) -> Vec<Vec<u8>> {
     blocks
 }
 
-/// Every test file was filled from the run's seed alone: two targets, and the files of two runs, were the same bytes, and
-/// storage that recognises equal blocks kept one of them.
+/// Every test file was filled from the run's seed alone: two targets, and the files of two runs,
+/// were the same bytes, and storage that recognises equal blocks kept one of them.
 #[test]
 fn no_two_test_files_have_a_block_in_common() {
     let directory = tempfile::tempdir().unwrap();
@@ -43,8 +43,8 @@ fn no_two_test_files_have_a_block_in_common() {
     }
 }
 
-/// A run ended before its threads had closed the target: whoever prepared it again at once was told that some other
-/// program had it open.
+/// A run ended before its threads had closed the target: whoever prepared it again at once was told
+/// that some other program had it open.
 #[test]
 fn a_target_can_be_used_again_as_soon_as_a_run_has_ended() {
     let directory = tempfile::tempdir().unwrap();
@@ -192,7 +192,8 @@ fn a_missing_file_of_bytes_is_said_before_anything_is_touched() {
     assert!(!target.path.exists());
 }
 
-/// The threads of a pool work on both files, whatever the engine, and each file's figures are its own.
+/// The threads of a pool work on both files, whatever the engine, and each file's figures are its
+/// own.
 #[test]
 fn a_pool_works_on_real_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -244,7 +245,8 @@ fn a_pool_works_on_real_files() {
     }
 }
 
-/// Two streams with the same threads, one past the operating system's cache and one through it, durable.
+/// Two streams with the same threads, one past the operating system's cache and one through it,
+/// durable.
 #[test]
 fn a_thread_may_use_each_target_in_its_own_mode() {
     let directory = tempfile::tempdir().unwrap();
@@ -329,7 +331,8 @@ fn says(path: &Path, state: &str) -> bool {
     String::from_utf8_lossy(&bytes[bytes.len() - 4096..]).contains(state)
 }
 
-/// A file that is left to its user to be filled is not taken for a whole one before that is done, and then it is whole.
+/// A file that is left to its user to be filled is not taken for a whole one before that is done,
+/// and then it is whole.
 #[test]
 fn a_file_that_its_user_fills_is_finished_by_its_user() {
     let directory = tempfile::tempdir().unwrap();
@@ -397,9 +400,10 @@ fn marked(path: &Path) -> (u64, bool) {
     (mark.size_bytes, mark.filled)
 }
 
-/// DiskSpd writes the same bytes again and again, so the next run does not believe the content of its file and writes it
-/// anew. `sqlio` took such a file of 256 MiB for one that does not exist, and made it anew with 32 MiB; `run` without
-/// `--size` made it anew with 1 GiB. A file that is to stay keeps its size, whatever part of it is used.
+/// DiskSpd writes the same bytes again and again, so the next run does not believe the content of
+/// its file and writes it anew. `sqlio` took such a file of 256 MiB for one that does not exist,
+/// and made it anew with 32 MiB; `run` without `--size` made it anew with 1 GiB. A file that is to
+/// stay keeps its size, whatever part of it is used.
 #[test]
 fn a_file_that_must_be_written_again_keeps_its_size() {
     let directory = tempfile::tempdir().unwrap();
@@ -448,7 +452,8 @@ fn a_file_that_must_be_written_again_keeps_its_size() {
     assert_eq!(marked(&path), (512 << 10, true));
 }
 
-/// What a killed run left half-written in a directory is rubbish: nobody asked the next run for its size.
+/// What a killed run left half-written in a directory is rubbish: nobody asked the next run for its
+/// size.
 #[test]
 fn the_size_of_a_leftover_in_a_directory_does_not_count() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Test files that become shorter and longer: what comes back is zeros, and the mark is always where it belongs.
+//! Test files that become shorter and longer: what comes back is zeros, and the mark is always
+//! where it belongs.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

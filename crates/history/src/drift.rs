@@ -64,8 +64,8 @@ pub struct Capacities {
 }
 
 impl Capacities {
-    /// The best of these measurements: of direct I/O to real storage, because what a cache in memory gives is none of
-    /// the device. What a load is evidence for follows from its columns.
+    /// The best of these measurements: of direct I/O to real storage, because what a cache in
+    /// memory gives is none of the device. What a load is evidence for follows from its columns.
     pub fn of<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Self {
         let mut best = Self::default();
         for l in loads {
@@ -171,11 +171,14 @@ fn findings(loads: &[DriftLoad]) -> Vec<String> {
     found.extend(most.map(|most| {
         let most_words = show_number(most);
         if most >= MUCH_PERCENT {
-            format!("The storage works at {most_words} % of what it was measured to do: it is at its limit.")
+            format!(
+                "The storage works at {most_words} % of what it was measured to do: it is at its \
+                 limit."
+            )
         } else if most <= LITTLE_PERCENT {
             format!(
-                "The storage works at no more than {most_words} % of what it was measured to do: throughput is not what holds \
-                 anything up."
+                "The storage works at no more than {most_words} % of what it was measured to do: \
+                 throughput is not what holds anything up."
             )
         } else {
             format!("The storage works at {most_words} % of what it was measured to do.")
@@ -186,8 +189,8 @@ fn findings(loads: &[DriftLoad]) -> Vec<String> {
         let Some((now, full)) = load.latency_now_ns.zip(at_most) else { continue };
         if now > SLOW_RATIO * full && load.used_percent.is_some_and(|used| used <= LITTLE_PERCENT) {
             found.push(format!(
-                "Yet {} take {}, longer than at full load ({}): larger I/Os, flushes or other users of the same storage may be \
-                 the cause.",
+                "Yet {} take {}, longer than at full load ({}): larger I/Os, flushes or other \
+                 users of the same storage may be the cause.",
                 load.name,
                 show_ns(now),
                 show_ns(full)
@@ -203,7 +206,8 @@ fn warnings(loads: &[DriftLoad], now: &str) -> Vec<String> {
         loads.iter().filter(|l| l.capacity.is_none()).map(|l| l.name.as_str()).collect();
     if !missing.is_empty() {
         found.push(format!(
-            "The history has no measurement of this target on this host to hold these against: {}. `iosonde assess` measures all",
+            "The history has no measurement of this target on this host to hold these against: \
+             {}. `iosonde assess` measures all",
             missing.join(", ")
         ));
     }
@@ -215,7 +219,8 @@ fn warnings(loads: &[DriftLoad], now: &str) -> Vec<String> {
     });
     if let Some(days) = days.filter(|days| *days >= OLD_DAYS) {
         found.push(format!(
-            "What was measured is up to {days} days old. Measure a new baseline every 3 to 6 months"
+            "What was measured is up to {days} days old. Measure a new baseline every 3 to 6 \
+             months"
         ));
     }
     found

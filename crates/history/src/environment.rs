@@ -9,11 +9,13 @@ use crate::error::HistoryError;
 use crate::value::{Row, Value, values};
 
 /// The columns that describe a target.
-const STORAGE: &str = "environment_storage (environment, position, target, path, kind, layers, disks, device, vendor, \
-     model, firmware, serial, transport, driver, scheduler, queue_depth, nr_requests, rotational, write_cache, \
-     device_bytes, logical_block_bytes, physical_block_bytes, minimum_io_bytes, optimal_io_bytes, max_io_bytes, \
-     partition, partition_start_bytes, file_system, mount_point, mount_source, mount_options, file_system_bytes, \
-     file_system_block_bytes)";
+const STORAGE: &str = "environment_storage (environment, position, target, path, kind, layers, \
+                       disks, device, vendor, model, firmware, serial, transport, driver, \
+                       scheduler, queue_depth, nr_requests, rotational, write_cache, \
+                       device_bytes, logical_block_bytes, physical_block_bytes, minimum_io_bytes, \
+                       optimal_io_bytes, max_io_bytes, partition, partition_start_bytes, \
+                       file_system, mount_point, mount_source, mount_options, file_system_bytes, \
+                       file_system_block_bytes)";
 
 /// The number of the row of an environment, which is made where there is none yet.
 pub(crate) fn number_of(
@@ -23,7 +25,8 @@ pub(crate) fn number_of(
 ) -> Result<i64, HistoryError> {
     let text = document.to_string();
     let hash = format!("{:016x}", fnv_1a(text.as_bytes()));
-    // A server lets others delete results meanwhile, and with them set-ups that nothing was measured on any more.
+    // A server lets others delete results meanwhile, and with them set-ups that nothing was
+    // measured on any more.
     let hold = if connection.as_sqlite().is_some() { "" } else { " FOR KEY SHARE" };
     let sql =
         format!("SELECT number, document FROM environments WHERE hash = $1 ORDER BY number{hold}");
@@ -33,8 +36,9 @@ pub(crate) fn number_of(
         return Ok(number);
     }
     let host = environment.host.as_ref();
-    let sql = "INSERT INTO environments (hash, hostname, os, kernel, cpu_model, cpus, memory_bytes, virtualization, \
-               clocksource, document) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let sql = "INSERT INTO environments (hash, hostname, os, kernel, cpu_model, cpus, \
+               memory_bytes, virtualization, clocksource, document) VALUES ($1, $2, $3, $4, $5, \
+               $6, $7, $8, $9, $10)";
     let values = values![
         hash,
         host.map(|h| &h.hostname),

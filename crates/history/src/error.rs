@@ -44,7 +44,8 @@ impl From<UrlError> for HistoryError {
 pub enum HistoryError {
     /// What has no figures is to be compared.
     #[error(
-        "`{id}` is {says}, not how fast it is, so there is nothing to compare; `iosonde history show {id}` shows it"
+        "`{id}` is {says}, not how fast it is, so there is nothing to compare; `iosonde history \
+         show {id}` shows it"
     )]
     NotCompared {
         /// The result.
@@ -54,7 +55,8 @@ pub enum HistoryError {
     },
     /// There is no data directory.
     #[error(
-        "no place for the history is known: neither XDG_DATA_HOME nor HOME is set; name a file with `--history FILE`"
+        "no place for the history is known: neither XDG_DATA_HOME nor HOME is set; name a file \
+         with `--history FILE`"
     )]
     NoPlace,
     /// The URL says something that is not understood.
@@ -75,7 +77,8 @@ pub enum HistoryError {
         place: Place,
     },
     /// The file or its directory cannot be reached.
-    #[error("cannot use the history `{}`: {source}; name another with `--history PLACE`", path.display())]
+    #[error("cannot use the history `{}`: {source}; name another with `--history \
+        PLACE`", path.display())]
     Unreachable {
         /// The file.
         path: PathBuf,
@@ -84,7 +87,8 @@ pub enum HistoryError {
     },
     /// What is there is something else.
     #[error(
-        "`{place}` is no history of iosonde and was left as it is; name another with `--history PLACE`"
+        "`{place}` is no history of iosonde and was left as it is; name another with `--history \
+         PLACE`"
     )]
     Foreign {
         /// Where it is.
@@ -92,8 +96,9 @@ pub enum HistoryError {
     },
     /// It is of a newer program.
     #[error(
-        "the history `{place}` was written by a newer iosonde: it has version {found}, this program knows up to {known}; \
-         use the newer program, or another history with `--history PLACE`"
+        "the history `{place}` was written by a newer iosonde: it has version {found}, this \
+         program knows up to {known}; use the newer program, or another history with `--history \
+         PLACE`"
     )]
     Newer {
         /// Where it is.
@@ -105,8 +110,8 @@ pub enum HistoryError {
     },
     /// It is damaged.
     #[error(
-        "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can be read with \
-         `sqlite3 FILE .recover`, and go on with another by `--history PLACE`"
+        "the history `{place}` is damaged ({what}) and was left as it is; copy it, save what can \
+         be read with `sqlite3 FILE .recover`, and go on with another by `--history PLACE`"
     )]
     Damaged {
         /// Where it is.
@@ -116,7 +121,8 @@ pub enum HistoryError {
     },
     /// Another program has held it for long.
     #[error(
-        "the history `{place}` is held by another program for too long; end that one, or name another with `--history PLACE`"
+        "the history `{place}` is held by another program for too long; end that one, or name \
+         another with `--history PLACE`"
     )]
     Busy {
         /// Where it is.
@@ -124,8 +130,8 @@ pub enum HistoryError {
     },
     /// There is no space left.
     #[error(
-        "the history `{place}` cannot grow: {source}; make room, or name another with `--history PLACE`. What was kept \
-         before is still there"
+        "the history `{place}` cannot grow: {source}; make room, or name another with `--history \
+         PLACE`. What was kept before is still there"
     )]
     Full {
         /// Where it is.
@@ -135,8 +141,8 @@ pub enum HistoryError {
     },
     /// It may not be written.
     #[error(
-        "the history `{place}` cannot be written: {source}; see to the permissions of the file and its directory, or name \
-         another with `--history PLACE`"
+        "the history `{place}` cannot be written: {source}; see to the permissions of the file \
+         and its directory, or name another with `--history PLACE`"
     )]
     ReadOnly {
         /// Where it is.
@@ -164,7 +170,8 @@ pub enum HistoryError {
     },
     /// A document cannot be written or read.
     #[error(
-        "a result in the history `{place}` cannot be read or written: {what}; it may be of another version of iosonde"
+        "a result in the history `{place}` cannot be read or written: {what}; it may be of \
+         another version of iosonde"
     )]
     Document {
         /// Where it is.
@@ -174,7 +181,8 @@ pub enum HistoryError {
     },
     /// The cell has its measurement.
     #[error(
-        "cell {cell} of the experiment `{experiment}` is in the history already: does another iosonde do the same experiment?"
+        "cell {cell} of the experiment `{experiment}` is in the history already: does another \
+         iosonde do the same experiment?"
     )]
     KeptTwice {
         /// The experiment.
@@ -190,7 +198,8 @@ pub enum HistoryError {
     },
     /// Nothing fits what was asked for.
     #[error(
-        "there is no result `{selector}` in the history `{place}`; `iosonde history list` shows what there is"
+        "there is no result `{selector}` in the history `{place}`; `iosonde history list` shows \
+         what there is"
     )]
     NotFound {
         /// What was asked for.
@@ -199,7 +208,8 @@ pub enum HistoryError {
         place: Place,
     },
     /// Several fit what was asked for.
-    #[error("`{selector}` is the beginning of several results: {}; write more of the one that is meant", candidates.join(", "))]
+    #[error("`{selector}` is the beginning of several results: {}; write more of the one that is \
+        meant", candidates.join(", "))]
     Ambiguous {
         /// What was asked for.
         selector: String,
@@ -208,14 +218,16 @@ pub enum HistoryError {
     },
     /// Not a name for a tag.
     #[error(
-        "`{tag}` is no name for a tag: letters, digits, `-`, `_` and `.` are, and at most 64 of them"
+        "`{tag}` is no name for a tag: letters, digits, `-`, `_` and `.` are, and at most 64 of \
+         them"
     )]
     BadTag {
         /// What was given.
         tag: String,
     },
     /// Another process works on it.
-    #[error("the experiment `{id}` is being worked on by {}; wait for it, or end it", by.as_deref().unwrap_or("another iosonde"))]
+    #[error("the experiment `{id}` is being worked on by {}; wait for it, or end \
+        it", by.as_deref().unwrap_or("another iosonde"))]
     Held {
         /// The experiment.
         id: String,
@@ -223,7 +235,8 @@ pub enum HistoryError {
         by: Option<String>,
     },
     /// A copy would replace something.
-    #[error("`{}` is there already and was left as it is; name a file that is not there", path.display())]
+    #[error("`{}` is there already and was left as it is; name a file that is not \
+        there", path.display())]
     Exists {
         /// The file.
         path: PathBuf,

@@ -19,8 +19,8 @@ pub(crate) fn set_aside(connection: &Connection) -> Result<(), HistoryError> {
 
 /// Puts what is in them into the tables of today, and removes them.
 pub(crate) fn take_over(connection: &Connection) -> Result<(), HistoryError> {
-    let sql = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan, 0 \
-               FROM experiments_1 ORDER BY rowid";
+    let sql = "SELECT id, schema, kind, title, started, finished, status, plan_id, plan, 0 FROM \
+               experiments_1 ORDER BY rowid";
     let experiments = connection.query(sql, &[], crate::experiment_of)?;
     for experiment in &experiments {
         take_over_one(connection, experiment)?;

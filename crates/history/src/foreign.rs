@@ -22,8 +22,8 @@ impl<'a> Taker<'a> {
         Self { connection, environment: None }
     }
 
-    /// Keeps a measurement as a whole result, as [`record::add`] does, with a sixth of the statements. False where there is a
-    /// result of its name.
+    /// Keeps a measurement as a whole result, as [`record::add`] does, with a sixth of the
+    /// statements. False where there is a result of its name.
     pub(crate) fn take(&mut self, measurement: Measurement) -> Result<bool, HistoryError> {
         let connection = self.connection;
         let document = Document::Measurement(Box::new(measurement));
@@ -55,10 +55,10 @@ impl<'a> Taker<'a> {
         let device = measurement.environment.device();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let words = words(&[id, kind, &title, &text(&row.host), &row.target, &text(&device)]);
-        let sql = "INSERT INTO experiments (id, schema, kind, title, started, finished, status, plan_id, targets, \
-                   measurements, best_iops, best_mib_per_s, tool_version, host, device, engine, file_bytes, words) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
-                   ON CONFLICT (id) DO NOTHING";
+        let sql = "INSERT INTO experiments (id, schema, kind, title, started, finished, status, \
+                   plan_id, targets, measurements, best_iops, best_mib_per_s, tool_version, host, \
+                   device, engine, file_bytes, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
+                   $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING";
         let values = values![
             id,
             document.schema(),

@@ -12,8 +12,8 @@ use crate::place::Place;
 use crate::platform;
 use crate::value::{Row, values};
 
-/// An experiment that nobody else works on while this is there. It is given back when this is dropped, and when the
-/// process dies, in whatever way.
+/// An experiment that nobody else works on while this is there. It is given back when this is
+/// dropped, and when the process dies, in whatever way.
 #[derive(Debug)]
 pub struct Hold {
     _file: Option<LockFile>,

@@ -1,9 +1,11 @@
-//! What was measured, kept: a store in which every finished measurement is committed before the next begins.
+//! What was measured, kept: a store in which every finished measurement is committed before the
+//! next begins.
 //!
-//! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a PostgreSQL server;
-//! the tables are the same and documented in `docs/history.md`. It is safe with several processes at once and after a
-//! crash at any moment. It leaves alone what is not its own: what is no history, what is damaged, and what is of a newer
-//! program is refused and stays as it is. It decides nothing: what an experiment does next is its own matter.
+//! A [`History`] holds experiments and their measurements, in one SQLite file or in a database of a
+//! PostgreSQL server; the tables are the same and documented in `docs/history.md`. It is safe with
+//! several processes at once and after a crash at any moment. It leaves alone what is not its own:
+//! what is no history, what is damaged, and what is of a newer program is refused and stays as it
+//! is. It decides nothing: what an experiment does next is its own matter.
 
 pub mod compare;
 mod connection;
@@ -130,11 +132,12 @@ pub enum Added {
     AlreadyThere,
 }
 
-const EXPERIMENT: &str = "SELECT e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, e.plan_id, d.plan, \
-     e.measurements FROM experiments e JOIN documents d ON d.experiment = e.number";
+const EXPERIMENT: &str = "SELECT e.id, e.schema, e.kind, e.title, e.started, e.finished, \
+                          e.status, e.plan_id, d.plan, e.measurements FROM experiments e JOIN \
+                          documents d ON d.experiment = e.number";
 
-/// Whether this process has the file open as a history. Nothing else in the process may open it then: closing it
-/// would drop the locks by which SQLite protects what is being recorded.
+/// Whether this process has the file open as a history. Nothing else in the process may open it
+/// then: closing it would drop the locks by which SQLite protects what is being recorded.
 #[must_use]
 pub fn is_open(path: &Path) -> bool {
     opened::is_open(path)
@@ -156,7 +159,8 @@ impl History {
         Ok(Self { place: place.clone(), connection, live: OnceCell::new() })
     }
 
-    /// Opens a history that is there, for those who only read; it is brought up to date where it is older.
+    /// Opens a history that is there, for those who only read; it is brought up to date where it is
+    /// older.
     pub fn open_existing(place: &Place) -> Result<Self, HistoryError> {
         let there = match place {
             Place::File(path) => schema::refuse_foreign(path)?,
@@ -194,7 +198,8 @@ impl History {
         self.connection.within(|| record::keep(&self.connection, experiment, cell, measurement))
     }
 
-    /// Keeps the whole result of an experiment that was begun, with those of its measurements that are not kept yet.
+    /// Keeps the whole result of an experiment that was begun, with those of its measurements that
+    /// are not kept yet.
     pub fn finish(&self, document: &Document) -> Result<(), HistoryError> {
         self.connection.within(|| {
             record::finish(&self.connection, document)?;
@@ -202,8 +207,8 @@ impl History {
         })
     }
 
-    /// Keeps a point of a recording while it is recorded, in the place of the one with its number. Waits for no disk: a crash of the
-    /// program loses nothing, one of the system the last moments.
+    /// Keeps a point of a recording while it is recorded, in the place of the one with its number.
+    /// Waits for no disk: a crash of the program loses nothing, one of the system the last moments.
     pub fn keep_point(
         &self,
         id: &str,
@@ -240,7 +245,8 @@ impl History {
         self.connection.within(|| record::add(&self.connection, document))
     }
 
-    /// The experiments of a kind that did not come to their end, the newest first; those of one plan, or of any.
+    /// The experiments of a kind that did not come to their end, the newest first; those of one
+    /// plan, or of any.
     pub fn unfinished(
         &self,
         kind: &str,
@@ -248,8 +254,8 @@ impl History {
     ) -> Result<Vec<Experiment>, HistoryError> {
         let plan = if plan_id.is_some() { "AND e.plan_id = $2" } else { "" };
         let sql = format!(
-            "{EXPERIMENT} WHERE e.kind = $1 AND (e.status IS NULL OR e.status <> 'complete') {plan} \
-             ORDER BY e.started DESC, e.id DESC"
+            "{EXPERIMENT} WHERE e.kind = $1 AND (e.status IS NULL OR e.status <> 'complete') \
+             {plan} ORDER BY e.started DESC, e.id DESC"
         );
         let mut values = vec![kind.into()];
         values.extend(plan_id.map(Into::into));
@@ -275,12 +281,14 @@ impl History {
         list::list(&self.connection, filter, order, page)
     }
 
-    /// The one result that is meant: by its id, by the beginning of its id that no other has, or `latest`.
+    /// The one result that is meant: by its id, by the beginning of its id that no other has, or
+    /// `latest`.
     pub fn find(&self, selector: &str) -> Result<Entry, HistoryError> {
         list::find(&self.connection, selector)
     }
 
-    /// The results that are meant: as [`History::find`], or by `@TAG` every result with that tag, the oldest first.
+    /// The results that are meant: as [`History::find`], or by `@TAG` every result with that tag,
+    /// the oldest first.
     pub fn select(&self, selector: &str) -> Result<Vec<Entry>, HistoryError> {
         list::select(&self.connection, selector)
     }
@@ -290,12 +298,14 @@ impl History {
         self.connection.snapshot(|| read::document(&self.connection, id, Extent::Whole))
     }
 
-    /// What there is of an experiment: the whole result, or every kept measurement of one that never came to its end.
+    /// What there is of an experiment: the whole result, or every kept measurement of one that
+    /// never came to its end.
     pub fn documents(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
         self.some_documents(id, Extent::Whole)
     }
 
-    /// The same without series and histograms: several times faster, and enough for whoever needs the figures only.
+    /// The same without series and histograms: several times faster, and enough for whoever needs
+    /// the figures only.
     pub(crate) fn figures(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
         self.some_documents(id, Extent::Figures)
     }
@@ -366,13 +376,14 @@ impl History {
         upkeep::check(&self.connection)
     }
 
-    /// A copy of the whole history in a file of SQLite that is not there yet, while others go on writing.
+    /// A copy of the whole history in a file of SQLite that is not there yet, while others go on
+    /// writing.
     pub fn backup(&self, to: &Path) -> Result<(), HistoryError> {
         upkeep::backup(&self.connection, to)
     }
 
-    /// Shows a run to others. The `live_` functions do not wait for a disk (but for one event in 2000), nor long
-    /// for anybody.
+    /// Shows a run to others. The `live_` functions do not wait for a disk (but for one event in
+    /// 2000), nor long for anybody.
     pub fn live_begin(&self, run: &LiveRun) -> Result<(), HistoryError> {
         live::begin(self.live()?, run)
     }

@@ -71,7 +71,8 @@ pub enum State {
 /// Which results are meant; nothing set means all of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Words that all occur in its title, targets, host, device, kind, id, tags or notes; case does not matter.
+    /// Words that all occur in its title, targets, host, device, kind, id, tags or notes; case does
+    /// not matter.
     pub text: Option<String>,
     /// The command, one of [`results::kind_words`].
     pub kind: Option<String>,
@@ -224,9 +225,9 @@ fn on_experiments(filter: &Filter) -> Where {
     }
     for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
         to.add(
-            "(e.words LIKE ? ESCAPE '\\' \
-             OR e.number IN (SELECT n.experiment FROM notes n WHERE lower(n.note) LIKE ? ESCAPE '\\') \
-             OR e.number IN (SELECT g.experiment FROM tags g WHERE lower(g.tag) LIKE ? ESCAPE '\\'))",
+            "(e.words LIKE ? ESCAPE '\\' OR e.number IN (SELECT n.experiment FROM notes n WHERE \
+             lower(n.note) LIKE ? ESCAPE '\\') OR e.number IN (SELECT g.experiment FROM tags g \
+             WHERE lower(g.tag) LIKE ? ESCAPE '\\'))",
             format!("%{}%", like(&word.to_lowercase())),
         );
     }
@@ -238,8 +239,8 @@ fn on_experiments(filter: &Filter) -> Where {
 enum Way {
     /// By the indexes of the load.
     ByLoad,
-    /// Among those that are found by other means. What is computed from a column is looked up in no index: SQLite would
-    /// take that of the load for each experiment, and read all of it.
+    /// Among those that are found by other means. What is computed from a column is looked up in no
+    /// index: SQLite would take that of the load for each experiment, and read all of it.
     Among,
 }
 
@@ -289,7 +290,8 @@ fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, History
     add_load(&mut to, filter, if rare { Way::ByLoad } else { Way::Among });
     let load = to.parts.split_off(before).join(" AND ");
     if !load.is_empty() {
-        // Two ways to the same: from the few measurements to their experiments, or along the list, which soon has enough.
+        // Two ways to the same: from the few measurements to their experiments, or along the list,
+        // which soon has enough.
         to.parts.push(if rare {
             format!("e.number IN (SELECT m.experiment FROM measurements m WHERE {load})")
         } else {
@@ -333,10 +335,11 @@ fn order(order: Order) -> String {
     format!("{column} {way} NULLS LAST, e.started DESC, e.id DESC")
 }
 
-const ENTRY: &str = "SELECT e.number, e.id, e.schema, e.kind, e.title, e.started, e.finished, e.status, \
-     e.tool_version, e.host, e.targets, e.device, e.engine, e.file_bytes, e.measurements, e.best_iops, \
-     e.best_mib_per_s, (SELECT count(*) FROM notes n WHERE n.experiment = e.number), e.plan_id, d.plan \
-     FROM experiments e JOIN documents d ON d.experiment = e.number";
+const ENTRY: &str = "SELECT e.number, e.id, e.schema, e.kind, e.title, e.started, e.finished, \
+                     e.status, e.tool_version, e.host, e.targets, e.device, e.engine, \
+                     e.file_bytes, e.measurements, e.best_iops, e.best_mib_per_s, (SELECT \
+                     count(*) FROM notes n WHERE n.experiment = e.number), e.plan_id, d.plan FROM \
+                     experiments e JOIN documents d ON d.experiment = e.number";
 
 fn entry(row: &mut Row) -> Result<(i64, Entry), Mismatch> {
     let number = row.take()?;
@@ -412,8 +415,8 @@ fn entries(
     let (limit, offset) = (to.next(page.limit), to.next(page.offset));
     // The page is found in the narrow table first.
     let sql = format!(
-        "{ENTRY} WHERE e.number IN (SELECT e.number FROM experiments e{condition} ORDER BY {by} LIMIT {limit} OFFSET \
-         {offset}) ORDER BY {by}",
+        "{ENTRY} WHERE e.number IN (SELECT e.number FROM experiments e{condition} ORDER BY {by} \
+         LIMIT {limit} OFFSET {offset}) ORDER BY {by}",
         by = order(sorted)
     );
     let mut rows = connection.query(&sql, &to.values, entry)?;
@@ -424,7 +427,8 @@ fn entries(
     Ok(rows.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// When results began and their ids, the oldest first: those that fit a filter and come after `last`.
+/// When results began and their ids, the oldest first: those that fit a filter and come after
+/// `last`.
 pub(crate) fn following(
     connection: &Connection,
     filter: &Filter,
@@ -439,7 +443,8 @@ pub(crate) fn following(
     let condition = to.sql();
     let limit = to.next(limit);
     let sql = format!(
-        "SELECT e.started, e.id FROM experiments e{condition} ORDER BY e.started, e.id LIMIT {limit}"
+        "SELECT e.started, e.id FROM experiments e{condition} ORDER BY e.started, e.id LIMIT \
+         {limit}"
     );
     connection.query(&sql, &to.values, |row| Ok((row.take()?, row.take()?)))
 }
@@ -499,7 +504,8 @@ pub(crate) fn loads(
     sorted: Order,
     page: Page,
 ) -> Result<Vec<Load>, HistoryError> {
-    // A measurement has host and target itself: the order of its own index is kept while others are left out.
+    // A measurement has host and target itself: the order of its own index is kept while others are
+    // left out.
     let (host, target) = (filter.host.as_ref(), filter.target.as_ref());
     let others = Filter { host: None, target: None, ..filter.clone() };
     let mut to = on_experiments(&others);

@@ -1,7 +1,7 @@
 //! What is running now, shown to others while it is measured.
 //!
-//! It goes through a connection of its own that waits for no disk and for nobody long: what is shown must not disturb
-//! what is measured. Whoever shows may ignore every error.
+//! It goes through a connection of its own that waits for no disk and for nobody long: what is
+//! shown must not disturb what is measured. Whoever shows may ignore every error.
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
@@ -14,8 +14,8 @@ const KEPT_MS: i64 = 60_000;
 /// Events of a run that are kept; what comes before is forgotten.
 const EVENTS: u64 = 10_000;
 
-/// So many events lie between two times at which SQLite's log is moved into the file. Nobody else does it during a
-/// measurement, and the log would grow by some KiB with each event.
+/// So many events lie between two times at which SQLite's log is moved into the file. Nobody else
+/// does it during a measurement, and the log would grow by some KiB with each event.
 const LOGGED: u64 = 2000;
 
 /// A run that is in progress, or was a moment ago.
@@ -33,7 +33,8 @@ pub struct LiveRun {
     pub targets: String,
     /// Start, UTC, RFC 3339.
     pub started: String,
-    /// When it last gave a sign, UTC, RFC 3339, by the clock of the database. Not read when a run begins.
+    /// When it last gave a sign, UTC, RFC 3339, by the clock of the database. Not read when a run
+    /// begins.
     pub updated: String,
     /// Seconds since then. Not read when a run begins.
     pub silent_seconds: f64,
@@ -110,7 +111,8 @@ pub(crate) fn end(connection: &Connection, id: &str) -> Result<(), HistoryError>
 
 fn select(connection: &Connection) -> String {
     format!(
-        "SELECT id, kind, title, host, targets, started, ended, updated_ms, {} - updated_ms FROM live_runs",
+        "SELECT id, kind, title, host, targets, started, ended, updated_ms, {} - updated_ms FROM \
+         live_runs",
         connection.now_ms()
     )
 }

@@ -35,7 +35,8 @@ pub(crate) static SELECTED: LazyLock<String> = LazyLock::new(|| {
     places.collect::<Vec<_>>().join(", ")
 });
 
-/// The statement that makes the row of a measurement from the numbers of its experiment and environment, and [`values`].
+/// The statement that makes the row of a measurement from the numbers of its experiment and
+/// environment, and [`values`].
 pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<&str> =
         ["experiment", "environment"].into_iter().chain(columns().map(|(name, ..)| name)).collect();

@@ -81,8 +81,8 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<Deleted, Histo
     let measurements = connection.query_one(sql, values![experiment], Row::take)?;
     connection.execute("DELETE FROM experiments WHERE number = $1", values![experiment])?;
     // Set-ups that nothing was measured on any more.
-    let sql = "DELETE FROM environments WHERE NOT EXISTS \
-               (SELECT 1 FROM measurements m WHERE m.environment = environments.number)";
+    let sql = "DELETE FROM environments WHERE NOT EXISTS (SELECT 1 FROM measurements m WHERE \
+               m.environment = environments.number)";
     connection.execute(sql, &[])?;
     Ok(Deleted { measurements: measurements.unwrap_or_default() })
 }

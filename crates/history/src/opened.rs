@@ -1,9 +1,10 @@
 //! The files that this process has open as SQLite databases.
 //!
-//! Closing any descriptor of a file drops every POSIX lock that the process has on that file, including those of SQLite's
-//! connections; another program may then reset the log that a connection still writes to ("How To Corrupt An SQLite
-//! Database File", 2.2). So this process reads the header of a file itself only while no connection to it is open,
-//! and opens connections through this module alone.
+//! Closing any descriptor of a file drops every POSIX lock that the process has on that file,
+//! including those of SQLite's connections; another program may then reset the log that a
+//! connection still writes to ("How To Corrupt An SQLite Database File", 2.2). So this process
+//! reads the header of a file itself only while no connection to it is open, and opens connections
+//! through this module alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +41,8 @@ pub(crate) fn is_open(path: &Path) -> bool {
     file_id(path).is_some_and(|id| open().contains_key(&id))
 }
 
-/// Looks at a file before it is a database, unless this process has it open as one; none where it has.
+/// Looks at a file before it is a database, unless this process has it open as one; none where it
+/// has.
 pub(crate) fn look<T>(path: &Path, look: impl FnOnce(&Path) -> T) -> Option<T> {
     let files = open();
     let is_open = file_id(path).is_some_and(|id| files.contains_key(&id));
@@ -48,7 +50,8 @@ pub(crate) fn look<T>(path: &Path, look: impl FnOnce(&Path) -> T) -> Option<T> {
     (!is_open).then(|| look(path))
 }
 
-/// Connects to a file, which SQLite makes where there is none. `connect` must not wait for other processes.
+/// Connects to a file, which SQLite makes where there is none. `connect` must not wait for other
+/// processes.
 pub(crate) fn connect<T, E>(
     path: &Path,
     connect: impl FnOnce() -> Result<T, E>,

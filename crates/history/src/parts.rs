@@ -1,8 +1,8 @@
 //! A measurement taken apart into what the tables hold, and put together again without loss.
 //!
-//! Series, histograms and the environment have tables of their own; the rest stays the JSON that it is. Of an
-//! environment, what changes from minute to minute (free memory, free space, and what is found about them) stays with
-//! the measurement, so that the same set-up is the same row.
+//! Series, histograms and the environment have tables of their own; the rest stays the JSON that it
+//! is. Of an environment, what changes from minute to minute (free memory, free space, and what is
+//! found about them) stays with the measurement, so that the same set-up is the same row.
 
 use results::{Environment, Measurement, Point, Statistics};
 use serde::ser::Error as _;
@@ -45,7 +45,8 @@ pub(crate) fn take_apart(measurement: &Measurement) -> serde_json::Result<Parts<
     Ok(Parts { rest: rest.to_string(), environment, histograms, window, warmup })
 }
 
-/// Whether a measurement has nothing to take out but its environment, and that no storage: as most of other tools.
+/// Whether a measurement has nothing to take out but its environment, and that no storage: as most
+/// of other tools.
 pub(crate) fn is_plain(m: &Measurement) -> bool {
     let plain = |s: [&Statistics; 4]| s.iter().all(|s| s.histogram.is_none());
     m.series.is_empty()
@@ -57,8 +58,8 @@ pub(crate) fn is_plain(m: &Measurement) -> bool {
         && plain([&m.total, &m.read, &m.write, &m.sync])
 }
 
-/// Takes the set-up out of a plain measurement, and what changes from minute to minute out of the set-up: the free memory, where
-/// there is a host.
+/// Takes the set-up out of a plain measurement, and what changes from minute to minute out of the
+/// set-up: the free memory, where there is a host.
 pub(crate) fn take_set_up(measurement: &mut Measurement) -> (Environment, Option<u64>) {
     let nowhere = Environment { host: None, storage: Vec::new() };
     let mut set_up = std::mem::replace(&mut measurement.environment, nowhere);
@@ -74,8 +75,8 @@ pub(crate) fn set_up_document(set_up: &Environment) -> serde_json::Result<Value>
 }
 
 impl Parts<'_> {
-    /// Those of a plain measurement whose set-up was taken: all of it is the rest, with the free memory of then. A third of the time
-    /// of [`take_apart`].
+    /// Those of a plain measurement whose set-up was taken: all of it is the rest, with the free
+    /// memory of then. A third of the time of [`take_apart`].
     pub(crate) fn of_plain(
         measurement: &Measurement,
         free_memory: Option<u64>,
@@ -117,8 +118,8 @@ pub(crate) fn put_together(
     rest
 }
 
-/// Whether the columns of the table hold a point exactly. They have no negative zero and no numbers beyond 2^63; points
-/// with such stay in the document.
+/// Whether the columns of the table hold a point exactly. They have no negative zero and no numbers
+/// beyond 2^63; points with such stay in the document.
 fn fits(point: &Point) -> bool {
     let numbers = [
         Some(point.t),
@@ -205,7 +206,8 @@ fn take_names(from: &mut Map<String, Value>, names: &[&str]) -> Map<String, Valu
     names.iter().filter_map(|name| from.remove_entry(*name)).collect()
 }
 
-/// One value over another: what both have is merged where it has parts, and replaced where it has none.
+/// One value over another: what both have is merged where it has parts, and replaced where it has
+/// none.
 fn merged(below: Value, above: Value) -> Value {
     match (below, above) {
         (Value::Object(mut below), Value::Object(above)) => {

@@ -26,11 +26,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// The history's place: the one that was chosen, or `iosonde/history.db` in the user's data directory, which is made.
+/// The history's place: the one that was chosen, or `iosonde/history.db` in the user's data
+/// directory, which is made.
 ///
-/// What begins with `postgres://` or `postgresql://` is the URL of a database, anything else a file. The data
-/// directory is `$XDG_DATA_HOME`, else `~/.local/share`, else `%LOCALAPPDATA%` (XDG Base Directory Specification 0.8,
-/// where a relative path counts as not set).
+/// What begins with `postgres://` or `postgresql://` is the URL of a database, anything else a
+/// file. The data directory is `$XDG_DATA_HOME`, else `~/.local/share`, else `%LOCALAPPDATA%` (XDG
+/// Base Directory Specification 0.8, where a relative path counts as not set).
 pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
     if let Some(chosen) = chosen {
         return match chosen.to_str().filter(|text| ServerUrl::is_one(text)) {

@@ -1,4 +1,5 @@
-//! Converts what `analysis` concludes about comparisons and trends into the types that `results` publishes.
+//! Converts what `analysis` concludes about comparisons and trends into the types that `results`
+//! publishes.
 //!
 //! A new field or variant on either side does not compile until it is here.
 

@@ -53,8 +53,9 @@ pub(crate) fn wholes(
         Extent::Figures => HashMap::new(),
     };
     let environments = environments(connection, experiment)?;
-    let sql = "SELECT m.number, m.cell, m.id, m.environment, d.document FROM measurements m \
-               JOIN measurement_documents d ON d.measurement = m.number WHERE m.experiment = $1 ORDER BY m.cell";
+    let sql = "SELECT m.number, m.cell, m.id, m.environment, d.document FROM measurements m JOIN \
+               measurement_documents d ON d.measurement = m.number WHERE m.experiment = $1 ORDER \
+               BY m.cell";
     let rows = connection.query(sql, values![experiment], |row| {
         let (number, cell, id): (i64, u32, String) = (row.take()?, row.take()?, row.take()?);
         Ok((number, cell, id, row.take::<i64>()?, row.take::<String>()?))
@@ -74,16 +75,17 @@ pub(crate) fn wholes(
 /// Series and histograms, by the number of their measurement.
 fn apart(connection: &Connection, experiment: i64) -> Result<HashMap<i64, Apart>, HistoryError> {
     let mut apart: HashMap<i64, Apart> = HashMap::new();
-    let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m \
-               JOIN histograms h ON h.measurement = m.number WHERE m.experiment = $1";
+    let sql = "SELECT h.measurement, h.place, h.same_as, h.histogram FROM measurements m JOIN \
+               histograms h ON h.measurement = m.number WHERE m.experiment = $1";
     let read = |row: &mut Row| Ok((row.take()?, (row.take()?, row.take()?, row.take()?)));
     for (measurement, histogram) in connection.query(sql, values![experiment], read)? {
         apart.entry(measurement).or_default().histograms.push(histogram);
     }
-    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, s.read_mib_per_s, \
-               s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors \
-               FROM measurements m JOIN series s ON s.measurement = m.number WHERE m.experiment = $1 \
-               ORDER BY s.measurement, s.part, s.number";
+    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, \
+               s.read_mib_per_s, s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, \
+               s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors FROM measurements m JOIN series \
+               s ON s.measurement = m.number WHERE m.experiment = $1 ORDER BY s.measurement, \
+               s.part, s.number";
     for (measurement, part, point) in connection.query(sql, values![experiment], series_row)? {
         let apart = apart.entry(measurement).or_default();
         let points = if part == "warmup" { &mut apart.warmup } else { &mut apart.window };
@@ -127,8 +129,8 @@ fn environments(
     connection: &Connection,
     experiment: i64,
 ) -> Result<HashMap<i64, Json>, HistoryError> {
-    let sql = "SELECT number, document FROM environments \
-               WHERE number IN (SELECT environment FROM measurements WHERE experiment = $1)";
+    let sql = "SELECT number, document FROM environments WHERE number IN (SELECT environment FROM \
+               measurements WHERE experiment = $1)";
     let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
     let rows = connection.query(sql, values![experiment], read)?;
     let parsed = rows.into_iter().map(|(number, text)| {
@@ -158,8 +160,8 @@ pub(crate) fn document(
     id: &str,
     extent: Extent,
 ) -> Result<Option<Document>, HistoryError> {
-    let sql = "SELECT e.number, d.document FROM experiments e JOIN documents d ON d.experiment = e.number \
-               WHERE e.id = $1 AND d.document IS NOT NULL";
+    let sql = "SELECT e.number, d.document FROM experiments e JOIN documents d ON d.experiment = \
+               e.number WHERE e.id = $1 AND d.document IS NOT NULL";
     let read = |row: &mut Row| Ok((row.take::<i64>()?, row.take::<String>()?));
     let Some((number, text)) = connection.query_one(sql, values![id], read)? else {
         return Ok(None);

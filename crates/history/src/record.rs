@@ -28,8 +28,8 @@ pub(crate) fn unknown(connection: &Connection, id: &str) -> HistoryError {
 
 /// Notes that an experiment begins.
 pub(crate) fn begin(connection: &Connection, new: &NewExperiment<'_>) -> Result<(), HistoryError> {
-    let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, measurements, words) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "INSERT INTO experiments (id, schema, kind, title, started, plan_id, targets, \
+               measurements, words) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let NewExperiment { id, schema, kind, title, started, plan_id, plan } = *new;
     let values =
         values![id, schema, kind, title, started, plan_id, "", 0_u32, words(&[id, kind, title])];
@@ -57,7 +57,8 @@ struct Open {
 }
 
 fn open(connection: &Connection, id: &str) -> Result<Open, HistoryError> {
-    let sql = "SELECT number, kind, title, measurements, best_iops, best_mib_per_s FROM experiments WHERE id = $1";
+    let sql = "SELECT number, kind, title, measurements, best_iops, best_mib_per_s FROM \
+               experiments WHERE id = $1";
     let open = connection.query_one(sql, values![id], |row| {
         Ok(Open {
             number: row.take()?,
@@ -87,7 +88,8 @@ pub(crate) fn keep(
     put(connection, (open.number, number), &row, &parts)?;
     let best = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
     let first = open.measurements == 0;
-    let sql = "UPDATE experiments SET measurements = $1, best_iops = $2, best_mib_per_s = $3 WHERE number = $4";
+    let sql = "UPDATE experiments SET measurements = $1, best_iops = $2, best_mib_per_s = $3 \
+               WHERE number = $4";
     connection.execute(
         sql,
         values![
@@ -98,8 +100,8 @@ pub(crate) fn keep(
         ],
     )?;
     if first {
-        let sql = "UPDATE experiments SET tool_version = $1, host = $2, targets = $3, device = $4, engine = $5, \
-                   file_bytes = $6, words = $7 WHERE number = $8";
+        let sql = "UPDATE experiments SET tool_version = $1, host = $2, targets = $3, device = \
+                   $4, engine = $5, file_bytes = $6, words = $7 WHERE number = $8";
         let device = environment.device();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let (host, disk) = (text(&row.host), text(&device));
@@ -143,8 +145,8 @@ pub(crate) fn put(
     let window = parts.window.iter().enumerate().map(|(n, p)| point(number, "window", n, p));
     let warmup = parts.warmup.iter().enumerate().map(|(n, p)| point(number, "warmup", n, p));
     connection.insert(
-        "series (measurement, part, number, t, seconds, read_iops, write_iops, read_mib_per_s, write_mib_per_s, \
-         read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors)",
+        "series (measurement, part, number, t, seconds, read_iops, write_iops, read_mib_per_s, \
+         write_mib_per_s, read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors)",
         window.chain(warmup).collect(),
     )?;
     let mut first: HashMap<&str, &str> = HashMap::new();
@@ -180,9 +182,10 @@ fn point(measurement: i64, part: &str, number: usize, point: &results::Point) ->
 /// Notes that an experiment goes on. Must be within a transaction.
 pub(crate) fn go_on(connection: &Connection, id: &str) -> Result<(), HistoryError> {
     end(connection, id, None, None)?;
-    // The result of before says nothing of what is measured from now on; it is made again at the end.
-    let sql = "UPDATE documents SET document = NULL \
-               WHERE experiment = (SELECT number FROM experiments WHERE id = $1)";
+    // The result of before says nothing of what is measured from now on; it is made again at the
+    // end.
+    let sql = "UPDATE documents SET document = NULL WHERE experiment = (SELECT number FROM \
+               experiments WHERE id = $1)";
     connection.execute(sql, values![id]).map(drop)
 }
 
@@ -212,8 +215,9 @@ pub(crate) fn finish(connection: &Connection, document: &Document) -> Result<(),
     let targets: Vec<String> =
         document.targets().iter().map(|path| path.display().to_string()).collect();
     let environment = document.environment();
-    let sql = "UPDATE experiments SET status = $1, finished = $2, title = $3, tool_version = $4, host = $5, \
-               targets = $6, device = $7, file_bytes = $8, words = $9 WHERE number = $10";
+    let sql = "UPDATE experiments SET status = $1, finished = $2, title = $3, tool_version = $4, \
+               host = $5, targets = $6, device = $7, file_bytes = $8, words = $9 WHERE number = \
+               $10";
     let (title, targets) = (document.title(), targets.join(", "));
     let (host, device) = (environment.hostname(), environment.device());
     let text = |part: &Option<String>| part.clone().unwrap_or_default();
@@ -247,7 +251,8 @@ pub(crate) fn end_of(document: &Document) -> Option<String> {
     started.checked_add(length).ok().map(|end| end.to_string())
 }
 
-/// Keeps those measurements of a result that are not kept yet, or otherwise; all of them, as they are kept.
+/// Keeps those measurements of a result that are not kept yet, or otherwise; all of them, as they
+/// are kept.
 fn keep_the_rest(
     connection: &Connection,
     id: &str,

@@ -1,7 +1,9 @@
-//! Recordings while they are recorded: each point is kept as it comes, so that whatever ends the program leaves what came before.
+//! Recordings while they are recorded: each point is kept as it comes, so that whatever ends the
+//! program leaves what came before.
 //!
-//! The plan of such an experiment is its document without points. They go through the connection that waits for no disk: a crash of
-//! the program loses nothing, one of the system the last moments.
+//! The plan of such an experiment is its document without points. They go through the connection
+//! that waits for no disk: a crash of the program loses nothing, one of the system the last
+//! moments.
 
 use results::{Document, Experiment, RecordedPoint, Recording};
 
@@ -21,9 +23,9 @@ pub(crate) fn keep(
     point: &RecordedPoint,
 ) -> Result<(), HistoryError> {
     let text = serde_json::to_string(point).map_err(|e| unreadable(connection, id, &e))?;
-    let sql = "INSERT INTO recording_points (experiment, number, point) \
-               SELECT number, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM experiments WHERE id = $3 \
-               ON CONFLICT (experiment, number) DO UPDATE SET point = excluded.point";
+    let sql = "INSERT INTO recording_points (experiment, number, point) SELECT number, CAST($1 AS \
+               BIGINT), CAST($2 AS TEXT) FROM experiments WHERE id = $3 ON CONFLICT (experiment, \
+               number) DO UPDATE SET point = excluded.point";
     connection.execute(sql, values![number, text, id])?;
     if number % LOGGED == LOGGED - 1 && connection.as_sqlite().is_some() {
         // As far as nobody needs it; without waiting for anybody.
@@ -44,25 +46,26 @@ pub(crate) fn replace(
 
 /// Takes the points of an experiment away, which are in its document now.
 pub(crate) fn forget(connection: &Connection, id: &str) -> Result<(), HistoryError> {
-    let sql = "DELETE FROM recording_points \
-               WHERE experiment = (SELECT number FROM experiments WHERE id = $1)";
+    let sql = "DELETE FROM recording_points WHERE experiment = (SELECT number FROM experiments \
+               WHERE id = $1)";
     connection.execute(sql, values![id]).map(drop)
 }
 
-/// What there is of a recording that never came to its end; none where the experiment is no recording.
+/// What there is of a recording that never came to its end; none where the experiment is no
+/// recording.
 pub(crate) fn unfinished(
     connection: &Connection,
     id: &str,
 ) -> Result<Option<Document>, HistoryError> {
-    let sql = "SELECT d.plan FROM experiments e JOIN documents d ON d.experiment = e.number \
-               WHERE e.id = $1 AND e.kind = 'monitor' AND d.document IS NULL";
+    let sql = "SELECT d.plan FROM experiments e JOIN documents d ON d.experiment = e.number WHERE \
+               e.id = $1 AND e.kind = 'monitor' AND d.document IS NULL";
     let Some(plan) = connection.query_one(sql, values![id], Row::take::<String>)? else {
         return Ok(None);
     };
     let wrong = |error: serde_json::Error| unreadable(connection, id, &error);
     let mut document: Experiment<Recording> = serde_json::from_str(&plan).map_err(wrong)?;
-    let sql = "SELECT p.point FROM recording_points p JOIN experiments e ON e.number = p.experiment \
-               WHERE e.id = $1 ORDER BY p.number";
+    let sql = "SELECT p.point FROM recording_points p JOIN experiments e ON e.number = \
+               p.experiment WHERE e.id = $1 ORDER BY p.number";
     for text in connection.query(sql, values![id], Row::take::<String>)? {
         document.conclusion.points.push(serde_json::from_str(&text).map_err(wrong)?);
     }

@@ -16,7 +16,8 @@ use crate::value::{Row, values};
 
 /// What the header of the file says of its content: "iosd".
 const APPLICATION_ID: i32 = 0x696F_7364;
-/// How an SQLite file begins, and where in its header the application's number is (SQLite, "Database File Format").
+/// How an SQLite file begins, and where in its header the application's number is (SQLite,
+/// "Database File Format").
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const APPLICATION_AT: usize = 68;
 const HEADER_BYTES: usize = 100;
@@ -62,11 +63,12 @@ const LOCK: i64 = 0x696F_7364;
 /// What a version changes.
 type Step = fn(&Connection) -> Result<(), HistoryError>;
 
-/// The version whose tables hold a measurement's columns from the beginning; those of later figures are added.
+/// The version whose tables hold a measurement's columns from the beginning; those of later figures
+/// are added.
 const FIRST_COLUMNS: u32 = 2;
 
-/// What leads to each version, besides the columns of the figures that came with it. An entry never changes once it was
-/// released.
+/// What leads to each version, besides the columns of the figures that came with it. An entry never
+/// changes once it was released.
 const STEPS: [(u32, Step); 2] = [
     // A place without tables gets those of version 2 at once.
     (2, |connection| connection.batch(&spell(TABLES, connection))),
@@ -111,8 +113,8 @@ fn spell(sql: &str, connection: &Connection) -> String {
     })
 }
 
-/// Refuses a file that is not a history, by its header, before SQLite opens it: opening alone may write. Returns
-/// whether there is anything at all.
+/// Refuses a file that is not a history, by its header, before SQLite opens it: opening alone may
+/// write. Returns whether there is anything at all.
 pub(crate) fn refuse_foreign(path: &Path) -> Result<bool, HistoryError> {
     // A file that this process has open passed when it was opened.
     opened::look(path, read_header).unwrap_or(Ok(true))
@@ -151,10 +153,11 @@ pub(crate) fn bring_up_to_date(connection: &Connection) -> Result<(), HistoryErr
         if sqlite.is_readonly("main").unwrap_or(false) {
             return Ok(());
         }
-        // Readers do not wait for writers. WAL comes after the tables: from the first moment on, the header of the file
-        // itself says whose it is.
+        // Readers do not wait for writers. WAL comes after the tables: from the first moment on,
+        // the header of the file itself says whose it is.
         connection.query("PRAGMA journal_mode = WAL", &[], |_| Ok(()))?;
-        // From its first read in this mode on, a connection has a lock that says that the file is in use.
+        // From its first read in this mode on, a connection has a lock that says that the file is
+        // in use.
         read()?;
     }
     Ok(())
@@ -225,8 +228,8 @@ fn has_table(connection: &Connection, name: &str) -> Result<bool, HistoryError> 
         connection.query(sql, values![name], |_| Ok(()))?
     } else {
         let sql = format!(
-            "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = '{POSTGRES_SCHEMA}' \
-             AND CAST(tablename AS TEXT) = $1"
+            "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = '{POSTGRES_SCHEMA}' AND \
+             CAST(tablename AS TEXT) = $1"
         );
         connection.query(&sql, values![name], |_| Ok(()))?
     };

@@ -1,7 +1,7 @@
 //! A result without its measurements: their names stand for them.
 //!
-//! A result may show less of a measurement than is kept of it: a sweep leaves out the threads of its cells. What is kept
-//! stays whole, and with the name stands what the result leaves out.
+//! A result may show less of a measurement than is kept of it: a sweep leaves out the threads of
+//! its cells. What is kept stays whole, and with the name stands what the result leaves out.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,11 @@ use crate::parts::escaped;
 const NAME: &str = "measurement";
 const LEFT_OUT: &str = "left_out";
 
-/// What a measurement in a result leaves out of the one that is kept; none where it says anything else.
+/// What a measurement in a result leaves out of the one that is kept; none where it says anything
+/// else.
 ///
-/// Each is a list: the place as a JSON pointer, and the nothing that is there (null, or an empty list), if any.
+/// Each is a list: the place as a JSON pointer, and the nothing that is there (null, or an empty
+/// list), if any.
 pub(crate) fn left_out(kept: &Json, shown: &Json) -> Option<Vec<Json>> {
     // Nearly always, and found without making the name of every place.
     if kept == shown {
@@ -177,7 +179,8 @@ mod tests {
             choices in prop::collection::vec(0_u8..5, 0..40),
         ) {
             let id = "m";
-            let whole = |rest: Json| json!({ "schema": results::MEASUREMENT_SCHEMA, "id": id, "rest": rest });
+            let whole = |rest: Json| json!({ "schema": results::MEASUREMENT_SCHEMA, "id": id,
+                "rest": rest });
             let shown = whole(less(&kept, &mut choices.into_iter()));
             let kept = HashMap::from([(id.to_owned(), whole(kept))]);
             let result = json!({ "cells": [shown] });
@@ -189,7 +192,8 @@ mod tests {
         }
 
         #[test]
-        fn no_text_of_a_store_is_a_panic(value in any_json(), out in any_json(), place in "[a-c~/0-9]{0,6}") {
+        fn no_text_of_a_store_is_a_panic(value in any_json(), out in any_json(),
+            place in "[a-c~/0-9]{0,6}") {
             let kept = HashMap::from([("m".to_owned(), value)]);
             for out in [out, json!([place]), json!([place, null])] {
                 let mut there = json!({ NAME: "m", LEFT_OUT: [out] });

@@ -14,7 +14,8 @@ use crate::compare::figures::of_measurement;
 use crate::compare::loads::{is_whole, title, with_depth};
 use crate::published;
 
-/// A figure of one measurement with its date, and what must be the same for it to be in one series with another.
+/// A figure of one measurement with its date, and what must be the same for it to be in one series
+/// with another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated {
     /// Unique name of the result it is in.
@@ -40,7 +41,8 @@ pub struct Dated {
 }
 
 impl Dated {
-    /// The figure of a measurement as a list has it; none where it did not run to its end, or does not have the figure.
+    /// The figure of a measurement as a list has it; none where it did not run to its end, or does
+    /// not have the figure.
     #[must_use]
     pub fn of(load: Load, figure: Figure) -> Option<Self> {
         let value = figure.field()?.column.and_then(|column| (column.of)(&load).number());
@@ -111,18 +113,19 @@ pub fn trend(dated: Vec<Dated>, figure: Figure, tool_version: &str) -> Trend {
         warnings: versions(&loads).into_iter().collect(),
         loads,
         method: vec![
-            "A series holds one load on one target of one host, with one value for each result: the geometric mean of its runs."
+            "A series holds one load on one target of one host, with one value for each result: \
+             the geometric mean of its runs."
                 .to_owned(),
             format!(
-                "Changes of level are found by e-divisive means with a t-test in series of {FEWEST} results or more; a level has \
-                 at least three, and a change at least 1 %."
+                "Changes of level are found by e-divisive means with a t-test in series of \
+                 {FEWEST} results or more; a level has at least three, and a change at least 1 %."
             ),
         ],
     }
 }
 
-/// Series whose words are alike differ in something that those leave out: the name of their conditions tells them apart,
-/// and finds one of them by `--load`.
+/// Series whose words are alike differ in something that those leave out: the name of their
+/// conditions tells them apart, and finds one of them by `--load`.
 fn tell_apart(loads: &mut [TrendLoad]) {
     let words = |l: &TrendLoad| (l.title.clone(), l.host.clone(), l.target.clone(), l.file_bytes);
     let mut seen = BTreeMap::new();
@@ -215,7 +218,8 @@ fn explain(points: &[TrendPoint], changes: &[ChangePoint], figure: Figure) -> St
     format!("{results}; {}", parts.join("; "))
 }
 
-/// The version of iosonde, or the other tool that a result was imported from, which has its name in front.
+/// The version of iosonde, or the other tool that a result was imported from, which has its name in
+/// front.
 fn measured_by(tool_version: &str) -> String {
     let iosonde = tool_version.starts_with(|c: char| c.is_ascii_digit());
     format!("with {}{tool_version}", if iosonde { "iosonde " } else { "" })
@@ -241,6 +245,8 @@ fn versions(loads: &[TrendLoad]) -> Option<String> {
         load.points.windows(2).any(|pair| pair[0].tool_version != pair[1].tool_version)
     });
     mixed.then(|| {
-        "Series hold results of several versions of a tool; a change at a new version may be one of the tool".to_owned()
+        "Series hold results of several versions of a tool; a change at a new version may be one \
+         of the tool"
+            .to_owned()
     })
 }

@@ -14,7 +14,8 @@ use crate::read::Extent;
 use crate::value::{Row, values};
 use crate::{opened, read, schema};
 
-/// All pages at once. Others write meanwhile, into the log; in parts, what they write would begin the copy anew each time.
+/// All pages at once. Others write meanwhile, into the log; in parts, what they write would begin
+/// the copy anew each time.
 const PAGES: i32 = -1;
 /// How long to wait where somebody has the file for himself.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -39,14 +40,14 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, HistoryError
             wrong.push(format!("{count} rows of `{table}` belong to no row of `{parent}`"));
         }
     }
-    let sql = "SELECT e.id FROM experiments e WHERE e.measurements <> \
-               (SELECT count(*) FROM measurements m WHERE m.experiment = e.number) ORDER BY e.id";
+    let sql = "SELECT e.id FROM experiments e WHERE e.measurements <> (SELECT count(*) FROM \
+               measurements m WHERE m.experiment = e.number) ORDER BY e.id";
     for id in connection.query(sql, &[], Row::take::<String>)? {
         wrong.push(format!("`{id}` has another number of measurements than it says"));
     }
-    let sql = "SELECT e.id, count(*) FROM measurements m JOIN experiments e ON e.number = m.experiment \
-               LEFT JOIN measurement_documents d ON d.measurement = m.number \
-               WHERE d.measurement IS NULL GROUP BY e.id ORDER BY e.id";
+    let sql = "SELECT e.id, count(*) FROM measurements m JOIN experiments e ON e.number = \
+               m.experiment LEFT JOIN measurement_documents d ON d.measurement = m.number WHERE \
+               d.measurement IS NULL GROUP BY e.id ORDER BY e.id";
     let read = |row: &mut Row| Ok((row.take::<String>()?, row.take::<u64>()?));
     for (id, count) in connection.query(sql, &[], read)? {
         wrong.push(format!("{count} measurements of `{id}` have lost their documents"));

@@ -27,8 +27,8 @@ fn change(comparison: &Comparison, figure: Figure) -> Option<Change> {
     found.compared.as_ref().map(|c| c.verdict)
 }
 
-/// Document 003: a test file of 256 MB in the controller's cache gave 19 871 IOPS, one of 128 GB 2 681, and the file was not
-/// mentioned.
+/// Document 003: a test file of 256 MB in the controller's cache gave 19 871 IOPS, one of 128 GB 2
+/// 681, and the file was not mentioned.
 #[test]
 fn a_small_file_is_no_faster_storage() {
     let small = [single(load(256 << 20, &Stream::default(), 19_871.0))];
@@ -41,7 +41,8 @@ fn a_small_file_is_no_faster_storage() {
     assert!(found.loads[0].figures.iter().all(|f| f.compared.is_none()));
     let (a, b) = (found.loads[0].figures[0].a.mean, found.loads[0].figures[0].b.mean);
     assert!((a - 2_681.0).abs() < 1e-6 && (b - 19_871.0).abs() < 1e-6);
-    // Who insists gets figures, still under what differs, and one run on each side still tells nothing.
+    // Who insists gets figures, still under what differs, and one run on each side still tells
+    // nothing.
     let anyway = with(&large, &small, true, &Noise::default());
     assert!(!anyway.withheld);
     assert_eq!(names(&anyway), ["file size"]);

@@ -53,8 +53,8 @@ fn other_loads_and_few_dates_stay_apart() {
     assert!(of(&[], Figure::Iops).loads.is_empty());
 }
 
-/// Two loads that differed only in the part of the file that they used stood under one heading, and nothing told which was
-/// which.
+/// Two loads that differed only in the part of the file that they used stood under one heading, and
+/// nothing told which was which.
 #[test]
 fn loads_of_the_same_words_are_told_apart() {
     let part = Stream { offset_bytes: workload::Bytes(1 << 20), ..Stream::default() };
@@ -97,7 +97,8 @@ fn measured() -> Vec<Document> {
     vec![runs("best", "2026-11-01T00:00:00Z", all)]
 }
 
-/// What the columns of these results are evidence for: `iosonde history drift` asks the history for such rows.
+/// What the columns of these results are evidence for: `iosonde history drift` asks the history for
+/// such rows.
 fn capacities(documents: &[Document]) -> Capacities {
     let row = |d: &Document, m: &Measurement| Load::of(m, d.id(), d.kind(), 0);
     let loads: Vec<Load> = documents
@@ -107,9 +108,10 @@ fn capacities(documents: &[Document]) -> Capacities {
     Capacities::of(&loads)
 }
 
-/// There were two rules for what a load is evidence for. The one that was tested took a sequential run of DiskSpd for
-/// random reads; the one that `history drift` used took 90 % random I/Os for sequential ones. Either would have said
-/// that the device can do more, or less, than it was measured to do.
+/// There were two rules for what a load is evidence for. The one that was tested took a sequential
+/// run of DiskSpd for random reads; the one that `history drift` used took 90 % random I/Os for
+/// sequential ones. Either would have said that the device can do more, or less, than it was
+/// measured to do.
 #[test]
 fn the_order_that_a_load_really_had_says_what_it_is_evidence_for() {
     let order = |access| DiskspdOrder {

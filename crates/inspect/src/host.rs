@@ -26,7 +26,8 @@ pub struct Host {
     pub virtualization: Option<String>,
     /// Where the kernel takes the time from, such as `tsc` or `kvm-clock`.
     pub clocksource: Option<String>,
-    /// The machine's maker and model, as its firmware has them; clouds write the type of the instance here.
+    /// The machine's maker and model, as its firmware has them; clouds write the type of the
+    /// instance here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// Settings of the kernel that storage depends on; None in documents of older versions.
@@ -41,13 +42,16 @@ pub struct Host {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Settings {
-    /// How readily the kernel takes memory of programs for its page cache, 0 to 200 (`vm.swappiness`).
+    /// How readily the kernel takes memory of programs for its page cache, 0 to 200
+    /// (`vm.swappiness`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swappiness: Option<u64>,
-    /// Percent of memory that may be dirty before writers have to wait (`vm.dirty_ratio`); 0 where bytes are set.
+    /// Percent of memory that may be dirty before writers have to wait (`vm.dirty_ratio`); 0 where
+    /// bytes are set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_ratio_percent: Option<u64>,
-    /// Percent of memory that may be dirty before it is written back (`vm.dirty_background_ratio`); 0 where bytes are set.
+    /// Percent of memory that may be dirty before it is written back (`vm.dirty_background_ratio`);
+    /// 0 where bytes are set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_background_percent: Option<u64>,
     /// Bytes that may be dirty before writers have to wait (`vm.dirty_bytes`).

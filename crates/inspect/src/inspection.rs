@@ -34,7 +34,8 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// All findings with the target they are about, the most serious first; None for the machine or several targets.
+    /// All findings with the target they are about, the most serious first; None for the machine or
+    /// several targets.
     #[must_use]
     pub fn all_findings(&self) -> Vec<(Option<&Inspected>, &Finding)> {
         let of_targets =
@@ -72,7 +73,8 @@ pub struct Disk {
     pub partitions: Vec<Partition>,
     /// What it says about its own state; None where it is not told or must not be asked.
     pub health: Option<Health>,
-    /// Interrupts since the machine was started, by processor; empty where they cannot be told apart.
+    /// Interrupts since the machine was started, by processor; empty where they cannot be told
+    /// apart.
     pub interrupts: Vec<u64>,
 }
 

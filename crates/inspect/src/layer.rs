@@ -59,8 +59,8 @@ pub struct Layer {
     /// The name that people gave it: that of a logical volume, of a multipath device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The lines of its table, for a layer of the device mapper; only the administrator may read it, and those of
-    /// encryption are left out.
+    /// The lines of its table, for a layer of the device mapper; only the administrator may read
+    /// it, and those of encryption are left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub table: Vec<String>,
     /// Where it begins, for a partition.
@@ -156,7 +156,8 @@ pub struct StoragePath {
     /// Where it goes: the controller's address, or the adapter, bus, target and unit (`1:0:0:3`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Whether it is the best way for I/O, where that is told: `optimized`, `active/optimized`, `standby`, …
+    /// Whether it is the best way for I/O, where that is told: `optimized`, `active/optimized`,
+    /// `standby`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,
 }

@@ -56,7 +56,8 @@ pub enum InspectError {
         source: io::Error,
     },
     /// The target is a pipe, a socket or the like.
-    #[error("{} is neither a directory nor a file nor a device, so it has no storage", path.display())]
+    #[error("{} is neither a directory nor a file nor a device, so it has no \
+        storage", path.display())]
     NotStorage {
         /// The target as given.
         path: PathBuf,
@@ -107,8 +108,9 @@ impl Inspector {
         platform::storage(&self.root, target)
     }
 
-    /// Everything that can be found out about targets without changing anything: their storage, where a file lies, how
-    /// the disks say they are. All mounted file systems on block devices, and all other disks, where none is named.
+    /// Everything that can be found out about targets without changing anything: their storage,
+    /// where a file lies, how the disks say they are. All mounted file systems on block devices,
+    /// and all other disks, where none is named.
     ///
     /// Findings carry their reasons. A target that cannot be examined is an error.
     pub fn inspection(&self, request: &Request) -> Result<Inspection, InspectError> {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The way to a device, as far as the system shows it. Speeds are in the words of their bus: `8.0 GT/s`, `6.0 Gbps`.
+/// The way to a device, as far as the system shows it. Speeds are in the words of their bus:
+/// `8.0 GT/s`, `6.0 Gbps`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Link {
@@ -38,7 +39,8 @@ pub struct Link {
     pub state: Option<String>,
 }
 
-/// The number a speed begins with, in thousands of millions for a second; None where it is no such text.
+/// The number a speed begins with, in thousands of millions for a second; None where it is no such
+/// text.
 #[must_use]
 pub fn giga_per_s(speed: &str) -> Option<f64> {
     let speed = speed.trim();

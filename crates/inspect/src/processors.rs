@@ -11,7 +11,8 @@ pub struct Processor {
     pub socket: u32,
     /// The NUMA node.
     pub node: u32,
-    /// How fast it is beside others of the machine: the kernel's capacity, 1024 for the fastest; 0 where all are alike.
+    /// How fast it is beside others of the machine: the kernel's capacity, 1024 for the fastest; 0
+    /// where all are alike.
     pub capacity: u32,
 }
 

@@ -1,6 +1,8 @@
-//! The rules by which a set-up is judged: why each matters for a database, and where that is written.
+//! The rules by which a set-up is judged: why each matters for a database, and where that is
+//! written.
 //!
-//! When a rule applies is decided where the facts are (`linux/findings`); docs/inspect.md lists all of them.
+//! When a rule applies is decided where the facts are (`linux/findings`); docs/inspect.md lists all
+//! of them.
 
 /// A rule by which a set-up is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +32,10 @@ const fn of(code: &'static str, why: &'static str, source: &'static str) -> Rule
 }
 
 const RUTHRUFF: &str = "M. Ruthruff, Predeployment I/O Best Practices (Microsoft, 2007)";
-const ALIGNMENT: &str = "Disk Partition Alignment Best Practices for SQL Server (Microsoft, 2009); Predeployment I/O Best Practices";
-const SQL_SERVER_LINUX: &str = "Performance best practices and configuration guidelines for SQL Server on Linux (Microsoft Learn)";
+const ALIGNMENT: &str = "Disk Partition Alignment Best Practices for SQL Server (Microsoft, \
+                         2009); Predeployment I/O Best Practices";
+const SQL_SERVER_LINUX: &str = "Performance best practices and configuration guidelines for SQL \
+                                Server on Linux (Microsoft Learn)";
 const POSTGRES_RELIABILITY: &str = "PostgreSQL documentation, Reliability";
 const CACHE_CONTROL: &str =
     "Linux kernel documentation, Explicit volatile write back cache control";
@@ -46,48 +50,56 @@ const NVME: &str = "NVM Express Base Specification, SMART / Health Information l
 static RULES: &[Rule] = &[
     of(
         "alignment-offset",
-        "Pages then lie across two blocks or stripes of what is below, and each costs two I/Os there.",
+        "Pages then lie across two blocks or stripes of what is below, and each costs two I/Os \
+         there.",
         ALIGNMENT,
     ),
     of(
         "allocation-unit",
-        "A unit smaller than a database's page lets one page lie in several places, and costs space to keep track of \
-         them.",
+        "A unit smaller than a database's page lets one page lie in several places, and costs \
+         space to keep track of them.",
         "Predeployment I/O Best Practices (64 KiB on NTFS); ext4(5), mkfs.xfs(8)",
     ),
     of(
         "cache-volume",
-        "What fits the cache is fast and the rest is not: figures depend on how much of the database was in use.",
+        "What fits the cache is fast and the rest is not: figures depend on how much of the \
+         database was in use.",
         "lvmcache(7); Linux kernel documentation, bcache",
     ),
     of(
         "clock-source",
-        "A database that times its I/O reads the clock at each one; this clock costs a microsecond or more.",
+        "A database that times its I/O reads the clock at each one; this clock costs a \
+         microsecond or more.",
         "PostgreSQL documentation, pg_test_timing",
     ),
     of(
         "compressing-device",
-        "Pages of a database compress, test data does not, and how fast the device is depends on that.",
+        "Pages of a database compress, test data does not, and how fast the device is depends on \
+         that.",
         "Linux kernel documentation, dm-vdo and zram",
     ),
     of(
         "compression",
-        "Pages of a database compress, test data does not; and each change of a page is written to a new place.",
+        "Pages of a database compress, test data does not; and each change of a page is written \
+         to a new place.",
         "btrfs(5); zfsprops(7)",
     ),
     of(
         "copy-on-write",
-        "Each change of a page goes to a new place: files fragment, and sequential scans become random.",
+        "Each change of a page goes to a new place: files fragment, and sequential scans become \
+         random.",
         "btrfs(5), nodatacow; PostgreSQL documentation, Creating a Database Cluster: File Systems",
     ),
     of(
         "cpu-governor",
-        "A processor that sleeps or is slow when an I/O is done answers late: at low depth this is most of the latency.",
+        "A processor that sleeps or is slow when an I/O is done answers late: at low depth this \
+         is most of the latency.",
         SQL_SERVER_LINUX,
     ),
     of(
         "data-journal",
-        "All data is written twice and direct I/O is silently buffered; the database's own log does the same job.",
+        "All data is written twice and direct I/O is silently buffered; the database's own log \
+         does the same job.",
         "ext4(5)",
     ),
     of(
@@ -98,29 +110,32 @@ static RULES: &[Rule] = &[
     of("device-read-only", "No database can write here.", BLOCK_ABI),
     of(
         "dirty-limits",
-        "Gigabytes of dirty pages are written in one burst at a checkpoint or when the limit is met, and every other \
-         I/O waits behind them.",
+        "Gigabytes of dirty pages are written in one burst at a checkpoint or when the limit is \
+         met, and every other I/O waits behind them.",
         VM,
     ),
     of(
         "emulated-sectors",
-        "The device reads a whole block to change a part of it: log records of 512 bytes cost a rotation or a slow \
-         internal cycle.",
+        "The device reads a whole block to change a part of it: log records of 512 bytes cost a \
+         rotation or a slow internal cycle.",
         "SQL Server storage guide (4 KiB disks, trace flag 1800)",
     ),
     of(
         "encryption",
-        "Each I/O costs processor time on the way, which the figures hold; small I/Os may be handed to other threads.",
+        "Each I/O costs processor time on the way, which the figures hold; small I/Os may be \
+         handed to other threads.",
         "cryptsetup(8), performance options",
     ),
     of(
         "file-fragmented",
-        "Sequential reads of a file in many pieces become random ones, and large I/Os are cut at each end of a piece.",
+        "Sequential reads of a file in many pieces become random ones, and large I/Os are cut at \
+         each end of a piece.",
         "e4defrag(8); xfs_fsr(8)",
     ),
     of(
         "file-shared",
-        "The first write to a shared block makes a copy elsewhere: it is slower than all later ones.",
+        "The first write to a shared block makes a copy elsewhere: it is slower than all later \
+         ones.",
         "ioctl_ficlonerange(2)",
     ),
     of(
@@ -135,19 +150,20 @@ static RULES: &[Rule] = &[
     ),
     of(
         "file-system-stripe",
-        "A file system that knows the stripe begins large files on its edge, so that long writes fill whole stripes and \
-         parity need not be read.",
+        "A file system that knows the stripe begins large files on its edge, so that long writes \
+         fill whole stripes and parity need not be read.",
         "mkfs.xfs(8), su and sw; mke2fs(8), stride and stripe_width",
     ),
     of(
         "file-unwritten",
-        "Reading what was never written touches no medium; the first write to it changes metadata, too.",
+        "Reading what was never written touches no medium; the first write to it changes \
+         metadata, too.",
         "Linux kernel documentation, FIEMAP",
     ),
     of(
         "flush-disabled",
-        "The disk's cache loses what it holds when power fails, and the kernel does not tell it to flush: commits \
-         that were acknowledged are gone.",
+        "The disk's cache loses what it holds when power fails, and the kernel does not tell it \
+         to flush: commits that were acknowledged are gone.",
         POSTGRES_RELIABILITY,
     ),
     of("health-critical", "The device says that it is failing.", NVME),
@@ -163,17 +179,20 @@ static RULES: &[Rule] = &[
     ),
     of(
         "link-below-capability",
-        "Everything that passes has to share the slower link: throughput ends there, whatever the device can do.",
+        "Everything that passes has to share the slower link: throughput ends there, whatever the \
+         device can do.",
         LINK,
     ),
     of(
         "link-lowered",
-        "The speed of the link was lowered after errors on it: a cable, a backplane or a connector is bad.",
+        "The speed of the link was lowered after errors on it: a cable, a backplane or a \
+         connector is bad.",
         "Linux kernel documentation, libata",
     ),
     of(
         "loop-buffered",
-        "Writes to the loop device end in the cache of the file system below and are written again later.",
+        "Writes to the loop device end in the cache of the file system below and are written \
+         again later.",
         "losetup(8), --direct-io",
     ),
     of(
@@ -193,8 +212,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "network-file-system",
-        "Other hosts, the network and the server's cache are part of each figure, and locks and flushes go over the \
-         network.",
+        "Other hosts, the network and the server's cache are part of each figure, and locks and \
+         flushes go over the network.",
         "PostgreSQL documentation, Creating a Database Cluster: File Systems",
     ),
     of(
@@ -204,7 +223,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "no-write-barrier",
-        "A flush that does not reach the disk's cache is no flush: commits may be lost, and their order with them.",
+        "A flush that does not reach the disk's cache is no flush: commits may be lost, and their \
+         order with them.",
         POSTGRES_RELIABILITY,
     ),
     of(
@@ -214,7 +234,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "partition-misaligned",
-        "A page of the database may touch one disk block or stripe more than it needs, and each such page costs two I/Os there.",
+        "A page of the database may touch one disk block or stripe more than it needs, and each \
+         such page costs two I/Os there.",
         ALIGNMENT,
     ),
     of(
@@ -240,7 +261,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "queue-depth-small",
-        "Host bus adapters come with 8 to 32; 64 or more gave substantially more throughput under a database's load.",
+        "Host bus adapters come with 8 to 32; 64 or more gave substantially more throughput under \
+         a database's load.",
         RUTHRUFF,
     ),
     of(
@@ -250,7 +272,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "raid-degraded",
-        "Data is missing a copy or its parity; reads are made from the other disks, and the next failure loses it.",
+        "Data is missing a copy or its parity; reads are made from the other disks, and the next \
+         failure loses it.",
         MD,
     ),
     of(
@@ -261,40 +284,45 @@ static RULES: &[Rule] = &[
     of("raid-mismatches", "Copies or parity disagree: which of them is right cannot be told.", MD),
     of(
         "raid-no-bitmap",
-        "After a crash all of it is read and written again, and the database runs beside that for hours.",
+        "After a crash all of it is read and written again, and the database runs beside that for \
+         hours.",
         MD,
     ),
     of(
         "raid-parity",
-        "Each small random write costs two reads and two writes (three with RAID 6); a log and a busy data file feel \
-         it most.",
+        "Each small random write costs two reads and two writes (three with RAID 6); a log and a \
+         busy data file feel it most.",
         RUTHRUFF,
     ),
     of(
         "raid-rebuilding",
-        "The disks are busy with more than the database; figures are not those of the array at rest.",
+        "The disks are busy with more than the database; figures are not those of the array at \
+         rest.",
         MD,
     ),
     of(
         "raid-write-hole",
-        "A crash between data and parity leaves parity that does not match; a disk that fails later takes with it data \
-         that was never written to.",
+        "A crash between data and parity leaves parity that does not match; a disk that fails \
+         later takes with it data that was never written to.",
         PPL,
     ),
     of("read-only", "No database can write here.", "mount(8)"),
     of(
         "scheduler",
-        "A scheduler made for fairness among programs costs processor time for each I/O and may hold some back.",
+        "A scheduler made for fairness among programs costs processor time for each I/O and may \
+         hold some back.",
         "SQL Server on Linux and Linux kernel documentation, Switching scheduler",
     ),
     of(
         "scheduler-rotating",
-        "Without a scheduler, reads wait behind writes and the heads travel further than they need.",
+        "Without a scheduler, reads wait behind writes and the heads travel further than they \
+         need.",
         "Linux kernel documentation, Deadline I/O scheduler",
     ),
     of(
         "shared-devices",
-        "The log's sequential writes and the data's random I/O take the same disks' time, and fail together.",
+        "The log's sequential writes and the data's random I/O take the same disks' time, and \
+         fail together.",
         RUTHRUFF,
     ),
     of(
@@ -309,7 +337,8 @@ static RULES: &[Rule] = &[
     ),
     of(
         "stripe-misaligned",
-        "Long I/Os and pages lie across stripes: disks do double work, and parity has to be read first.",
+        "Long I/Os and pages lie across stripes: disks do double work, and parity has to be read \
+         first.",
         ALIGNMENT,
     ),
     of("swap-on-device", "When memory is short, the database's I/O waits behind swapping.", VM),
@@ -320,19 +349,20 @@ static RULES: &[Rule] = &[
     ),
     of(
         "thin-storage",
-        "The first write to each block finds and clears space, and is slower; and the pool may run out while the file \
-         system still has room, which stops the database.",
+        "The first write to each block finds and clears space, and is slower; and the pool may \
+         run out while the file system still has room, which stops the database.",
         "lvmthin(7)",
     ),
     of(
         "time-not-synchronised",
-        "What happened at the same time on two machines cannot be told, and logs of hosts and arrays do not match.",
+        "What happened at the same time on two machines cannot be told, and logs of hosts and \
+         arrays do not match.",
         "adjtimex(2)",
     ),
     of(
         "transparent-huge-pages",
-        "Making and breaking up large pages takes time at moments nobody chose. PostgreSQL discourages it and Oracle \
-         forbids it; SQL Server wants it left on.",
+        "Making and breaking up large pages takes time at moments nobody chose. PostgreSQL \
+         discourages it and Oracle forbids it; SQL Server wants it left on.",
         "PostgreSQL documentation, huge_pages; Performance best practices for SQL Server on Linux",
     ),
     of(
@@ -353,7 +383,8 @@ static RULES: &[Rule] = &[
     of("worn", "Flash that has used up its rated life may lose data or turn read-only.", NVME),
     of(
         "zoned-device",
-        "Writes have to follow the zones' order: random writes are rewritten by the device or refused.",
+        "Writes have to follow the zones' order: random writes are rewritten by the device or \
+         refused.",
         "Linux kernel documentation, zoned block devices",
     ),
 ];

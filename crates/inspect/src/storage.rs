@@ -81,11 +81,12 @@ pub struct FileSystem {
     pub used_percent: f64,
     /// Whether it cannot be written to.
     pub read_only: bool,
-    /// What its journal holds, where the mount options or its kind tell: `ordered`, `writeback`, `journal`,
-    /// `metadata`, `none`.
+    /// What its journal holds, where the mount options or its kind tell: `ordered`, `writeback`,
+    /// `journal`, `metadata`, `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<String>,
-    /// How it compresses, where it does: `zstd:3`; `by property` for ZFS, whose properties are not asked for.
+    /// How it compresses, where it does: `zstd:3`; `by property` for ZFS, whose properties are not
+    /// asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<String>,
     /// Free space that only the administrator may fill, in bytes.
@@ -162,14 +163,15 @@ pub struct Device {
     /// What the kernel says of it: `running`, `offline`, `live`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The cloud's kind of disk, as far as the machine's firmware and the disk's model tell, such as `Amazon EBS`.
+    /// The cloud's kind of disk, as far as the machine's firmware and the disk's model tell, such
+    /// as `Amazon EBS`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cloud: Option<String>,
     /// Queues that the driver has for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u64>,
-    /// Where a request is completed: 0 wherever the interrupt is, 1 on the processors near the one that issued it, 2 on
-    /// that very one.
+    /// Where a request is completed: 0 wherever the interrupt is, 1 on the processors near the one
+    /// that issued it, 2 on that very one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rq_affinity: Option<u64>,
     /// Whether its completions can be polled for.
@@ -196,7 +198,8 @@ pub struct Device {
     /// Whether it says that its space is given out on demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thin: Option<bool>,
-    /// What the disk itself says of its write cache (SCSI and SATA): `write back`, `write through`, …
+    /// What the disk itself says of its write cache (SCSI and SATA): `write back`, `write through`,
+    /// …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_type: Option<String>,
     /// How zones have to be written, where it has any: `host-managed`, `host-aware`.

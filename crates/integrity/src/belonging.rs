@@ -1,8 +1,10 @@
-//! Whether the run of a ledger wrote the files that it names, before everything in them is called wrong.
+//! Whether the run of a ledger wrote the files that it names, before everything in them is called
+//! wrong.
 //!
-//! A ledger knows its files by name, size and inode, which stay the same when another run uses the files again or somebody copies
-//! others over them. Pages and log blocks carry the identity of their run. This module reads a few of those that the ledger says its
-//! run wrote. Damage is left to the phases: one page or block of this run is enough for a file to belong.
+//! A ledger knows its files by name, size and inode, which stay the same when another run uses the
+//! files again or somebody copies others over them. Pages and log blocks carry the identity of
+//! their run. This module reads a few of those that the ledger says its run wrote. Damage is left
+//! to the phases: one page or block of this run is enough for a file to belong.
 
 use std::path::PathBuf;
 
@@ -17,7 +19,8 @@ use crate::shared::Shared;
 
 /// So many pages or blocks of a file are read at most, spread over all of it.
 const LOOKED_AT_MAX: usize = 64;
-/// So many must be of another run: a few writes that were lost leave a few old pages in a file that is used again.
+/// So many must be of another run: a few writes that were lost leave a few old pages in a file that
+/// is used again.
 const OTHERS_MIN: usize = 4;
 
 /// Whose a page or a block of a log is.
@@ -43,7 +46,8 @@ pub struct ForeignFile {
 /// Reads some pages and blocks that the run of the ledger has written.
 ///
 /// # Errors
-/// [`crate::KeptError::OtherFiles`] if another run wrote a file, and [`RunError::Open`] if there is no queue to read with.
+/// [`crate::KeptError::OtherFiles`] if another run wrote a file, and [`RunError::Open`] if there is
+/// no queue to read with.
 pub(crate) fn check_files(
     shared: &Shared<'_>,
     logs: &[Option<Log>],

@@ -1,8 +1,9 @@
-//! The bytes of a block of the log: made from the log, the block's number and a seed, so that whoever knows these knows every byte, and what
-//! a block holds that is not as it should be.
+//! The bytes of a block of the log: made from the log, the block's number and a seed, so that
+//! whoever knows these knows every byte, and what a block holds that is not as it should be.
 //!
-//! A block consists of sectors of 512 bytes. Each begins with a stamp of 24 bytes that says which sector of which block of which log of which
-//! run it is, so that a sector is recognised wherever it is found. Incompressible content that no two sectors share follows it.
+//! A block consists of sectors of 512 bytes. Each begins with a stamp of 24 bytes that says which
+//! sector of which block of which log of which run it is, so that a sector is recognised wherever
+//! it is found. Incompressible content that no two sectors share follows it.
 
 use std::sync::Arc;
 
@@ -46,7 +47,8 @@ pub(crate) struct BlockFormat {
 pub enum BlockSector {
     /// What it should.
     Right,
-    /// What the log wrote before, as a part of the block of this number, which lies nowhere else any more.
+    /// What the log wrote before, as a part of the block of this number, which lies nowhere else
+    /// any more.
     Older(u64),
     /// What the log has not written yet, as a part of the block of this number.
     Newer(u64),
@@ -117,12 +119,14 @@ impl BlockFormat {
             .map(|(_, id, index)| (id, index))
     }
 
-    /// Whether a log of another seed wrote this sector. Zeros are a stamp of the seed 0, and nobody's.
+    /// Whether a log of another seed wrote this sector. Zeros are a stamp of the seed 0, and
+    /// nobody's.
     pub(crate) fn is_of_another_seed(&self, sector: &[u8]) -> bool {
         read_any_stamp(sector).is_some_and(|(seed, ..)| seed != self.seed && seed != 0)
     }
 
-    /// The block that a sector is a part of; none if it is of none of this seed. A stamp alone is not what was written with it.
+    /// The block that a sector is a part of; none if it is of none of this seed. A stamp alone is
+    /// not what was written with it.
     pub(crate) fn recognise(&self, sector: &[u8]) -> Option<BlockId> {
         let (id, index) = self.read_stamp(sector)?;
         let mut original = vec![0; SECTOR_BYTES];
@@ -216,7 +220,8 @@ pub(crate) fn name(sectors: &[BlockSector], kept: Persistence) -> PageDamage {
     } else if sectors.iter().all(mine) {
         PageDamage::BitError
     } else if has(&mine) {
-        // A part of it is there, whatever lies beside that: before the log comes round first, nobody knows what that was.
+        // A part of it is there, whatever lies beside that: before the log comes round first,
+        // nobody knows what that was.
         PageDamage::TornPage
     } else if has(&|s| matches!(s, BlockSector::Older(_))) {
         if transient { PageDamage::StaleRead } else { PageDamage::LostWrite }
@@ -296,7 +301,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn flipped_bits_are_bit_errors(flips in prop::collection::hash_set((0usize..BYTES, 0u8..8), 1..20)) {
+        fn flipped_bits_are_bit_errors(flips in prop::collection::hash_set((0usize..BYTES, 0u8..8),
+            1..20)) {
             let mut bytes = block(70);
             for (byte, bit) in &flips {
                 bytes[*byte] ^= 1 << bit;
@@ -313,7 +319,8 @@ mod tests {
                 prop_assert_eq!(format.read_stamp(sector), Some((id, index)));
                 let other = BlockFormat::new(!seed);
                 prop_assert_eq!(other.read_stamp(sector), None);
-                prop_assert!(other.is_of_another_seed(sector) && !format.is_of_another_seed(sector));
+                prop_assert!(other.is_of_another_seed(sector)
+                    && !format.is_of_another_seed(sector));
                 prop_assert!(!other.is_of_another_seed(&[0; SECTOR_BYTES]));
             }
             let mut contents: Vec<&[u8]> = bytes.chunks(SECTOR_BYTES).map(|s| &s[24..32]).collect();
@@ -323,8 +330,10 @@ mod tests {
         }
 
         #[test]
-        fn hostile_blocks_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * BYTES), kept: bool) {
-            let _ = named(&bytes, if kept { Persistence::Persistent } else { Persistence::Transient });
+        fn hostile_blocks_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * BYTES),
+            kept: bool) {
+            let _ = named(&bytes,
+                if kept { Persistence::Persistent } else { Persistence::Transient });
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What is done about a page that is wrong: it is read again, named, and described with all that is known of it.
+//! What is done about a page that is wrong: it is read again, named, and described with all that is
+//! known of it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +15,8 @@ use crate::ledger::Claim;
 use crate::report::FaultReport;
 use crate::shared::Shared;
 
-/// Pages that are wrong are read again so often as the plan says only until there are so many: a file of zeros would take days.
+/// Pages that are wrong are read again so often as the plan says only until there are so many: a
+/// file of zeros would take days.
 const PATIENT_FAULTS: u64 = 20;
 /// Others this often at most.
 const REREADS_LATER: u32 = 2;
@@ -88,8 +90,8 @@ pub(crate) struct Reread {
     pub planned: u32,
 }
 
-/// Reads something that was wrong again, until it is right, or was read often enough, or the run is over. `is_right` has no answer where
-/// it cannot be read.
+/// Reads something that was wrong again, until it is right, or was read often enough, or the run is
+/// over. `is_right` has no answer where it cannot be read.
 pub(crate) fn reread(
     shared: &Shared<'_>,
     is_over: &dyn Fn() -> bool,

@@ -6,7 +6,8 @@ use crate::block::BlockFormat;
 use crate::ledger::Claim;
 use crate::page::{PageFormat, PageId, SECTOR_BYTES, is_of_checksum};
 
-/// So many wrong bits of the 4096 of a sector still make it that sector: of foreign data, about half differ.
+/// So many wrong bits of the 4096 of a sector still make it that sector: of foreign data, about
+/// half differ.
 const DAMAGED_BITS_MAX: u32 = 64;
 
 /// What one sector of a page holds.
@@ -78,7 +79,8 @@ impl Examined {
 pub struct Fault {
     /// The page.
     pub id: PageId,
-    /// The version that it should have; 0 where it should be zeros, because nobody has written it since it came to be.
+    /// The version that it should have; 0 where it should be zeros, because nobody has written it
+    /// since it came to be.
     pub expected_version: u32,
     /// What happened.
     pub damage: PageDamage,
@@ -108,8 +110,9 @@ fn holds(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8], next: &[u8
     format.is_before(PageId { file, page: claim.page }, claim.version, bytes, next)
 }
 
-/// The version that all of a page is of, where it holds what it should; none where it does not, or, after a write that has failed, holds
-/// sectors of that and of the one before. `next` is looked at next.
+/// The version that all of a page is of, where it holds what it should; none where it does not, or,
+/// after a write that has failed, holds sectors of that and of the one before. `next` is looked at
+/// next.
 pub(crate) fn whole_version(
     format: &PageFormat,
     file: u16,
@@ -125,8 +128,9 @@ pub(crate) fn whole_version(
     is_new.then_some(new)
 }
 
-/// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page whose last write has failed, any
-/// sector may be of that write, which is made again with the same bytes.
+/// Looks at what was read of a page that should hold what `claim` says; none if it does. Of a page
+/// whose last write has failed, any sector may be of that write, which is made again with the same
+/// bytes.
 #[must_use]
 pub fn examine(format: &PageFormat, file: u16, claim: &Claim, bytes: &[u8]) -> Option<Examined> {
     let id = PageId { file, page: claim.page };
@@ -183,7 +187,8 @@ fn state(
     }
 }
 
-/// The bits that differ between what should be there and what is, if they are so few that it is still the same.
+/// The bits that differ between what should be there and what is, if they are so few that it is
+/// still the same.
 pub(crate) fn is_nearly(expected: &[u8], found: &[u8]) -> Option<u32> {
     Some(differing_bits(expected, found)).filter(|bits| *bits <= DAMAGED_BITS_MAX)
 }
@@ -195,15 +200,15 @@ fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Whether a version comes behind another one. They go round, from the last to 1, so it is the shorter way that counts; before the first
-/// is 0.
+/// Whether a version comes behind another one. They go round, from the last to 1, so it is the
+/// shorter way that counts; before the first is 0.
 fn is_newer(found: u32, known: u32) -> bool {
     let ahead = (i64::from(found) - i64::from(known)).rem_euclid(i64::from(u32::MAX));
     (1..=i64::from(u32::MAX / 2)).contains(&ahead)
 }
 
-/// Says what happened to a page that was `examined` when it was read first and should hold what `claim` says, and whether reading it again
-/// gave that.
+/// Says what happened to a page that was `examined` when it was read first and should hold what
+/// `claim` says, and whether reading it again gave that.
 #[must_use]
 pub fn classify(file: u16, claim: &Claim, examined: Examined, kept: Persistence) -> Fault {
     let id = PageId { file, page: claim.page };

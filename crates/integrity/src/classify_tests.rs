@@ -37,7 +37,8 @@ fn a_whole_older_page_is_a_lost_write_or_a_stale_read() {
     assert_eq!(damage(format().page(ID, 3), Persistence::Transient), PageDamage::StaleRead);
 }
 
-/// A version that nobody here has written yet was called a lost write: the ledger was older than the data, or another program wrote.
+/// A version that nobody here has written yet was called a lost write: the ledger was older than
+/// the data, or another program wrote.
 #[test]
 fn a_whole_newer_page_is_newer_than_known() {
     let format = format();
@@ -112,7 +113,8 @@ fn a_wrong_checksum_alone_is_told_apart() {
     assert_eq!((fault.damage, fault.examined.first_byte), (PageDamage::ChecksumOnly, 20));
 }
 
-/// A write that the system has failed may have changed all of the page, none, or some of its sectors; nothing else.
+/// A write that the system has failed may have changed all of the page, none, or some of its
+/// sectors; nothing else.
 #[test]
 fn after_a_failed_write_either_version_is_right() {
     let format = format();
@@ -133,7 +135,8 @@ fn after_a_failed_write_either_version_is_right() {
 
 proptest! {
     #[test]
-    fn flipped_bits_are_bit_errors(flips in prop::collection::hash_set((32usize..PAGE, 0u8..8), 1..10)) {
+    fn flipped_bits_are_bit_errors(flips in prop::collection::hash_set((32usize..PAGE, 0u8..8),
+        1..10)) {
         let mut bytes = format().page(ID, 9);
         for (byte, bit) in &flips {
             bytes[*byte] ^= 1 << bit;
@@ -145,11 +148,13 @@ proptest! {
             _ => 0,
         }).sum();
         prop_assert_eq!(bits as usize, flips.len());
-        prop_assert_eq!(fault.examined.first_byte, flips.iter().map(|(byte, _)| *byte).min().unwrap());
+        prop_assert_eq!(fault.examined.first_byte, flips.iter().map(|(byte, _)| *byte).min()
+            .unwrap());
     }
 
     #[test]
-    fn sectors_of_two_versions_are_a_torn_page(new in prop::collection::vec(any::<bool>(), PAGE / 512), before in 1u32..9) {
+    fn sectors_of_two_versions_are_a_torn_page(new in prop::collection::vec(any::<bool>(),
+        PAGE / 512), before in 1u32..9) {
         prop_assume!(new.iter().any(|n| *n) && !new.iter().all(|n| *n));
         let (old, mut bytes) = (format().page(ID, before), format().page(ID, 9));
         for (sector, new) in new.iter().enumerate() {
@@ -160,12 +165,14 @@ proptest! {
         }
         let fault = named(bytes, Persistence::Persistent).unwrap();
         prop_assert_eq!(fault.damage, PageDamage::TornPage);
-        let states = new.iter().map(|n| if *n { SectorState::Right } else { SectorState::Version(before) });
+        let states = new.iter()
+            .map(|n| if *n { SectorState::Right } else { SectorState::Version(before) });
         prop_assert_eq!(fault.examined.sectors, states.collect::<Vec<_>>());
     }
 
     #[test]
-    fn hostile_pages_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * PAGE), unsure: bool) {
+    fn hostile_pages_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2 * PAGE),
+        unsure: bool) {
         let _ = examine(&format(), ID.file, &claim(9, unsure), &bytes);
     }
 }

@@ -1,7 +1,8 @@
 //! What goes on while a run is under way: one stream of events that every display reads.
 //!
-//! Each thread counts into a [`Cell`] of its own, which nobody else writes; another thread adds them up once a second. Counting costs
-//! an I/O some stores to memory that its thread has at hand, and no lock.
+//! Each thread counts into a [`Cell`] of its own, which nobody else writes; another thread adds
+//! them up once a second. Counting costs an I/O some stores to memory that its thread has at hand,
+//! and no lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

@@ -11,7 +11,8 @@ use crate::ledger::{Claim, Ledger};
 /// How a file begins, and whether it becomes shorter and longer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// No page is written before somebody uses it: until then it must be zeros. The file must be one great hole.
+    /// No page is written before somebody uses it: until then it must be zeros. The file must be
+    /// one great hole.
     pub sparse: bool,
     /// How its size changes; none if it does not.
     pub resize: Option<Resize>,
@@ -71,14 +72,18 @@ pub(crate) struct DataFile {
     pub shape: Shape,
     /// It is where changed pages are written to before they are written in their places.
     pub is_area: bool,
-    /// The device reads what is written from the memory of the program, and the operating system copies nothing.
+    /// The device reads what is written from the memory of the program, and the operating system
+    /// copies nothing.
     pub is_direct: bool,
-    /// A read of a page that is in doubt, because a write has failed or was under way when a run was killed, shows what stays there.
+    /// A read of a page that is in doubt, because a write has failed or was under way when a run
+    /// was killed, shows what stays there.
     ///
-    /// That write is over: who reads has the page to himself, an I/O that has returned does nothing any more, and a file of a run that was
-    /// killed is opened only when nobody has it open any more, not even the kernel for that run's last I/Os. Two cases are left out. A
-    /// write through the cache of the operating system that fails may leave the new version in the cache and the old one on the media, and
-    /// that comes back when the cache forgets the other. And nobody can tell when the last I/Os of a killed run on a whole device are done.
+    /// That write is over: who reads has the page to himself, an I/O that has returned does nothing
+    /// any more, and a file of a run that was killed is opened only when nobody has it open any
+    /// more, not even the kernel for that run's last I/Os. Two cases are left out. A write through
+    /// the cache of the operating system that fails may leave the new version in the cache and the
+    /// old one on the media, and that comes back when the cache forgets the other. And nobody can
+    /// tell when the last I/Os of a killed run on a whole device are done.
     pub settles: bool,
     /// Pages that there are now.
     pages: AtomicU64,
@@ -109,8 +114,8 @@ impl DataFile {
         page.saturating_mul(self.page_bytes)
     }
 
-    /// Pages that there are now. Who is going to make the file shorter says so before it claims what is to go, and who claims a page looks
-    /// here behind that: one of the two sees the other.
+    /// Pages that there are now. Who is going to make the file shorter says so before it claims
+    /// what is to go, and who claims a page looks here behind that: one of the two sees the other.
     pub(crate) fn pages(&self) -> u64 {
         self.pages.load(Ordering::SeqCst)
     }
@@ -129,7 +134,8 @@ impl DataFile {
         None
     }
 
-    /// Gives a page back that was read and holds what it should, all of it in this version. Whether it was in doubt until now.
+    /// Gives a page back that was read and holds what it should, all of it in this version. Whether
+    /// it was in doubt until now.
     pub(crate) fn read(&self, claim: &Claim, version: u32) -> bool {
         let settles = claim.unsure && self.settles;
         if settles {

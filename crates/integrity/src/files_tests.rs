@@ -107,11 +107,13 @@ impl Page {
 }
 
 proptest! {
-    /// A page whose write had failed, or was under way at a kill, could hold either version until it was written again, however often one of
-    /// them was read: the other one, and so a write that was lost behind the read, was taken for right.
+    /// A page whose write had failed, or was under way at a kill, could hold either version until
+    /// it was written again, however often one of them was read: the other one, and so a write that
+    /// was lost behind the read, was taken for right.
     #[test]
     fn what_was_read_of_a_page_in_doubt_must_stay(
-        steps in prop::collection::vec(step(), 1..60), first in prop_oneof![Just(1u32), Just(u32::MAX - 3), 1u32..]
+        steps in prop::collection::vec(step(), 1..60),
+            first in prop_oneof![Just(1u32), Just(u32::MAX - 3), 1u32..]
     ) {
         let mut page = Page::new(true, first);
         for step in steps {
@@ -123,7 +125,8 @@ proptest! {
             }
             let before = version.wrapping_sub(1);
             for other in [before, version.wrapping_add(1).max(1)] {
-                prop_assert!(other == 0 || page.is_wrong([other; SECTORS]), "{} after {}", other, version);
+                prop_assert!(other == 0 || page.is_wrong([other; SECTORS]), "{} after \
+                    {}", other, version);
                 let mut torn = [version; SECTORS];
                 torn[1] = other;
                 prop_assert!(other == 0 || page.is_wrong(torn), "{} in {}", other, version);
@@ -131,9 +134,11 @@ proptest! {
         }
     }
 
-    /// What the cache of the operating system shows of a page whose write has failed is not what the media hold, so either may come.
+    /// What the cache of the operating system shows of a page whose write has failed is not what
+    /// the media hold, so either may come.
     #[test]
-    fn through_a_cache_a_page_in_doubt_stays_in_doubt(steps in prop::collection::vec(step(), 0..20), arrived: [bool; SECTORS]) {
+    fn through_a_cache_a_page_in_doubt_stays_in_doubt(steps in prop::collection::vec(step(), 0..20),
+        arrived: [bool; SECTORS]) {
         let mut page = Page::new(false, 9);
         for step in steps {
             page.make(step);

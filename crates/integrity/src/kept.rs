@@ -1,12 +1,16 @@
-//! What a run knows, in a file that outlives it: the version of every page, the blocks of the logs, and how far it has come.
+//! What a run knows, in a file that outlives it: the version of every page, the blocks of the logs,
+//! and how far it has come.
 //!
-//! The file is memory: what is written to it is there whatever ends the program, and costs no I/O of its own. The system keeps such memory
-//! in its cache and writes it back now and then, so it survives the program, and not the machine's losing its power.
+//! The file is memory: what is written to it is there whatever ends the program, and costs no I/O
+//! of its own. The system keeps such memory in its cache and writes it back now and then, so it
+//! survives the program, and not the machine's losing its power.
 //!
-//! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a magic, the version of this layout, the length
-//! of the text, the number of words behind it, a checksum over these and the text, then what else [`State`] names, each with 16 bits that say whether
-//! the word is as it was written; and zeros. The text says what the run was of, so that nothing else is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word for each page, and each thread's part of a log a word for
-//! each place where a block may begin.
+//! The first 4096 bytes are words (eight bytes, little-endian on the systems that have it): a
+//! magic, the version of this layout, the length of the text, the number of words behind it, a
+//! checksum over these and the text, then what else [`State`] names, each with 16 bits that say
+//! whether the word is as it was written; and zeros. The text says what the run was of, so that
+//! nothing else is taken for it. Behind it, at a multiple of 4096 bytes, each data file has a word
+//! for each page, and each thread's part of a log a word for each place where a block may begin.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -76,8 +80,8 @@ const CHANGING_END: usize = State::Resumed as usize + 1;
 const VALUE_BITS: u32 = 48;
 const VALUE_MAX: u64 = (1 << VALUE_BITS) - 1;
 
-/// A number, or the largest that there is room for, as the word of a place: above it are bits that fit to both. It is one store, so a
-/// word is whole whenever the program ends.
+/// A number, or the largest that there is room for, as the word of a place: above it are bits that
+/// fit to both. It is one store, so a word is whole whenever the program ends.
 fn sealed(state: State, value: u64) -> u64 {
     let value = value.min(VALUE_MAX);
     let place = (state as u64 + 1) << VALUE_BITS;
@@ -123,7 +127,8 @@ pub enum KeptError {
     },
     /// There is such a file already.
     #[error(
-        "`{}` exists; if it is a ledger, go on with its run by `--resume {}` or remove what that left by `--clean {}`; otherwise name another file",
+        "`{}` exists; if it is a ledger, go on with its run by `--resume {}` or remove what that \
+            left by `--clean {}`; otherwise name another file",
         path.display(), path.display(), path.display()
     )]
     Exists {
@@ -137,14 +142,16 @@ pub enum KeptError {
         path: PathBuf,
     },
     /// It is something else.
-    #[error("`{}` is no ledger of this version of iosonde; name the file that `--ledger` had made", path.display())]
+    #[error("`{}` is no ledger of this version of iosonde; name the file that `--ledger` had \
+        made", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
     },
     /// It is not as it was written.
     #[error(
-        "the ledger `{}` is damaged: {what}; what it says proves nothing any more: put it back as it was, or remove what its run has left by \
+        "the ledger `{}` is damaged: {what}; what it says proves nothing any more: put it back as \
+            it was, or remove what its run has left by \
          `--clean DIRECTORY` and begin anew", path.display()
     )]
     Damaged {
@@ -155,8 +162,10 @@ pub enum KeptError {
     },
     /// The machine was started anew since.
     #[error(
-        "the machine was started anew since the run of `{}` was killed, and what the ledger had last may not have reached its media: what it \
-         says proves nothing; begin anew, and use `--durability` for what must survive a loss of power", path.display()
+        "the machine was started anew since the run of `{}` was killed, and what the ledger had \
+            last may not have reached its media: what it \
+         says proves nothing; begin anew, and use `--durability` for what must survive a loss of \
+         power", path.display()
     )]
     OtherBoot {
         /// The file.
@@ -172,9 +181,12 @@ pub enum KeptError {
     },
     /// Another run wrote what is in the files.
     #[error(
-        "the ledger `{}` and the files do not belong together: {}. Resume with the ledger of the run that wrote the files, or put this \
-         run's files back. To start afresh, remove both with `--clean {}` and run without `--resume`. If nobody used or replaced the \
-         files since, the storage has lost what this run wrote to them", path.display(), foreign_words(files), path.display()
+        "the ledger `{}` and the files do not belong together: {}. Resume with the ledger of the \
+            run that wrote the files, or put this \
+         run's files back. To start afresh, remove both with `--clean {}` and run without \
+         `--resume`. If nobody used or replaced the \
+         files since, the storage has lost what this run wrote to \
+         them", path.display(), foreign_words(files), path.display()
     )]
     OtherFiles {
         /// The ledger.
@@ -219,7 +231,8 @@ pub(crate) struct Parts {
 }
 
 impl KeptLedger {
-    /// Makes a file for a run of this plan on these places. `about` is handed back to whoever opens it.
+    /// Makes a file for a run of this plan on these places. `about` is handed back to whoever opens
+    /// it.
     pub fn create(
         path: &Path,
         plan: &Plan,
@@ -265,7 +278,8 @@ impl KeptLedger {
         Ok(kept)
     }
 
-    /// Makes a file as large as that of a run of this plan on these places, which need not be there yet, and removes it.
+    /// Makes a file as large as that of a run of this plan on these places, which need not be there
+    /// yet, and removes it.
     ///
     /// # Errors
     /// What [`create`](Self::create) would fail for.
@@ -353,14 +367,16 @@ impl KeptLedger {
         STAGES.into_iter().find(|phase| stage_of(*phase) == stage)
     }
 
-    /// Ends the use of it: everything is on stable media then, and may be gone on with after a new start of the machine.
+    /// Ends the use of it: everything is on stable media then, and may be gone on with after a new
+    /// start of the machine.
     pub fn close(&self) -> Result<(), KeptError> {
         self.flush()?;
         self.set(State::Closed, 1);
         self.flush()
     }
 
-    /// The parts of it for a run of this plan on these places; an error if it was not made for them.
+    /// The parts of it for a run of this plan on these places; an error if it was not made for
+    /// them.
     pub(crate) fn begin(&self, plan: &Plan, places: &[Place]) -> Result<Parts, KeptError> {
         let needs = crate::run::needs(plan, places);
         self.check(plan, places)?;
@@ -515,7 +531,8 @@ fn foreign_words(files: &[ForeignFile]) -> String {
         let ForeignFile { path, looked_at, others } = file;
         let path = path.display();
         format!(
-            "another run wrote {others} of the {looked_at} places that were read in `{path}`, and this run none of them"
+            "another run wrote {others} of the {looked_at} places that were read in `{path}`, and \
+             this run none of them"
         )
     };
     files.iter().map(words).collect::<Vec<_>>().join("; ")

@@ -13,11 +13,14 @@ use crate::platform::Part;
 const BUSY: u64 = 1 << 63;
 /// Set when a write has failed: the page holds the version before it, that of it, or parts of both.
 const UNSURE: u64 = 1 << 62;
-/// Set where the storage is known to hold something wrong: it is not looked at again before it is written.
+/// Set where the storage is known to hold something wrong: it is not looked at again before it is
+/// written.
 const BAD: u64 = 1 << 61;
-/// Set while the page is written: if that never ends, it holds the version before, the new one, or parts of both.
+/// Set while the page is written: if that never ends, it holds the version before, the new one, or
+/// parts of both.
 const WRITING: u64 = 1 << 60;
-/// Set while nobody has written the page since it came to be, with its file or at its end: it must be zeros.
+/// Set while nobody has written the page since it came to be, with its file or at its end: it must
+/// be zeros.
 const ZERO: u64 = 1 << 59;
 /// How long a tick is, in which the time of the last write is kept.
 const TICK_MS: u64 = 16;
@@ -29,7 +32,8 @@ const ENTRY_BYTES: u64 = size_of::<AtomicU64>() as u64;
 
 /// Versions of the pages of one file, and when each was last written. Shared by all threads.
 ///
-/// A page is claimed by whoever reads or writes it; two of them at once could not tell what is right.
+/// A page is claimed by whoever reads or writes it; two of them at once could not tell what is
+/// right.
 #[derive(Debug)]
 pub struct Ledger {
     pages: Words,
@@ -59,7 +63,8 @@ impl Deref for Words {
 pub struct Recovered {
     /// Pages that were written once at least.
     pub written: u64,
-    /// Those of them that were being written again, and hold the version before, the new one, or parts of both.
+    /// Those of them that were being written again, and hold the version before, the new one, or
+    /// parts of both.
     pub unsure: u64,
 }
 
@@ -68,7 +73,8 @@ pub struct Recovered {
 pub enum LedgerError {
     /// Memory is short.
     #[error(
-        "the versions of {pages} pages need {needed_bytes} bytes of memory, which cannot be had; use a smaller file or larger pages"
+        "the versions of {pages} pages need {needed_bytes} bytes of memory, which cannot be had; \
+         use a smaller file or larger pages"
     )]
     Memory {
         /// Pages.
@@ -78,7 +84,8 @@ pub enum LedgerError {
     },
 }
 
-/// A page that is claimed, and what it should hold. It stays claimed until it is given back to the ledger.
+/// A page that is claimed, and what it should hold. It stays claimed until it is given back to the
+/// ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// The page's number.
@@ -89,15 +96,17 @@ pub struct Claim {
     pub unsure: bool,
     /// The storage is known to hold something wrong.
     pub bad: bool,
-    /// Nobody has written it since it came to be, so it must be zeros, whatever its version was before.
+    /// Nobody has written it since it came to be, so it must be zeros, whatever its version was
+    /// before.
     pub zero: bool,
-    /// When it was last written, from the start of the run, to 16 ms; none if that was later than 24 days after it, which is the last that
-    /// there is room for, or if nobody has written it.
+    /// When it was last written, from the start of the run, to 16 ms; none if that was later than
+    /// 24 days after it, which is the last that there is room for, or if nobody has written it.
     pub written_after: Option<Duration>,
 }
 
 impl Claim {
-    /// The version that the next write makes; never 0. After a write that failed it is that write's, whose bytes are the same.
+    /// The version that the next write makes; never 0. After a write that failed it is that
+    /// write's, whose bytes are the same.
     #[must_use]
     pub fn next_version(&self) -> u32 {
         self.version.wrapping_add(1).max(1)
@@ -126,7 +135,8 @@ impl Ledger {
         Self { pages: Words::Kept(part) }
     }
 
-    /// Gives all pages back that somebody had who is gone. What was known to be wrong is looked at again.
+    /// Gives all pages back that somebody had who is gone. What was known to be wrong is looked at
+    /// again.
     pub(crate) fn recover(&self) -> Recovered {
         let mut found = Recovered::default();
         for entry in self.pages.iter() {
@@ -190,7 +200,8 @@ impl Ledger {
         }
     }
 
-    /// Gives a page back whose write has failed: it may hold the old version, the new one, or parts of both.
+    /// Gives a page back whose write has failed: it may hold the old version, the new one, or parts
+    /// of both.
     pub fn failed(&self, claim: &Claim) {
         if let Some(entry) = self.entry(claim.page) {
             entry.fetch_or(UNSURE, Ordering::Relaxed);
@@ -198,10 +209,12 @@ impl Ledger {
         }
     }
 
-    /// Gives a page back that was in doubt, and of which a read has shown all of this version: what was read once must stay.
+    /// Gives a page back that was in doubt, and of which a read has shown all of this version: what
+    /// was read once must stay.
     pub(crate) fn settled(&self, claim: &Claim, version: u32) {
         let Some(entry) = self.entry(claim.page) else { return };
-        // What it held before that write, which may have been the zeros of a new page, or all of that write.
+        // What it held before that write, which may have been the zeros of a new page, or all of
+        // that write.
         let zero = if claim.zero && version == claim.version { ZERO } else { 0 };
         let time = entry.load(Ordering::Relaxed) & (TIME_MASK << TIME_SHIFT);
         entry.store(u64::from(version) | time | zero, Ordering::Release);
@@ -215,7 +228,8 @@ impl Ledger {
         }
     }
 
-    /// Gives a page back that is gone, or was never there: when it comes to be, it is zeros. Its versions go on from where they were.
+    /// Gives a page back that is gone, or was never there: when it comes to be, it is zeros. Its
+    /// versions go on from where they were.
     pub(crate) fn cut(&self, page: u64) {
         if let Some(entry) = self.entry(page) {
             let claim = claim_of(page, entry.load(Ordering::Relaxed));
@@ -271,8 +285,8 @@ mod tests {
         assert_eq!(ledger.claim(1).unwrap(), claim);
     }
 
-    /// The version after one that failed was another one: a page whose second write failed, too, could hold a version that nobody
-    /// allowed, and that was called a lost write.
+    /// The version after one that failed was another one: a page whose second write failed, too,
+    /// could hold a version that nobody allowed, and that was called a lost write.
     #[test]
     fn a_write_that_failed_is_made_again() {
         let ledger = Ledger::new(1).unwrap();
@@ -288,7 +302,8 @@ mod tests {
         assert!(!ledger.claim(0).unwrap().unsure);
     }
 
-    /// Of a page that was written later than there is room for, the last moment that has room was told.
+    /// Of a page that was written later than there is room for, the last moment that has room was
+    /// told.
     #[test]
     fn a_time_that_has_no_room_is_not_told() {
         let ledger = Ledger::new(1).unwrap();
@@ -311,7 +326,8 @@ mod tests {
             ledger.writing(&claim);
             ledger.written(&claim, 3, Duration::from_millis(1600));
         }
-        // One is read, one written, one changed in memory, one known to be wrong, one was never written.
+        // One is read, one written, one changed in memory, one known to be wrong, one was never
+        // written.
         let claims: Vec<Claim> = (0..5).map(|page| ledger.claim(page).unwrap()).collect();
         ledger.writing(&claims[1]);
         ledger.wrong(&claims[3]);

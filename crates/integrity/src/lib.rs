@@ -1,10 +1,12 @@
-//! Does the storage return what was written? A simulated database whose pages know what they are, what every page should hold, and what
-//! it means when one holds something else.
+//! Does the storage return what was written? A simulated database whose pages know what they are,
+//! what every page should hold, and what it means when one holds something else.
 //!
-//! A [`PageFormat`] makes the bytes of a page from its place, its version and a seed, and recognises them again, sector by sector. A
-//! [`Ledger`] keeps the version that every page should have, outside of the pages: a page that is whole and of an older version has
-//! lost a write, which no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it should be.
-//! [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead of them, and checks everything that is read.
+//! A [`PageFormat`] makes the bytes of a page from its place, its version and a seed, and
+//! recognises them again, sector by sector. A [`Ledger`] keeps the version that every page should
+//! have, outside of the pages: a page that is whole and of an older version has lost a write, which
+//! no checksum inside of it can tell. [`classify`] says what happened to a page that is not as it
+//! should be. [`run`] lets the users of a [`Plan`] work on files of such pages, keeps a log ahead
+//! of them, and checks everything that is read.
 //!
 //! [`durability`] is the test of a power cut, which makes its pages with the same [`PageFormat`].
 

@@ -1,8 +1,9 @@
 //! The log of one thread: blocks of records in an order that can be checked afterwards.
 //!
-//! A block has a number that is one more than that of the block before it, and begins at a multiple of the alignment. Records give it its
-//! length; its bytes follow from its number, so that what should be there is known of every block, also of a run that was killed. Behind
-//! the last place of its part of the file the log begins again at the first.
+//! A block has a number that is one more than that of the block before it, and begins at a multiple
+//! of the alignment. Records give it its length; its bytes follow from its number, so that what
+//! should be there is known of every block, also of a run that was killed. Behind the last place of
+//! its part of the file the log begins again at the first.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -121,9 +122,10 @@ impl Log {
         }
     }
 
-    /// The same with an index that is kept, and with what it knows of the blocks of a run that was killed. Those stay known until later
-    /// ones lie on them; the log goes on with a new lap. None if the index is not as a log leaves it: blocks that are no whole number of
-    /// places long, or overlap each other or the end.
+    /// The same with an index that is kept, and with what it knows of the blocks of a run that was
+    /// killed. Those stay known until later ones lie on them; the log goes on with a new lap. None
+    /// if the index is not as a log leaves it: blocks that are no whole number of places long, or
+    /// overlap each other or the end.
     pub(crate) fn kept_in(mut self, index: Index) -> Option<Self> {
         let (mut last, mut free_from) = (0, 0);
         let words = index.0.iter().enumerate();
@@ -221,7 +223,8 @@ impl Log {
         record < self.hardened
     }
 
-    /// Makes the next block of what is pending in `out`; none if nothing is, or if a record is longer than `out`.
+    /// Makes the next block of what is pending in `out`; none if nothing is, or if a record is
+    /// longer than `out`.
     pub(crate) fn block(&mut self, out: &mut [u8]) -> Option<Block> {
         let room = out.len().min(BLOCK_BYTES_MAX.max(self.longest())) / self.align * self.align;
         let (used, records) = self.records_in(room.checked_sub(HEADER_BYTES)?);
@@ -333,7 +336,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_logged_is_there_in_order(
-            records in prop::collection::vec(1u32..64_000, 1..200), align in prop::sample::select(vec![512usize, 4096])
+            records in prop::collection::vec(1u32..64_000, 1..200),
+                align in prop::sample::select(vec![512usize, 4096])
         ) {
             let mut file = vec![0; 2 << 20];
             let mut log = Log::new(BlockFormat::new(7), 4096, 1 << 20, align);
@@ -350,7 +354,8 @@ mod tests {
             prop_assert_eq!(log.pending_bytes(), 0);
             let blocks: Vec<Block> = log.acknowledged().collect();
             prop_assert!(blocks.windows(2).all(|w| w[1].number == w[0].number + 1));
-            prop_assert!(blocks.iter().all(|b| b.offset >= 4096 && b.offset + u64::from(b.bytes) <= 1 << 20));
+            prop_assert!(blocks.iter()
+                .all(|b| b.offset >= 4096 && b.offset + u64::from(b.bytes) <= 1 << 20));
             prop_assert_eq!(missing(&log, &file), [0; 0]);
         }
     }
@@ -370,7 +375,8 @@ mod tests {
         assert_eq!(missing(&log, &file), [0; 0]);
     }
 
-    /// A log that is killed again and again, with a block under way that may or may not have arrived: what it knows of is there.
+    /// A log that is killed again and again, with a block under way that may or may not have
+    /// arrived: what it knows of is there.
     #[test]
     fn a_log_goes_on_where_it_was_killed() {
         let words: std::sync::Arc<[AtomicU64]> = (0..256).map(|_| AtomicU64::new(0)).collect();
@@ -406,8 +412,9 @@ mod tests {
         assert!(seen > 20, "{seen}");
     }
 
-    /// The words of a ledger have no checksums. A length that was changed made a reader wait for bytes that its buffer had no room
-    /// for, and "moved less than was asked for" blamed the storage.
+    /// The words of a ledger have no checksums. A length that was changed made a reader wait for
+    /// bytes that its buffer had no room for, and "moved less than was asked for" blamed the
+    /// storage.
     #[test]
     fn an_index_that_no_log_leaves_is_refused() {
         let index = |words: &[(usize, u64)]| {

@@ -1,4 +1,5 @@
-//! Reads the acknowledged blocks of the logs, and finds out what is wrong with those that are not as they were written.
+//! Reads the acknowledged blocks of the logs, and finds out what is wrong with those that are not
+//! as they were written.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -35,7 +36,8 @@ pub(crate) fn check_logs(
             let found = match read_whole(shared, &mut *queue, request) {
                 Ok(found) => found,
                 Err(error) => {
-                    // What cannot be read is no wrong data, and the blocks behind it may be readable.
+                    // What cannot be read is no wrong data, and the blocks behind it may be
+                    // readable.
                     let errno = error.raw_os_error().unwrap_or(0);
                     shared.failed_io(&request, errno.wrapping_neg());
                     continue;
@@ -53,7 +55,8 @@ pub(crate) fn check_logs(
     Ok(blocks)
 }
 
-/// Finds out what is wrong with a block, and notes it, unless that was done when it was read before.
+/// Finds out what is wrong with a block, and notes it, unless that was done when it was read
+/// before.
 fn look_into(
     shared: &Shared<'_>,
     (log, block): (&Log, Block),

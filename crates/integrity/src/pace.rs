@@ -6,7 +6,8 @@ use crate::plan::Throttle;
 
 /// What the threads of a run know together of the I/Os on a target.
 ///
-/// Nothing here orders anything else: a thread that sees an old figure begins one I/O more, or one less.
+/// Nothing here orders anything else: a thread that sees an old figure begins one I/O more, or one
+/// less.
 #[derive(Debug)]
 pub(crate) struct Pace {
     target_ns: f64,

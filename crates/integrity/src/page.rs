@@ -1,9 +1,11 @@
-//! The bytes of a page: made from its place, its version and a seed, so that whoever knows these knows every byte.
+//! The bytes of a page: made from its place, its version and a seed, so that whoever knows these
+//! knows every byte.
 //!
-//! A page consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which sector of which version of which
-//! page of which file it is, so that a sector is recognised wherever it is found. The first sector's stamp is followed by a checksum
-//! over the whole page and the seed, so a whole page shows whether another run wrote it. Everything else is incompressible content that no two
-//! versions of any two pages share.
+//! A page consists of sectors of 512 bytes. Each begins with a stamp of 16 bytes that says which
+//! sector of which version of which page of which file it is, so that a sector is recognised
+//! wherever it is found. The first sector's stamp is followed by a checksum over the whole page and
+//! the seed, so a whole page shows whether another run wrote it. Everything else is incompressible
+//! content that no two versions of any two pages share.
 
 use std::sync::Arc;
 
@@ -25,7 +27,8 @@ const SEED: std::ops::Range<usize> = 24..32;
 const WORD: usize = size_of::<u64>();
 /// What of a page goes into its checksum at once.
 const PIECE_BYTES: usize = 1024;
-/// So far ahead of what is looked at memory is fetched. What the processor fetches of its own accord ends with a frame.
+/// So far ahead of what is looked at memory is fetched. What the processor fetches of its own
+/// accord ends with a frame.
 const AHEAD_BYTES: usize = 4096;
 
 /// Where a page belongs.
@@ -53,7 +56,8 @@ pub struct Stamp {
 pub enum PageError {
     /// The size is none that a page can have.
     #[error(
-        "a page of {page_bytes} bytes cannot be checked; use a multiple of 512 bytes, at most 1 MiB"
+        "a page of {page_bytes} bytes cannot be checked; use a multiple of 512 bytes, at most 1 \
+         MiB"
     )]
     Size {
         /// The size.
@@ -69,7 +73,8 @@ pub struct PageFormat {
     base: Arc<[u64]>,
 }
 
-/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last step of SplitMix64).
+/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
+/// step of SplitMix64).
 pub(crate) fn mixed(number: u64) -> u64 {
     let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -125,8 +130,8 @@ impl PageFormat {
         bytes
     }
 
-    /// Whether `bytes` are this version of this page: the first stamp says so, and the checksum over all the rest, other stamps among it,
-    /// is right.
+    /// Whether `bytes` are this version of this page: the first stamp says so, and the checksum
+    /// over all the rest, other stamps among it, is right.
     #[must_use]
     pub fn is(&self, id: PageId, version: u32, bytes: &[u8]) -> bool {
         self.is_before(id, version, bytes, &[])
@@ -140,7 +145,8 @@ impl PageFormat {
             && bytes[CHECKSUM] == checksum(bytes, next)[..]
     }
 
-    /// What the stamp of a sector says, wherever it was found; none if it was not written by a format of this seed.
+    /// What the stamp of a sector says, wherever it was found; none if it was not written by a
+    /// format of this seed.
     #[must_use]
     pub fn read_stamp(&self, sector: &[u8]) -> Option<Stamp> {
         let (words, _) = sector.get(..16)?.as_chunks::<WORD>();
@@ -209,10 +215,11 @@ fn place_of(id: PageId) -> u64 {
     u64::from(id.file) << 48 | id.page & PAGE_MASK
 }
 
-/// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3, the first from behind the checksum on.
+/// The checksum of a whole page: the first stamp starts it, and every KiB goes in with its XXH3,
+/// the first from behind the checksum on.
 ///
-/// A device has just written what is looked at, so much of the time is spent waiting for memory. Therefore one KiB is fetched while another
-/// is looked at, from `next` where the page ends.
+/// A device has just written what is looked at, so much of the time is spent waiting for memory.
+/// Therefore one KiB is fetched while another is looked at, from `next` where the page ends.
 fn checksum(bytes: &[u8], next: &[u8]) -> [u8; WORD] {
     let (words, _) = bytes.as_chunks::<WORD>();
     let start =
@@ -282,10 +289,12 @@ mod tests {
             prop_assert!(!format.is(id(file, page), version, &bytes), "byte {byte} bit {bit}");
         }
 
-        /// KiB of a page go into its checksum one by one: which of them is where counts, too, and what is looked at next does not.
+        /// KiB of a page go into its checksum one by one: which of them is where counts, too, and
+        /// what is looked at next does not.
         #[test]
         fn pieces_have_their_places(
-            sectors in 1usize..=40, version: u32, next_bytes in 0usize..9000, from in 0usize..20, to in 0usize..20
+            sectors in 1usize..=40, version: u32, next_bytes in 0usize..9000, from in 0usize..20,
+                to in 0usize..20
         ) {
             let format = PageFormat::new(sectors * SECTOR_BYTES, 5).unwrap();
             let bytes = format.page(id(1, 2), version);
@@ -302,14 +311,17 @@ mod tests {
         }
 
         #[test]
-        fn stamps_are_recognised_and_others_are_not(seed: u64, page in 0u64..1 << 48, version: u32, noise: [u8; 16]) {
+        fn stamps_are_recognised_and_others_are_not(seed: u64, page in 0u64..1 << 48, version: u32,
+            noise: [u8; 16]) {
             let format = PageFormat::new(4096, seed).unwrap();
             let bytes = format.page(id(9, page), version);
             for (sector, found) in (0..).zip(bytes.chunks(512)) {
-                prop_assert_eq!(format.read_stamp(found), Some(Stamp { id: id(9, page), version, sector }));
+                prop_assert_eq!(format.read_stamp(found),
+                    Some(Stamp { id: id(9, page), version, sector }));
             }
             prop_assert_eq!(PageFormat::new(4096, !seed).unwrap().read_stamp(&bytes), None);
-            // One in a million of what is not ours looks as if it were; a test of hundreds does not meet it.
+            // One in a million of what is not ours looks as if it were; a test of hundreds does not
+            // meet it.
             prop_assert_eq!(format.read_stamp(&noise), None);
             prop_assert_eq!(format.read_stamp(&[]), None);
         }
@@ -317,10 +329,12 @@ mod tests {
         #[test]
         fn a_page_of_another_run_is_told_from_noise(
             seed: u64, other: u64, file: u16, page in 0u64..1 << 48, version: u32,
-            byte in 0usize..4096, bit in 0u8..8, noise in prop::collection::vec(any::<u8>(), 0..5000)
+            byte in 0usize..4096, bit in 0u8..8,
+                noise in prop::collection::vec(any::<u8>(), 0..5000)
         ) {
             prop_assume!(seed != other);
-            let (format, others) = (PageFormat::new(4096, seed).unwrap(), PageFormat::new(4096, other).unwrap());
+            let (format, others) =
+                (PageFormat::new(4096, seed).unwrap(), PageFormat::new(4096, other).unwrap());
             let mut bytes = others.page(id(file, page), version);
             prop_assert!(format.is_of_another_seed(&bytes));
             prop_assert!(!others.is_of_another_seed(&bytes), "that is its own");

@@ -1,8 +1,9 @@
 //! What passes the caches of the processor, and what is to be in them before it is used.
 //!
-//! What a device has read last of a buffer belongs to others than this processor, so ordinary stores wait for one line of it after the
-//! other, to overwrite what they have waited for. Stores that pass the caches do not. Where the operating system copies the buffer
-//! itself, they would only move the wait there.
+//! What a device has read last of a buffer belongs to others than this processor, so ordinary
+//! stores wait for one line of it after the other, to overwrite what they have waited for. Stores
+//! that pass the caches do not. Where the operating system copies the buffer itself, they would
+//! only move the wait there.
 #![expect(
     unsafe_code,
     reason = "stores that pass the caches, and what fetches into them, have no safe wrapper"
@@ -18,13 +19,15 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
         let (pieces, rest) = from.as_chunks::<16>();
         let (places, place_of_rest) = to.as_chunks_mut::<16>();
         for (piece, place) in pieces.iter().zip(places) {
-            // SAFETY: both are 16 bytes, the second is aligned to that, and every processor of this kind has the instructions (SSE2).
+            // SAFETY: both are 16 bytes, the second is aligned to that, and every processor of this
+            // kind has the instructions (SSE2).
             unsafe {
                 let word = _mm_loadu_si128(piece.as_ptr().cast());
                 _mm_stream_si128(place.as_mut_ptr().cast(), word);
             }
         }
-        // SAFETY: no memory is named; it orders what was stored before whatever comes behind, as these stores demand.
+        // SAFETY: no memory is named; it orders what was stored before whatever comes behind, as
+        // these stores demand.
         unsafe { _mm_sfence() };
         place_of_rest.copy_from_slice(rest);
         return;
@@ -42,7 +45,8 @@ pub(crate) fn fetch<T>(what: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for at in (0..size_of_val(what)).step_by(LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is within what is there, and nothing but the cache changes; every processor of this kind has it (SSE).
+        // SAFETY: the address is within what is there, and nothing but the cache changes; every
+        // processor of this kind has it (SSE).
         unsafe { _mm_prefetch::<_MM_HINT_T0>(what.as_ptr().cast::<i8>().add(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -57,7 +61,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_copied_is_there_and_nothing_else_is_touched(
-            from in prop::collection::vec(any::<u8>(), 0..600), at in 0usize..20, room in 0usize..700
+            from in prop::collection::vec(any::<u8>(), 0..600), at in 0usize..20,
+                room in 0usize..700
         ) {
             let mut memory = vec![7; 800];
             copy(&from, &mut memory[at..at + room]);

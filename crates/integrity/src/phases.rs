@@ -1,5 +1,5 @@
-//! The phases of a run: every page is written, users work, every page and the log are read again; and what of it is left to do of a run
-//! that was killed.
+//! The phases of a run: every page is written, users work, every page and the log are read again;
+//! and what of it is left to do of a run that was killed.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,8 @@ pub(crate) struct Done {
 
 /// Every page is written, users work, every page and the log are read again.
 ///
-/// Of a run that was killed, everything that was written is read first; then it goes on where it was.
+/// Of a run that was killed, everything that was written is read first; then it goes on where it
+/// was.
 pub(crate) fn phases(
     shared: &Shared<'_>,
     time: Duration,
@@ -134,7 +135,8 @@ pub(crate) struct Cycled {
     pub number: u32,
 }
 
-/// Users work, and every page is read behind that; as often as the plan says, or until somebody ends it.
+/// Users work, and every page is read behind that; as often as the plan says, or until somebody
+/// ends it.
 fn cycles(
     shared: &Shared<'_>,
     start: Start,
@@ -225,8 +227,8 @@ impl Total {
     }
 }
 
-/// All threads, each on a queue of its own for I/Os of that size, until their users have left or the time is over. What is drawn follows
-/// from the round.
+/// All threads, each on a queue of its own for I/Os of that size, until their users have left or
+/// the time is over. What is drawn follows from the round.
 fn phase(
     shared: &Shared<'_>,
     (time, round): (Duration, u64),

@@ -42,8 +42,9 @@ pub struct Plan {
     pub tables: TableUsers,
     /// How the log is written.
     pub log: Logging,
-    /// Changed pages that a thread writes together to an area of their own ([`crate::Role::Doublewrite`]) before they are written in their
-    /// places; 0 writes them there at once.
+    /// Changed pages that a thread writes together to an area of their own
+    /// ([`crate::Role::Doublewrite`]) before they are written in their places; 0 writes them there
+    /// at once.
     pub doublewrite_pages: u32,
     /// Makes files shorter and longer, where their place says that they can; none does not.
     pub resizing: Option<Resizing>,
@@ -55,17 +56,18 @@ pub struct Plan {
     pub cycles: u32,
     /// When users and checkpoints wait with their next I/O; none is never.
     pub throttle: Option<Throttle>,
-    /// How often a random user finds the page that it wants to read in memory, in percent; read-ahead users, too, unless reading ahead is
-    /// forced.
+    /// How often a random user finds the page that it wants to read in memory, in percent;
+    /// read-ahead users, too, unless reading ahead is forced.
     pub cache_hit_percent: f64,
     /// Read-ahead users read whatever is in memory.
     pub force_read_ahead: bool,
-    /// Several pages go into one I/O; otherwise each has its own, one behind the other for each user.
+    /// Several pages go into one I/O; otherwise each has its own, one behind the other for each
+    /// user.
     pub scatter_gather: bool,
 }
 
-/// When I/Os wait: as long as the smoothed duration of those on a file is above a target, users and checkpoints begin no other on it
-/// before those under way are done.
+/// When I/Os wait: as long as the smoothed duration of those on a file is above a target, users and
+/// checkpoints begin no other on it before those under way are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throttle {
@@ -83,7 +85,8 @@ pub struct Throttle {
 pub enum Hardening {
     /// When the write is done (write-through), as SQL Server has it.
     WriteThrough,
-    /// When the file was flushed after it (fdatasync): the log before a commit is done, a data file at the end of a checkpoint.
+    /// When the file was flushed after it (fdatasync): the log before a commit is done, a data file
+    /// at the end of a checkpoint.
     Flush,
 }
 
@@ -123,8 +126,8 @@ pub struct ScanUsers {
     pub delay: Duration,
 }
 
-/// Users that read or write pages and nothing else: no log, no chains, no pauses. With as many of them as a thread has I/Os in flight, its
-/// queue is always full.
+/// Users that read or write pages and nothing else: no log, no chains, no pauses. With as many of
+/// them as a thread has I/Os in flight, its queue is always full.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageUsers {
@@ -144,12 +147,14 @@ pub struct PageUsers {
 pub enum PageOrder {
     /// Anywhere.
     Random,
-    /// Behind the last one of the same thread, and at the first page again behind the last. Threads begin in different places.
+    /// Behind the last one of the same thread, and at the first page again behind the last. Threads
+    /// begin in different places.
     Sequential,
 }
 
-/// Users that write whole tables, as engines of log-structured merge trees do: records to the log until a table is full, then all of the
-/// table in a row, and now and then they read tables and write as many in their place. Each has tables of its own.
+/// Users that write whole tables, as engines of log-structured merge trees do: records to the log
+/// until a table is full, then all of the table in a row, and now and then they read tables and
+/// write as many in their place. Each has tables of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableUsers {
@@ -172,7 +177,8 @@ pub struct TableUsers {
 }
 
 impl Default for TableUsers {
-    /// Nobody; those of whom there are some write tables of 64 MiB with 1 MiB at a time, on pages of 4 KiB.
+    /// Nobody; those of whom there are some write tables of 64 MiB with 1 MiB at a time, on pages
+    /// of 4 KiB.
     fn default() -> Self {
         Self {
             users: 0,
@@ -196,7 +202,8 @@ pub struct Logging {
     pub block_bytes: u32,
     /// The record of a change has an image of the page with it: it is longer by a page.
     pub page_images: bool,
-    /// Where files are flushed, the log is flushed before a commit is done; otherwise a commit is done when its records are written.
+    /// Where files are flushed, the log is flushed before a commit is done; otherwise a commit is
+    /// done when its records are written.
     pub commits_flush: bool,
 }
 
@@ -218,7 +225,8 @@ pub struct Resizing {
     pub pause_max: Duration,
     /// By how many steps of the file, from and to.
     pub steps: (u32, u32),
-    /// Zeros are written over what comes at the end of a longer file; otherwise the file system has to see to it.
+    /// Zeros are written over what comes at the end of a longer file; otherwise the file system has
+    /// to see to it.
     pub stamp: bool,
 }
 
@@ -293,8 +301,9 @@ impl Plan {
         if self.scatter_gather { self.pages_of_users() } else { 1 }
     }
 
-    /// Whether users work with several pages in one I/O, which a database has in places of their own in its memory. That every page is
-    /// written before they come, and read when they have gone, does not count.
+    /// Whether users work with several pages in one I/O, which a database has in places of their
+    /// own in its memory. That every page is written before they come, and read when they have
+    /// gone, does not count.
     pub(crate) fn scatters(&self) -> bool {
         self.scatter_gather && (self.changes_pages() || self.pages_of_users() > 1)
     }

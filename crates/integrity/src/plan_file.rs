@@ -1,7 +1,8 @@
 //! A plan as a TOML file: read over another plan, and written.
 //!
-//! The keys are those that serde gives the plan, so a field that the plan gets is a key of the file at once. Each value of a file is set
-//! into the plan alone, which tells where the value is that does not fit.
+//! The keys are those that serde gives the plan, so a field that the plan gets is a key of the file
+//! at once. Each value of a file is set into the plan alone, which tells where the value is that
+//! does not fit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +35,8 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// The line that says what a field of the plan is, where one does. A field that is two keys, `resizing.pause`, is in the first of them.
+    /// The line that says what a field of the plan is, where one does. A field that is two keys,
+    /// `resizing.pause`, is in the first of them.
     #[must_use]
     pub fn line_of(&self, field: &str) -> Option<usize> {
         let exact = self.lines.get(field).copied();
@@ -242,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_a_file_does_not_say_stays() {
-        let text = "page_bytes = \"16K\"\nseconds = 2.5\nhardening = \"flush\"\n[random]\nusers = 3\nsleep_ns = \"1ms\"\n\
+        let text = "page_bytes = \"16K\"\nseconds = 2.5\nhardening = \"flush\"\n[random]\nusers = \
+            3\nsleep_ns = \"1ms\"\n\
                     [audit]\npages = [1, 2]\n[throttle]\ntarget_ns = 5\nbursts = true\n";
         let read = read_plan(text, &Plan::default()).unwrap();
         let usual = Plan::default();
@@ -317,7 +320,8 @@ mod tests {
         fn texts_that_are_nearly_plans_are_no_panic(
             lines in prop::collection::vec(("(threads|random|\\[random\\]|audit.pages|throttle|seconds|x)", "(=|)", "(5|-1|1e400|\"8K\"|\\[1,2\\]|\\{\\}|nan|true)"), 0..6)
         ) {
-            let lines: Vec<String> = lines.into_iter().map(|(a, b, c)| format!("{a} {b} {c}")).collect();
+            let lines: Vec<String> = lines.into_iter().map(|(a, b, c)| format!("{a} {b} \
+                {c}")).collect();
             let _ = read_plan(&lines.join("\n"), &Plan::default());
         }
 
@@ -333,11 +337,13 @@ mod tests {
             seconds in 0_u32..1_000_000,
         ) {
             let usual = Plan::default();
-            let target = |ns: u32| Throttle { target: Duration::from_nanos(ns.into()), bursts: stop_on_fault };
+            let target = |ns: u32| Throttle { target: Duration::from_nanos(ns.into()),
+                bursts: stop_on_fault };
             let plan = Plan {
                 seed,
                 threads,
-                random: crate::RandomUsers { update_percent, sleep: Duration::from_nanos(sleep_ns), ..usual.random },
+                random: crate::RandomUsers { update_percent, sleep: Duration::from_nanos(sleep_ns),
+                    ..usual.random },
                 bulk: crate::ScanUsers { pages, ..usual.bulk },
                 throttle: throttle.map(target),
                 stop_on_fault,

@@ -1,7 +1,7 @@
 //! What each thread did last, for whoever looks into a page that is wrong.
 //!
-//! A thread writes its own ring and nobody else does, so that noting an I/O costs three stores and no lock. Others look at it rarely; what
-//! is overwritten while they look is left out.
+//! A thread writes its own ring and nobody else does, so that noting an I/O costs three stores and
+//! no lock. Others look at it rarely; what is overwritten while they look is left out.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use crate::checks::Touched;
 const REMEMBERED: usize = 1 << 16;
 /// Set in what is remembered of a write.
 const WROTE: u64 = 1 << 63;
-/// Above the version are milliseconds since the start of the run, from 1 on. They begin again after 24 days; what is remembered is younger.
+/// Above the version are milliseconds since the start of the run, from 1 on. They begin again after
+/// 24 days; what is remembered is younger.
 const TIME_SHIFT: u32 = 32;
 const TIME_MASK: u64 = (1 << 31) - 1;
 const FILE_SHIFT: u32 = 48;

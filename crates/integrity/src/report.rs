@@ -24,13 +24,15 @@ pub struct FaultReport {
     pub offset_bytes: u64,
     /// When it was found, from the start of the run.
     pub found_after: Duration,
-    /// When it was last written, from the start of the run; none if that was more than 24 days after it, or never.
+    /// When it was last written, from the start of the run; none if that was more than 24 days
+    /// after it, or never.
     pub written_after: Option<Duration>,
     /// How often it was read again.
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    /// Whether it was right when it was read through the cache of the operating system; none if
+    /// that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
@@ -130,13 +132,15 @@ pub struct LogFault {
     pub first_byte: usize,
     /// When it was found, from the start of the run.
     pub found_after: Duration,
-    /// When its write was done, from the start of the run; none where a run before this one wrote it.
+    /// When its write was done, from the start of the run; none where a run before this one wrote
+    /// it.
     pub written_after: Option<Duration>,
     /// How often it was read again.
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    /// Whether it was right when it was read through the cache of the operating system; none if
+    /// that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
@@ -147,7 +151,8 @@ impl fmt::Display for LogFault {
         let wrong: Vec<bool> = self.sectors.iter().map(|s| *s != BlockSector::Right).collect();
         write!(
             f,
-            "{} in the log of thread {} in `{}`, block {} at {} bytes, first in byte {} of it{}; {}",
+            "{} in the log of thread {} in `{}`, block {} at {} bytes, first in byte {} of it{}; \
+             {}",
             self.damage.words_of_block(),
             self.thread,
             self.path.display(),

@@ -77,7 +77,8 @@ impl Plan {
         let block = self.log.block_bytes;
         let ok = block.is_power_of_two() && (512..=65_536).contains(&block);
         found.check(ok, "log.block_bytes", &block, "it must be a power of two from 512 to 65536");
-        let rule = "a thread needs an I/O for its log, one for its changed pages and one for its users; use at least 4";
+        let rule = "a thread needs an I/O for its log, one for its changed pages and one for its \
+                    users; use at least 4";
         found.check(self.depth >= 4 || !self.changes_pages(), "depth", &self.depth, rule);
         let image = if self.log.page_images { self.page_bytes } else { 0 };
         for (field, (from, to), image) in [

@@ -43,7 +43,8 @@ pub struct Place {
     pub size_bytes: u64,
     /// What it holds.
     pub role: Role,
-    /// Offsets and lengths of I/Os must be multiples of this; 1 where they go through the cache of the operating system.
+    /// Offsets and lengths of I/Os must be multiples of this; 1 where they go through the cache of
+    /// the operating system.
     pub align_bytes: u64,
     /// How a file with pages begins, and whether its size changes.
     pub shape: Shape,
@@ -67,9 +68,9 @@ pub enum Role {
     Doublewrite,
 }
 
-/// Opens a queue to all targets in the thread that asks, for I/Os of at most so many bytes, which are never more than [`slot_bytes`]. It
-/// must have the plan's depth, buffers for reads and writes, and its targets in the order of the places; those of the plan's [`stream`]
-/// have.
+/// Opens a queue to all targets in the thread that asks, for I/Os of at most so many bytes, which
+/// are never more than [`slot_bytes`]. It must have the plan's depth, buffers for reads and writes,
+/// and its targets in the order of the places; those of the plan's [`stream`] have.
 pub type OpenQueue<'a> = dyn Fn(u32) -> Result<Box<dyn Queue>, String> + Sync + 'a;
 
 /// The largest I/O of a plan, in bytes.
@@ -79,8 +80,9 @@ pub fn slot_bytes(plan: &Plan) -> u32 {
     bytes.checked_next_multiple_of(plan.page_bytes).unwrap_or(bytes)
 }
 
-/// The largest I/O of a plan while its users work, in bytes. Users of single pages have buffers of a page, side by side: with room for what
-/// all pages are written with before, each would lie in the same sets of the processor's caches.
+/// The largest I/O of a plan while its users work, in bytes. Users of single pages have buffers of
+/// a page, side by side: with room for what all pages are written with before, each would lie in
+/// the same sets of the processor's caches.
 pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
     let all = slot_bytes(plan);
     if plan.changes_pages() || plan.resizing.is_some() {
@@ -92,8 +94,9 @@ pub(crate) fn slot_bytes_of_work(plan: &Plan) -> u32 {
 /// The stream whose queues a plan is run on.
 #[must_use]
 pub fn stream(plan: &Plan) -> Stream {
-    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what is written comes from there. A page alone
-    // is in one place anyway, and one in a large page of memory is checked faster.
+    // As databases have it: what is read goes to the pages of a pool, wherever they are, and what
+    // is written comes from there. A page alone is in one place anyway, and one in a large page of
+    // memory is checked faster.
     let pages = Buffers::Pages { bytes: Bytes(plan.page_bytes.into()) };
     let buffers = if plan.scatters() { pages } else { Buffers::Large };
     Stream {
@@ -149,10 +152,11 @@ pub enum Phase {
     Log,
 }
 
-/// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` is told what goes on.
+/// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` is told
+/// what goes on.
 ///
-/// What ends a run before its time is part of the report, so that nothing that was found is lost; an error is only what kept it from
-/// beginning.
+/// What ends a run before its time is part of the report, so that nothing that was found is lost;
+/// an error is only what kept it from beginning.
 pub fn run(
     plan: &Plan,
     places: &[Place],
@@ -185,8 +189,8 @@ fn logs_of(
     (0..plan.threads).map(log).collect()
 }
 
-/// The same with a file that keeps what is known, so that the run can be gone on with after it was killed, or that has what a run before
-/// knew, which is gone on with.
+/// The same with a file that keeps what is known, so that the run can be gone on with after it was
+/// killed, or that has what a run before knew, which is gone on with.
 pub fn run_kept(
     plan: &Plan,
     places: &[Place],
@@ -205,7 +209,8 @@ pub fn run_kept(
     let mut data = data.into_iter().map(Ledger::kept);
     let is_resumed = kept.is_some_and(KeptLedger::is_resumed);
     if kept.is_some() && places.iter().any(|place| place.shape.resize.is_some()) {
-        let text = "files that become shorter and longer cannot be gone on with: how long they were is not kept; leave out one of both";
+        let text = "files that become shorter and longer cannot be gone on with: how long they \
+                    were is not kept; leave out one of both";
         return Err(RunError::Places(text.to_owned()));
     }
     let (files, log_places) = files(plan, places, (&mut data, is_resumed))?;
@@ -223,7 +228,8 @@ pub fn run_kept(
 
     let (over, is_over) = mpsc::channel();
     let done = std::thread::scope(|scope| {
-        // Whoever tells what goes on ends when nobody holds the other end of the channel, however this one ends.
+        // Whoever tells what goes on ends when nobody holds the other end of the channel, however
+        // this one ends.
         let _over = over;
         let shared = &shared;
         let tell = move || shared.teller.tell(shared, &is_over);
@@ -263,8 +269,8 @@ pub fn run_kept(
     })
 }
 
-/// What all pages and log blocks of a run follow from. It differs from that of earlier runs, even those with the same seed. Otherwise
-/// what such a run left in the files could hide a lost write.
+/// What all pages and log blocks of a run follow from. It differs from that of earlier runs, even
+/// those with the same seed. Otherwise what such a run left in the files could hide a lost write.
 fn run_identity(plan: &Plan, kept: Option<&KeptLedger>) -> u64 {
     let began = kept.map_or_else(now_milliseconds, KeptLedger::began);
     mixed(plan.seed) ^ began
@@ -306,7 +312,8 @@ fn files<'a>(
         let path = place.path.display();
         if !page_bytes.is_multiple_of(place.align_bytes.max(1)) {
             return Err(RunError::Places(format!(
-                "direct I/O on `{path}` needs multiples of {} bytes; use larger pages or buffered mode",
+                "direct I/O on `{path}` needs multiples of {} bytes; use larger pages or buffered \
+                 mode",
                 place.align_bytes
             )));
         }
@@ -344,7 +351,8 @@ fn check_area(plan: &Plan, files: &[DataFile]) -> Result<(), RunError> {
         [] if needed == 0 => return Ok(()),
         [one] if needed > 0 && one.pages() >= needed => return Ok(()),
         [one] if needed > 0 => format!(
-            "`{}` has room for {} pages, and {needed} are written twice at a time; use a larger one",
+            "`{}` has room for {} pages, and {needed} are written twice at a time; use a larger \
+             one",
             one.path.display(),
             one.pages()
         ),
@@ -363,7 +371,8 @@ fn check_shape(plan: &Plan, place: &Place) -> Result<(), RunError> {
         return Ok(());
     }
     Err(RunError::Places(format!(
-        "`{}` cannot begin with {} bytes and change by {}: both must be multiples of {unit}, and no more than {}",
+        "`{}` cannot begin with {} bytes and change by {}: both must be multiples of {unit}, and \
+         no more than {}",
         place.path.display(),
         resize.begin_bytes,
         resize.step_bytes,
@@ -376,7 +385,8 @@ fn check_log_places(plan: &Plan, logs: &LogPlaces<'_>) -> Result<(), RunError> {
     let (number, threads) = (logs.len() as u64, u64::from(plan.threads));
     if number > threads {
         return Err(RunError::Places(format!(
-            "{number} logs need as many threads, and there are {threads}; use more threads or fewer logs"
+            "{number} logs need as many threads, and there are {threads}; use more threads or \
+             fewer logs"
         )));
     }
     for (index, (_, place)) in (0..).zip(logs) {

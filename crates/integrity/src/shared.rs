@@ -21,7 +21,8 @@ use crate::report::{FaultKind, FaultReport, IoFailure, LogFault, failure_words};
 use crate::run::Phase;
 use crate::waiting::Waiting;
 
-/// So many wrong pages, and so many wrong blocks of the logs, are kept with all that is known of them; more are counted.
+/// So many wrong pages, and so many wrong blocks of the logs, are kept with all that is known of
+/// them; more are counted.
 const FAULTS_MAX: usize = 200;
 /// So many different failed I/Os are kept.
 const FAILURES_MAX: usize = 64;
@@ -29,8 +30,8 @@ const FAILURES_MAX: usize = 64;
 /// What the threads of a run have in common.
 pub(crate) struct Shared<'a> {
     pub plan: &'a Plan,
-    /// Changed pages that a thread holds back: what the plan says, and no more than a quarter of all pages for all threads together,
-    /// because what is in memory is read from no storage.
+    /// Changed pages that a thread holds back: what the plan says, and no more than a quarter of
+    /// all pages for all threads together, because what is in memory is read from no storage.
     pub dirty_most: usize,
     pub format: PageFormat,
     pub blocks: BlockFormat,

@@ -1,5 +1,5 @@
-//! Users that write as engines of log-structured merge trees do: records to the log, whole tables behind one another, and tables that are
-//! merged into new ones.
+//! Users that write as engines of log-structured merge trees do: records to the log, whole tables
+//! behind one another, and tables that are merged into new ones.
 
 use crate::page::PageId;
 use crate::plan::TableUsers;
@@ -133,7 +133,8 @@ impl Tables {
         self.how.table_pages.max(1).into()
     }
 
-    /// Where a page of one of its tables is, and how many pages of the table begin there; none behind its end.
+    /// Where a page of one of its tables is, and how many pages of the table begin there; none
+    /// behind its end.
     fn place(&self, table: u64, page: u64, sizes: &Sizes) -> Option<(PageId, u32)> {
         let own = table.checked_rem(self.tables(sizes))?;
         let mut table = own * self.of + self.number;
@@ -160,10 +161,12 @@ mod tests {
     proptest! {
         #[test]
         fn tables_are_written_whole_and_only_by_their_owner(
-            sizes in prop::collection::vec(0u64..2000, 1..4), users in 1u32..4, table_pages in 1u32..200,
+            sizes in prop::collection::vec(0u64..2000, 1..4), users in 1u32..4,
+                table_pages in 1u32..200,
             io_pages in 1u32..64, merged in 0u32..4, merge_after in 1u32..4
         ) {
-            let how = TableUsers { users, table_pages, io_pages, merge_after, merged, ..TableUsers::default() };
+            let how = TableUsers { users, table_pages, io_pages, merge_after, merged,
+                ..TableUsers::default() };
             let mut chance = Chance(Xoshiro256PlusPlus::seed_from_u64(7));
             let mut owner = std::collections::HashMap::new();
             for number in 0..users {

@@ -1,5 +1,5 @@
-//! How sizes and times of a plan are written in files and documents: numbers of bytes and nanoseconds, or short forms such as `8K` and
-//! `15s` where people write them.
+//! How sizes and times of a plan are written in files and documents: numbers of bytes and
+//! nanoseconds, or short forms such as `8K` and `15s` where people write them.
 
 /// A size below 4 GiB.
 pub(crate) mod bytes {

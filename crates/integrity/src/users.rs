@@ -1,4 +1,5 @@
-//! Who works on the simulated database: each user knows what it wants next, and nothing of how it is done.
+//! Who works on the simulated database: each user knows what it wants next, and nothing of how it
+//! is done.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -226,7 +227,8 @@ impl User {
         matches!(self, Self::Random { .. } | Self::Tables(_))
     }
 
-    /// Whether it goes on with those pages of an I/O that somebody else has, when that one has given them back.
+    /// Whether it goes on with those pages of an I/O that somebody else has, when that one has
+    /// given them back.
     pub(crate) fn wants_all(&self) -> bool {
         matches!(self, Self::Tables(_))
     }
@@ -258,7 +260,8 @@ impl Pages {
 }
 
 impl Row {
-    /// The first of so many pages in a row. An I/O ends with its file, and the next begins with the next file.
+    /// The first of so many pages in a row. An I/O ends with its file, and the next begins with the
+    /// next file.
     fn take(&self, sizes: &Sizes, pages: u32) -> PageId {
         let all: u64 = sizes.iter().sum();
         let first = || all / u64::from(self.threads.max(1)) * u64::from(self.thread);
@@ -373,11 +376,13 @@ mod tests {
     proptest! {
         #[test]
         fn walkers_meet_every_page_once(
-            sizes in prop::collection::vec(0u64..500, 1..4), threads in 1u32..4, depth in 4u32..9, gather in 1u32..40
+            sizes in prop::collection::vec(0u64..500, 1..4), threads in 1u32..4, depth in 4u32..9,
+                gather in 1u32..40
         ) {
             let scan = ScanUsers { pages: (1, gather), ..Plan::default().audit };
             let plan = Plan {
-                threads, depth, gather_pages: gather, audit: scan, read_ahead: scan, bulk: scan, ..Plan::default()
+                threads, depth, gather_pages: gather, audit: scan, read_ahead: scan, bulk: scan,
+                    ..Plan::default()
             };
             let mut seen: HashMap<PageId, u32> = HashMap::new();
             for thread in 0..threads {

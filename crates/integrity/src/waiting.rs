@@ -1,5 +1,5 @@
-//! I/Os that do not come back: each thread says which of its own have been under way for long, and once a second they are looked at
-//! together, so that a hundred of them are one sentence.
+//! I/Os that do not come back: each thread says which of its own have been under way for long, and
+//! once a second they are looked at together, so that a hundred of them are one sentence.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use crate::events::NoticeKind;
 pub(crate) const NAMED_FROM: Duration = Duration::from_secs(1);
 /// Whoever wants an end hears after this why it does not come.
 const END_AFTER: Duration = Duration::from_secs(2);
-/// When one I/O takes too long, others are about to: they are told of together, so long after the first.
+/// When one I/O takes too long, others are about to: they are told of together, so long after the
+/// first.
 const TOGETHER: Duration = Duration::from_secs(1);
 /// More of them on the same target are told of no sooner than this.
 const AGAIN_AFTER: Duration = Duration::from_secs(10);
@@ -36,7 +37,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// What is to be told of the I/Os that are under way on these targets now. One that takes longer than `limit` takes too long.
+    /// What is to be told of the I/Os that are under way on these targets now. One that takes
+    /// longer than `limit` takes too long.
     pub(crate) fn look(
         &mut self,
         all: &[Waiting],
@@ -152,8 +154,10 @@ mod tests {
         assert_eq!(
             texts(&mut waits, &old, false, at(1)),
             [
-                "28 I/Os on `/a.mdx` have been under way for more than 15 s; the oldest is a read of 8 KiB at 65536 bytes, for 16 s",
-                "1 I/O on `/b.ldx` has been under way for more than 15 s; the oldest is a flush, for 20 s",
+                "28 I/Os on `/a.mdx` have been under way for more than 15 s; the oldest is a read \
+                 of 8 KiB at 65536 bytes, for 16 s",
+                "1 I/O on `/b.ldx` has been under way for more than 15 s; the oldest is a flush, \
+                 for 20 s",
             ]
         );
         assert_eq!(texts(&mut waits, &old, false, at(2)), [""; 0], "once is enough");
@@ -174,9 +178,8 @@ mod tests {
         assert_eq!(texts(&mut waits, &all[1..2], true, at(12)), [""; 0], "it goes on");
         assert_eq!(
             texts(&mut waits, &all, true, at(13)),
-            [
-                "the end waits for I/Os that do not come back: 2 I/Os on `/a.mdx`, the oldest a read of 8 KiB at 65536 bytes, for 3 s"
-            ]
+            ["the end waits for I/Os that do not come back: 2 I/Os on `/a.mdx`, the oldest a \
+              read of 8 KiB at 65536 bytes, for 3 s"]
         );
         assert_eq!(texts(&mut waits, &all, true, at(14)), [""; 0]);
     }

@@ -1,4 +1,5 @@
-//! On a device whose power fails: what each call makes durable on the way through the kernel, with every queue.
+//! On a device whose power fails: what each call makes durable on the way through the kernel, with
+//! every queue.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

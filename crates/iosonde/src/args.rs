@@ -55,9 +55,11 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
-    /// Let a simulated database work on the storage, and check that every page it reads is what it wrote
+    /// Let a simulated database work on the storage, and check that every page it reads is what it
+    /// wrote
     Validate(Box<ValidateArgs>),
-    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of devices, CPU, pressure
+    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of
+    /// devices, CPU, pressure
     Monitor(Box<MonitorArgs>),
     /// Run a plan from a file, as `--print-plan` prints it
     Do(Box<DoArgs>),
@@ -65,7 +67,8 @@ pub(crate) enum Command {
     Again(Box<AgainArgs>),
     /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
     Workload(WorkloadArgs),
-    /// List the access specifications that `--spec` takes: standard loads by name, with their rows and where they come from
+    /// List the access specifications that `--spec` takes: standard loads by name, with their rows
+    /// and where they come from
     Specs(SpecsArgs),
     /// Look at, compare and look after what was measured before
     History(Box<HistoryArgs>),
@@ -76,10 +79,12 @@ pub(crate) enum Command {
     /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
     #[command(disable_help_flag = true)]
     Sqlio(Tokens),
-    /// SQLIOSim's command line and configurations: a simulated database checks what it reads; `iosonde sqliosim --help`
+    /// SQLIOSim's command line and configurations: a simulated database checks what it reads;
+    /// `iosonde sqliosim --help`
     #[command(disable_help_flag = true)]
     Sqliosim(Tokens),
-    /// DiskSpd's command line and its XML profiles, with its results as text or XML; `iosonde diskspd --help`
+    /// DiskSpd's command line and its XML profiles, with its results as text or XML;
+    /// `iosonde diskspd --help`
     #[command(disable_help_flag = true)]
     Diskspd(Tokens),
     /// IOMeter's configurations (.icf), with its result file
@@ -102,11 +107,12 @@ pub(crate) struct AssessArgs {
     pub pace: PaceArg,
 
     /// What will live on the storage: decides the loads, the roles and where their limits come from
-    #[arg(long = "for", value_name = "DATABASE", value_enum, default_value_t = DatabaseArg::Generic)]
+    #[arg(long = "for", value_name = "DATABASE", value_enum, default_value_t =
+        DatabaseArg::Generic)]
     pub database: DatabaseArg,
 
-    /// An access specification that is measured besides, such as "Web Server"; `iosonde specs` lists them. May be given several
-    /// times
+    /// An access specification that is measured besides, such as "Web Server"; `iosonde specs`
+    /// lists them. May be given several times
     #[arg(long, value_name = "NAME")]
     pub spec: Vec<String>,
 
@@ -114,7 +120,8 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// What is expected of the storage, a TOML file; see METHODS.md. Exit code 4 when it does not do that
+    /// What is expected of the storage, a TOML file; see METHODS.md. Exit code 4 when it does not
+    /// do that
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
 
@@ -122,7 +129,8 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
 
-    /// The path to the storage: 8GFC, 10GbE, SATA3, PCIe3x4, USB3, …, or MiB a second; it may be what limits
+    /// The path to the storage: 8GFC, 10GbE, SATA3, PCIe3x4, USB3, …, or MiB a second; it may be
+    /// what limits
     #[arg(long, value_name = "LINK")]
     pub link: Option<Link>,
 
@@ -193,12 +201,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// A workload from a TOML file, an .icf file, a profile of DiskSpd or a job file of fio; other flags change what it says
+    /// A workload from a TOML file, an .icf file, a profile of DiskSpd or a job file of fio; other
+    /// flags change what it says
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
-    /// An access specification by name, such as "File Server"; `iosonde specs` lists them. Several run at the same time; other
-    /// flags change what they say
+    /// An access specification by name, such as "File Server"; `iosonde specs` lists them. Several
+    /// run at the same time; other flags change what they say
     #[arg(long, value_name = "NAME", conflicts_with = "workload")]
     pub spec: Vec<String>,
 
@@ -209,8 +218,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
-    /// End the window as soon as the 95 % interval of the mean is within this many percent; `--seconds` is then the
-    /// longest it may be
+    /// End the window as soon as the 95 % interval of the mean is within this many percent;
+    /// `--seconds` is then the longest it may be
     #[arg(long, value_name = "PERCENT")]
     pub precision: Option<f64>,
 

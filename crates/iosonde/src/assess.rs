@@ -170,7 +170,8 @@ fn default_report_path() -> PathBuf {
     PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
 }
 
-/// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's file overwritten.
+/// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's
+/// file overwritten.
 ///
 /// Gives the file that will be written: where a link leads, that is its end.
 fn claim(path: &Path) -> Result<PathBuf, Failure> {
@@ -218,8 +219,8 @@ fn write_report(
     write_whole(path, &html).map_err(|e| cannot(e.to_string()))
 }
 
-/// Without a history: every finished measurement as a line of JSON in a file beside the report, so that a crash loses
-/// none. The report holds all of them; once it is written, the journal goes.
+/// Without a history: every finished measurement as a line of JSON in a file beside the report, so
+/// that a crash loses none. The report holds all of them; once it is written, the journal goes.
 struct Journal {
     report: PathBuf,
     path: PathBuf,

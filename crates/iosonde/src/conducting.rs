@@ -1,4 +1,5 @@
-//! A plan carried out for the terminal: shown while it lasts, printed at its end, turned into an exit code.
+//! A plan carried out for the terminal: shown while it lasts, printed at its end, turned into an
+//! exit code.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

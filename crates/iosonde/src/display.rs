@@ -1,4 +1,5 @@
-//! Progress on stderr: a live line on a terminal, a plain line now and then elsewhere, or with `--live` a screen.
+//! Progress on stderr: a live line on a terminal, a plain line now and then elsewhere, or with
+//! `--live` a screen.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,8 @@ const PLAIN_PERIOD: Duration = Duration::from_secs(10);
 /// Whether stderr has events as lines of JSON instead of words. Set once, before anything is shown.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, everything on stderr is an event of docs/live.md as a line of JSON, but for the error that ends a command.
+/// From now on, everything on stderr is an event of docs/live.md as a line of JSON, but for the
+/// error that ends a command.
 pub(crate) fn speak_json() {
     AS_JSON.store(true, Ordering::Relaxed);
 }
@@ -74,7 +76,8 @@ impl Display {
         }
     }
 
-    /// A display of what is measured: a screen where one is wanted and can be shown, lines otherwise.
+    /// A display of what is measured: a screen where one is wanted and can be shown, lines
+    /// otherwise.
     pub(crate) fn of(manner: Manner, subject: &Subject) -> Self {
         let mut display = Self::new(manner.quiet);
         if manner.live {
@@ -91,7 +94,8 @@ impl Display {
         display
     }
 
-    /// The screen, where it is still up; once it is left, what it has shown of lasting interest is shown again.
+    /// The screen, where it is still up; once it is left, what it has shown of lasting interest is
+    /// shown again.
     fn screen(&mut self) -> Option<&Screen> {
         if self.screen.as_ref().is_some_and(|screen| !screen.is_up()) {
             self.leave();
@@ -190,7 +194,8 @@ impl Display {
                 self.line(&text, done_bytes == total_bytes);
             }
             Event::WarmingUp { seconds } if *seconds > 0.0 => {
-                // A new phase is worth a line, however short the one before it was, if it has none in its title.
+                // A new phase is worth a line, however short the one before it was, if it has none
+                // in its title.
                 if self.title.is_empty() {
                     self.last_plain = None;
                 }

@@ -7,8 +7,8 @@ use ::report::text::clean;
 use engine::{EngineError, PrepareError};
 use jobs::JobError;
 
-/// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which the README is
-/// compared.
+/// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which
+/// the README is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Exit {

@@ -19,8 +19,8 @@ use crate::targets::TargetArgs;
 /// Flags of every experiment.
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// A measurement ends when the 95 % interval of its mean is within this many percent; 0 measures for `--seconds` each
-    /// time
+    /// A measurement ends when the 95 % interval of its mean is within this many percent; 0
+    /// measures for `--seconds` each time
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     pub precision: f64,
 
@@ -114,7 +114,8 @@ pub(crate) fn dry_run(setup: &Setup, stream: &Stream) -> Result<String, Failure>
     Ok(describe(&plans))
 }
 
-/// How long so many measurements of a stream take, without making test files; `more_s` for each on top.
+/// How long so many measurements of a stream take, without making test files; `more_s` for each on
+/// top.
 pub(crate) fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f64) -> String {
     let settle_s = if stream.writes() { timing.settle_seconds } else { 0.0 };
     let all_s = count as f64 * (timing.seconds + timing.warmup_seconds + settle_s + more_s);
@@ -151,8 +152,8 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
         matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
     if is_utf16 {
         return Err(refused(
-            "is text in UTF-16, as Windows writes it, and TOML is UTF-8: save it as UTF-8 (in Notepad: Save As, Encoding: UTF-8), or \
-             convert it with `iconv -f UTF-16 -t UTF-8`",
+            "is text in UTF-16, as Windows writes it, and TOML is UTF-8: save it as UTF-8 (in \
+             Notepad: Save As, Encoding: UTF-8), or convert it with `iconv -f UTF-16 -t UTF-8`",
         ));
     }
     let text = String::from_utf8(bytes).map_err(|error| {

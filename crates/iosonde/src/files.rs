@@ -49,7 +49,8 @@ pub(crate) fn make_whole<T, E: From<io::Error>>(
 
 /// Only what is not there yet, is empty, or is a file of the same kind may be written to.
 ///
-/// `kind` names it, and `is_one` tells whether a file is one. That the directory takes a file is tried.
+/// `kind` names it, and `is_one` tells whether a file is one. That the directory takes a file is
+/// tried.
 pub(crate) fn claim(
     path: &Path,
     kind: &str,

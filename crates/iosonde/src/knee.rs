@@ -75,8 +75,8 @@ pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failur
     conduct(&Plan::Knee(Box::new(options)), &manners, stop)
 }
 
-/// About how many loads are measured where throughput rises to the end: the doublings, one between two of them, and others
-/// with more threads and larger blocks.
+/// About how many loads are measured where throughput rises to the end: the doublings, one between
+/// two of them, and others with more threads and larger blocks.
 fn longest_search(args: &KneeArgs) -> usize {
     let doublings = (args.to / args.from).checked_ilog2().unwrap_or(0) as usize;
     doublings + 5
@@ -89,7 +89,8 @@ fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {
     }
     if args.stream.rate.or(args.stream.rate_mib).is_some() {
         return wrong(
-            "with a set rate the storage does not saturate: `knee` takes no --rate and no --rate-mib",
+            "with a set rate the storage does not saturate: `knee` takes no --rate and no \
+             --rate-mib",
         );
     }
     if args.from == 0 || args.from > args.to {

@@ -1,4 +1,5 @@
-//! The name that the program was called by: a link with the name of an old tool speaks that tool's language.
+//! The name that the program was called by: a link with the name of an old tool speaks that tool's
+//! language.
 
 use std::ffi::OsString;
 use std::path::Path;

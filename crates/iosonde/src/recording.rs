@@ -13,16 +13,18 @@ use crate::exit::Failure;
 /// Which history is read or written; the same flag for every command.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryPlace {
-    /// Where results are kept: a file, or postgres://… [default: iosonde/history.db in the user's data directory] [env:
-    /// IOSONDE_HISTORY]
-    #[arg(long, value_name = "PLACE", global = true, value_parser = OsStringValueParser::new().try_map(named))]
+    /// Where results are kept: a file, or postgres://… [default: iosonde/history.db in the user's
+    /// data directory] [env: IOSONDE_HISTORY]
+    #[arg(long, value_name = "PLACE", global = true, value_parser = OsStringValueParser::new()
+        .try_map(named))]
     pub history: Option<OsString>,
 }
 
 impl HistoryPlace {
     /// Where it is.
     pub(crate) fn place(&self) -> Result<Place, Failure> {
-        // An empty variable of the environment is one that is not set. Read here, because an empty flag is a mistake.
+        // An empty variable of the environment is one that is not set. Read here, because an empty
+        // flag is a mistake.
         let variable = || std::env::var_os(VARIABLE).filter(|place| !place.is_empty());
         history::place(self.history.clone().or_else(variable)).map_err(failure)
     }

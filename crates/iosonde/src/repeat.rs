@@ -1,5 +1,5 @@
-//! `iosonde run --repeat`: the same workload several times, to learn how well its figures repeat; and several targets in
-//! turn, to compare them.
+//! `iosonde run --repeat`: the same workload several times, to learn how well its figures repeat;
+//! and several targets in turn, to compare them.
 
 use std::sync::atomic::AtomicBool;
 
@@ -73,7 +73,8 @@ pub(crate) fn sides(args: &RepeatArgs, workload: &Workload) -> Result<Vec<Worklo
     }
     if workload.streams.iter().any(|stream| !stream.targets.is_empty()) {
         return wrong(
-            "`--alternate` runs the whole workload on each target alone: this one has streams that name their targets",
+            "`--alternate` runs the whole workload on each target alone: this one has streams \
+             that name their targets",
         );
     }
     let alone =

@@ -78,7 +78,8 @@ fn dry_run(
         (Some(count), _) => format!(", {count} times on each target in turn"),
     };
     print(&format!(
-        "{text}{threads} thread{plural}, {in_flight} in flight\n{warmup} s of warm-up, {most}{seconds} s measured{after}{times}\n"
+        "{text}{threads} thread{plural}, {in_flight} in flight\n\
+            {warmup} s of warm-up, {most}{seconds} s measured{after}{times}\n"
     ))?;
     Ok(Outcome::Done)
 }

@@ -23,8 +23,9 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub place: HistoryPlace,
 
-    /// Where to listen, for example 0.0.0.0:7468; what other computers can reach needs a token, which is made and printed
-    /// where no file has one [default: 127.0.0.1:7468, or the next port that is free]
+    /// Where to listen, for example 0.0.0.0:7468; what other computers can reach needs a token,
+    /// which is made and printed where no file has one [default: 127.0.0.1:7468, or the next port
+    /// that is free]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 

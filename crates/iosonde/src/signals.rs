@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second ends the program at
+//! once.
 
 use std::io;
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use signal_hook::flag;
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // In one handler: where one asked and another set the flag, two signals at once could end the program between the two,
-        // with the screen left behind.
+        // In one handler: where one asked and another set the flag, two signals at once could end
+        // the program between the two, with the screen left behind.
         #[cfg(target_os = "linux")]
         crate::screen::end_on_second(signal, &stop)?;
         #[cfg(not(target_os = "linux"))]
         {
-            // In this order: the first signal finds the flag unset and only sets it, the second finds it set.
+            // In this order: the first signal finds the flag unset and only sets it, the second
+            // finds it set.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
             flag::register(signal, Arc::clone(&stop))?;
         }

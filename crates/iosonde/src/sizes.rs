@@ -34,7 +34,8 @@ pub(crate) struct SizesArgs {
     #[arg(long, value_name = "N", default_value_t = 600.0)]
     pub fill_seconds: f64,
 
-    /// The longest that reading a size may take before it is measured, so that caches can fill; 0 reads nothing
+    /// The longest that reading a size may take before it is measured, so that caches can fill; 0
+    /// reads nothing
     #[arg(long, value_name = "N", default_value_t = 120.0)]
     pub pass_seconds: f64,
 

@@ -35,11 +35,13 @@ pub(crate) struct TargetArgs {
     pub conduct: ConductArgs,
 }
 
-/// What may be done to targets, and what is shown meanwhile; the same for every command that measures.
+/// What may be done to targets, and what is shown meanwhile; the same for every command that
+/// measures.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ConductArgs {
-    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given several times
+    /// Allow to overwrite this file or block device; must repeat a TARGET exactly, and may be given
+    /// several times
     #[arg(long, value_name = "TARGET")]
     pub destroy: Vec<PathBuf>,
 
@@ -63,8 +65,10 @@ pub(crate) struct ConductArgs {
     #[arg(long, conflicts_with = "quiet")]
     pub live: bool,
 
-    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines of JSON
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line, conflicts_with_all = ["live", "quiet"])]
+    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines
+    /// of JSON
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
+        conflicts_with_all = ["live", "quiet"])]
     pub progress: ProgressForm,
 }
 

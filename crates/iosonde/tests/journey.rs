@@ -1,5 +1,5 @@
-//! The whole path with the program itself, on real files: sweep, history, comparison, report in every format, export
-//! and import.
+//! The whole path with the program itself, on real files: sweep, history, comparison, report in
+//! every format, export and import.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

@@ -93,7 +93,8 @@ fn definitions(schemas: &[(String, Value)]) -> BTreeMap<String, Definition> {
     all
 }
 
-/// The schemas as files next to each other, each definition in one of them, to which the others refer.
+/// The schemas as files next to each other, each definition in one of them, to which the others
+/// refer.
 fn as_files(mut schemas: Vec<(String, Value)>) -> Vec<(String, Value)> {
     fn refer(value: &mut Value, place: &dyn Fn(&str) -> Option<String>) {
         match value {

@@ -44,8 +44,8 @@ pub enum AgainError {
     },
     /// It never came to its end.
     #[error(
-        "`{id}` never came to its end, so there is nothing to compare a repetition with; `iosonde history show {id}` \
-         shows what there is of it"
+        "`{id}` never came to its end, so there is nothing to compare a repetition with; `iosonde \
+         history show {id}` shows what there is of it"
     )]
     Unfinished {
         /// The result.
@@ -61,7 +61,8 @@ pub enum AgainError {
     },
     /// The conditions are others.
     #[error(
-        "`{id}` cannot be repeated under the same conditions: {}; `--anyway` repeats it all the same",
+        "`{id}` cannot be repeated under the same conditions: {}; `--anyway` repeats it all the \
+            same",
         differences.join("; ")
     )]
     Unlike {
@@ -72,7 +73,8 @@ pub enum AgainError {
     },
 }
 
-/// Finds an earlier result, and makes sure that it can be repeated here under the conditions it was measured under.
+/// Finds an earlier result, and makes sure that it can be repeated here under the conditions it was
+/// measured under.
 ///
 /// # Errors
 /// There is no such result, or it cannot be repeated, and why.
@@ -110,8 +112,8 @@ fn check_targets(id: &str, document: &Document) -> Result<(), AgainError> {
     Ok(())
 }
 
-/// What makes it another measurement, by the names that a comparison has for it. Other differences, such as a newer kernel
-/// or another mount option, may be the very thing that is compared.
+/// What makes it another measurement, by the names that a comparison has for it. Other differences,
+/// such as a newer kernel or another mount option, may be the very thing that is compared.
 const IDENTITY: [&str; 2] = ["host", "device"];
 
 /// The program, the host and the device must be those of the original.

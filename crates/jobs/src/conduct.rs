@@ -29,6 +29,11 @@ pub struct Session<'a> {
     pub stop: &'a AtomicBool,
 }
 
+/// Set, it ends the job early.
+type Stop<'s> = &'s AtomicBool;
+/// Hears what a survey does.
+type Observe<'o> = &'o mut dyn FnMut(Progress<'_>);
+
 /// The documents of a job that came to an end.
 #[derive(Debug)]
 pub struct Conducted {
@@ -103,7 +108,7 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
 fn experiment<C>(
     session: &mut Session<'_>,
     subject: Subject,
-    make: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress<'_>)) -> Result<Experiment<C>, PrepareError>,
+    make: impl FnOnce(Stop<'_>, Observe<'_>) -> Result<Experiment<C>, PrepareError>,
     wrap: fn(Box<Experiment<C>>) -> Document,
 ) -> Result<Conducted, JobError> {
     one_document(session, subject, |stop, observe| make(stop, observe).map(|e| wrap(Box::new(e))))
@@ -113,7 +118,7 @@ fn experiment<C>(
 fn one_document(
     session: &mut Session<'_>,
     subject: Subject,
-    make: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress<'_>)) -> Result<Document, PrepareError>,
+    make: impl FnOnce(Stop<'_>, Observe<'_>) -> Result<Document, PrepareError>,
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
     let relay = Relay::open(session, subject)?;
@@ -123,7 +128,8 @@ fn one_document(
     Ok(Conducted { documents: vec![document], kept })
 }
 
-/// Passes what happens to the recorder and to the sink, in this order: what is told as kept is kept.
+/// Passes what happens to the recorder and to the sink, in this order: what is told as kept is
+/// kept.
 pub(crate) struct Relay<'s> {
     recorder: RefCell<Recorder>,
     sink: RefCell<&'s mut dyn Sink>,

@@ -70,13 +70,16 @@ pub trait Sink {
     /// Something happened. Called by the thread that conducts the job, between I/Os.
     fn hear(&mut self, event: &Event);
 
-    /// Everything is made ready, and I/O begins when this returns. A tool that waits for a signal from outside waits here.
+    /// Everything is made ready, and I/O begins when this returns. A tool that waits for a signal
+    /// from outside waits here.
     fn ready(&mut self) {}
 
-    /// A document is finished, and not yet kept: a history that hangs must not keep it from its reader.
+    /// A document is finished, and not yet kept: a history that hangs must not keep it from its
+    /// reader.
     ///
     /// # Errors
-    /// Why the document could not be delivered, as a sentence for the user; it is kept all the same.
+    /// Why the document could not be delivered, as a sentence for the user; it is kept all the
+    /// same.
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         let _ = document;
         Ok(())

@@ -1,7 +1,9 @@
-//! What a command does, startable from anywhere: a plan in, one stream of events out, documents at the end.
+//! What a command does, startable from anywhere: a plan in, one stream of events out, documents at
+//! the end.
 //!
-//! A [`Plan`] is pure data. [`conduct`] carries it out: it opens the history, tells every [`Sink`] what happens, hands each
-//! finished document to them, and keeps it. Flags, screens, signals and exit codes belong to the caller.
+//! A [`Plan`] is pure data. [`conduct`] carries it out: it opens the history, tells every [`Sink`]
+//! what happens, hands each finished document to them, and keeps it. Flags, screens, signals and
+//! exit codes belong to the caller.
 
 mod again;
 mod conduct;

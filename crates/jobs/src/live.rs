@@ -1,7 +1,8 @@
-//! What happens now, told to the history for others to watch: `iosonde serve` shows it. docs/live.md describes the events.
+//! What happens now, told to the history for others to watch: `iosonde serve` shows it.
+//! docs/live.md describes the events.
 //!
-//! The thread that measures only puts events into a channel, which drops them when it is full: watching costs a
-//! measurement nothing, whatever the history does.
+//! The thread that measures only puts events into a channel, which drops them when it is full:
+//! watching costs a measurement nothing, whatever the history does.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
@@ -95,7 +96,8 @@ fn entry(event: &Event) -> Option<Entry> {
     Some(Entry { json, thinned })
 }
 
-/// Writes what comes until nothing more does. What cannot be written is not: it would be of no use later.
+/// Writes what comes until nothing more does. What cannot be written is not: it would be of no use
+/// later.
 fn tell(place: &Place, run: &LiveRun, entries: &Receiver<Entry>) {
     let mut early = Vec::new();
     let until = Instant::now() + SHORT;

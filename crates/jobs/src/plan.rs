@@ -60,7 +60,8 @@ pub enum PlanError {
     Json(String),
     /// Results of this kind have no plan that can be repeated.
     #[error(
-        "results of `{kind}` do not carry a plan that can be repeated; run the command again with the same flags"
+        "results of `{kind}` do not carry a plan that can be repeated; run the command again with \
+         the same flags"
     )]
     NotRepeatable {
         /// The command.
@@ -314,12 +315,15 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess)\"\n)?[a-z_\\[\\]=\" 0-9.\n]{0,80}") {
+        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess)\"\n\
+            )?[a-z_\\[\\]=\" 0-9.\n\
+            ]{0,80}") {
             let _ = Plan::from_toml(&text);
         }
     }
 
-    /// The history names what it keeps by the plan as it was measured, which may be of an older version.
+    /// The history names what it keeps by the plan as it was measured, which may be of an older
+    /// version.
     #[test]
     fn what_is_not_a_plan_that_can_be_repeated_is_refused() {
         let refused = |kind, schema, json| Plan::recorded(kind, schema, json).unwrap_err();

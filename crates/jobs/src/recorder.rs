@@ -1,7 +1,9 @@
-//! Keeps a job in the history: each measurement before the next begins, and at the end the whole document.
+//! Keeps a job in the history: each measurement before the next begins, and at the end the whole
+//! document.
 //!
-//! The history is opened before anything is measured, and one that cannot be used ends the job then. One that fails later,
-//! on a full disk for example, does not end the measuring: the result is delivered, and a notice says what is not kept.
+//! The history is opened before anything is measured, and one that cannot be used ends the job
+//! then. One that fails later, on a full disk for example, does not end the measuring: the result
+//! is delivered, and a notice says what is not kept.
 
 use history::{History, HistoryError, Hold, NewExperiment, Place};
 use results::{Document, Measurement};
@@ -17,7 +19,8 @@ pub struct Recording {
     pub place: Place,
     /// Names under which the result is found again.
     pub tags: Vec<String>,
-    /// The place as the user has to type it to find the result again; none where it is the usual one.
+    /// The place as the user has to type it to find the result again; none where it is the usual
+    /// one.
     pub named: Option<String>,
 }
 
@@ -85,7 +88,8 @@ impl Recorder {
         self.begun
     }
 
-    /// The document has an id. `notify` gets the warning where the history cannot be used, which does not end the job.
+    /// The document has an id. `notify` gets the warning where the history cannot be used, which
+    /// does not end the job.
     pub fn named(&mut self, id: &str, started: &str, notify: &mut dyn FnMut(String)) {
         if self.id.is_empty()
             && let Err(error) = self.began(id, started)
@@ -151,7 +155,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// A recording begins, with all that is known before its first point: it is in the history at once.
+    /// A recording begins, with all that is known before its first point: it is in the history at
+    /// once.
     ///
     /// # Errors
     /// The history cannot be written.
@@ -183,7 +188,8 @@ impl Recorder {
         }
     }
 
-    /// Keeps the whole document. What could not be kept before is kept now, if that has become possible.
+    /// Keeps the whole document. What could not be kept before is kept now, if that has become
+    /// possible.
     ///
     /// # Errors
     /// What is not kept, and why.
@@ -234,8 +240,8 @@ impl Recorder {
     }
 }
 
-/// How often what was measured waits for a writer that holds the history for long, such as an import: half a minute each
-/// time.
+/// How often what was measured waits for a writer that holds the history for long, such as an
+/// import: half a minute each time.
 const PATIENCE: u32 = 20;
 
 /// Tries again while another program holds the history. A measurement is worth more than the wait.

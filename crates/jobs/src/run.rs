@@ -14,8 +14,8 @@ pub(crate) fn subject(workload: &Workload) -> Result<Subject, serde_json::Error>
     Subject::new("run", MEASUREMENT_SCHEMA, workload.title(), on, workload)
 }
 
-/// Measures a workload once. The document is delivered and kept before test files are removed, so that storage that hangs
-/// does not keep the result.
+/// Measures a workload once. The document is delivered and kept before test files are removed, so
+/// that storage that hangs does not keep the result.
 ///
 /// # Errors
 /// Nothing was measured, and why.

@@ -23,7 +23,8 @@ pub enum SweepStart {
     Resume(Box<Experiment>),
 }
 
-/// What is done next to a sweep as its cells are finished, such as the result files of another tool.
+/// What is done next to a sweep as its cells are finished, such as the result files of another
+/// tool.
 pub trait Companion {
     /// Called before anything is measured; `kept` is what was measured before an interruption.
     ///
@@ -126,7 +127,8 @@ fn note_unfinished(plan: &SweepPlan, relay: &Relay<'_>) -> Result<(), JobError> 
     relay.notice(format!("kept cell by cell in {}", history.place()));
     if let Some(before) = history.unfinished("sweep", Some(&plan.id()))?.first() {
         relay.notice(format!(
-            "note: a sweep of the same plan that began {} is unfinished, with {} cells; `--resume` continues it",
+            "note: a sweep of the same plan that began {} is unfinished, with {} cells; \
+             `--resume` continues it",
             before.started, before.cells
         ));
     }

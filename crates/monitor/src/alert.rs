@@ -1,8 +1,8 @@
 //! Limits that are watched: `write_latency > 20ms for 60s`, `vda.average_queue > 2`, `cpu > 90%`.
 //!
-//! A condition without a device is watched on each device by itself. It begins once it held for as long as it asks for; windows that
-//! have no figure, as an idle device has no latency, neither count for it nor against it, and reset it when they last longer than
-//! the time it asks for.
+//! A condition without a device is watched on each device by itself. It begins once it held for as
+//! long as it asks for; windows that have no figure, as an idle device has no latency, neither
+//! count for it nor against it, and reset it when they last longer than the time it asks for.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -60,7 +60,8 @@ pub const READY: [(&str, &str, &str); 5] = [
 pub enum AlertError {
     /// It has another form.
     #[error(
-        "`{text}` is no condition: write FIGURE > LIMIT, with a device and a time if you like, as in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
+        "`{text}` is no condition: write FIGURE > LIMIT, with a device and a time if you like, as \
+            in `vda.write_latency > 20ms for 60s`, or one of: {ready}",
         ready = names(READY.iter().map(|ready| ready.0))
     )]
     Form {
@@ -242,7 +243,8 @@ pub(crate) struct Watcher {
     times: Vec<AlertTime>,
 }
 
-/// Times that are remembered of one condition; a limit in the middle of what is usual is passed all the time.
+/// Times that are remembered of one condition; a limit in the middle of what is usual is passed all
+/// the time.
 const TIMES_MAX: usize = 10_000;
 
 impl Watcher {

@@ -1,4 +1,5 @@
-//! Figures from elsewhere, such as those of an array: a CSV with a column of times is laid on the time axis of a recording.
+//! Figures from elsewhere, such as those of an array: a CSV with a column of times is laid on the
+//! time axis of a recording.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -17,8 +18,9 @@ pub enum AttachError {
     Empty,
     /// No column holds times.
     #[error(
-        "no column holds times: one of them must have in each row a time as in RFC 3339 (2026-11-21T12:00:00Z), \
-         2026-11-21 12:00:00 (in the time zone of this system), or seconds or milliseconds since 1970"
+        "no column holds times: one of them must have in each row a time as in RFC 3339 \
+         (2026-11-21T12:00:00Z), 2026-11-21 12:00:00 (in the time zone of this system), or \
+         seconds or milliseconds since 1970"
     )]
     NoTime,
     /// No column holds numbers.
@@ -65,7 +67,8 @@ impl Attached {
         if columns.is_empty() { Err(AttachError::NoFigures) } else { Ok(Self { columns }) }
     }
 
-    /// What of it lies within a recording of so many seconds that began then; and how many figures do not.
+    /// What of it lies within a recording of so many seconds that began then; and how many figures
+    /// do not.
     #[must_use]
     pub fn on_axis(&self, file: &str, began: f64, seconds: f64) -> (Vec<AttachedSeries>, usize) {
         let mut outside = 0;

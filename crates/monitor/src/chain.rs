@@ -29,7 +29,8 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The chain under a target that was looked at. Devices that lie below those it names are added.
+    /// The chain under a target that was looked at. Devices that lie below those it names are
+    /// added.
     #[must_use]
     pub fn of(storage: &Storage, known: &[BlockDevice]) -> Self {
         let mut devices = storage.layers.clone();

@@ -1,8 +1,9 @@
 //! Where in a recording a run was made, and what the devices did meanwhile.
 //!
-//! A run whose beginning is known is found by its time. Of another, such as one of SQLIO, which tells only how long it measured, the place
-//! is the stretch of that length in which the devices did the most I/Os of its kind: nothing of what it measured decides, so that the
-//! comparison afterwards is one.
+//! A run whose beginning is known is found by its time. Of another, such as one of SQLIO, which
+//! tells only how long it measured, the place is the stretch of that length in which the devices
+//! did the most I/Os of its kind: nothing of what it measured decides, so that the comparison
+//! afterwards is one.
 
 use counters::DiskTally;
 use results::{FoundBy, RecordedPoint};
@@ -99,7 +100,8 @@ fn by_activity(
     let points = points.get(start..)?;
     let whole_s = run.warmup_s + run.seconds;
     let held_s: f64 = points.iter().map(|point| point.seconds).sum();
-    // A recording that began a moment late, or ended a moment early, holds the run as far as it goes.
+    // A recording that began a moment late, or ended a moment early, holds the run as far as it
+    // goes.
     if held_s < 0.9 * whole_s {
         return None;
     }

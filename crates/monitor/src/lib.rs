@@ -1,9 +1,10 @@
 //! Watches what the operating system counts, window by window: Performance Monitor's job.
 //!
-//! A [`Monitor`] takes samples from a [`Source`] at times of a [`Clock`], and gives [`Event`]s; both are the caller's, so that
-//! hours are watched in no time in tests. A [`Series`] is what a recording keeps of the windows, in bounded memory. An [`Alert`] is a
-//! limit that is watched. [`crop`] finds a run in a recording and sets its figures beside those of the operating system. The formats
-//! are [`csv`], [`lines`] (JSON lines) and [`metrics`] (OpenMetrics).
+//! A [`Monitor`] takes samples from a [`Source`] at times of a [`Clock`], and gives [`Event`]s;
+//! both are the caller's, so that hours are watched in no time in tests. A [`Series`] is what a
+//! recording keeps of the windows, in bounded memory. An [`Alert`] is a limit that is watched.
+//! [`crop`] finds a run in a recording and sets its figures beside those of the operating system.
+//! The formats are [`csv`], [`lines`] (JSON lines) and [`metrics`] (OpenMetrics).
 //!
 //! What others count besides, such as databases, comes through [`Extra`].
 //!

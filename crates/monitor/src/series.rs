@@ -1,4 +1,5 @@
-//! What a recording keeps of the windows: all of them while there is room, and then fewer and longer ones with the same sums.
+//! What a recording keeps of the windows: all of them while there is room, and then fewer and
+//! longer ones with the same sums.
 
 use results::RecordedPoint;
 

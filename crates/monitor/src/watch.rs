@@ -38,8 +38,8 @@ pub trait Extra {
     /// Called when watching begins: counts from now on.
     fn begin(&mut self);
 
-    /// What it counted since it was last asked, and what its user should know. It may give nothing yet and more the next time, and
-    /// must not take long.
+    /// What it counted since it was last asked, and what its user should know. It may give nothing
+    /// yet and more the next time, and must not take long.
     fn window(&mut self) -> (Vec<RecordedRow>, Vec<String>);
 }
 
@@ -266,7 +266,8 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    /// Watches until the end, or until `stop` says so. What happened since the last whole interval then makes a last, shorter window.
+    /// Watches until the end, or until `stop` says so. What happened since the last whole interval
+    /// then makes a last, shorter window.
     pub fn run(
         &mut self,
         stop: &dyn Fn() -> bool,
@@ -287,7 +288,8 @@ impl<'a> Monitor<'a> {
                 self.finish(hear);
                 return Ok(Why::Stopped);
             }
-            // The next interval that is not over: after a pause of the whole machine, none is made up for.
+            // The next interval that is not over: after a pause of the whole machine, none is made
+            // up for.
             let passed = self.clock.now().saturating_sub(self.began).as_nanos();
             let whole = passed / self.interval.as_nanos().max(1);
             self.due = u32::try_from(whole).unwrap_or(u32::MAX).saturating_add(1).max(self.due + 1);
@@ -345,7 +347,8 @@ impl<'a> Monitor<'a> {
         window.disks.sort_by_key(|(name, _)| places.get(name.as_str()).copied());
     }
 
-    /// What volumes of the device mapper gave to the devices below in more pieces than they were given.
+    /// What volumes of the device mapper gave to the devices below in more pieces than they were
+    /// given.
     fn add_splits(&self, window: &mut SystemWindow) {
         let is_mapped = |device: &&BlockDevice| {
             let mapped = matches!(

@@ -49,9 +49,11 @@ proptest! {
 
     #[test]
     fn figures_come_back(figures in prop::collection::vec(-1e6..1e6_f64, 1..40)) {
-        let rows: Vec<String> = (0..).zip(&figures).map(|(n, f)| format!("{},{f}\n", 1_795_262_400 + n)).collect();
+        let rows: Vec<String> = (0..).zip(&figures)
+            .map(|(n, f)| format!("{},{f}\n", 1_795_262_400 + n)).collect();
         let rows = rows.concat();
-        let (series, outside) = Attached::parse(&format!("t,x\n{rows}")).unwrap().on_axis("a", NOON, 100.0);
+        let (series, outside) = Attached::parse(&format!("t,x\n\
+            {rows}")).unwrap().on_axis("a", NOON, 100.0);
         let back: Vec<f64> = series[0].points.iter().map(|(_, figure)| *figure).collect();
         prop_assert_eq!((back, outside), (figures, 0));
     }

@@ -22,7 +22,8 @@ fn run(seconds: f64) -> Run {
 
 #[test]
 fn a_run_between_idle_seconds_is_found_by_itself() {
-    // A test of SQLIO: 526 writes a second for 12 s, between 3 s of nothing, a file that is made, and 5 s of nothing.
+    // A test of SQLIO: 526 writes a second for 12 s, between 3 s of nothing, a file that is made,
+    // and 5 s of nothing.
     let before = std::iter::repeat_n(0, 30).chain(std::iter::repeat_n(9, 20));
     let writes = before.chain(std::iter::repeat_n(53, 120)).chain(std::iter::repeat_n(0, 50));
     let points = points(writes);

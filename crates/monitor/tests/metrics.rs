@@ -21,7 +21,8 @@ fn is_name(name: &str) -> bool {
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The labels of a sample: `{name="value",…}`. What follows them; none where they break the grammar.
+/// The labels of a sample: `{name="value",…}`. What follows them; none where they break the
+/// grammar.
 fn after_labels(mut rest: &str) -> Option<&str> {
     rest = rest.strip_prefix('{')?;
     loop {
@@ -100,8 +101,10 @@ fn counters_count_up_and_gauges_are_of_the_last_window() {
 
 proptest! {
     #[test]
-    fn every_name_keeps_the_grammar(device in any::<String>(), source in any::<String>(), object in any::<String>()) {
-        let row = RecordedRow { source, object, seconds: 1.0, reads: Some(3), ..RecordedRow::default() };
+    fn every_name_keeps_the_grammar(device in any::<String>(), source in any::<String>(),
+        object in any::<String>()) {
+        let row = RecordedRow { source, object, seconds: 1.0, reads: Some(3),
+            ..RecordedRow::default() };
         let mut metrics = Metrics::default();
         metrics.hear(&observation(&device, DiskTally::default(), vec![row.clone(), row]));
         prop_assert!(check(&metrics.text()).len() > 10);

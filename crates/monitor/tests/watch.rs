@@ -1,4 +1,5 @@
-//! Watching in virtual time: intervals that do not drift, devices that come and go, alerts, and the series of a recording.
+//! Watching in virtual time: intervals that do not drift, devices that come and go, alerts, and the
+//! series of a recording.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::cell::Cell;
@@ -347,7 +348,8 @@ proptest! {
             prop_assert!(series.points().len() <= room);
         }
         let points = series.into_points();
-        let sum: u64 = points.iter().filter_map(|p| p.disks.get("sda")).map(|tally| tally.writes).sum();
+        let sum: u64 = points.iter().filter_map(|p| p.disks.get("sda")).map(|tally| tally.writes)
+            .sum();
         prop_assert_eq!(sum, writes.iter().sum::<u64>());
         let windows: u32 = points.iter().map(|p| p.windows).sum();
         prop_assert_eq!(windows as usize, writes.len());
@@ -355,14 +357,16 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_parser_of_conditions_panic(text in ".{0,40}", limit in "[0-9a-zA-Z.%/]{0,8}") {
+    fn no_text_makes_the_parser_of_conditions_panic(text in ".{0,40}",
+        limit in "[0-9a-zA-Z.%/]{0,8}") {
         let _ = text.parse::<Alert>();
         let _ = format!("{text} > {limit} for {text}").parse::<Alert>();
         let _ = format!("write_latency < {limit}").parse::<Alert>();
     }
 
     #[test]
-    fn conditions_come_back_with_their_limit(limit in 1..100_000_u32, seconds in 0..3600_u32, device in "[a-z]{2,4}[0-9]?") {
+    fn conditions_come_back_with_their_limit(limit in 1..100_000_u32, seconds in 0..3600_u32,
+        device in "[a-z]{2,4}[0-9]?") {
         let text = format!("{device}.write_latency > {limit}us for {seconds}s");
         let alert: Alert = text.parse().unwrap();
         prop_assert_eq!(alert.text(), text.as_str());

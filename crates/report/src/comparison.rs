@@ -18,7 +18,8 @@ const CHART_LOADS: usize = 24;
 /// Loads of a trend that are drawn.
 const TREND_LOADS: usize = 24;
 
-/// What a report says of a comparison: the verdict, the sides, what differs, charts, figures, method, warnings.
+/// What a report says of a comparison: the verdict, the sides, what differs, charts, figures,
+/// method, warnings.
 #[must_use]
 pub fn comparison_blocks(c: &Comparison) -> Vec<Block> {
     let mut blocks = vec![Block::Cards(vec![card(c)])];
@@ -95,7 +96,8 @@ fn side(side: &ComparedSide) -> String {
     parts.join("; ")
 }
 
-/// Whether a difference is one of how the machine and its storage are set up, and not of what was measured with or where.
+/// Whether a difference is one of how the machine and its storage are set up, and not of what was
+/// measured with or where.
 pub(crate) fn is_setup(difference: &SideDifference) -> bool {
     !["version of iosonde", "tool", "host", "target"].contains(&difference.difference.name.as_str())
 }
@@ -192,8 +194,8 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     })
 }
 
-/// An axis of loads. Under columns there is room for a few letters: what all loads have in common is said once, and
-/// threads and depth, in which they differ most, stay short.
+/// An axis of loads. Under columns there is room for a few letters: what all loads have in common
+/// is said once, and threads and depth, in which they differ most, stay short.
 fn load_axis(titles: Vec<&str>) -> Axis {
     let parts: Vec<(&str, &str)> =
         titles.iter().map(|title| title.rsplit_once(", ").unwrap_or((title, ""))).collect();
@@ -238,7 +240,8 @@ fn figures(c: &Comparison) -> Table {
     Table {
         key: "figures".to_owned(),
         title: "Figures".to_owned(),
-        caption: "Mean of the runs of each side, how far they lie apart, and the 90 % interval of the change from A to B."
+        caption: "Mean of the runs of each side, how far they lie apart, and the 90 % interval of \
+                  the change from A to B."
             .to_owned(),
         columns: vec![
             column("load", "Load", Unit::Text),

@@ -1,5 +1,6 @@
-//! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each measurement. A report of validations alone, which
-//! have none, has a line for each kind of I/O on each of their files; one of checks behind a crash alone a line for each check.
+//! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each
+//! measurement. A report of validations alone, which have none, has a line for each kind of I/O on
+//! each of their files; one of checks behind a crash alone a line for each check.
 
 pub use results::csv_field as field;
 use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Validation};
@@ -13,19 +14,22 @@ use crate::words;
 const SIGN: usize = 30;
 
 /// The columns of validations.
-const VALIDATION: &str = "validation_id,verdict,started,fault_count,pages_checked,path,role,size_bytes,op,single,several,bytes,\
-                          errors,latency_mean_ns,latency_p50_ns,latency_p99_ns,latency_max_ns,throttled,in_flight_max";
+const VALIDATION: &str = "validation_id,verdict,started,fault_count,pages_checked,path,role,\
+                          size_bytes,op,single,several,bytes,errors,latency_mean_ns,\
+                          latency_p50_ns,latency_p99_ns,latency_max_ns,throttled,in_flight_max";
 
 /// The columns of checks behind a crash.
-const DURABILITY: &str = "durability_id,run_id,verdict,started,host,sync,order,threads,depth,page_bytes,mode,file_bytes,rounds,ending,\
-                          seconds,promised_operations,pages_checked,pages_promised,pages_right,pages_in_doubt,pages_lost,\
-                          log_records_checked,log_records_promised,log_records_right,log_records_in_doubt,log_records_lost,older,torn,\
-                          zeroed,misplaced,foreign,unreadable,missing,ahead_of_log,unknown,oldest_loss_seconds";
+const DURABILITY: &str = "durability_id,run_id,verdict,started,host,sync,order,threads,depth,\
+                          page_bytes,mode,file_bytes,rounds,ending,seconds,promised_operations,\
+                          pages_checked,pages_promised,pages_right,pages_in_doubt,pages_lost,\
+                          log_records_checked,log_records_promised,log_records_right,\
+                          log_records_in_doubt,log_records_lost,older,torn,zeroed,misplaced,\
+                          foreign,unreadable,missing,ahead_of_log,unknown,oldest_loss_seconds";
 
 /// The loads of all results in one table.
 ///
-/// The header is the same for every report; columns may be added at its end. Figures are plain numbers in the unit at
-/// the end of their column's name. What is not known is empty.
+/// The header is the same for every report; columns may be added at its end. Figures are plain
+/// numbers in the unit at the end of their column's name. What is not known is empty.
 #[must_use]
 pub fn text(report: &Report) -> String {
     let documents = || report.results.iter().map(|part| &part.document);

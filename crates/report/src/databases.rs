@@ -1,4 +1,5 @@
-//! What a database counted beside what its devices did: which lines there are, and what their difference means.
+//! What a database counted beside what its devices did: which lines there are, and what their
+//! difference means.
 
 use counters::{BlockKind, DiskTally, Unit};
 use results::{DiskTotal, RecordedRow, Recording, show_figure};
@@ -13,7 +14,8 @@ pub(crate) fn totals(rows: &[RecordedRow]) -> impl Iterator<Item = &RecordedRow>
     rows.iter().filter(|row| row.object == TOTAL)
 }
 
-/// What a row is called: the kind of database and the object; all of the URL where there are several databases.
+/// What a row is called: the kind of database and the object; all of the URL where there are
+/// several databases.
 pub(crate) fn label(row: &RecordedRow, rows: &[RecordedRow]) -> String {
     let several = rows.iter().any(|other| other.source != row.source);
     let short = row.source.split("://").next().unwrap_or_default();
@@ -69,8 +71,8 @@ pub(crate) fn meaning(r: &Recording) -> Vec<String> {
         .map(|asked| reads_mean(who, asked, of_devices(|tally| tally.read_bytes), &names));
     let written = of_databases(|row| row.written_bytes).map(|asked| {
         format!(
-            "{who} wrote {}, {names} took {}: what others wrote is in the latter, and the file system's journal; what is still in the \
-             page cache is not.",
+            "{who} wrote {}, {names} took {}: what others wrote is in the latter, and the file \
+             system's journal; what is still in the page cache is not.",
             bytes(asked),
             bytes(of_devices(|tally| tally.written_bytes))
         )

@@ -1,8 +1,9 @@
 //! Results in the shape of fio's JSON (`json+` of fio 3), for the programs that draw or collect it.
 //!
-//! fio has three latencies: of the submission (slat), from there to completion (clat), and of both (lat). iosonde has one, from
-//! submission to completion, which stands as both clat and lat; slat counts nothing. What iosonde does not know (context
-//! switches, page faults, depths of single submissions) is left out.
+//! fio has three latencies: of the submission (slat), from there to completion (clat), and of both
+//! (lat). iosonde has one, from submission to completion, which stands as both clat and lat; slat
+//! counts nothing. What iosonde does not know (context switches, page faults, depths of single
+//! submissions) is left out.
 
 use std::fmt::Write as _;
 
@@ -32,7 +33,8 @@ pub fn text(documents: &[Document]) -> String {
     of(&measurements)
 }
 
-/// Each load as a run of its own, with the name of a file that programs know it by: `8k/randread-iodepth-4-numjobs-2.json`.
+/// Each load as a run of its own, with the name of a file that programs know it by:
+/// `8k/randread-iodepth-4-numjobs-2.json`.
 #[must_use]
 pub fn files(documents: &[Document]) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = Vec::new();
@@ -148,7 +150,8 @@ fn job(group: usize, m: &Measurement, stream: &Stream, result: &StreamResult) ->
         "read": direction(&result.read, m.seconds, series, |p| (p.read_iops, p.read_mib_per_s)),
         "write": direction(&result.write, m.seconds, series, |p| (p.write_iops, p.write_mib_per_s)),
         "trim": direction(&Statistics::default(), 0.0, &[], |_| (0.0, 0.0)),
-        "sync": { "total_ios": result.sync.ios, "lat_ns": times(&result.sync, of_text(&result.sync).as_ref()) },
+        "sync": { "total_ios": result.sync.ios,
+            "lat_ns": times(&result.sync, of_text(&result.sync).as_ref()) },
         "job_runtime": whole(m.seconds * 1e3 * threads as f64),
         "usr_cpu": percent(m.cpu.user_s),
         "sys_cpu": percent(m.cpu.system_s),
@@ -350,7 +353,8 @@ fn percentiles(latency: &Latency, histogram: Option<&Histogram>) -> Map<String, 
         latency.percentiles().into_iter().find(|(n, _)| *n == name).and_then(|(_, ns)| ns)
     };
     let each = PERCENTILES.iter().filter_map(|p| {
-        // Not `clamp`, which wants the least below the largest, and an imported result may say otherwise.
+        // Not `clamp`, which wants the least below the largest, and an imported result may say
+        // otherwise.
         Some((format!("{p:.6}"), Value::from(known(*p)?.min(latency.max).max(latency.min))))
     });
     each.collect()

@@ -1,8 +1,8 @@
 //! Shows results to people: text for a terminal and a self-contained HTML file.
 //!
-//! Report never measures and never judges: every figure, verdict and sentence comes from the document, and what is not
-//! in it is shown as a dash. No document makes it panic: figures may be missing or not numbers, lists may be empty,
-//! texts may hold anything.
+//! Report never measures and never judges: every figure, verdict and sentence comes from the
+//! document, and what is not in it is shown as a dash. No document makes it panic: figures may be
+//! missing or not numbers, lists may be empty, texts may hold anything.
 //!
 //! | module | what it makes |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! What a report says, before it is written in any format.
 //!
-//! A [`Report`] is made from documents once; each format writes it down. Texts in it are for people and already clean
-//! of control characters. Figures are plain numbers in the [`Unit`] of their column or axis: a format decides how they
-//! look, not what they are.
+//! A [`Report`] is made from documents once; each format writes it down. Texts in it are for people
+//! and already clean of control characters. Figures are plain numbers in the [`Unit`] of their
+//! column or axis: a format decides how they look, not what they are.
 
 pub use results::Unit;
 use results::{Document, FigureField, FigureValue};
@@ -116,7 +116,8 @@ pub enum Judgement {
 /// A picture of figures with one or two vertical axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// Short name, unique in its result; a file of this chart is called so: `saturation-random-read-8k`.
+    /// Short name, unique in its result; a file of this chart is called so:
+    /// `saturation-random-read-8k`.
     pub key: String,
     /// What it shows.
     pub title: String,

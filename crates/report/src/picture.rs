@@ -1,7 +1,8 @@
 //! Charts as PNG, for documents that take no SVG: wikis, mails, slides.
 //!
-//! Servers have no fonts, so the program carries one (Noto Sans, SIL Open Font License), and a chart looks the same
-//! wherever it is made. It has the letters of Europe; others become boxes here, and are right in the SVG.
+//! Servers have no fonts, so the program carries one (Noto Sans, SIL Open Font License), and a
+//! chart looks the same wherever it is made. It has the letters of Europe; others become boxes
+//! here, and are right in the SVG.
 
 use std::sync::{Arc, LazyLock};
 

@@ -7,7 +7,8 @@ use workload::{show_ns, show_number};
 
 use crate::words;
 
-/// The measured point that a knee names. The knee holds its place, but a document may have been cut since.
+/// The measured point that a knee names. The knee holds its place, but a document may have been cut
+/// since.
 pub(crate) fn named<'a>(ramp: &'a Ramp, point: &CurvePoint) -> Option<&'a Measurement> {
     let fits = |m: &&Measurement| (m.in_flight as f64 - point.in_flight).abs() < 0.5;
     let first = ramp.points.get(point.index).filter(fits);

@@ -1,8 +1,10 @@
-//! The vendor's copy: what was measured, without the names of hosts, targets and parts that say whose it is.
+//! The vendor's copy: what was measured, without the names of hosts, targets and parts that say
+//! whose it is.
 //!
-//! Names are collected from where documents hold them (host, targets, mount points, what is mounted, serial numbers)
-//! and then replaced wherever they occur, in sentences too, each by a word that stays the same throughout the report.
-//! Names of devices in the kernel such as `vda`, models and firmware stay: they say what was measured. Figures are not touched.
+//! Names are collected from where documents hold them (host, targets, mount points, what is
+//! mounted, serial numbers) and then replaced wherever they occur, in sentences too, each by a word
+//! that stays the same throughout the report. Names of devices in the kernel such as `vda`, models
+//! and firmware stay: they say what was measured. Figures are not touched.
 
 use std::collections::HashMap;
 
@@ -12,7 +14,8 @@ use serde_json::Value;
 use crate::ReportError;
 use crate::sections::in_utf8;
 
-/// What holds words of ours only: replacing in it could make the document unreadable or its figures others.
+/// What holds words of ours only: replacing in it could make the document unreadable or its figures
+/// others.
 const CLOSED: [&str; 49] = [
     "access",
     "arrival",
@@ -151,7 +154,8 @@ pub fn redact_inspection(
     Ok(serde_json::from_value(value)?)
 }
 
-/// Takes away the command lines of other tools and the files they were imported from: names in them cannot be told from words.
+/// Takes away the command lines of other tools and the files they were imported from: names in them
+/// cannot be told from words.
 fn without_origin(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -427,13 +431,15 @@ impl Secrets {
     }
 }
 
-/// A name of letters or of digits alone may be a part of other words and numbers; it is replaced where it stands alone.
+/// A name of letters or of digits alone may be a part of other words and numbers; it is replaced
+/// where it stands alone.
 fn is_word(name: &str) -> bool {
     name.chars().all(char::is_alphabetic) || name.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Those below directories have names that
-/// people gave them (`/dev/mapper/accounts-data`), or that tell serial numbers (`/dev/disk/by-id/…`).
+/// Whether a path is that of a device by its name in the kernel (`/dev/vda1`). Those below
+/// directories have names that people gave them (`/dev/mapper/accounts-data`), or that tell serial
+/// numbers (`/dev/disk/by-id/…`).
 fn is_device(path: &str) -> bool {
     path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'))
 }
@@ -477,8 +483,8 @@ mod tests {
         secrets.row(&row("mysql://anna@db7.bank.example:3306", "payments/cards.ibd"));
         secrets.row(&row("postgres://bob@localhost/hr", "client backend/relation/normal"));
         secrets.finish();
-        let text = "mysql://anna@db7.bank.example:3306 payments/cards.ibd on db7.bank.example; postgres://bob@localhost/hr \
-                    client backend/relation/normal";
+        let text = "mysql://anna@db7.bank.example:3306 payments/cards.ibd on db7.bank.example; \
+                    postgres://bob@localhost/hr client backend/relation/normal";
         let shown = secrets.replaced(text);
         for name in ["anna", "db7", "bank", "payments", "bob", "hr"] {
             assert!(!shown.contains(name), "{name}: {shown}");
@@ -496,7 +502,8 @@ mod tests {
         assert_eq!(secrets.replaced("/vol/erp of corp.example"), "source-1 of domain-1");
     }
 
-    /// The names of volume groups and volumes, which often are those of customers and databases, stayed.
+    /// The names of volume groups and volumes, which often are those of customers and databases,
+    /// stayed.
     #[test]
     fn volumes_that_people_named_lose_their_names_and_devices_of_the_kernel_do_not() {
         let mut secrets = Secrets::default();
@@ -526,7 +533,8 @@ mod tests {
             names in prop::collection::vec("[/a-zA-Z0-9.-]{5,12}[0-9A-Z]{2}", 1..6),
             text in "[ -~µ–]{0,40}", at in 0usize..6,
         ) {
-            let pairs: Vec<(&'static str, &str)> = names.iter().map(|n| ("target", n.as_str())).collect();
+            let pairs: Vec<(&'static str, &str)> = names.iter().map(|n| ("target", n.as_str()))
+                .collect();
             let secrets = of(&pairs);
             let name = &names[at % names.len()];
             let shown = secrets.replaced(&format!("{text}{name}{text} {name}"));

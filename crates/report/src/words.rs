@@ -1,7 +1,7 @@
 //! The words that the text and the HTML report share: loads, captions, figures with their units.
 //!
-//! Everything that comes out of a document goes through [`clean`] before it is shown, because a path, a model or a
-//! host name may hold control characters that would otherwise reach a terminal.
+//! Everything that comes out of a document goes through [`clean`] before it is shown, because a
+//! path, a model or a host name may hold control characters that would otherwise reach a terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
 
-/// A text on one line without control characters and without marks that turn the direction of writing.
+/// A text on one line without control characters and without marks that turn the direction of
+/// writing.
 #[must_use]
 pub fn clean(text: &str) -> String {
     text.chars()
@@ -118,7 +119,8 @@ pub(crate) fn mode(workload: &Workload) -> String {
     }
 }
 
-/// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum alone where streams differ.
+/// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum
+/// alone where streams differ.
 pub(crate) fn in_flight(m: &Measurement) -> String {
     let threads = plural(m.threads, "thread", "threads");
     let product = |depth: u32| m.threads.saturating_mul(depth.into());
@@ -156,8 +158,10 @@ pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
 }
 
 /// What a mix, or several streams at once, is not.
-pub(crate) const SHAPE: &str = "A mix of I/Os has the sizes, shares and order of a load: its shape. It is not the application, which waits \
-                                for one I/O before it makes the next and has a cache of its own; no figure here is one of the application.";
+pub(crate) const SHAPE: &str = "A mix of I/Os has the sizes, shares and order of a load: its \
+                                shape. It is not the application, which waits for one I/O before \
+                                it makes the next and has a cache of its own; no figure here is \
+                                one of the application.";
 
 /// Whether a measurement only has the shape of something that does many kinds of I/O.
 pub(crate) fn is_shape(m: &Measurement) -> bool {

@@ -118,7 +118,8 @@ fn has(keys: &[String], wanted: &[&str]) {
     }
 }
 
-/// That a device may lie stood in the HTML report only; that credits may last longer than a measurement, nowhere.
+/// That a device may lie stood in the HTML report only; that credits may last longer than a
+/// measurement, nowhere.
 #[test]
 fn doubts_and_what_was_not_seen_are_in_every_output() {
     let found = sample::assessment_in_doubt();

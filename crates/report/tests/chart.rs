@@ -189,20 +189,26 @@ proptest! {
         well_formed(&svg(&chart));
     }
 
-    /// The labels of an even axis are equally far apart, hold the largest figure, and say so in few letters.
+    /// The labels of an even axis are equally far apart, hold the largest figure, and say so in few
+    /// letters.
     #[test]
     fn even_axes_are_round(most in prop_oneof![1e-6..1.0, 1.0..1e6, 1e6..1e15_f64]) {
         let mut chart = chart();
         (chart.right, chart.marks) = (None, Vec::new());
         chart.left = axis("Figure", Unit::Number, Scale::Linear);
-        chart.x = axis("x", Unit::Text, Scale::Names(vec!["first".to_owned(), "second".to_owned()]));
-        chart.series = vec![line("a", Shape::Columns, Side::Left, points(&[(0.0, most / 3.0), (1.0, most)]))];
+        chart.x = axis("x", Unit::Text,
+            Scale::Names(vec!["first".to_owned(), "second".to_owned()]));
+        chart.series = vec![line("a", Shape::Columns, Side::Left,
+            points(&[(0.0, most / 3.0), (1.0, most)]))];
         let svg = svg(&chart);
-        let labels: Vec<String> = texts(&svg).into_iter().filter(|t| t.starts_with(|c: char| c.is_ascii_digit()) && !t.contains(' ') ).collect();
+        let labels: Vec<String> = texts(&svg).into_iter()
+            .filter(|t| t.starts_with(|c: char| c.is_ascii_digit()) && !t.contains(' ') ).collect();
         let value = |t: &String| {
             let plain = t.replace('\u{202F}', "");
             let digits = plain.trim_end_matches(['K', 'M', 'G', 'T']);
-            let factor = match plain.chars().last() { Some('K') => 1e3, Some('M') => 1e6, Some('G') => 1e9, Some('T') => 1e12, _ => 1.0 };
+            let factor = match plain.chars()
+                .last() { Some('K') => 1e3, Some('M') => 1e6, Some('G') => 1e9, Some('T') => 1e12,
+                _ => 1.0 };
             digits.parse::<f64>().unwrap() * factor
         };
         // The caption and the title hold no text that begins so.
@@ -212,8 +218,10 @@ proptest! {
         for pair in values.windows(2) {
             prop_assert!((pair[1] - pair[0] - step).abs() < step * 1e-6, "{labels:?}");
         }
-        prop_assert!(values.iter().copied().fold(0.0, f64::max) >= most * 0.999_999, "{labels:?} for {most}");
-        prop_assert!(values.iter().copied().fold(0.0, f64::max) <= most * 1.8, "{labels:?} for {most}");
+        prop_assert!(values.iter().copied().fold(0.0, f64::max) >= most * 0.999_999, "{labels:?} \
+            for {most}");
+        prop_assert!(values.iter().copied().fold(0.0, f64::max) <= most * 1.8, "{labels:?} for \
+            {most}");
         prop_assert!(labels.iter().all(|l| l.chars().count() <= 9), "{labels:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Comparisons and trends as people see them: the verdict first, nothing too wide, nothing from a document untamed.
+//! Comparisons and trends as people see them: the verdict first, nothing too wide, nothing from a
+//! document untamed.
 
 use analysis::change_points::change_points;
 use analysis::comparison::{Direction, compare};

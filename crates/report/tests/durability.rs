@@ -1,4 +1,5 @@
-//! Checks behind a crash in every format: the verdict first, every loss with what it means, and nothing of anybody where that is wanted.
+//! Checks behind a crash in every format: the verdict first, every loss with what it means, and
+//! nothing of anybody where that is wanted.
 
 use inspect::Host;
 use report::model::{Block, Judgement};
@@ -107,10 +108,11 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
     for words in [
         "31.5 s of writing on vault9.bank.example, begun 2026-11-22 00:30:00 UTC, run r-1",
         "/srv/ledgers/redo.test (log, 64 MiB)",
-        "pages: 1 024 read, 900 promised, 782 as promised, 108 lost; in doubt, and all right: 1 old, 2 new, 3 in part",
+        "pages: 1 024 read, 900 promised, 782 as promised, 108 lost; in doubt, and all right: 1 \
+         old, 2 new, 3 in part",
         "12 torn: a part of it is there",
-        "/srv/ledgers/pages.test at 57344, 8192 bytes: torn: a part of it is there (thread 1, operation 70; operation 64 is there; \
-         5 of 16 sectors are right)",
+        "/srv/ledgers/pages.test at 57344, 8192 bytes: torn: a part of it is there (thread 1, \
+         operation 70; operation 64 is there; 5 of 16 sectors are right)",
         "and 99 more",
         "promised about 1.250 s before",
         "- Look for who holds the cache.",
@@ -150,7 +152,8 @@ fn every_format_has_the_verdict_first_and_every_loss() {
     assert_eq!(kept.results[0].banner, None);
 }
 
-/// A crash of a process says nothing about caches, so a report must not show it in the colour of a power cut that was survived.
+/// A crash of a process says nothing about caches, so a report must not show it in the colour of a
+/// power cut that was survived.
 #[test]
 fn only_a_crash_that_nobody_saw_is_judged_without_reservation() {
     let judged = |losses: &[Loss], ending| {
@@ -198,7 +201,8 @@ fn checks_have_a_table_of_their_own_with_a_line_for_each() {
 #[test]
 fn names_are_taken_out_of_losses_and_of_the_writer_too() {
     let mut experiment = experiment(&Loss::ALL, WriterEnd::Unseen);
-    // It was checked on another host than the one that wrote, with a name that is a word of the document, too.
+    // It was checked on another host than the one that wrote, with a name that is a word of the
+    // document, too.
     let host = Host { hostname: "lost".to_owned(), ..Host::default() };
     experiment.environment.host = Some(host);
     let mut documents = vec![Document::Durability(Box::new(experiment))];

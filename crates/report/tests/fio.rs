@@ -95,7 +95,8 @@ fn files_are_named_by_their_loads() {
 
 proptest! {
     #[test]
-    fn no_figures_panic(iops: f64, seconds: f64, ios: u64, bytes: u64, min: u64, max: u64, p50: u64, mean: f64, text in ".{0,20}", depth: u32) {
+    fn no_figures_panic(iops: f64, seconds: f64, ios: u64, bytes: u64, min: u64, max: u64, p50: u64,
+        mean: f64, text in ".{0,20}", depth: u32) {
         let mut m = sample::mixed();
         (m.seconds, m.started, m.workload.seconds) = (seconds, text.clone(), seconds);
         m.workload.streams[0].depth = depth;

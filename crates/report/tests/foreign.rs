@@ -8,7 +8,8 @@ use report::model::Block;
 use report::{build, html, markdown, text};
 use results::{Cpu, Document, Latency, Measurement, Origin, Stalls};
 
-/// A run of SQLIO, which has whole milliseconds, no percentiles, and tells nothing of the machine's CPUs.
+/// A run of SQLIO, which has whole milliseconds, no percentiles, and tells nothing of the machine's
+/// CPUs.
 fn sqlio() -> Measurement {
     let mut m = sample::mixed();
     let latency = Latency { min: 0, mean: 29e6, max: 303_000_000, ..Latency::default() };

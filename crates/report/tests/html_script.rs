@@ -1,5 +1,5 @@
-//! The script of the page in a real browser: charts read out by keys and pointer, series hidden, tables sorted and
-//! filtered, the document saved. Skipped where there is no Chromium.
+//! The script of the page in a real browser: charts read out by keys and pointer, series hidden,
+//! tables sorted and filtered, the document saved. Skipped where there is no Chromium.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod models;
@@ -100,11 +100,13 @@ fn charts_and_tables_answer_to_keys_and_pointer() {
         let said = dom.split_once("id=\"said\">").map_or(dom.as_str(), |(_, said)| said);
         for wanted in [
             "focusable: 0",
-            "first: 1IOPS (left)10 000 IOPS (9 700 IOPS to 10 300 IOPS)mean latency (right)100 µsp99 latency (right)176 µs",
+            "first: 1IOPS (left)10 000 IOPS (9 700 IOPS to 10 300 IOPS)mean latency (right)100 \
+             µsp99 latency (right)176 µs",
             "second: 2IOPS (left)20 000 IOPS",
             "last: 32IOPS (left)80 000 IOPS",
             "before: 16",
-            "aloud: 16: IOPS (left) 80 000 IOPS (77 600 IOPS to 82 400 IOPS), mean latency (right) 200 µs",
+            "aloud: 16: IOPS (left) 80 000 IOPS (77 600 IOPS to 82 400 IOPS), mean latency \
+             (right) 200 µs",
             "hidden: true",
             "pointer: 32",
             "pressed: false",
@@ -112,7 +114,8 @@ fn charts_and_tables_answer_to_keys_and_pointer() {
             "without: 1mean latency (right)100 µs",
             "falling: descending 1 162 s | 1 162 s | 387 s",
             "rising: ascending 1 µs | ",
-            "words: ascending 4 KiB random read 0 | 4 KiB random read 6 | 4 KiB random read 12 false",
+            "words: ascending 4 KiB random read 0 | 4 KiB random read 6 | 4 KiB random read 12 \
+             false",
             "filtered: 1 of 60 128 KiB random read 59",
             "saved: {\"schema\":\"iosonde.assessment/1\"",
         ] {

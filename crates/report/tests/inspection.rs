@@ -185,7 +185,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_texts_and_numbers_are_survived(texts in prop::collection::vec(any::<String>(), 9), n in any::<u64>()) {
+    fn any_texts_and_numbers_are_survived(texts in prop::collection::vec(any::<String>(), 9),
+        n in any::<u64>()) {
         let mut i = sample();
         let text = |at: usize| texts[at].clone();
         i.host.hostname = text(0);

@@ -19,7 +19,8 @@ fn a_chart_is_twice_as_large_and_has_words_in_it() {
     assert_eq!(drawn.width(), 1840);
     assert_eq!(drawn.pixel(0, 0).unwrap().red(), 255, "on white");
     assert_eq!(drawn.pixel(0, 0).unwrap().alpha(), 255);
-    // The same chart with all words taken out has fewer dark pixels: the words are there, without a font of the system.
+    // The same chart with all words taken out has fewer dark pixels: the words are there, without a
+    // font of the system.
     let mut wordless = svg.clone();
     while let Some(at) = wordless.find("<text") {
         let end = at + wordless[at..].find("</text>").unwrap() + "</text>".len();
@@ -35,7 +36,8 @@ fn a_chart_is_twice_as_large_and_has_words_in_it() {
 fn every_sign_that_reports_use_has_a_letter() {
     let of = |text: &str| {
         let svg = format!(
-            "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><text x='2' y='15'>{text}</text></svg>"
+            "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><text x='2' \
+             y='15'>{text}</text></svg>"
         );
         picture::png(&svg).unwrap()
     };

@@ -120,7 +120,8 @@ fn a_document_of_every_kind_can_be_redacted() {
     is_without(hidden, &["volume-a", "volume-b", "volume-c"]);
 }
 
-/// Every word that a document may hold as one of a few must be among those that redaction leaves alone.
+/// Every word that a document may hold as one of a few must be among those that redaction leaves
+/// alone.
 #[test]
 fn names_that_are_words_of_ours_do_not_break_a_document() {
     let words = [
@@ -156,7 +157,8 @@ fn names_that_are_words_of_ours_do_not_break_a_document() {
     }
 }
 
-/// The same of the words for what other tools do; the file that is written from has no name any more.
+/// The same of the words for what other tools do; the file that is written from has no name any
+/// more.
 #[test]
 fn orders_of_other_tools_stay_readable() {
     let words = [
@@ -225,7 +227,8 @@ proptest! {
     #[test]
     fn no_secret_survives_and_the_document_still_parses(
         host in "[a-z]{3,8}-[a-z0-9]{2,6}", serial in "[A-Z0-9]{4,6}Z[0-9]{4}",
-        target in "/(x[a-z]{2,7}/){1,3}x[a-z0-9]{3,9}", export in "[a-z]{4,8}[0-9]:/q[a-z0-9/]{4,12}7",
+        target in "/(x[a-z]{2,7}/){1,3}x[a-z0-9]{3,9}",
+            export in "[a-z]{4,8}[0-9]:/q[a-z0-9/]{4,12}7",
     ) {
         let original = named(&host, &serial, &target, &export);
         let mut documents = vec![original.clone()];

@@ -189,7 +189,8 @@ fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
     assert!(!plain.contains("  ? "), "nothing where nothing was found");
 }
 
-/// What lay in the HTML report only, or nowhere: the terminal said "No warnings" of a device that lies.
+/// What lay in the HTML report only, or nowhere: the terminal said "No warnings" of a device that
+/// lies.
 #[test]
 fn doubts_and_what_was_not_seen_are_on_the_screen() {
     let text = text::assessment(&sample::assessment_in_doubt(), None);

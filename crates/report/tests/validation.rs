@@ -1,4 +1,5 @@
-//! Validations in every format: the verdict first, every fault with what it means, and nothing of anybody where that is wanted.
+//! Validations in every format: the verdict first, every fault with what it means, and nothing of
+//! anybody where that is wanted.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use results::{
@@ -100,8 +101,10 @@ fn experiment(damages: &[PageDamage]) -> Experiment<Validation> {
     };
     let wrong = !damages.is_empty();
     let verdict = if wrong { ValidationVerdict::WrongData } else { ValidationVerdict::Right };
-    let plan = json!({ "page_bytes": 8192, "seed": u64::MAX, "throttle": null, "stop_on_fault": true,
-                       "random": { "users": 8, "sleep_ns": 5_000_000, "update_percent": 90.5, "chain_pages": [50, 100] } });
+    let plan = json!({ "page_bytes": 8192, "seed": u64::MAX, "throttle": null,
+        "stop_on_fault": true,
+                       "random": { "users": 8, "sleep_ns": 5_000_000, "update_percent": 90.5,
+                           "chain_pages": [50, 100] } });
     let conclusion = Validation {
         verdict,
         sentence: if wrong { "WRONG DATA: of /srv/ledgers/pages.mdx" } else { "RIGHT: everything" }
@@ -174,8 +177,10 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
         "1. bit error in `/srv/ledgers/pages.mdx`, page 7 at 57344 bytes",
         "wrong in sectors 3, 4, 5",
         "… and 280 more",
-        "log 1. bit error in the log of thread 1 in `/srv/ledgers/log.ldx`, block 4 at 512 bytes, first in byte 3 of it, wrong in sectors 0, 1",
-        "still so after 1 more read; 15 were to be made, and the run came to its end or they failed",
+        "log 1. bit error in the log of thread 1 in `/srv/ledgers/log.ldx`, block 4 at 512 bytes, \
+         first in byte 3 of it, wrong in sectors 0, 1",
+        "still so after 1 more read; 15 were to be made, and the run came to its end or they \
+         failed",
         "written before this run was gone on with; through the cache of the system: not possible",
         "sectors 0 to 1: zeros",
         "0x00003 exp 01",
@@ -189,7 +194,8 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 }
 
-/// Thousands of wrong pages were told one below the other, and the verdict stood far above where the terminal begins.
+/// Thousands of wrong pages were told one below the other, and the verdict stood far above where
+/// the terminal begins.
 #[test]
 fn many_wrong_pages_do_not_hide_the_verdict() {
     let mut experiment = experiment(&DAMAGES[..1]);
@@ -221,7 +227,8 @@ fn many_wrong_pages_do_not_hide_the_verdict() {
     assert_eq!(rows[1], ["lost write", "3 000", "0", "3 000", "0"]);
     assert_eq!(rows[2], ["bit error", "120", "100", "20", "–"]);
     assert_eq!(lines.iter().filter(|line| line.contains("0x00600 exp")).count(), 5, "{text}");
-    let line = "25. lost write in `/srv/ledgers/pages.mdx`, page 24 at 196608 bytes; still so after 15 more reads";
+    let line = "25. lost write in `/srv/ledgers/pages.mdx`, page 24 at 196608 bytes; still so \
+                after 15 more reads";
     assert!(lines.contains(&line) && !text.contains("\n26. "), "{text}");
     assert!(text.contains("… and 3 095 more; the first 200 are in --json"), "{text}");
     assert!(text.contains("… and 35 more blocks of the log; the first 50 are in --json"), "{text}");
@@ -232,7 +239,8 @@ fn v_sentence() -> &'static str {
     "WRONG DATA: of /srv/ledgers/pages.mdx"
 }
 
-/// A validation without a database told of changes, commits and pages in memory that there are not, and every time was rounded up.
+/// A validation without a database told of changes, commits and pages in memory that there are not,
+/// and every time was rounded up.
 #[test]
 fn only_what_was_done_is_told_and_times_are_as_they_were() {
     let mut experiment = experiment(&[]);
@@ -246,7 +254,8 @@ fn only_what_was_done_is_told_and_times_are_as_they_were() {
     v.phases = vec![phase("load", 0.0142), phase("work", 90.6), phase("audit", 0.5)];
     let text = plain(report::text::validation(&experiment));
     let done = "\n100 000 pages checked · 1 read found its pages in use by other I/Os\n\
-                written once in 14.2 ms, read and written for 1 min 30 s, read once more in 500 ms\n";
+                written once in 14.2 ms, read and written for 1 min 30 s, read once more in 500 \
+                ms\n";
     assert!(text.contains(done), "{text}");
     let page = report::html::page(&report::build(&[Document::Validation(Box::new(experiment))]));
     let page = page.unwrap();
@@ -279,7 +288,8 @@ fn every_format_has_the_verdict_first_and_every_fault() {
     {
         assert!(page.contains(words), "no `{words}`");
     }
-    // On a page of usual width the table of pages was cut off behind its sixth column, and nothing said that there was more.
+    // On a page of usual width the table of pages was cut off behind its sixth column, and nothing
+    // said that there was more.
     assert!(
         page.contains("<div class=\"table long many\"><p class=\"caption\"><strong>Page by page")
     );
@@ -293,7 +303,8 @@ fn every_format_has_the_verdict_first_and_every_fault() {
     let table = report::csv::text(&report);
     assert!(report::csv::is_report(&table), "{table}");
     let lines: Vec<&str> = table.lines().collect();
-    let first = "v-1,wrong_data,2026-11-22T01:00:00Z,300,100000,/srv/ledgers/pages.mdx,data,67108864,read,1000,500,8192000,0,";
+    let first = "v-1,wrong_data,2026-11-22T01:00:00Z,300,100000,/srv/ledgers/pages.mdx,data,\
+                 67108864,read,1000,500,8192000,0,";
     assert!(lines.len() == 5 && lines[1].starts_with(first), "{table}");
     assert!(lines.iter().all(|line| line.split(',').count() == 19), "{table}");
     assert!(report::xlsx::workbook(&report).is_ok());
@@ -308,11 +319,13 @@ fn every_format_has_the_verdict_first_and_every_fault() {
 fn a_page_newer_than_known_says_why_that_may_be() {
     let text = report::text::validation(&experiment(&[PageDamage::NewerThanKnown]));
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = "version 4 is there (another program writes to the file, or the ledger is older than the data)";
+    let words = "version 4 is there (another program writes to the file, or the ledger is older \
+                 than the data)";
     assert!(joined.contains(words), "{text}");
 }
 
-/// The last moment that there is room for was told as the time of the last write, and of what nobody has written the start of the run.
+/// The last moment that there is room for was told as the time of the last write, and of what
+/// nobody has written the start of the run.
 #[test]
 fn a_time_that_nobody_knows_is_not_told() {
     let text = |expected_version, written_after_seconds| {

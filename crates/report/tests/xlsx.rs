@@ -334,7 +334,8 @@ fn check_order(chart: &str) {
 
 #[test]
 fn the_elements_of_a_chart_are_in_the_order_of_the_standard() {
-    // Scatter series came with the sign at the points before the looks of the line, as the library writes them.
+    // Scatter series came with the sign at the points before the looks of the line, as the library
+    // writes them.
     for (_, chart) in charts(&parts(&handmade::report(1))) {
         check_order(chart);
     }
@@ -357,8 +358,8 @@ fn texts_are_texts_whatever_they_hold() {
     assert!(cells.values().any(|c| c.starts_with("=HYPERLINK(\"x\")") && c.ends_with("<b>")));
 }
 
-/// A chart or a table with a long title had no alternative text, and "Alternative text is greater than Excel's limit" stood on the
-/// terminal for each of them.
+/// A chart or a table with a long title had no alternative text, and "Alternative text is greater
+/// than Excel's limit" stood on the terminal for each of them.
 #[test]
 fn long_titles_are_cut_to_what_an_alternative_text_may_have() {
     let mut report = handmade::report(1);
@@ -489,7 +490,8 @@ static BASE: LazyLock<Report> = LazyLock::new(|| handmade::report(1));
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Whatever is in a report, the workbook is whole: names are unique and allowed, parts are XML, charts in order.
+    /// Whatever is in a report, the workbook is whole: names are unique and allowed, parts are XML,
+    /// charts in order.
     #[test]
     fn no_report_breaks_the_workbook(
         title in words(),
@@ -505,11 +507,13 @@ proptest! {
         }
         part.title.clone_from(&report.title);
         part.sections[3].blocks =
-            charts_of.into_iter().map(Block::Chart).chain(tables.into_iter().map(Block::Table)).collect();
+            charts_of.into_iter().map(Block::Chart).chain(tables.into_iter().map(Block::Table))
+                .collect();
         let parts = parts(&report);
         let mut names = HashSet::new();
         for (name, _) in sheets(&parts) {
-            prop_assert!(name.encode_utf16().count() <= 31 && !name.contains(['[', ']', ':', '*', '?', '/', '\\']));
+            prop_assert!(name.encode_utf16().count() <= 31
+                && !name.contains(['[', ']', ':', '*', '?', '/', '\\']));
             prop_assert!(names.insert(name.to_lowercase()));
         }
         for (name, part) in &parts {

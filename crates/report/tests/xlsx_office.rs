@@ -18,7 +18,8 @@ const PROGRAMS: [&str; 2] = ["soffice", "libreoffice"];
 /// How often LibreOffice may try: that it dies once on a busy machine says nothing of the workbook.
 const STARTS: usize = 3;
 
-/// Converts a file with LibreOffice, which keeps its settings in the directory of the file; none where there is none.
+/// Converts a file with LibreOffice, which keeps its settings in the directory of the file; none
+/// where there is none.
 fn converted(file: &Path, to: &str) -> Option<PathBuf> {
     let directory = file.parent().unwrap();
     let program = PROGRAMS.into_iter().find(|program| {
@@ -81,7 +82,8 @@ fn libreoffice_opens_it_with_its_charts_and_figures() {
     {
         assert!(content.contains(&format!("table:name=\"{sheet}\"")), "a sheet {sheet}");
     }
-    // 412,345 ns in the table are 412.345 µs; 42.5 % are a percentage; what begins with = is a text.
+    // 412,345 ns in the table are 412.345 µs; 42.5 % are a percentage; what begins with = is a
+    // text.
     assert!(content.contains("office:value=\"412.345\""));
     assert!(content.contains("office:value-type=\"percentage\" office:value=\"0.425\""));
     assert!(content.contains("office:date-value=\"2025-11-24T"));

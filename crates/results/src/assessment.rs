@@ -57,8 +57,8 @@ pub struct Assessment {
     /// Loads that had another throughput when they were measured again; empty where none had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub level_changes: Vec<LevelChange>,
-    /// What could not show in the time that was measured; it is among the warnings, too. None where no pattern was measured
-    /// to its end.
+    /// What could not show in the time that was measured; it is among the warnings, too. None where
+    /// no pattern was measured to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
     /// What I/O off the boundaries costs; none where it was not measured.
@@ -68,7 +68,8 @@ pub struct Assessment {
     pub patterns: Vec<PatternResult>,
     /// The same load at rising depth.
     pub ramps: Vec<Ramp>,
-    /// The first pattern once more at the end, twice: how well figures repeat here; none where it was not measured.
+    /// The first pattern once more at the end, twice: how well figures repeat here; none where it
+    /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
     /// What this program reaches on this host without any I/O, I/Os for each second.

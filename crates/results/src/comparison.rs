@@ -27,7 +27,8 @@ pub struct Comparison {
     pub band_percent: f64,
     /// Verdicts were asked for although the sides are not alike.
     pub anyway: bool,
-    /// What was compared, load by load: first those that are alike, then those that are only near each other.
+    /// What was compared, load by load: first those that are alike, then those that are only near
+    /// each other.
     pub loads: Vec<ComparedLoad>,
     /// Loads of the first side that the second has nothing like.
     pub only_a: Vec<String>,
@@ -92,7 +93,8 @@ pub struct ComparedLoad {
     pub title: String,
     /// Without what its figures mean nothing: file size and cache, of the second side.
     pub caption: String,
-    /// Name of the conditions that both sides share; absent where they do not, and of a whole curve.
+    /// Name of the conditions that both sides share; absent where they do not, and of a whole
+    /// curve.
     pub conditions_id: Option<String>,
     /// In what the two sides of this load differ; verdicts are withheld where it is not empty.
     pub unlike: Vec<Difference>,

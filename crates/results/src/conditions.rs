@@ -1,24 +1,33 @@
 //! What must be alike for two measurements to be compared, and a short name for it.
 //!
-//! Not part of it are targets by name, host, tool version, engine, length and seed: who compares looks at those apart.
+//! Not part of it are targets by name, host, tool version, engine, length and seed: who compares
+//! looks at those apart.
+
+mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{
-    Arrival, Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Hint, Mix, MixPart,
-    Mode, Pattern, Pool, PoolMember, PoolShare, Priority, Rate, RateLimit, Stream, SyncCall,
-    SyncPolicy, Think, show_ns, show_number,
+    Buffers, Bytes, Completion, Content, DiskspdOrder, Distribution, Hint, Mix, Mode, Pattern,
+    Pool, PoolMember, Priority, Rate, Stream, SyncPolicy, Think, show_number,
+};
+
+use words::{
+    buffers_words, content_words, distribution_words, member_words, mix_words, mode_word,
+    pool_words, priority_words, rate_words, sync_words, think_words,
 };
 
 use crate::measurement::Measurement;
 
-/// Sequential reads of an experiment begin at a multiple of this that the seed decides, and read half of what there is.
+/// Sequential reads of an experiment begin at a multiple of this that the seed decides, and read
+/// half of what there is.
 const START_BYTES: u64 = 1 << 20;
 
 /// The conditions of a measurement.
 ///
-/// Everything that cannot matter to the load at hand has its default: a stream that only reads has no durability, and
-/// one that is wholly sequential no distribution. Defaults are not written, so that what is added one day changes no id.
+/// Everything that cannot matter to the load at hand has its default: a stream that only reads has
+/// no durability, and one that is wholly sequential no distribution. Defaults are not written, so
+/// that what is added one day changes no id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
 pub struct Conditions {
@@ -36,7 +45,8 @@ pub struct Conditions {
     /// Threads looked for completions without ever sleeping.
     #[serde(default, skip_serializing_if = "is_default")]
     pub spin: bool,
-    /// What was in a target before was not written by iosonde, so nobody knows how well it compresses.
+    /// What was in a target before was not written by iosonde, so nobody knows how well it
+    /// compresses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_data: bool,
     /// What ran at the same time.
@@ -111,11 +121,12 @@ pub struct StreamConditions {
     /// Pauses between bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// Where the used part of each target began. Of sequential reads, which experiments begin in another place each time, what
-    /// is left of it beyond whole MiB: its alignment.
+    /// Where the used part of each target began. Of sequential reads, which experiments begin in
+    /// another place each time, what is left of it beyond whole MiB: its alignment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset_bytes: u64,
-    /// Length of the used part of each target; absent where it was the whole, and of sequential reads half or more of it.
+    /// Length of the used part of each target; absent where it was the whole, and of sequential
+    /// reads half or more of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,
     /// I/O priority of the threads.
@@ -178,8 +189,8 @@ impl Conditions {
         }
     }
 
-    /// Sixteen hexadecimal digits that name these conditions, the same in every version: FNV-1a of 64 bits over their
-    /// JSON.
+    /// Sixteen hexadecimal digits that name these conditions, the same in every version: FNV-1a of
+    /// 64 bits over their JSON.
     #[must_use]
     pub fn id(&self) -> String {
         // Numbers, strings and lists of them: nothing in it can fail to be written.
@@ -405,15 +416,16 @@ impl StreamConditions {
     }
 }
 
-/// The CPUs that threads are bound to. Threads take them in turn, so without a pool those beyond the last thread are
-/// unused.
+/// The CPUs that threads are bound to. Threads take them in turn, so without a pool those beyond
+/// the last thread are unused.
 fn bound_cpus(stream: &Stream, targets: usize) -> Vec<u32> {
     let threads = usize::try_from(stream.threads_in_all(targets)).unwrap_or(usize::MAX);
     let bound = if stream.pool.is_none() { threads } else { stream.cpus.len() };
     stream.cpus.iter().take(bound).copied().collect()
 }
 
-/// Where the part of each target that a stream uses begins, and how long it is; none where it is the whole.
+/// Where the part of each target that a stream uses begins, and how long it is; none where it is
+/// the whole.
 fn used_part(stream: &Stream, targets: &[usize], sizes: &[u64]) -> (u64, Option<u64>) {
     let moves = stream.pattern == Pattern::Sequential && !stream.writes();
     let offset = stream.offset_bytes.0;
@@ -426,7 +438,8 @@ fn used_part(stream: &Stream, targets: &[usize], sizes: &[u64]) -> (u64, Option<
     (offset, stream.span_bytes.map(|s| s.0).filter(|span| !whole(span)))
 }
 
-/// Block sizes of a stream, each once, in rising order and with the smallest weights of the same ratio.
+/// Block sizes of a stream, each once, in rising order and with the smallest weights of the same
+/// ratio.
 fn blocks(stream: &Stream) -> Vec<(u64, u64)> {
     let mut blocks: Vec<(u64, u64)> =
         stream.blocks.iter().map(|b| (b.bytes.0, u64::from(b.weight))).collect();
@@ -466,124 +479,6 @@ fn exact(name: &str, a: String, b: String, n: u64, m: u64) -> Option<Difference>
         return Difference::between(name, format!("{n} B"), format!("{m} B"));
     }
     Difference::between(name, a, b)
-}
-
-fn distribution_words(distribution: Distribution) -> String {
-    match distribution {
-        Distribution::Uniform => "uniform".to_owned(),
-        Distribution::Zipf { theta } => format!("zipf {}", show_number(theta)),
-        Distribution::Hot { span_percent, access_percent } => format!(
-            "{} % of the I/Os on {} % of the file",
-            show_number(access_percent),
-            show_number(span_percent)
-        ),
-    }
-}
-
-fn sync_words(sync: SyncPolicy) -> String {
-    let call = match sync.call {
-        SyncCall::Fsync => "fsync",
-        SyncCall::Fdatasync => "fdatasync",
-    };
-    format!("{call} every {} writes", sync.every_writes)
-}
-
-fn mix_words(mix: &Mix) -> String {
-    let part = |p: &MixPart| {
-        let burst = match (p.burst_ios, p.delay_ns.0) {
-            (0..=1, 0) => String::new(),
-            (ios, _) => format!(", bursts of {ios} after {}", p.delay_ns),
-        };
-        let reply = match p.reply_bytes.0 {
-            0 => String::new(),
-            bytes => format!(", answered by {}", exact_bytes(bytes)),
-        };
-        format!(
-            "{} % {}, {} % writes, {} % random, aligned to {}{burst}{reply}",
-            p.percent,
-            exact_bytes(p.block_bytes.0),
-            p.write_percent,
-            p.random_percent,
-            exact_bytes(p.alignment())
-        )
-    };
-    mix.parts.iter().map(part).collect::<Vec<_>>().join(" + ")
-}
-
-fn content_words(content: Content) -> String {
-    match content {
-        Content::Random => "incompressible".to_owned(),
-        Content::Zero => "zeros".to_owned(),
-        Content::Compressible { percent } => format!("{percent} % zeros"),
-        Content::Counting => "the bytes 0 to 255 repeated".to_owned(),
-        Content::Repeating => "one byte repeated".to_owned(),
-        Content::Fixed => "the same bytes in each write".to_owned(),
-        Content::Source { bytes } => format!("parts of a buffer of {bytes}"),
-    }
-}
-
-fn pool_words(pool: Option<&Pool>) -> String {
-    match pool.map(|pool| &pool.share) {
-        None => "threads of its own".to_owned(),
-        Some(PoolShare::Each) => "shared threads, the depth on each target".to_owned(),
-        Some(PoolShare::InTurn) => "shared threads, the targets in turn".to_owned(),
-        Some(PoolShare::Drawn { weights }) if weights.is_empty() => {
-            "shared threads, targets drawn".to_owned()
-        }
-        Some(PoolShare::Drawn { weights }) => {
-            let weights: Vec<String> = weights.iter().map(u32::to_string).collect();
-            format!("shared threads, targets drawn {}", weights.join(" : "))
-        }
-    }
-}
-
-fn mode_word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Direct => "direct",
-        Mode::Buffered => "buffered",
-        Mode::Mapped => "mapped",
-    }
-}
-
-fn member_words(member: &PoolMember) -> String {
-    let weight = member.weight.map(|weight| format!(" (weight {weight})"));
-    format!("{}{}", member.thread, weight.unwrap_or_default())
-}
-
-fn buffers_words(buffers: Buffers) -> String {
-    match buffers {
-        Buffers::Single => "in one piece".to_owned(),
-        Buffers::Large => "in large pages".to_owned(),
-        Buffers::Scattered { pieces } => format!("scattered over {pieces} pieces"),
-        Buffers::Pages { bytes } => format!("scattered over pages of {bytes}"),
-        Buffers::Copied { pieces } => format!("copied to {pieces} pieces"),
-    }
-}
-
-fn rate_words(rate: Rate) -> String {
-    let limit = match rate.limit {
-        RateLimit::Iops(iops) => format!("{} IOPS", show_number(iops)),
-        RateLimit::MibPerS(mib) => format!("{} MiB/s", show_number(mib)),
-    };
-    let arrival = match rate.arrival {
-        Arrival::Even => "evenly",
-        Arrival::Poisson => "at random moments",
-        Arrival::Capped => "at most",
-    };
-    format!("{limit} {arrival}")
-}
-
-fn think_words(think: Think) -> String {
-    let issued = if think.from.is_completion() { "" } else { ", from the last one's submission" };
-    format!("{} after {} I/Os{issued}", show_ns(think.pause_ns.0 as f64), think.burst_ios)
-}
-
-fn priority_words(priority: Priority) -> String {
-    match priority {
-        Priority::Idle => "idle".to_owned(),
-        Priority::BestEffort { level } => format!("best effort {level}"),
-        Priority::Realtime { level } => format!("realtime {level}"),
-    }
 }
 
 fn one() -> usize {

@@ -1,4 +1,5 @@
-//! Any result document: what a history keeps, what is exchanged as a file, and what reports are made from.
+//! Any result document: what a history keeps, what is exchanged as a file, and what reports are
+//! made from.
 
 use std::path::PathBuf;
 
@@ -58,7 +59,8 @@ pub enum DocumentError {
     Foreign,
     /// It is of a kind or version that this program does not know.
     #[error(
-        "results of `{schema}` are not known to this version of iosonde: use the one that wrote it, or a newer one"
+        "results of `{schema}` are not known to this version of iosonde: use the one that wrote \
+         it, or a newer one"
     )]
     Unknown {
         /// The schema it names.

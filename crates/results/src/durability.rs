@@ -1,4 +1,5 @@
-//! The document of a check behind a crash, `iosonde.durability/1`: is everything there that was acknowledged as durable?
+//! The document of a check behind a crash, `iosonde.durability/1`: is everything there that was
+//! acknowledged as durable?
 
 use std::path::PathBuf;
 
@@ -10,20 +11,23 @@ use crate::experiment::Conclusion;
 
 /// What of a writer's promises is there after it is gone.
 ///
-/// The host and storage around it are those on which it was checked; with `--verify`, times are those of the check, too.
+/// The host and storage around it are those on which it was checked; with `--verify`, times are
+/// those of the check, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Durability {
     /// What the check concludes.
     pub verdict: DurabilityVerdict,
     /// The same in a sentence, for people.
     pub sentence: String,
-    /// Unique name of the run that was checked. It may be checked several times, and each check is a result of its own.
+    /// Unique name of the run that was checked. It may be checked several times, and each check is
+    /// a result of its own.
     pub run_id: String,
     /// When that run began to write, UTC, RFC 3339.
     pub run_started: String,
     /// The host that wrote.
     pub host: String,
-    /// How often the writer was let go on, and checked; none where nobody saw that, because the check was asked for by `--verify`.
+    /// How often the writer was let go on, and checked; none where nobody saw that, because the
+    /// check was asked for by `--verify`.
     pub rounds: Option<u32>,
     /// How the writer ended, the last time.
     pub ending: WriterEnd,
@@ -53,7 +57,8 @@ pub struct Durability {
     pub losses: Vec<LossCount>,
     /// The first 100 of the losses, one by one.
     pub findings: Vec<BrokenPromise>,
-    /// About how long before the last promise the oldest of the lost operations was promised, by the mean rate.
+    /// About how long before the last promise the oldest of the lost operations was promised, by
+    /// the mean rate.
     pub oldest_loss_seconds: Option<f64>,
     /// What it looks like, and what to do.
     pub advice: Vec<String>,
@@ -149,7 +154,8 @@ impl SyncMode {
 pub enum DurableOrder {
     /// Pages are written and made durable.
     Page,
-    /// A record in the log is made durable first; its page is written later, and made durable by a checkpoint: write-ahead logging.
+    /// A record in the log is made durable first; its page is written later, and made durable by a
+    /// checkpoint: write-ahead logging.
     LogThenPage,
 }
 
@@ -261,9 +267,11 @@ pub enum Loss {
     Unreadable,
     /// The file ends before it.
     Missing,
-    /// A page is newer than the log says: its record, which was durable before the page was written, is not there.
+    /// A page is newer than the log says: its record, which was durable before the page was
+    /// written, is not there.
     AheadOfLog,
-    /// It is of a version that was not even begun when the witness heard of it last: the witness's file is older than the storage.
+    /// It is of a version that was not even begun when the witness heard of it last: the witness's
+    /// file is older than the storage.
     Unknown,
 }
 

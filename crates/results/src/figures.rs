@@ -1,7 +1,9 @@
-//! The figures of a measurement, one entry each: key, title, unit, type, meaning, and how it is read off a measurement.
+//! The figures of a measurement, one entry each: key, title, unit, type, meaning, and how it is
+//! read off a measurement.
 //!
-//! The history's columns, its CSV and Parquet tables, the table of every load in a report and the documentation of the
-//! columns all read this list. A key ends with its unit. Keys, types and order are published: they never change.
+//! The history's columns, its CSV and Parquet tables, the table of every load in a report and the
+//! documentation of the columns all read this list. A key ends with its unit. Keys, types and order
+//! are published: they never change.
 
 use std::borrow::Cow;
 
@@ -143,7 +145,8 @@ macro_rules! figure_type {
 }
 
 figure_type!(u64, Whole, |n| FigureValue::Whole(*n), FigureValue::Whole(n) => Some(n));
-figure_type!(u32, Whole, |n| FigureValue::Whole(u64::from(*n)), FigureValue::Whole(n) => n.try_into().ok());
+figure_type!(u32, Whole, |n| FigureValue::Whole(u64::from(*n)),
+    FigureValue::Whole(n) => n.try_into().ok());
 figure_type!(bool, Flag, |flag| FigureValue::Flag(*flag), FigureValue::Flag(flag) => Some(flag));
 figure_type!(
     // JSON has no other numbers, and a table needs none.
@@ -229,10 +232,12 @@ pub fn figure(key: &str) -> Option<&'static FigureField> {
 macro_rules! figures {
     (
         $(since $since:literal { $(
-            $key:ident: $type:ty, $title:literal, $unit:ident, $shown:ident, $meaning:literal, $of:expr;
+            $key:ident: $type:ty, $title:literal, $unit:ident, $shown:ident, $meaning:literal,
+                $of:expr;
         )* })*
         document { $(
-            $apart:ident: $a_type:ty, $a_title:literal, $a_unit:ident, $a_meaning:literal, $a_of:expr;
+            $apart:ident: $a_type:ty, $a_title:literal, $a_unit:ident, $a_meaning:literal,
+                $a_of:expr;
         )* }
     ) => {
         /// A measurement as one row: the figures that have a column in a history.
@@ -247,7 +252,8 @@ macro_rules! figures {
                 Self { $($( $key: figures!(@read $type, $of)(m, &part_of), )*)* }
             }
 
-            /// Reads a row. `next` gives the values of the figures that have a column, in the order of [`FIGURES`].
+            /// Reads a row. `next` gives the values of the figures that have a column, in the order
+            /// of [`FIGURES`].
             pub fn read<E: From<WrongFigure>>(
                 mut next: impl FnMut(FigureKind) -> Result<FigureValue<'static>, E>,
             ) -> Result<Self, E> {
@@ -289,9 +295,10 @@ macro_rules! figures {
     };
 }
 
-// One entry: key, type, title, unit, outputs, meaning, and how it is read off a measurement and its place. `everywhere`
-// is the history and the reports; `history` is the history only. A new figure begins a new section at the end of the
-// columns, with the next version of the tables, and may be absent: rows of before do not have it.
+// One entry: key, type, title, unit, outputs, meaning, and how it is read off a measurement and its
+// place. `everywhere` is the history and the reports; `history` is the history only. A new figure
+// begins a new section at the end of the columns, with the next version of the tables, and may be
+// absent: rows of before do not have it.
 figures! {
     since 2 {
         measurement_id: String, "Measurement", Text, everywhere,
@@ -334,7 +341,8 @@ figures! {
             "the same for measurements that can be compared",
             |m, _| Conditions::of(m).id();
         pattern: String, "Pattern", Text, everywhere,
-            "`random`, `sequential`, `sequential-shared`, `stride`, `matrix`; `mixed` where streams differ or a \
+            "`random`, `sequential`, `sequential-shared`, `stride`, `matrix`; `mixed` where \
+                streams differ or a \
              stream makes random I/Os within another order",
             |m, _| m.workload.pattern_kind().word().to_owned();
         write_percent: Option<u32>, "Writes", Percent, everywhere,
@@ -362,7 +370,8 @@ figures! {
             "past the cache of the operating system",
             |m, _| m.workload.is_direct();
         durable: bool, "Durable", Text, everywhere,
-            "every write was on stable media before it completed: each stream that writes is durable",
+            "every write was on stable media before it completed: each stream that writes is \
+                durable",
             |m, _| m.workload.is_durable();
         seconds: Option<f64>, "Seconds", Seconds, everywhere,
             "length of the measured window",
@@ -395,7 +404,8 @@ figures! {
             "standard deviation of the latency",
             |m, _| finite(latency(m)?.stddev);
         latency_p50_ns: Option<u64>, "p50", Nanoseconds, everywhere,
-            "median of the latency; absent, as each percentile, where fewer than ten I/Os lie above it",
+            "median of the latency; absent, as each percentile, where fewer than ten I/Os lie \
+                above it",
             |m, _| latency(m)?.p50;
         latency_p90_ns: Option<u64>, "p90", Nanoseconds, everywhere,
             "90th percentile of the latency",

@@ -1,9 +1,10 @@
-//! A log-linear histogram of latencies: every I/O is recorded, and the answer of any quantile is within 0.8 %.
+//! A log-linear histogram of latencies: every I/O is recorded, and the answer of any quantile is
+//! within 0.8 %.
 //!
-//! Values below 128 ns have a bucket each. Above, every power of two is cut into 64 buckets of equal width, so that a
-//! bucket is at most 1/64 of its lower edge wide; a value is reported as the middle of its bucket, at most 1/128 =
-//! 0.78 % from the truth. The range ends at 2^46 ns (19.5 hours); longer values count in the last bucket, and the
-//! maximum is kept exactly.
+//! Values below 128 ns have a bucket each. Above, every power of two is cut into 64 buckets of
+//! equal width, so that a bucket is at most 1/64 of its lower edge wide; a value is reported as the
+//! middle of its bucket, at most 1/128 = 0.78 % from the truth. The range ends at 2^46 ns (19.5
+//! hours); longer values count in the last bucket, and the maximum is kept exactly.
 
 use std::fmt;
 
@@ -51,10 +52,12 @@ impl fmt::Debug for Histogram {
 /// The bucket of a value.
 #[inline]
 fn index_of(value: u64) -> usize {
-    // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are one value wide.
+    // The highest bit decides the group; below 2^(SUB_BITS + 1) the shift is zero and buckets are
+    // one value wide.
     let shift = (value | (SUB_BUCKETS as u64)).ilog2() - SUB_BITS;
     let index = ((shift as usize) << SUB_BITS) + usize::try_from(value >> shift).unwrap_or(0);
-    // Values out of range count in the last bucket. The limit also spares every use of the index its check.
+    // Values out of range count in the last bucket. The limit also spares every use of the index
+    // its check.
     index.min(BUCKETS - 1)
 }
 
@@ -200,7 +203,8 @@ impl Histogram {
     /// The HdrHistogram V2 compressed encoding in base64: what other tools of the field read.
     #[must_use]
     pub fn encode(&self) -> String {
-        // Two significant digits give HdrHistogram 128 buckets a power of two, twice as fine as ours: nothing is lost.
+        // Two significant digits give HdrHistogram 128 buckets a power of two, twice as fine as
+        // ours: nothing is lost.
         let Ok(mut hdr) = hdrhistogram::Histogram::<u64>::new_with_bounds(1, VALUE_MAX, 2) else {
             return String::new();
         };
@@ -214,7 +218,8 @@ impl Histogram {
         }
     }
 
-    /// Reads what [`Histogram::encode`] wrote. Minimum, maximum and sum are then those of the buckets' middles.
+    /// Reads what [`Histogram::encode`] wrote. Minimum, maximum and sum are then those of the
+    /// buckets' middles.
     pub fn decode(text: &str) -> Result<Self, EncodingError> {
         let bytes = BASE64.decode(text).map_err(|e| EncodingError(e.to_string()))?;
         let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
@@ -295,7 +300,8 @@ mod tests {
         ) {
             let histogram = histogram_of(&values);
             values.sort_unstable();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 0..=len")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in \
+                0..=len")]
             let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let truth = values[rank - 1] as f64;
             let shown = histogram.quantile(q).unwrap() as f64;
@@ -306,7 +312,8 @@ mod tests {
         }
 
         #[test]
-        fn many_at_once_are_as_many_one_by_one(values in prop::collection::vec((any::<u32>(), 0u64..20), 0..20)) {
+        fn many_at_once_are_as_many_one_by_one(values in prop::collection::vec((any::<u32>(),
+            0u64..20), 0..20)) {
             let (mut at_once, mut one_by_one) = (Histogram::new(), Histogram::new());
             for (value, count) in values {
                 at_once.record_many(value.into(), count);
@@ -317,7 +324,8 @@ mod tests {
 
         #[test]
         fn merging_is_recording_everything_in_one(
-            a in prop::collection::vec(any::<u64>(), 0..100), b in prop::collection::vec(any::<u64>(), 0..100),
+            a in prop::collection::vec(any::<u64>(), 0..100),
+                b in prop::collection::vec(any::<u64>(), 0..100),
         ) {
             let mut merged = histogram_of(&a);
             merged.merge(&histogram_of(&b));
@@ -325,14 +333,16 @@ mod tests {
         }
 
         #[test]
-        fn the_exchange_format_keeps_every_bucket(values in prop::collection::vec(1u64..=VALUE_MAX, 0..200)) {
+        fn the_exchange_format_keeps_every_bucket(values in prop::collection::vec(1u64..=VALUE_MAX,
+            0..200)) {
             let histogram = histogram_of(&values);
             let read = Histogram::decode(&histogram.encode()).unwrap();
             prop_assert_eq!(read.counts, histogram.counts);
         }
 
         #[test]
-        fn foreign_text_never_panics(text in ".{0,80}", bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn foreign_text_never_panics(text in ".{0,80}",
+            bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Histogram::decode(&text);
             let _ = Histogram::decode(&BASE64.encode(bytes));
         }

@@ -1,5 +1,5 @@
-//! The kinds of result documents: one line each. Whatever reads a document by its schema, filters by kind or offers
-//! kinds to choose from reads this list.
+//! The kinds of result documents: one line each. Whatever reads a document by its schema, filters
+//! by kind or offers kinds to choose from reads this list.
 
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
@@ -43,7 +43,8 @@ impl Kind {
     }
 }
 
-/// Makes the list, and the way from a document to its entry, from one line per variant of [`Document`].
+/// Makes the list, and the way from a document to its entry, from one line per variant of
+/// [`Document`].
 macro_rules! kinds {
     ($($variant:ident $word:literal $schema:expr, $printed_by:literal;)*) => {
         /// Every kind, in the order in which they are offered.

@@ -1,7 +1,9 @@
-//! What was measured, as plain data: the documents that every other room reads, and the histogram they carry.
+//! What was measured, as plain data: the documents that every other room reads, and the histogram
+//! they carry.
 //!
-//! A [`Measurement`] is one workload on one set of targets; an [`Assessment`] is a list of measurements and what was
-//! concluded from them. Both are written as JSON under a versioned schema name. Nothing here measures or judges.
+//! A [`Measurement`] is one workload on one set of targets; an [`Assessment`] is a list of
+//! measurements and what was concluded from them. Both are written as JSON under a versioned schema
+//! name. Nothing here measures or judges.
 
 mod assessment;
 mod comparison;

@@ -61,22 +61,25 @@ pub struct Measurement {
     pub streams: Vec<StreamResult>,
     /// The same for each target.
     pub targets: Vec<TargetResult>,
-    /// The same for each thread. A run of one thread has no histograms here: they equal those above.
+    /// The same for each thread. A run of one thread has no histograms here: they equal those
+    /// above.
     pub threads_detail: Vec<ThreadResult>,
     /// What happened in each interval.
     pub series: Vec<Point>,
-    /// What happened before that, where the beginning of the window turned out to be warm-up and was left out of every
-    /// figure. Times are up to 0, the beginning of what was kept.
+    /// What happened before that, where the beginning of the window turned out to be warm-up and
+    /// was left out of every figure. Times are up to 0, the beginning of what was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmup_series: Vec<Point>,
     /// How well the mean throughput is known; none where the series is too short to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
-    /// What came first and what was left, where throughput fell for good on the way: a write cache that was full, or burst
-    /// credits that were used up. Seconds are counted from the beginning of `warmup_series`.
+    /// What came first and what was left, where throughput fell for good on the way: a write cache
+    /// that was full, or burst credits that were used up. Seconds are counted from the beginning of
+    /// `warmup_series`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phases: Option<WriteCache>,
-    /// Of a workload that writes: steady state by the five rounds of the SNIA specification, as parts of the window.
+    /// Of a workload that writes: steady state by the five rounds of the SNIA specification, as
+    /// parts of the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Stability>,
     /// What the run cost the host.
@@ -92,7 +95,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// The bytes of all targets that I/O was spread over: all that could be used, unless the load keeps to a part.
+    /// The bytes of all targets that I/O was spread over: all that could be used, unless the load
+    /// keeps to a part.
     #[must_use]
     pub fn used_bytes(&self) -> u64 {
         let targets = (self.workload.targets.len() as u64).max(1);
@@ -103,7 +107,8 @@ impl Measurement {
     }
 }
 
-/// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or absent.
+/// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or
+/// absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The tool: `SQLIO`, `DiskSpd`, `fio`.
@@ -117,10 +122,12 @@ pub struct Origin {
     /// The command line, where the tool writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_line: Option<String>,
-    /// The true mean latency is at least the given one and at most this much above, because the tool cuts off fractions.
+    /// The true mean latency is at least the given one and at most this much above, because the
+    /// tool cuts off fractions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_mean_short_by_ns: Option<u64>,
-    /// Percent of the I/Os in each millisecond from 0 to 23 ms and above, rounded by the tool, of one that has nothing finer.
+    /// Percent of the I/Os in each millisecond from 0 to 23 ms and above, rounded by the tool, of
+    /// one that has nothing finer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram_percent: Option<Vec<u8>>,
 }
@@ -133,8 +140,8 @@ pub enum Status {
     Complete,
     /// A signal ended the run early; the figures are of the part that was measured.
     Interrupted,
-    /// An I/O error ended the run early, or an I/O never returned, or a thread did not; the figures are of the part
-    /// that was measured.
+    /// An I/O error ended the run early, or an I/O never returned, or a thread did not; the figures
+    /// are of the part that was measured.
     Failed,
 }
 
@@ -185,7 +192,8 @@ impl Environment {
 /// What made the I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// The backend: `uring`, `aio`, `sync`, `null` or `sim`. Several, joined by `+`, where streams differ.
+    /// The backend: `uring`, `aio`, `sync`, `null` or `sim`. Several, joined by `+`, where streams
+    /// differ.
     pub name: String,
     /// Why this one.
     pub reason: String,
@@ -218,7 +226,8 @@ pub struct Statistics {
     pub histogram: Option<String>,
 }
 
-/// A distribution of times in nanoseconds. A percentile that fewer than ten I/Os lie above is absent.
+/// A distribution of times in nanoseconds. A percentile that fewer than ten I/Os lie above is
+/// absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the field names are the definition")]
 pub struct Latency {
@@ -317,11 +326,13 @@ pub struct ThreadResult {
     pub stream: String,
     /// Index of its target.
     pub target: usize,
-    /// Its number among the threads of its stream and target, from 0; in a pool, among all threads of its stream.
+    /// Its number among the threads of its stream and target, from 0; in a pool, among all threads
+    /// of its stream.
     pub thread: u32,
     /// Outstanding I/Os, averaged over the measured window.
     pub achieved_depth: f64,
-    /// CPU time the thread used in the window, on all of its targets, as percent of one core; none where the system does not tell.
+    /// CPU time the thread used in the window, on all of its targets, as percent of one core; none
+    /// where the system does not tell.
     pub cpu_percent: Option<f64>,
     /// Reads and writes together.
     pub total: Statistics,
@@ -388,8 +399,8 @@ pub struct Kernel {
     pub device: String,
     /// Length of the kernel's window in seconds.
     pub seconds: f64,
-    /// Share of the device's I/O that was not this measurement's, percent; none where the tool's I/O cannot be expected at
-    /// the device.
+    /// Share of the device's I/O that was not this measurement's, percent; none where the tool's
+    /// I/O cannot be expected at the device.
     #[serde(default)]
     pub foreign_percent: Option<f64>,
     /// Reads the device completed for each second.
@@ -410,7 +421,8 @@ pub struct Kernel {
     pub utilisation_percent: f64,
     /// Flushes the device completed for each second.
     pub flushes_per_s: f64,
-    /// 100 minus the largest difference between the tool's and the kernel's IOPS and bytes, in percent.
+    /// 100 minus the largest difference between the tool's and the kernel's IOPS and bytes, in
+    /// percent.
     pub agreement_percent: Option<f64>,
     /// The comparison figure by figure; none where the tool's I/O cannot be expected at the device.
     pub agreement: Option<Agreement>,
@@ -449,8 +461,8 @@ pub struct ErrorRecord {
     pub operation: String,
     /// The file or device.
     pub path: PathBuf,
-    /// How many in the whole run: those of the warm-up and of the time after the window too, which the `errors` of the
-    /// statistics leave out.
+    /// How many in the whole run: those of the warm-up and of the time after the window too, which
+    /// the `errors` of the statistics leave out.
     pub count: u64,
     /// Where the first of them was.
     pub first_offset_bytes: u64,
@@ -474,12 +486,13 @@ pub struct Stalls {
 /// Whether the figures fit together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
-    /// Deviation of IOPS x mean service time from `achieved_in_flight`, percent. I/Os that failed or never returned are
-    /// taken into account with their time.
+    /// Deviation of IOPS x mean service time from `achieved_in_flight`, percent. I/Os that failed
+    /// or never returned are taken into account with their time.
     pub littles_law_percent: Option<f64>,
     /// What this program reaches on this host without any I/O, where it was measured.
     pub tool_ceiling_iops: Option<f64>,
-    /// Asked rate that was reached, percent; open loop only, and the lowest of all streams that have a rate.
+    /// Asked rate that was reached, percent; open loop only, and the lowest of all streams that
+    /// have a rate.
     pub rate_reached_percent: Option<f64>,
     /// Every reason to doubt a figure, in words.
     pub warnings: Vec<String>,

@@ -1,4 +1,5 @@
-//! The document of what the operating system's counters showed while `iosonde monitor` watched, `iosonde.recording/1`.
+//! The document of what the operating system's counters showed while `iosonde monitor` watched,
+//! `iosonde.recording/1`.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +150,8 @@ pub struct RecordedCommand {
 pub struct RecordedRun {
     /// Its place among the measurements of the document.
     pub measurement: usize,
-    /// Beginning of the windows that are compared with it, in seconds from the start of the recording.
+    /// Beginning of the windows that are compared with it, in seconds from the start of the
+    /// recording.
     pub from_s: f64,
     /// Their end.
     pub to_s: f64,
@@ -181,7 +183,8 @@ pub struct RecordedAlert {
 pub struct AlertTime {
     /// The device; none where the figure is of the host.
     pub device: Option<String>,
-    /// Since when, in seconds from the start of the recording; the time that the condition asks for is in it.
+    /// Since when, in seconds from the start of the recording; the time that the condition asks for
+    /// is in it.
     pub from_s: f64,
     /// Until when; none where it held to the end.
     pub to_s: Option<f64>,
@@ -309,7 +312,8 @@ pub fn figures_of<T>(fields: &[Field<T>], amounts: &T, span: Span) -> Figures {
 }
 
 impl Recording {
-    /// Sums up what the points hold. The processors one by one are not in them and stay as they are.
+    /// Sums up what the points hold. The processors one by one are not in them and stay as they
+    /// are.
     pub fn sum_up(&mut self) {
         let mut all = RecordedPoint::default();
         let mut absent: BTreeMap<&str, f64> = BTreeMap::new();

@@ -12,8 +12,8 @@ use crate::knee::Knee;
 pub struct Saturation {
     /// The load in words, for example `8 KiB random read`.
     pub title: String,
-    /// The saturation point in I/Os in flight and I/Os a second; none where fewer than two loads could be measured.
-    /// Places in it are those among the points of `curve`.
+    /// The saturation point in I/Os in flight and I/Os a second; none where fewer than two loads
+    /// could be measured. Places in it are those among the points of `curve`.
     pub knee: Option<Knee>,
     /// The loads of the search, in rising order.
     pub curve: Vec<CurveLoad>,
@@ -85,7 +85,8 @@ pub enum Purpose {
 pub struct Split {
     /// The answer.
     pub decides: Decides,
-    /// Throughput with more threads by that with fewer, at the same number in flight beyond saturation.
+    /// Throughput with more threads by that with fewer, at the same number in flight beyond
+    /// saturation.
     pub more_threads_ratio: f64,
     /// The answer in a sentence, with its figures.
     pub explanation: String,
@@ -110,7 +111,8 @@ pub struct WithinLatency {
     pub latency_ns: u64,
     /// `mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`.
     pub statistic: String,
-    /// Place among the measurements of the load that gave the most; none where no load was within it.
+    /// Place among the measurements of the load that gave the most; none where no load was within
+    /// it.
     pub measurement: Option<usize>,
     /// I/Os in flight there.
     pub in_flight: Option<u64>,
@@ -120,7 +122,8 @@ pub struct WithinLatency {
     pub reached_ns: Option<f64>,
     /// I/Os a second that were expected.
     pub expected_iops: Option<f64>,
-    /// Whether the expectation is met; none where there is none, or where too few I/Os were measured to judge it.
+    /// Whether the expectation is met; none where there is none, or where too few I/Os were
+    /// measured to judge it.
     pub met: Option<bool>,
     /// The outcome in a sentence.
     pub explanation: String,

@@ -1,4 +1,5 @@
-//! The document of a sweep, `iosonde.sweep/1`: what every cell of a plan gave, and the best of each load.
+//! The document of a sweep, `iosonde.sweep/1`: what every cell of a plan gave, and the best of each
+//! load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,7 +94,8 @@ pub struct SweptCurve {
     pub operating_latency_ns: Option<f64>,
     /// The saturation of the measured points, those of the same total in flight taken together.
     pub knee: Option<Knee>,
-    /// The largest difference in throughput between cells of the same total in flight and another split into threads
-    /// and depth, in percent of their mean; none where there are no two such cells.
+    /// The largest difference in throughput between cells of the same total in flight and another
+    /// split into threads and depth, in percent of their mean; none where there are no two such
+    /// cells.
     pub split_difference_percent: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! The documents of what was measured on many dates, `iosonde.trend/1`, and of what the storage does now beside it,
-//! `iosonde.drift/1`.
+//! The documents of what was measured on many dates, `iosonde.trend/1`, and of what the storage
+//! does now beside it, `iosonde.drift/1`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,15 +11,16 @@ use workload::Mode;
 use crate::experiment::Conclusion;
 use crate::measurement::{Latency, Status};
 
-/// What a simulated database did on the storage, and whether everything that it read was what it had written.
+/// What a simulated database did on the storage, and whether everything that it read was what it
+/// had written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
     /// How it ended.
     pub verdict: ValidationVerdict,
     /// The same in a sentence, for people.
     pub sentence: String,
-    /// What was asked for: every field of the plan by the name that a file for `--config` has for it. Sizes are in bytes, times in
-    /// nanoseconds.
+    /// What was asked for: every field of the plan by the name that a file for `--config` has for
+    /// it. Sizes are in bytes, times in nanoseconds.
     pub plan: Map<String, Value>,
     /// The configuration of SQLIOSim that it was made from; none where that was not so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +29,8 @@ pub struct Validation {
     pub asked_seconds: f64,
     /// Whether I/O went past the cache of the operating system.
     pub mode: Mode,
-    /// How long each phase took, in the order in which they were first reached; the cycles of a phase together.
+    /// How long each phase took, in the order in which they were first reached; the cycles of a
+    /// phase together.
     pub phases: Vec<ValidationPhase>,
     /// How often users worked and every page was read behind that.
     pub cycles: u32,
@@ -51,7 +53,8 @@ pub struct Validation {
     /// How many acknowledged blocks of the log were not there.
     #[serde(default)]
     pub log_fault_count: u64,
-    /// Acknowledged blocks of the log that were not there, with all that is known of them; the first 200.
+    /// Acknowledged blocks of the log that were not there, with all that is known of them; the
+    /// first 200.
     pub log_faults: Vec<LogBlockFault>,
     /// I/Os that the system failed.
     pub failures: Vec<FailedIos>,
@@ -59,7 +62,8 @@ pub struct Validation {
     pub long_ios: u64,
     /// Why it could not go on; none where it could.
     pub ended: Option<String>,
-    /// What it began with, where it is the rest of a run that was killed. Times and figures are those of this part.
+    /// What it began with, where it is the rest of a run that was killed. Times and figures are
+    /// those of this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<ResumedRun>,
 }
@@ -108,7 +112,8 @@ impl ValidationVerdict {
 /// How long a phase took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationPhase {
-    /// `load`: every page is written for the first time; `work`: users work; `audit`: every page is read; `log`: the log is read.
+    /// `load`: every page is written for the first time; `work`: users work; `audit`: every page is
+    /// read; `log`: the log is read.
     pub phase: String,
     /// How long it took in all cycles.
     pub seconds: f64,
@@ -173,7 +178,8 @@ pub struct ValidatedFile {
 pub struct FileIos {
     /// I/Os of one page, and all of the log.
     pub single: u64,
-    /// I/Os of several pages: reads that were scattered to them, writes that were gathered from them.
+    /// I/Os of several pages: reads that were scattered to them, writes that were gathered from
+    /// them.
     pub several: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -181,7 +187,8 @@ pub struct FileIos {
     pub errors: u64,
     /// From submission to completion; none where there was no I/O.
     pub latency_ns: Option<Latency>,
-    /// The latencies in the HdrHistogram V2 compressed encoding, base64; none where there was no I/O.
+    /// The latencies in the HdrHistogram V2 compressed encoding, base64; none where there was no
+    /// I/O.
     pub histogram: Option<String>,
 }
 
@@ -210,7 +217,8 @@ pub enum PageDamage {
     LostWrite,
     /// The page was of an older version when it was read first, and right later.
     StaleRead,
-    /// The page is whole and of a newer version than is known: somebody else writes, or what is known is older than the data.
+    /// The page is whole and of a newer version than is known: somebody else writes, or what is
+    /// known is older than the data.
     NewerThanKnown,
     /// What belongs into another page, or into the log, lies here.
     MisdirectedWrite,
@@ -318,7 +326,8 @@ pub struct PageFault {
     pub wrong_sectors: Vec<WrongSector>,
     /// The first byte of the page that was wrong.
     pub first_byte: u64,
-    /// The version that it should have; 0 where it should be zeros, because nobody has written it since it came to be.
+    /// The version that it should have; 0 where it should be zeros, because nobody has written it
+    /// since it came to be.
     pub expected_version: u32,
     /// The version that was there, where it was a whole page or a part of another.
     pub found_version: Option<u32>,
@@ -326,14 +335,17 @@ pub struct PageFault {
     pub belongs_to: Option<PagePlace>,
     /// When it was found, from the start of the run.
     pub found_after_seconds: f64,
-    /// When it was last written, from the start of the run; none if that was more than 24 days after it, or never.
+    /// When it was last written, from the start of the run; none if that was more than 24 days
+    /// after it, or never.
     pub written_after_seconds: Option<f64>,
     /// How often it was read again.
     pub rereads: u32,
-    /// How often it was to be, unless it was right before: fewer reads were made where the run came to its end, or where it could not be read.
+    /// How often it was to be, unless it was right before: fewer reads were made where the run came
+    /// to its end, or where it could not be read.
     #[serde(default)]
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    /// Whether it was right when it was read through the cache of the operating system; none if
+    /// that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
@@ -393,19 +405,22 @@ pub struct LogBlockFault {
     pub first_byte: u64,
     /// When it was found, from the start of the run.
     pub found_after_seconds: f64,
-    /// When its write was done, from the start of the run; none where a run before this one wrote it.
+    /// When its write was done, from the start of the run; none where a run before this one wrote
+    /// it.
     pub written_after_seconds: Option<f64>,
     /// How often it was read again.
     pub rereads: u32,
     /// How often it was to be, unless it was right before.
     pub rereads_planned: u32,
-    /// Whether it was right when it was read through the cache of the operating system; none if that could not be read.
+    /// Whether it was right when it was read through the cache of the operating system; none if
+    /// that could not be read.
     pub right_cached: Option<bool>,
     /// What it should hold and what it held, where these differ.
     pub dump: String,
 }
 
-/// What is said of something that was wrong each time it was read again; `planned` is how often that was to be.
+/// What is said of something that was wrong each time it was read again; `planned` is how often
+/// that was to be.
 #[must_use]
 pub fn still_wrong(rereads: u32, planned: u32) -> String {
     let reads = if rereads == 1 { "read" } else { "reads" };
@@ -413,7 +428,8 @@ pub fn still_wrong(rereads: u32, planned: u32) -> String {
         0 => "it could not be read again".to_owned(),
         _ if rereads < planned => {
             format!(
-                "still so after {rereads} more {reads}; {planned} were to be made, and the run came to its end or they failed"
+                "still so after {rereads} more {reads}; {planned} were to be made, and the run \
+                 came to its end or they failed"
             )
         }
         _ => format!("still so after {rereads} more {reads}"),

@@ -125,9 +125,9 @@ fn what_cannot_matter_to_the_load_differs_in_nothing() {
     assert_eq!(conditions(one).id(), conditions(other).id());
 }
 
-/// Runs whose threads were bound to the CPUs near the disk and runs on the far socket compared as alike, and the
-/// difference of the two was a verdict on the storage. Nothing changes for runs that are not pinned: their id above
-/// is the same as ever.
+/// Runs whose threads were bound to the CPUs near the disk and runs on the far socket compared as
+/// alike, and the difference of the two was a verdict on the storage. Nothing changes for runs that
+/// are not pinned: their id above is the same as ever.
 #[test]
 fn other_cpus_are_other_conditions() {
     let on = |cpus: &[u32], threads| {
@@ -199,7 +199,8 @@ fn data_of_others_and_the_cache_of_the_system_are_conditions() {
     assert_eq!(names, ["operating system's cache", "data in the file"]);
 }
 
-/// Experiments begin sequential reads elsewhere each time, so that no cache answers the second of them.
+/// Experiments begin sequential reads elsewhere each time, so that no cache answers the second of
+/// them.
 #[test]
 fn where_a_sequential_read_begins_is_no_condition() {
     let from = |offset: u64, span: Option<u64>, write_percent: u8| {

@@ -1,9 +1,10 @@
 //! Who may ask, and the headers of every answer.
 //!
-//! On this computer's own address, a page of another site must not get at the history by giving its own name this
-//! address (DNS rebinding): only names of this computer are answered. Port and scheme do not matter for that, so that a
-//! forwarded port (`ssh -L`) works. Where there is a token, nobody is answered without it: it comes in an `Authorization`
-//! header, or once in the address, and then stays in the browser as a cookie that lasts as long as this process.
+//! On this computer's own address, a page of another site must not get at the history by giving its
+//! own name this address (DNS rebinding): only names of this computer are answered. Port and scheme
+//! do not matter for that, so that a forwarded port (`ssh -L`) works. Where there is a token,
+//! nobody is answered without it: it comes in an `Authorization` header, or once in the address,
+//! and then stays in the browser as a cookie that lasts as long as this process.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -25,12 +26,13 @@ const HEADER_BYTES: usize = 32 << 10;
 /// In the address, the name of the token.
 const TOKEN: &str = "token";
 
-/// On every answer: nothing comes from elsewhere, nothing goes elsewhere, nothing shows this page inside another.
+/// On every answer: nothing comes from elsewhere, nothing goes elsewhere, nothing shows this page
+/// inside another.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
-         base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
@@ -103,7 +105,8 @@ impl Rules {
             let right = token.is(&offered);
             return Some(if right { self.enter(request) } else { Problem::Token.into_response() });
         }
-        // Style and script hold nothing of the history, and the page that asks for the token wants them.
+        // Style and script hold nothing of the history, and the page that asks for the token wants
+        // them.
         let free = request.uri().path().starts_with("/assets/");
         let known = free || self.knows(request.headers(), token);
         (!known).then(|| Problem::Token.into_response())
@@ -145,12 +148,14 @@ fn named_locally(request: &Request) -> bool {
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
         return false;
     };
-    // An address in the request line goes before the header (RFC 9112, section 3.2.2), so both must be right.
+    // An address in the request line goes before the header (RFC 9112, section 3.2.2), so both must
+    // be right.
     let line = request.uri().authority();
     host.to_str().is_ok_and(is_local) && line.is_none_or(|line| is_local(line.as_str()))
 }
 
-/// Whether a host with or without a port is this computer, by a name that nobody else can give to an address.
+/// Whether a host with or without a port is this computer, by a name that nobody else can give to
+/// an address.
 fn is_local(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;

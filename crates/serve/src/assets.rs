@@ -6,7 +6,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 
-/// What is kept is asked about before it is used again: a newer program has newer ones under the same names.
+/// What is kept is asked about before it is used again: a newer program has newer ones under the
+/// same names.
 const CACHE: &str = "private, no-cache";
 
 fn content(name: &str) -> Option<(&'static str, &'static str)> {

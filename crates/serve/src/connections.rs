@@ -1,7 +1,7 @@
 //! One task for each connection, with limits in time and number.
 //!
-//! What a client sends is limited here: the size of its headers, how long it may take for them, and how many clients
-//! there are. One that reads slowly keeps its own task waiting and nobody else.
+//! What a client sends is limited here: the size of its headers, how long it may take for them, and
+//! how many clients there are. One that reads slowly keeps its own task waiting and nobody else.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -48,7 +48,8 @@ pub(crate) async fn accept(
             _ = ended.wait_for(|ended| *ended) => break,
         };
         let Ok((stream, _)) = accepted else {
-            // The client has gone, or there are too many open files: the next one may have more luck.
+            // The client has gone, or there are too many open files: the next one may have more
+            // luck.
             tokio::time::sleep(NO_ROOM).await;
             continue;
         };

@@ -1,8 +1,9 @@
 //! The history in a browser.
 //!
-//! A small web server that reads a history and shows it: the list, one result, two results compared, trends, and a run
-//! that is under way. It only reads: requests other than `GET` and `HEAD` are refused, nothing of a request becomes SQL
-//! or a path, and what a page needs (style, script) is inside the program.
+//! A small web server that reads a history and shows it: the list, one result, two results
+//! compared, trends, and a run that is under way. It only reads: requests other than `GET` and
+//! `HEAD` are refused, nothing of a request becomes SQL or a path, and what a page needs (style,
+//! script) is inside the program.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Which address is listened on, and under which conditions.
 //!
-//! This computer's own address needs nothing. Any other needs a token, for everyone who can reach it could read the
-//! history otherwise.
+//! This computer's own address needs nothing. Any other needs a token, for everyone who can reach
+//! it could read the history otherwise.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
@@ -22,10 +22,11 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on an address; without one, on the first free port of this computer's own from [`PORT`] on.
+    /// Listens on an address; without one, on the first free port of this computer's own from
+    /// [`PORT`] on.
     ///
-    /// With a token, nobody is answered who does not have it. An address that others can reach gets a new token when
-    /// none is given.
+    /// With a token, nobody is answered who does not have it. An address that others can reach gets
+    /// a new token when none is given.
     pub fn bind(address: Option<SocketAddr>, token: Option<Token>) -> Result<Self, ServeError> {
         let socket = match address {
             Some(address) => listen(address)?,
@@ -49,8 +50,9 @@ impl Listener {
         self.address
     }
 
-    /// Where a browser finds it. A token that was made here is part of it, for nobody else knows it; one that was given
-    /// is not. `host` stands for the address where every address of this computer is listened on.
+    /// Where a browser finds it. A token that was made here is part of it, for nobody else knows
+    /// it; one that was given is not. `host` stands for the address where every address of this
+    /// computer is listened on.
     #[must_use]
     pub fn url(&self, host: &str) -> String {
         let port = self.address.port();

@@ -1,5 +1,5 @@
-//! Figures for programs that ask from time to time, such as Prometheus, under `/metrics`: the same rules for addresses and tokens as for
-//! the history.
+//! Figures for programs that ask from time to time, such as Prometheus, under `/metrics`: the same
+//! rules for addresses and tokens as for the history.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,5 @@
-//! What a request asks for, by name. An empty value is one that was not given: forms send every field.
+//! What a request asks for, by name. An empty value is one that was not given: forms send every
+//! field.
 
 use form_urlencoded::{Serializer, parse};
 
@@ -29,7 +30,8 @@ impl Parameters {
         self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// An address of `path` with these parameters, the named ones replaced; an empty value takes one away.
+    /// An address of `path` with these parameters, the named ones replaced; an empty value takes
+    /// one away.
     pub(crate) fn address(&self, path: &str, changes: &[(&str, &str)]) -> String {
         let mut query = Serializer::new(String::new());
         let replaced = |name: &str| changes.iter().any(|(n, _)| *n == name);

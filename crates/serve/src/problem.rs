@@ -1,4 +1,5 @@
-//! What went wrong, as a page: what it is, and what to do about it. Nothing of the program's inside is shown.
+//! What went wrong, as a page: what it is, and what to do about it. Nothing of the program's inside
+//! is shown.
 
 use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -111,16 +112,18 @@ impl Problem {
             Self::TooLong => "A shorter one, of at most 8 KiB, may do.",
             Self::Headers => "Its headers, cookies among them, are longer than 32 KiB in all.",
             Self::OtherHost => {
-                "This server answers this computer only, as 127.0.0.1, localhost or [::1]. \
-                 To reach it from elsewhere, forward a port, or start it with --listen ADDRESS:PORT."
+                "This server answers this computer only, as 127.0.0.1, localhost or [::1]. To \
+                 reach it from elsewhere, forward a port, or start it with --listen ADDRESS:PORT."
             }
             Self::Token => {
-                "The one who started iosonde serve knows it: it is in the address that it printed, or in the file \
-                 named with --token-file. A cookie then keeps it until the server ends."
+                "The one who started iosonde serve knows it: it is in the address that it printed, \
+                 or in the file named with --token-file. A cookie then keeps it until the server \
+                 ends."
             }
             Self::Busy => "Other questions take long just now. Try again in a moment.",
             Self::Viewers => {
-                "As many live views are open as this server allows. Close one, and load this page again."
+                "As many live views are open as this server allows. Close one, and load this page \
+                 again."
             }
             Self::Internal => "This is an error in iosonde. The history is not touched by it.",
             Self::NotFound(text) | Self::Bad(text) => return text.clone(),

@@ -1,7 +1,7 @@
 //! A few connections to the history, used from threads that may wait.
 //!
-//! The history is synchronous: what is asked of it is done on a thread of its own, so that a slow question holds up
-//! nobody else's answer.
+//! The history is synchronous: what is asked of it is done on a thread of its own, so that a slow
+//! question holds up nobody else's answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,7 +15,8 @@ use crate::problem::Problem;
 pub(crate) const CONNECTIONS: usize = 4;
 /// How long a question may wait for its turn.
 const TURN_WITHIN: Duration = Duration::from_secs(10);
-/// A connection older than this is opened anew, so that a history that was replaced or removed is noticed.
+/// A connection older than this is opened anew, so that a history that was replaced or removed is
+/// noticed.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// The history, for all pages.
@@ -40,7 +41,8 @@ impl Store {
         Self(Arc::new(Inner { place, idle, turns }))
     }
 
-    /// Does something with the history, and everything that takes long, away from the thread that answers.
+    /// Does something with the history, and everything that takes long, away from the thread that
+    /// answers.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&History) -> Result<T, Problem> + Send + 'static,

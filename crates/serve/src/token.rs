@@ -51,7 +51,8 @@ impl Token {
         Ok(Self(token))
     }
 
-    /// Whether this is the same secret. Takes as long for a wrong one as for the right one of its length.
+    /// Whether this is the same secret. Takes as long for a wrong one as for the right one of its
+    /// length.
     #[must_use]
     pub fn is(&self, offered: &str) -> bool {
         self.0.as_bytes().ct_eq(offered.as_bytes()).into()

@@ -1,7 +1,7 @@
 //! The way to a PostgreSQL server: its URL, its password, and encryption.
 //!
-//! A [`ServerUrl`] is as libpq takes it and shows no password; [`connect`] goes where it leads. What is asked there is the caller's
-//! matter.
+//! A [`ServerUrl`] is as libpq takes it and shows no password; [`connect`] goes where it leads.
+//! What is asked there is the caller's matter.
 
 mod passwords;
 mod tls;
@@ -25,7 +25,8 @@ pub enum ConnectError {
 
 /// Connects as a URL says. `config` is [`ServerUrl::config`] with what else is wanted.
 ///
-/// Without a password in the URL, the one of `PGPASSWORD` or of the password file is taken, as libpq does it.
+/// Without a password in the URL, the one of `PGPASSWORD` or of the password file is taken, as
+/// libpq does it.
 pub fn connect(url: &ServerUrl, mut config: Config) -> Result<Client, ConnectError> {
     if config.get_password().is_none()
         && let Some(password) = passwords::find(&config)

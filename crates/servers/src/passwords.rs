@@ -1,7 +1,8 @@
 //! Passwords that are not in the URL: `PGPASSWORD`, and libpq's password file.
 //!
-//! The file has lines `host:port:database:user:password`; `*` stands for anything, `\` takes the meaning from a `:` or `\`, and the
-//! first line that fits holds (PostgreSQL's manual, "The Password File").
+//! The file has lines `host:port:database:user:password`; `*` stands for anything, `\` takes the
+//! meaning from a `:` or `\`, and the first line that fits holds (PostgreSQL's manual, "The
+//! Password File").
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What makes encrypted connections; with `verified`, only to servers whose certificate this system trusts.
+/// What makes encrypted connections; with `verified`, only to servers whose certificate this system
+/// trusts.
 pub(crate) fn connector(verified: bool) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -32,12 +33,13 @@ pub fn roots() -> Result<RootCertStore, String> {
     }
     let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
     Err(format!(
-        "this system has no certificates to trust{why}; install the package ca-certificates, or name a file of them in \
-         SSL_CERT_FILE"
+        "this system has no certificates to trust{why}; install the package ca-certificates, or \
+         name a file of them in SSL_CERT_FILE"
     ))
 }
 
-/// Takes every certificate, as libpq does for `sslmode=prefer`; the server must still own the key of it.
+/// Takes every certificate, as libpq does for `sslmode=prefer`; the server must still own the key
+/// of it.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

@@ -28,11 +28,11 @@ struct Parts {
 pub enum Tls {
     /// `disable`: no encryption.
     Never,
-    /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate is not looked at,
-    /// since whoever is in between could have refused the encryption as well.
+    /// `prefer`, which is also without `sslmode`: where the server has it; the server's certificate
+    /// is not looked at, since whoever is in between could have refused the encryption as well.
     WherePossible,
-    /// `require`, `verify-ca`, `verify-full`: always, with a certificate that this system trusts and that is the
-    /// host's.
+    /// `require`, `verify-ca`, `verify-full`: always, with a certificate that this system trusts
+    /// and that is the host's.
     Verified,
 }
 
@@ -59,7 +59,8 @@ impl ServerUrl {
         let config = postgres::Config::from_str(&self.0.whole);
         let mut config = config.map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
-            // The cause may repeat a part of the URL, but never its password: that is read without any rule.
+            // The cause may repeat a part of the URL, but never its password: that is read without
+            // any rule.
             UrlError(cause.unwrap_or_else(|| error.to_string()))
         })?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {

@@ -8,7 +8,8 @@ use workload::{EngineChoice, Stream, Target, Workload};
 
 use crate::measure::{Site, measure};
 
-/// I/Os a second of one thread that does everything but the I/O; none where that could not be measured.
+/// I/Os a second of one thread that does everything but the I/O; none where that could not be
+/// measured.
 pub(crate) fn tool_ceiling(stop: &AtomicBool) -> Option<f64> {
     let target = Target { path: "null".into(), size_bytes: None };
     let stream = Stream { depth: 32, ..Stream::default() };
@@ -18,7 +19,8 @@ pub(crate) fn tool_ceiling(stop: &AtomicBool) -> Option<f64> {
         warmup_seconds: 0.1,
         ..Workload::single(target, stream)
     };
-    // It opens nothing, so there is nothing that could go wrong but threads, which would fail what follows, too.
+    // It opens nothing, so there is nothing that could go wrong but threads, which would fail what
+    // follows, too.
     let nothing = Permissions::default();
     let prepared = engine::prepare(&workload, &nothing, stop, &mut |_| ()).ok()?;
     let measured = measure(&workload, &prepared, &Site::of(&workload), stop, &mut |_| ()).ok()?;

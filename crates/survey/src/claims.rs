@@ -71,7 +71,8 @@ enum Expect {
 
 /// The claims of an expectations file: a TOML text of `[[claim]]` tables.
 ///
-/// A claim that speaks of no load of an assessment for this database is refused here, not after an hour of measuring.
+/// A claim that speaks of no load of an assessment for this database is refused here, not after an
+/// hour of measuring.
 pub fn parse_claims(text: &str, database: Database) -> Result<Vec<Claim>, ClaimsError> {
     let file: File = toml::from_str(text).map_err(|e| ClaimsError::Toml(e.to_string()))?;
     let entries = file.claim.into_iter().enumerate();

@@ -1,7 +1,8 @@
 //! The runs of an IOMeter configuration, one after the other on the same targets.
 //!
-//! Each run is a measurement of its own, kept before the next begins. A run that cannot be made on these targets is left out,
-//! and the others are made; one in which I/Os fail is no reason to leave out the next.
+//! Each run is a measurement of its own, kept before the next begins. A run that cannot be made on
+//! these targets is left out, and the others are made; one in which I/Os fail is no reason to leave
+//! out the next.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +26,8 @@ pub struct CycleOptions {
     pub preparation: Workload,
     /// What may be done to the targets.
     pub permissions: Permissions,
-    /// Every run begins with the seed of its workload; otherwise with one of its own, which follows from it.
+    /// Every run begins with the seed of its workload; otherwise with one of its own, which follows
+    /// from it.
     pub same_seed: bool,
     /// How it is measured, sentence by sentence.
     pub method: Vec<String>,
@@ -36,7 +38,8 @@ pub struct CycleOptions {
 /// Keeps a finished run (from 0), before the next begins. An error ends the cycle.
 pub type KeepStep<'a> = dyn FnMut(usize, &Measurement) -> Result<(), String> + 'a;
 
-/// Runs a configuration. `settle` is given the facts of the targets once they are ready, and may change a workload by them.
+/// Runs a configuration. `settle` is given the facts of the targets once they are ready, and may
+/// change a workload by them.
 ///
 /// `stop` ends it early: the result then has what was measured until then, and says so.
 ///

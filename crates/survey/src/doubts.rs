@@ -3,8 +3,8 @@
 use results::Measurement;
 use workload::show_number;
 
-/// Every reason to doubt a figure, each once, with the loads it came up in. Measurements come with a name for their load, which may be
-/// empty.
+/// Every reason to doubt a figure, each once, with the loads it came up in. Measurements come with
+/// a name for their load, which may be empty.
 pub(crate) fn each_once<'a>(
     measurements: impl Iterator<Item = (&'a str, &'a Measurement)>,
 ) -> Vec<String> {

@@ -19,8 +19,8 @@ pub(crate) fn space_bytes(storage: &[Storage]) -> u64 {
     system.map_or(u64::MAX, |fs| fs.available_bytes / SPACE_SHARE)
 }
 
-/// Writes a file of at most this size and of no more than is needed, removes it, and gives bytes for each second; none where
-/// nothing had to be written.
+/// Writes a file of at most this size and of no more than is needed, removes it, and gives bytes
+/// for each second; none where nothing had to be written.
 pub(crate) fn speed_bytes_per_s(
     setup: &Setup,
     at_most: Bytes,

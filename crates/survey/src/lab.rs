@@ -1,7 +1,7 @@
 //! Where experiments are made: targets that are ready, and one measurement after the other on them.
 //!
-//! What all experiments share is here: seeds that differ from one measurement to the next, the rule that ends a
-//! measurement, the pause before the next, progress, and the document at the end.
+//! What all experiments share is here: seeds that differ from one measurement to the next, the rule
+//! that ends a measurement, the pause before the next, progress, and the document at the end.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,8 @@ use crate::measure::{Site, measure};
 
 /// Points that the shortest measurement should have for its steadiness to be judged.
 const POINTS: f64 = 40.0;
-/// The distance of such points, in seconds: shorter ones hold too few I/Os, longer ones are not needed.
+/// The distance of such points, in seconds: shorter ones hold too few I/Os, longer ones are not
+/// needed.
 const POINT_S: (f64, f64) = (0.025, 0.25);
 /// Sequential reads begin at a multiple of this.
 const START_BYTES: u64 = 1 << 20;
@@ -183,7 +184,8 @@ impl<'a> Lab<'a> {
         self.in_place = true;
     }
 
-    /// Why these streams cannot be measured here, where they cannot. To measure them all the same ends the experiment.
+    /// Why these streams cannot be measured here, where they cannot. To measure them all the same
+    /// ends the experiment.
     #[must_use]
     pub fn unfit(&self, streams: &[Stream]) -> Option<String> {
         let workload = self.setup.workload(streams.to_vec());
@@ -243,17 +245,19 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// One measurement by the timing of the setup; none when the experiment is over before its window began.
+    /// One measurement by the timing of the setup; none when the experiment is over before its
+    /// window began.
     ///
-    /// An engine that cannot run ends the experiment: what was measured until then stays, and the document says why.
+    /// An engine that cannot run ends the experiment: what was measured until then stays, and the
+    /// document says why.
     pub fn measure(&mut self, streams: Vec<Stream>) -> Option<Measurement> {
         self.measure_for(streams, self.setup.timing)
     }
 
     /// One measurement by a timing of its own.
     pub fn measure_for(&mut self, streams: Vec<Stream>, timing: Timing) -> Option<Measurement> {
-        // Every measurement has offsets of its own. With those of the one before, caches below the operating system
-        // would have just what is asked for, however large the file is.
+        // Every measurement has offsets of its own. With those of the one before, caches below the
+        // operating system would have just what is asked for, however large the file is.
         self.measurements += 1;
         let seed = mix(self.setup.seed, self.measurements);
         self.measure_seeded(streams, timing, seed)
@@ -293,8 +297,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// A sequential read, from a place that the seed decides. To its end is its length, where that is the same on all of
-    /// its targets.
+    /// A sequential read, from a place that the seed decides. To its end is its length, where that
+    /// is the same on all of its targets.
     fn elsewhere(&self, stream: Stream, seed: u64) -> Stream {
         let facts = self.prepared.facts();
         let targets = stream.target_indexes(facts.len()).into_iter();
@@ -341,8 +345,8 @@ impl<'a> Lab<'a> {
         self.error.as_deref()
     }
 
-    /// Lets the storage work off what was written before. Simulated time need not pass: every simulated run begins with
-    /// an idle device.
+    /// Lets the storage work off what was written before. Simulated time need not pass: every
+    /// simulated run begins with an idle device.
     pub fn settle(&self, seconds: f64) {
         if self.setup.engine.is_artificial() {
             return;
@@ -418,8 +422,9 @@ impl Setup {
         let timing = &self.timing;
         match timing.precision {
             Some(precision) => format!(
-                "Each measurement went on until the 95 % interval of its mean was within ±{} %, for at least {} s and at most {} s \
-                 after {} s of warm-up that are not counted; what was still warm-up after that was left out.",
+                "Each measurement went on until the 95 % interval of its mean was within ±{} %, \
+                 for at least {} s and at most {} s after {} s of warm-up that are not counted; \
+                 what was still warm-up after that was left out.",
                 precision.percent,
                 precision.at_least_seconds,
                 timing.seconds,

@@ -1,7 +1,8 @@
 //! The experiments: drives the engine, watches the counters, asks the analysis.
 //!
-//! [`measure`] is one workload with everything around it that makes its figures trustworthy. A [`Lab`] is where
-//! experiments are made: lists of such measurements and what follows from them. [`assess`] is the main job.
+//! [`measure`] is one workload with everything around it that makes its figures trustworthy. A
+//! [`Lab`] is where experiments are made: lists of such measurements and what follows from them.
+//! [`assess`] is the main job.
 
 mod assess;
 mod ceiling;

@@ -1,4 +1,5 @@
-//! The limits that verdicts are held against: the founding documents' by default, the user's where a file gives them.
+//! The limits that verdicts are held against: the founding documents' by default, the user's where
+//! a file gives them.
 
 use analysis::verdict;
 use results::verdict::{Database, Limits, Role};
@@ -51,8 +52,9 @@ pub fn roles_of(database: Database) -> &'static [Role] {
 
 /// The limits of each role of a database.
 ///
-/// Published limits are those of SQL Server and, for single-block reads, of Oracle. Where a database publishes
-/// none, those of SQL Server hold, because the same thing waits for the same I/O; the source says so.
+/// Published limits are those of SQL Server and, for single-block reads, of Oracle. Where a
+/// database publishes none, those of SQL Server hold, because the same thing waits for the same
+/// I/O; the source says so.
 #[must_use]
 pub fn limits_of(database: Database) -> Vec<Limits> {
     let limits = |role: &Role| {
@@ -60,8 +62,8 @@ pub fn limits_of(database: Database) -> Vec<Limits> {
         let source = match database {
             Database::Generic | Database::SqlServer => published.source.clone(),
             Database::Oracle if *role == Role::OltpData => format!(
-                "{}; the Oracle Database 2 Day + Performance Tuning Guide (Monitoring I/O) as well calls single-block \
-                 reads below 10 ms satisfactory",
+                "{}; the Oracle Database 2 Day + Performance Tuning Guide (Monitoring I/O) as \
+                 well calls single-block reads below 10 ms satisfactory",
                 published.source
             ),
             _ => format!(
@@ -75,7 +77,8 @@ pub fn limits_of(database: Database) -> Vec<Limits> {
     roles_of(database).iter().map(limits).collect()
 }
 
-/// The limits of every role of a database; a TOML text of `[[limits]]` tables replaces those of the roles it names.
+/// The limits of every role of a database; a TOML text of `[[limits]]` tables replaces those of the
+/// roles it names.
 pub fn parse_limits(text: &str, database: Database) -> Result<Vec<Limits>, LimitsError> {
     let file: File = toml::from_str(text).map_err(|e| LimitsError::Toml(e.to_string()))?;
     let mut all = limits_of(database);

@@ -114,7 +114,8 @@ pub fn measure(
     let mut watching = Watching::new(workload, sampler, observe);
     let mut measurement = engine::run(workload, prepared, stop, &mut watching)?;
     measurement.environment = site.environment.clone();
-    // A relative name would mean another place in another directory, and results on one target would not be found alike.
+    // A relative name would mean another place in another directory, and results on one target
+    // would not be found alike.
     for target in &mut measurement.workload.targets {
         target.path = site.resolved(&target.path);
     }
@@ -137,13 +138,15 @@ fn add_counters(measurement: &mut Measurement, window: &Window) {
     }
 }
 
-/// What the kernel counted in a window, beside what was measured in it. Up to the tolerance they agree.
+/// What the kernel counted in a window, beside what was measured in it. Up to the tolerance they
+/// agree.
 #[must_use]
 pub fn beside(measurement: &Measurement, window: &Window, tolerance_percent: f64) -> Kernel {
     let disks = &window.disks;
     let sum = |of: fn(&DiskWindow) -> f64| disks.iter().map(of).sum::<f64>();
     let names: Vec<&str> = disks.iter().map(|d| d.device.as_str()).collect();
-    // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can agree.
+    // Buffered I/O reaches the device at another time and in other pieces; only direct I/O can
+    // agree.
     let comparable = measurement.workload.is_direct() && measurement.total.ios > 0;
     let agreement = comparable.then(|| agree(measurement, window, tolerance_percent));
     Kernel {
@@ -168,11 +171,11 @@ fn flushes_per_s(disks: &[DiskWindow], seconds: f64) -> f64 {
     disks.iter().filter_map(|d| d.flushes).sum::<u64>() as f64 / seconds
 }
 
-/// Flushes that the workload itself causes and that the kernel counts as writes of no bytes: as many as explain a
-/// surplus of writes, and no more than were asked for.
+/// Flushes that the workload itself causes and that the kernel counts as writes of no bytes: as
+/// many as explain a surplus of writes, and no more than were asked for.
 ///
-/// The kernel joins flushes that come at the same time, and stacked devices count none, so their own counter says
-/// less than is needed here.
+/// The kernel joins flushes that come at the same time, and stacked devices count none, so their
+/// own counter says less than is needed here.
 fn own_flushes_per_s(measurement: &Measurement, kernel_write_iops: f64) -> f64 {
     let streams = measurement.workload.streams.iter().zip(&measurement.streams);
     let durable = streams.filter(|(s, _)| s.durable).map(|(_, r)| r.write.iops).sum::<f64>();
@@ -229,7 +232,8 @@ fn tool(statistics: &Statistics) -> Flow {
     Flow {
         iops: statistics.iops,
         bytes_per_s: statistics.mib_per_s * 1_048_576.0,
-        // A tool that cuts off fractions of a millisecond may say 0, which is no time to compare with.
+        // A tool that cuts off fractions of a millisecond may say 0, which is no time to compare
+        // with.
         latency_ns: statistics
             .service_ns
             .or(statistics.latency_ns)

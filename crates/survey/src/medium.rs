@@ -3,11 +3,12 @@
 use inspect::Device;
 use results::Environment;
 
-/// Ways to a device on which the device itself says whether it turns. A hypervisor says that its disks turn, whatever
-/// they are.
+/// Ways to a device on which the device itself says whether it turns. A hypervisor says that its
+/// disks turn, whatever they are.
 const OWN_WORD: [&str; 6] = ["sata", "sas", "usb", "fc", "iscsi", "nvme"];
 
-/// Whether the medium turns; none where it is not known, or where the devices under the targets differ.
+/// Whether the medium turns; none where it is not known, or where the devices under the targets
+/// differ.
 pub(crate) fn rotational(environment: &Environment) -> Option<bool> {
     agreed(environment, |device| {
         let known = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));

@@ -1,8 +1,9 @@
 //! Converts what `analysis` concludes into the types that `results` publishes, and back.
 //!
-//! This table names every field and variant once, for both sides. A new one on either side does not compile until it is
-//! here, so the mathematics can change without changing a document, and no figure is lost on the way.
-//! What `analysis` says about comparisons and trends is converted in `history`, which asks it.
+//! This table names every field and variant once, for both sides. A new one on either side does not
+//! compile until it is here, so the mathematics can change without changing a document, and no
+//! figure is lost on the way. What `analysis` says about comparisons and trends is converted in
+//! `history`, which asks it.
 
 /// A conclusion, or what it is drawn from, that documents have their own type for.
 pub trait Publish {
@@ -186,7 +187,8 @@ mod tests {
 
     use super::Publish;
 
-    /// Headlines are written by the mathematics and cut by the reports, which know the words from the documents.
+    /// Headlines are written by the mathematics and cut by the reports, which know the words from
+    /// the documents.
     #[test]
     fn sentences_and_documents_call_roles_and_grades_the_same() {
         for role in Role::ALL {

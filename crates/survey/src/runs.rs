@@ -1,8 +1,9 @@
 //! The same workload several times, each run on its own: how well does a figure repeat?
 //!
-//! What differs from one run to the next is not seen within one. Each run has fresh threads and random offsets of its
-//! own; the test files stay. Several sides, such as two targets that are to be compared, take turns (A B, B A, A B …),
-//! so that what changes slowly meanwhile changes all of them alike.
+//! What differs from one run to the next is not seen within one. Each run has fresh threads and
+//! random offsets of its own; the test files stay. Several sides, such as two targets that are to
+//! be compared, take turns (A B, B A, A B …), so that what changes slowly meanwhile changes all of
+//! them alike.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -221,7 +222,8 @@ impl Turns<'_> {
         if self.is_over() {
             return;
         }
-        // The first is the run that the workload alone would be; with its offsets, caches would answer the others.
+        // The first is the run that the workload alone would be; with its offsets, caches would
+        // answer the others.
         let seed = if round == 0 { workload.seed } else { mix(workload.seed, u64::from(round)) };
         let workload = Workload { seed, ..workload.clone() };
         let engine_observe = &mut |event: &Event| observe(Progress::Engine(event));
@@ -265,14 +267,15 @@ impl Turns<'_> {
 fn method(options: &RunsOptions, side: &Side<'_>) -> Vec<String> {
     let workload = &side.asked.workload;
     let mut method = vec![format!(
-        "The same workload was run {} times on the same test files, each time with threads and random offsets of its \
-         own; how far these runs differ is what the figures can be trusted to.",
+        "The same workload was run {} times on the same test files, each time with threads and \
+         random offsets of its own; how far these runs differ is what the figures can be trusted \
+         to.",
         options.repeat
     )];
     if options.sides.len() > 1 {
         method.push(format!(
-            "{} such series took turns, in the one order and then in the other, so that what changes meanwhile changes \
-             all of them alike.",
+            "{} such series took turns, in the one order and then in the other, so that what \
+             changes meanwhile changes all of them alike.",
             options.sides.len()
         ));
     }

@@ -9,8 +9,8 @@ use crate::Publish;
 /// A series with fewer points says nothing.
 const POINTS_MIN: usize = 10;
 
-/// Adds how well the mean is known, the phases before and after a cache was full or credits were used up, and of writes the steady state
-/// by the rule of the field.
+/// Adds how well the mean is known, the phases before and after a cache was full or credits were
+/// used up, and of writes the steady state by the rule of the field.
 ///
 /// `watched` is what the rule found that may have ended the run; it knows the warm-up that was cut.
 pub(crate) fn add(measurement: &mut Measurement, watched: Option<Steady>) {
@@ -58,22 +58,23 @@ pub(crate) fn doubts(measurement: &Measurement) -> Vec<String> {
     let stability = noise::stability(&series);
     if !stability.settled {
         found.push(format!(
-            "not settled: over the window IOPS ranged over {:.0} % of their mean and moved by {:.0} %; measure longer",
+            "not settled: over the window IOPS ranged over {:.0} % of their mean and moved by \
+             {:.0} %; measure longer",
             stability.range_percent, stability.slope_percent
         ));
     }
     found
 }
 
-/// Of a run whose first level could not be left out: none without a precision, and none where the last level is too short a part
-/// of the run.
+/// Of a run whose first level could not be left out: none without a precision, and none where the
+/// last level is too short a part of the run.
 fn both_levels(measurement: &Measurement) -> Option<String> {
     let sustained = measurement.phases.as_ref()?;
     let left_out_s: f64 = measurement.warmup_series.iter().map(|p| p.seconds).sum();
     let bucket_s = measurement.workload.interval_ns.0 as f64 / 1e9;
     (left_out_s + bucket_s < sustained.at_s).then(|| {
-        "the figures of the whole hold both levels: they are higher than what is sustained; measure longer, with \
-         `--precision`"
+        "the figures of the whole hold both levels: they are higher than what is sustained; \
+         measure longer, with `--precision`"
             .to_owned()
     })
 }

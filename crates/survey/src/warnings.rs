@@ -40,7 +40,8 @@ fn status(measurement: &Measurement, found: &mut Vec<String>) {
             show_number(asked)
         )),
         Status::Failed if measurement.seconds < asked => found.push(format!(
-            "an I/O error ended the run after {seconds} s of {} s; `--on-error continue` counts errors and goes on",
+            "an I/O error ended the run after {seconds} s of {} s; `--on-error continue` counts \
+             errors and goes on",
             show_number(asked)
         )),
         // What never returned has a warning of its own.
@@ -68,7 +69,8 @@ fn surroundings(measurement: &Measurement, found: &mut Vec<String>) {
     };
     if measurement.file_bytes < 2 * host.memory_bytes {
         found.push(format!(
-            "{how} I/O on {} with {} of memory: the operating system's cache takes part in every figure",
+            "{how} I/O on {} with {} of memory: the operating system's cache takes part in every \
+             figure",
             Bytes(measurement.file_bytes),
             Bytes(host.memory_bytes)
         ));
@@ -85,8 +87,8 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
         && measurement.workload.completion == workload::Completion::Block
     {
         found.push(format!(
-            "a submitting thread used {percent:.0} % of its core: the tool or the CPU was measured, not the storage; \
-             use more threads"
+            "a submitting thread used {percent:.0} % of its core: the tool or the CPU was \
+             measured, not the storage; use more threads"
         ));
     }
     let workload = &measurement.workload;
@@ -98,7 +100,8 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
     let (asked, achieved) = (measurement.in_flight as f64, measurement.achieved_in_flight);
     if closed && measurement.seconds > 0.0 && achieved < DEPTH_REACHED * asked {
         found.push(format!(
-            "{achieved:.1} I/Os were in flight on average instead of {asked:.0}: the queue was not kept full"
+            "{achieved:.1} I/Os were in flight on average instead of {asked:.0}: the queue was \
+             not kept full"
         ));
     }
     if let Some(percent) = measurement.checks.rate_reached_percent
@@ -110,7 +113,8 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
         && percent.abs() > LITTLE_PERCENT
     {
         found.push(format!(
-            "IOPS x mean latency differs by {percent:.1} % from the I/Os in flight: the run was short or unsteady"
+            "IOPS x mean latency differs by {percent:.1} % from the I/Os in flight: the run was \
+             short or unsteady"
         ));
     }
 }

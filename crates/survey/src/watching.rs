@@ -1,4 +1,5 @@
-//! What looks at a run while it goes on: the kernel's counters at the edges of the window, and the rule that ends it.
+//! What looks at a run while it goes on: the kernel's counters at the edges of the window, and the
+//! rule that ends it.
 
 use analysis::phases;
 use analysis::steady::{Rule, Steady, Watch};
@@ -7,7 +8,8 @@ use engine::{Event, Go, Observer};
 use results::Point;
 use workload::{Precision, Workload};
 
-/// Samples of the counters that are kept while the beginning of the window may still turn out to be warm-up.
+/// Samples of the counters that are kept while the beginning of the window may still turn out to be
+/// warm-up.
 const SAMPLES_MAX: usize = 128;
 
 /// Passes every event on, and notes what is needed of it.
@@ -53,7 +55,8 @@ impl<'a> Watching<'a> {
         Self { pass_on, sampler, samples: Vec::new(), end: None, every: 1, intervals: 0, rule }
     }
 
-    /// What the counters were at the beginning of a window that began so much later than planned, and at its end.
+    /// What the counters were at the beginning of a window that began so much later than planned,
+    /// and at its end.
     pub(crate) fn edges(&self, cut_s: f64) -> Option<(&Sample, &Sample)> {
         let begin = self.samples.iter().find(|(at_s, _)| *at_s >= cut_s - 1e-9)?;
         Some((&begin.1, self.end.as_ref()?))
@@ -103,7 +106,8 @@ impl Ending {
         if self.watch.push(iops, may_stop) { Go::Enough } else { Go::On }
     }
 
-    /// What comes before the figures that count: the warm-up, or all that a cache took in or credits paid for.
+    /// What comes before the figures that count: the warm-up, or all that a cache took in or
+    /// credits paid for.
     fn warm_up_s(&self) -> f64 {
         let cut_s = self.watch.conclude().cut_s;
         let burst = phases::write_cache(self.watch.series(), self.bucket_s);

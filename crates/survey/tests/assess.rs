@@ -120,8 +120,8 @@ fn an_interrupted_assessment_keeps_what_was_measured() {
     assert_eq!(judged(Role::Log), Grade::NotJudged, "no log write was measured");
 }
 
-/// Storage whose writes failed was excellent in every role: the log was judged by the pattern that died, and OLTP by
-/// its reads alone.
+/// Storage whose writes failed was excellent in every role: the log was judged by the pattern that
+/// died, and OLTP by its reads alone.
 #[test]
 fn what_failed_or_is_missing_is_not_judged() {
     let sim = SimDevice {
@@ -162,8 +162,8 @@ fn with_credits(burst_ios: u64) -> SimDevice {
     SimDevice { read_ns: ns, write_ns: ns, bucket: Some(bucket), ..SimDevice::default() }
 }
 
-/// Credits that outlast every measurement of a quick assessment: it was excellent in every role, with no word about what 2 s
-/// cannot show.
+/// Credits that outlast every measurement of a quick assessment: it was excellent in every role,
+/// with no word about what 2 s cannot show.
 #[test]
 fn an_assessment_says_what_its_time_cannot_show() {
     let assessment = of(with_credits(200_000));
@@ -180,8 +180,8 @@ fn an_assessment_says_what_its_time_cannot_show() {
     assert!(!scans.caveats[0].contains("write cache"), "{:?}", scans.caveats);
 }
 
-/// Credits that run out within a pattern: its ramp reached 32 000 IOPS, the pattern itself 500 at the same depth, and nothing
-/// was said.
+/// Credits that run out within a pattern: its ramp reached 32 000 IOPS, the pattern itself 500 at
+/// the same depth, and nothing was said.
 #[test]
 fn a_level_that_fell_is_what_is_judged_and_a_warning() {
     let mut options = options(with_credits(75_000));

@@ -1,8 +1,8 @@
-//! The founding documents' own numbers, through our own types: what a device of given service time must give, how many
-//! MiB/s that is, and what is said of it.
+//! The founding documents' own numbers, through our own types: what a device of given service time
+//! must give, how many MiB/s that is, and what is said of it.
 //!
-//! The documents print times cut off to whole milliseconds (29, 11, 1) and means that a closed loop gives to within its
-//! start and end; the figures here are the ones that follow.
+//! The documents print times cut off to whole milliseconds (29, 11, 1) and means that a closed loop
+//! gives to within its start and end; the figures here are the ones that follow.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::atomic::AtomicBool;
@@ -69,7 +69,8 @@ fn at_526_iops_and_16_in_flight_8k_are_4_11_mib_per_s_and_30_4_ms() {
     assert!(m.checks.littles_law_percent.unwrap().abs() < 0.1);
 }
 
-/// Erkec 2020: DiskSpd -b8K -d180 -o32 -t3 -r -w75, 54 562 I/Os, 303.09 IOPS, 316.204 ms, 2.37 MB/s.
+/// Erkec 2020: DiskSpd -b8K -d180 -o32 -t3 -r -w75, 54 562 I/Os, 303.09 IOPS, 316.204 ms, 2.37
+/// MB/s.
 #[test]
 fn at_303_iops_and_96_in_flight_a_disk_is_unfit_for_any_database() {
     let stream = Stream { threads: 3, depth: 32, write_percent: 75, ..Stream::default() };
@@ -117,7 +118,8 @@ fn at_3000_iops_64k_are_187_5_mib_per_s() {
     near(m.total.mib_per_s, 187.5, 0.05);
 }
 
-/// Ruthruff 2007, figure 1: random 8K reads grow until more than 64 are outstanding, then only latency does.
+/// Ruthruff 2007, figure 1: random 8K reads grow until more than 64 are outstanding, then only
+/// latency does.
 #[test]
 fn where_64_are_served_at_once_throughput_grows_up_to_64_and_latency_from_there() {
     let at = |depth| {
@@ -132,7 +134,8 @@ fn where_64_are_served_at_once_throughput_grows_up_to_64_and_latency_from_there(
     near(mean_ms(&beyond), 2.0 * mean_ms(&full), 0.1);
 }
 
-/// Ruthruff 2007, figure 2: a 2 Gb/s adapter ends at 200 MB/s, with two outstanding already and at low latency.
+/// Ruthruff 2007, figure 2: a 2 Gb/s adapter ends at 200 MB/s, with two outstanding already and at
+/// low latency.
 #[test]
 fn a_path_of_200_mb_per_s_is_full_with_two_outstanding() {
     let at = |depth| {

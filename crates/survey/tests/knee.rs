@@ -135,7 +135,8 @@ fn a_link_is_known_by_its_name_and_by_larger_blocks() {
     assert_eq!(cause(&unnamed), Cause::Link);
     let two = KneeOptions { link: Some(named("2GFC")), ..unnamed.clone() };
     assert_eq!(cause(&two), Cause::Link);
-    // Named wrongly: the same bandwidth is far from what 16GFC carries, but no count of I/Os either.
+    // Named wrongly: the same bandwidth is far from what 16GFC carries, but no count of I/Os
+    // either.
     let wide = KneeOptions { link: Some(named("16GFC")), ..unnamed };
     let found = of(&wide);
     let full = found.conclusion.causes.iter().find(|likely| likely.cause == Cause::Link);
@@ -144,7 +145,8 @@ fn a_link_is_known_by_its_name_and_by_larger_blocks() {
 
 #[test]
 fn the_most_within_a_latency_is_between_the_doublings() {
-    // Beyond 8 servers the latency of a closed loop is N / 8 ms: 2 ms at 16, 2.5 ms at 20 in flight.
+    // Beyond 8 servers the latency of a closed loop is N / 8 ms: 2 ms at 16, 2.5 ms at 20 in
+    // flight.
     let target = Some("2.5ms@mean".parse().unwrap());
     let options = KneeOptions { latency_target: target, ..options(device(8, 0.0), 1) };
     let found = of(&options);
@@ -213,7 +215,8 @@ fn an_interrupted_search_keeps_what_was_measured() {
     assert_eq!(found.conclusion.knee.unwrap().reached, Reached::NotReached);
 }
 
-/// Sequential reads began at the same place at every depth: a cache below the operating system had what was asked for.
+/// Sequential reads began at the same place at every depth: a cache below the operating system had
+/// what was asked for.
 #[test]
 fn sequential_reads_begin_at_another_place_at_every_depth() {
     let mut options = options(device(8, 0.0), 1);

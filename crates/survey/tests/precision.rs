@@ -1,4 +1,5 @@
-//! A measurement ends when its mean is known, and says how well. On a simulated device, in virtual time.
+//! A measurement ends when its mean is known, and says how well. On a simulated device, in virtual
+//! time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::atomic::AtomicBool;
@@ -91,8 +92,8 @@ fn a_write_cache_is_told_apart_from_what_is_behind_it() {
     assert!(m.rounds.unwrap().settled);
 }
 
-/// `7 506 IOPS` stood beside `mean 7 998 IOPS ± 0.07 %`: the interval was of what was left after a warm-up that no other
-/// figure of a window of fixed length leaves out.
+/// `7 506 IOPS` stood beside `mean 7 998 IOPS ± 0.07 %`: the interval was of what was left after a
+/// warm-up that no other figure of a window of fixed length leaves out.
 #[test]
 fn without_a_precision_the_interval_is_of_the_same_mean_as_the_figures() {
     let warmup = Some(SimWarmup { factor: 3.0, tau_ns: Nanoseconds(5_000_000_000) });
@@ -106,8 +107,8 @@ fn without_a_precision_the_interval_is_of_the_same_mean_as_the_figures() {
     assert!(!steady.settled, "{}", steady.explanation);
 }
 
-/// 300 s of a cache that was full after 292 s had 7 837 IOPS as their headline beside "sustained: 322", and nothing said that
-/// the one held the other.
+/// 300 s of a cache that was full after 292 s had 7 837 IOPS as their headline beside "sustained:
+/// 322", and nothing said that the one held the other.
 #[test]
 fn figures_that_hold_both_levels_say_so() {
     let cache = SimWriteCache {

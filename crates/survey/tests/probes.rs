@@ -1,5 +1,5 @@
-//! What an assessment sees beside its roles: log flushes that cost nothing, misalignment, claims, and what each database
-//! asks. On simulated devices whose truth is known.
+//! What an assessment sees beside its roles: log flushes that cost nothing, misalignment, claims,
+//! and what each database asks. On simulated devices whose truth is known.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::atomic::AtomicBool;
@@ -66,7 +66,8 @@ fn durability_that_is_paid_for_is_plausible_and_one_that_is_not_is_not_called_sa
     assert_eq!(lying.sign, Sign::Unknown, "{}", lying.statement);
 }
 
-/// A device that answers durable writes from a cache that loses them: the log was "excellent", with no warning.
+/// A device that answers durable writes from a cache that loses them: the log was "excellent", with
+/// no warning.
 #[test]
 fn a_log_on_a_device_that_lies_is_not_believed() {
     let ns = |us: u64| Nanoseconds(us * 1000);
@@ -157,7 +158,8 @@ fn claims_are_held_against_every_setting_and_measured_at_the_depths_they_name() 
     assert!(assessment.patterns.iter().any(|p| p.name == "random_read_8k_at_24"));
 }
 
-/// A claim at more in flight than any thread may have ended the assessment as failed, before its repetitions.
+/// A claim at more in flight than any thread may have ended the assessment as failed, before its
+/// repetitions.
 #[test]
 fn a_claim_that_nobody_can_measure_is_not_measured_and_ends_nothing() {
     let text =

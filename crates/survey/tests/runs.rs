@@ -76,8 +76,8 @@ fn two_sides_take_turns_and_each_has_its_document() {
     }
 }
 
-/// A run that a signal cuts short stays in the document and is compared with nothing; a side that had all of its runs
-/// is complete.
+/// A run that a signal cuts short stays in the document and is compared with nothing; a side that
+/// had all of its runs is complete.
 #[test]
 fn what_ends_the_runs_is_in_every_document_that_misses_one() {
     let stop = AtomicBool::new(false);

@@ -1,4 +1,5 @@
-//! Targets that share a device and targets that do not, through the whole experiment, in virtual time.
+//! Targets that share a device and targets that do not, through the whole experiment, in virtual
+//! time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::atomic::AtomicBool;
@@ -62,7 +63,8 @@ fn two_volumes_on_the_same_spindles_are_recognised() {
     assert!(text.contains("volume0 and volume1 together give what one of them gives"), "{text}");
 }
 
-/// 64 servers and a link of 500 MiB/s: one volume of 16 in flight gives 250 MiB/s, so two fill the link.
+/// 64 servers and a link of 500 MiB/s: one volume of 16 in flight gives 250 MiB/s, so two fill the
+/// link.
 #[test]
 fn the_first_step_beyond_a_shared_path_is_named() {
     let sim = SimDevice { link_bytes_per_s: Some(Bytes(500 << 20)), ..device(64) };

@@ -112,7 +112,8 @@ fn an_interrupted_experiment_keeps_what_was_measured() {
     assert_eq!((experiment.status, experiment.measurements.len()), (Status::Interrupted, 1));
 }
 
-/// On a real file each size is read before it is measured; here the file is in memory, and the time for it is ample.
+/// On a real file each size is read before it is measured; here the file is in memory, and the time
+/// for it is ample.
 #[test]
 #[cfg(target_os = "linux")]
 fn real_files_are_read_before_they_are_measured() {
@@ -131,7 +132,8 @@ fn real_files_are_read_before_they_are_measured() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file is removed");
 }
 
-/// Sequential reads covered half of each size only, since the lab let them begin elsewhere each time.
+/// Sequential reads covered half of each size only, since the lab let them begin elsewhere each
+/// time.
 #[test]
 fn a_sequential_load_covers_each_size_to_its_end() {
     let mut options = options(SimDevice::default(), &[GIB, 2 * GIB]);
@@ -142,7 +144,8 @@ fn a_sequential_load_covers_each_size_to_its_end() {
     assert_eq!(covered, [(0, GIB), (0, 2 * GIB)]);
 }
 
-/// The pass before a size had eight I/Os in flight, which the engine `sync` refuses: the experiment ended there.
+/// The pass before a size had eight I/Os in flight, which the engine `sync` refuses: the experiment
+/// ended there.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_pass_before_a_size_works_with_every_engine() {

@@ -1,5 +1,5 @@
-//! An adaptive sweep answers what the full matrix answers, in a fiftieth of its time. On simulated devices, in virtual
-//! time.
+//! An adaptive sweep answers what the full matrix answers, in a fiftieth of its time. On simulated
+//! devices, in virtual time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::atomic::AtomicBool;
@@ -128,7 +128,8 @@ fn what_comes_next_does_not_depend_on_an_interruption() {
 fn a_quiet_device_needs_no_repetitions() {
     let plan = plan(array(0.0), 5, small());
     let (experiment, _) = sweep_from(&plan, Vec::new(), usize::MAX);
-    // One device, whatever the split: no more than the ramps, the points between and two controls for each kind.
+    // One device, whatever the split: no more than the ramps, the points between and two controls
+    // for each kind.
     let measured = experiment.measurements.len();
     assert!(measured <= 2 * (8 + 8 + 4 + 4 + 1), "{measured}");
     for curve in &experiment.conclusion.curves {

@@ -12,8 +12,9 @@ pub fn held(process: u32, path: &Path) -> io::Result<usize> {
     Ok(count(&fs::read_to_string("/proc/locks")?, process, inode))
 }
 
-/// Whether the process comes to have so many locks on the file. The kernel's list is read in pieces and may miss a lock while
-/// other locks come and go, so it is read again until it has them, for half a second.
+/// Whether the process comes to have so many locks on the file. The kernel's list is read in pieces
+/// and may miss a lock while other locks come and go, so it is read again until it has them, for
+/// half a second.
 #[must_use]
 pub fn settle_at(process: u32, path: &Path, count: usize) -> bool {
     (0..50).any(|_| {

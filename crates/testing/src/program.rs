@@ -1,4 +1,5 @@
-//! The program under test: how it is started, in a place and with a history that are the test's, and what is asked of it.
+//! The program under test: how it is started, in a place and with a history that are the test's,
+//! and what is asked of it.
 //!
 //! Only a test crate knows where its program is: it passes `env!("CARGO_BIN_EXE_iosonde")`.
 
@@ -24,7 +25,8 @@ pub fn program(path: impl AsRef<OsStr>, history: &Path) -> Command {
     command
 }
 
-/// A directory for everything that the program touches, with a history in it. Both go when this is dropped.
+/// A directory for everything that the program touches, with a history in it. Both go when this is
+/// dropped.
 #[derive(Debug)]
 pub struct Place {
     program: PathBuf,

@@ -35,8 +35,9 @@ pub enum Arrival {
     Even,
     /// At exponentially distributed distances, as independent users make them.
     Poisson,
-    /// A cap on a closed loop instead of an open one: no I/O starts before its share of the rate is due, and latency counts from
-    /// its submission. The rate is one on average from the start of the run: what a stall held up may follow at full speed.
+    /// A cap on a closed loop instead of an open one: no I/O starts before its share of the rate is
+    /// due, and latency counts from its submission. The rate is one on average from the start of
+    /// the run: what a stall held up may follow at full speed.
     Capped,
 }
 

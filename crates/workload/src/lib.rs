@@ -1,7 +1,8 @@
 //! What is to be done, as plain data: targets, streams, block sizes, patterns, arrival and limits.
 //!
-//! A [`Workload`] is read from TOML or built from flags, checked as a whole by [`Workload::violations`], and echoed
-//! unchanged into every result, so that a result says exactly what made it. Nothing here touches a file or a clock.
+//! A [`Workload`] is read from TOML or built from flags, checked as a whole by
+//! [`Workload::violations`], and echoed unchanged into every result, so that a result says exactly
+//! what made it. Nothing here touches a file or a clock.
 
 mod arrival;
 mod mix;

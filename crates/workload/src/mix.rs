@@ -13,13 +13,15 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Kinds of I/O of which a thread draws one for each burst: IOMeter's access specification.
 ///
-/// Each thread draws a part by its percent, pauses for the part's delay, and starts the part's burst, one I/O on each of its
-/// targets in turn, as far as they have room; then it draws again. The pause holds back the whole thread, and begins when the last
-/// I/O of the burst before it has started. Whether an I/O reads or writes, and whether it jumps or goes on behind the thread's last
-/// one on that target, is drawn for each. All threads begin at the first byte of the used part.
+/// Each thread draws a part by its percent, pauses for the part's delay, and starts the part's
+/// burst, one I/O on each of its targets in turn, as far as they have room; then it draws again.
+/// The pause holds back the whole thread, and begins when the last I/O of the burst before it has
+/// started. Whether an I/O reads or writes, and whether it jumps or goes on behind the thread's
+/// last one on that target, is drawn for each. All threads begin at the first byte of the used
+/// part.
 ///
-/// A jump goes to any byte of the used part, rounded up to the alignment; so does what goes on behind another. What would run over
-/// the end starts at the beginning instead.
+/// A jump goes to any byte of the used part, rounded up to the alignment; so does what goes on
+/// behind another. What would run over the end starts at the beginning instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
@@ -47,7 +49,8 @@ pub struct MixPart {
     /// I/Os of a burst, not counting their replies.
     #[serde(default = "one")]
     pub burst_ios: u32,
-    /// Offsets are rounded up to multiples of this from the start of the target; 0 is a sector of 512 bytes.
+    /// Offsets are rounded up to multiples of this from the start of the target; 0 is a sector of
+    /// 512 bytes.
     #[serde(default)]
     pub align_bytes: Bytes,
     /// Each I/O is followed by one of this size in the other direction; 0 is none.
@@ -78,7 +81,8 @@ impl MixPart {
         if self.align_bytes.0 == 0 { SECTOR_BYTES } else { self.align_bytes.0 }
     }
 
-    /// How many of the mix's bursts times their I/Os are of this part: its weight among all requests.
+    /// How many of the mix's bursts times their I/Os are of this part: its weight among all
+    /// requests.
     fn weight(&self) -> u64 {
         u64::from(self.percent) * u64::from(self.burst_ios)
     }
@@ -109,8 +113,8 @@ impl Mix {
         sizes.into_iter().map(block).collect()
     }
 
-    /// The mean of a percentage over all I/Os, whole, and 0 or 100 only where that is exact. `of` gives the share among the requests of
-    /// a part and among its replies.
+    /// The mean of a percentage over all I/Os, whole, and 0 or 100 only where that is exact. `of`
+    /// gives the share among the requests of a part and among its replies.
     fn mean_percent(&self, of: impl Fn(&MixPart) -> (u8, u8)) -> u8 {
         let (mut ios, mut sum) = (0u128, 0u128);
         for part in &self.parts {
@@ -140,8 +144,8 @@ impl Stream {
         Self { name: name.to_owned(), mix: Some(mix), ..Self::default() }.with_means_of_mix()
     }
 
-    /// The stream with the means of its mix in the fields that say sizes and shares: what everyone reads who does not need to know
-    /// more. Without a mix it is unchanged.
+    /// The stream with the means of its mix in the fields that say sizes and shares: what everyone
+    /// reads who does not need to know more. Without a mix it is unchanged.
     #[must_use]
     pub fn with_means_of_mix(self) -> Self {
         let Some(mix) = &self.mix else { return self };
@@ -212,7 +216,8 @@ mod tests {
         assert_eq!((stream.pattern, stream.align_bytes), (Pattern::Sequential, Some(Bytes(512))));
         assert_eq!(
             stream.title(),
-            "shape of `oltp`: a mix of 2 kinds, 8 KiB to 64 KiB, sequential with 50 % random, 35 % read / 65 % write"
+            "shape of `oltp`: a mix of 2 kinds, 8 KiB to 64 KiB, sequential with 50 % random, 35 \
+             % read / 65 % write"
         );
     }
 

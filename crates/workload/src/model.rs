@@ -15,7 +15,8 @@ use crate::units::{Bytes, Nanoseconds};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// The files, directories or devices that receive the I/O. Every stream works on every target unless it names its own.
+    /// The files, directories or devices that receive the I/O. Every stream works on every target
+    /// unless it names its own.
     pub targets: Vec<Target>,
     /// What runs at the same time.
     #[serde(default = "one_stream")]
@@ -41,13 +42,15 @@ pub struct Workload {
     /// How a worker waits for its I/Os.
     #[serde(default)]
     pub completion: Completion,
-    /// Distance of the points of the interval series. 10 ms to 1 h; of at most 16 threads from 1 ms on.
+    /// Distance of the points of the interval series. 10 ms to 1 h; of at most 16 threads from 1 ms
+    /// on.
     #[serde(default = "default_interval")]
     pub interval_ns: Nanoseconds,
     /// What a failed I/O does to the run.
     #[serde(default)]
     pub on_error: OnError,
-    /// Where every random choice starts. The same seed gives the same offsets, sizes and directions for each thread.
+    /// Where every random choice starts. The same seed gives the same offsets, sizes and directions
+    /// for each thread.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// The simulated device of the engine `sim`.
@@ -63,8 +66,8 @@ pub struct Precision {
     pub percent: f64,
     /// No end before this length.
     pub at_least_seconds: f64,
-    /// Of a workload that writes, no end before it has written this much, because no statistic foresees the moment at which a write
-    /// cache is full …
+    /// Of a workload that writes, no end before it has written this much, because no statistic
+    /// foresees the moment at which a write cache is full …
     pub written_bytes: Bytes,
     /// … or before this length.
     pub written_seconds: f64,
@@ -131,7 +134,8 @@ impl Workload {
         })
     }
 
-    /// Streams that share their threads, as ranges of their indexes: one stream where nothing is joined.
+    /// Streams that share their threads, as ranges of their indexes: one stream where nothing is
+    /// joined.
     #[must_use]
     pub fn crews(&self) -> Vec<Range<usize>> {
         let mut crews: Vec<Range<usize>> = Vec::new();
@@ -261,7 +265,8 @@ pub enum Mode {
     Direct,
     /// I/O goes through the cache of the operating system.
     Buffered,
-    /// The target is mapped into memory, and I/O is copying. A durable write is followed by msync of its range.
+    /// The target is mapped into memory, and I/O is copying. A durable write is followed by msync
+    /// of its range.
     Mapped,
 }
 
@@ -272,7 +277,8 @@ pub enum Completion {
     /// Sleep until one completes.
     #[default]
     Block,
-    /// Look for completions without ever sleeping: lower latency on some devices, a core for each thread.
+    /// Look for completions without ever sleeping: lower latency on some devices, a core for each
+    /// thread.
     Spin,
 }
 

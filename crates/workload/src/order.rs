@@ -1,5 +1,5 @@
-//! What other tools do that iosonde does not do by itself: their order of offsets, their way to share threads between targets,
-//! and the layout of their buffers.
+//! What other tools do that iosonde does not do by itself: their order of offsets, their way to
+//! share threads between targets, and the layout of their buffers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,22 @@ use crate::units::Bytes;
 
 /// The order of offsets and directions that DiskSpd makes: with the same seed, the same I/Os.
 ///
-/// Every thread draws from a generator of its own, whose seed is the workload's plus the thread's number among all threads
-/// of the run; the offset first, then the direction. Offsets count from the stream's `offset_bytes`.
+/// Every thread draws from a generator of its own, whose seed is the workload's plus the thread's
+/// number among all threads of the run; the offset first, then the direction. Offsets count from
+/// the stream's `offset_bytes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskspdOrder {
     /// How the next offset follows from the last.
     pub access: DiskspdAccess,
-    /// Random offsets are multiples of this; sequential ones are this far apart. May be smaller or larger than the block.
+    /// Random offsets are multiples of this; sequential ones are this far apart. May be smaller or
+    /// larger than the block.
     pub step_bytes: Bytes,
     /// Thread `n` of a target starts at `n` times this.
     #[serde(default)]
     pub thread_stride_bytes: Bytes,
-    /// Slices of the target, one after the other, and the share of the random I/Os that each receives. Empty: uniform.
+    /// Slices of the target, one after the other, and the share of the random I/Os that each
+    /// receives. Empty: uniform.
     #[serde(default, skip_serializing_if = "DiskspdSlices::is_empty")]
     pub slices: DiskspdSlices,
 }
@@ -49,8 +52,8 @@ impl DiskspdOrder {
 pub enum DiskspdAccess {
     /// Every offset is drawn.
     Random,
-    /// This share of the I/Os goes to a drawn offset, the others go on behind the last one. The direction is drawn
-    /// anew with each offset that is drawn, and stays in between.
+    /// This share of the I/Os goes to a drawn offset, the others go on behind the last one. The
+    /// direction is drawn anew with each offset that is drawn, and stays in between.
     Mixed {
         /// 1 to 99.
         random_percent: u8,
@@ -90,7 +93,8 @@ impl DiskspdSlices {
     }
 }
 
-/// Threads that work on all targets of their stream. The stream's `threads` is then their number in all.
+/// Threads that work on all targets of their stream. The stream's `threads` is then their number in
+/// all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
@@ -106,7 +110,8 @@ pub enum PoolShare {
     Each,
     /// The stream's depth in all; each I/O goes to the next target in turn.
     InTurn,
-    /// The stream's depth in all; each I/O draws its target. Weights are in the order of the stream's targets; empty means equal.
+    /// The stream's depth in all; each I/O draws its target. Weights are in the order of the
+    /// stream's targets; empty means equal.
     Drawn {
         /// Relative frequencies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,7 +130,8 @@ pub struct PoolMember {
     pub weight: Option<u32>,
 }
 
-/// What the operating system's cache is told of the order of offsets. Without a hint it finds out by itself.
+/// What the operating system's cache is told of the order of offsets. Without a hint it finds out
+/// by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Hint {
@@ -142,16 +148,17 @@ pub enum Buffers {
     /// In one piece.
     #[default]
     Single,
-    /// In one piece, in large pages (2 MiB), however small it is. A system that has none uses ordinary ones; the features
-    /// of the engine in the result tell.
+    /// In one piece, in large pages (2 MiB), however small it is. A system that has none uses
+    /// ordinary ones; the features of the engine in the result tell.
     Large,
     /// Vectored I/O (preadv, pwritev) on this many equal pieces.
     Scattered {
         /// The pieces; the block is a multiple of them.
         pieces: u32,
     },
-    /// Vectored I/O on pieces of so many bytes, as a database scatters what it reads over the pages of its memory, and gathers what
-    /// it writes. Where they would be more than the system takes at once (1024), each has several times as many bytes.
+    /// Vectored I/O on pieces of so many bytes, as a database scatters what it reads over the pages
+    /// of its memory, and gathers what it writes. Where they would be more than the system takes at
+    /// once (1024), each has several times as many bytes.
     Pages {
         /// Bytes of a piece; the block is a multiple of them.
         bytes: Bytes,

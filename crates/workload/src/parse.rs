@@ -16,7 +16,8 @@ pub enum ParseError {
     Unit(#[from] UnitError),
     /// A weight is not a whole number.
     #[error(
-        "`{text}` has the weight `{weight}`; write block sizes as `8K` or with weights as `8K:70,64K:30`"
+        "`{text}` has the weight `{weight}`; write block sizes as `8K` or with weights as \
+         `8K:70,64K:30`"
     )]
     Weight {
         /// The entry.
@@ -26,7 +27,8 @@ pub enum ParseError {
     },
     /// A distribution is none of the known ones.
     #[error(
-        "`{text}` is not a distribution; write `uniform`, `zipf:0.99` or `hot:20/80` (20 % of the span receive 80 % of the I/Os)"
+        "`{text}` is not a distribution; write `uniform`, `zipf:0.99` or `hot:20/80` (20 % of the \
+         span receive 80 % of the I/Os)"
     )]
     Distribution {
         /// What was written.
@@ -106,7 +108,8 @@ impl FromStr for Workload {
 }
 
 impl Workload {
-    /// The workload with the means of its mixes in those streams that say no size or share of their own beside them.
+    /// The workload with the means of its mixes in those streams that say no size or share of their
+    /// own beside them.
     #[must_use]
     pub fn with_means_of_mixes(self) -> Self {
         let settled = |s: Stream| if s.leaves_sizes_to_mix() { s.with_means_of_mix() } else { s };

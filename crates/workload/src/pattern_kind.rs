@@ -1,5 +1,5 @@
-//! A load in one word each: the order of its offsets, and whether its writes are durable. Columns, captions and
-//! filters of every output use these, so that they never disagree.
+//! A load in one word each: the order of its offsets, and whether its writes are durable. Columns,
+//! captions and filters of every output use these, so that they never disagree.
 
 use crate::model::Workload;
 use crate::order::{DiskspdAccess, DiskspdOrder};
@@ -73,7 +73,8 @@ impl PatternKind {
 }
 
 impl Stream {
-    /// The order of the stream's offsets. A share of random I/Os within another order makes it mixed.
+    /// The order of the stream's offsets. A share of random I/Os within another order makes it
+    /// mixed.
     #[must_use]
     pub fn pattern_kind(&self) -> PatternKind {
         if let Some(order) = &self.diskspd {
@@ -125,8 +126,8 @@ impl Workload {
         if kinds.all(|kind| kind == first) { first } else { PatternKind::Mixed }
     }
 
-    /// Whether every write is on stable media before it completes: there are writes, and each stream that writes is
-    /// durable.
+    /// Whether every write is on stable media before it completes: there are writes, and each
+    /// stream that writes is durable.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         let mut writing = self.streams.iter().filter(|s| s.writes()).peekable();
@@ -156,9 +157,8 @@ mod tests {
         Stream { diskspd: Some(order), ..Stream::default() }
     }
 
-    /// `iosonde diskspd -b8K file` reads one block after the other; the report's CSV called that `random`, which is
-    /// what
-    /// `pattern` holds where DiskSpd's order replaces it.
+    /// `iosonde diskspd -b8K file` reads one block after the other; the report's CSV called that
+    /// `random`, which is what `pattern` holds where DiskSpd's order replaces it.
     #[test]
     fn the_order_of_diskspd_decides_and_not_the_pattern_that_it_replaces() {
         let kind = |access, step| diskspd(access, step).pattern_kind();
@@ -174,8 +174,8 @@ mod tests {
         assert!(!diskspd(mostly_random, 8192).is_mostly_sequential());
     }
 
-    /// A stream of 90 % random I/Os was `sequential` in every column, and stood for the most that a device reads in
-    /// order.
+    /// A stream of 90 % random I/Os was `sequential` in every column, and stood for the most that a
+    /// device reads in order.
     #[test]
     fn a_share_of_random_ios_is_no_sequential_load() {
         let kind = |pattern, random_percent| {
@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    /// Of a log that is durable beside data files that are not, the history said durable and the report's CSV that it
-    /// is not.
+    /// Of a log that is durable beside data files that are not, the history said durable and the
+    /// report's CSV that it is not.
     #[test]
     fn a_load_is_durable_where_every_writing_stream_is() {
         let stream =

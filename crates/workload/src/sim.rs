@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Nanoseconds};
 
-/// A simulated device: parallel servers with a first-come-first-served queue, and what may stand before or between them.
+/// A simulated device: parallel servers with a first-come-first-served queue, and what may stand
+/// before or between them.
 ///
-/// An I/O passes, in this order: the queue limit, the bucket, the link, then a cache or a server. What each part does to
-/// throughput and latency is known by arithmetic; METHODS.md has the formulas.
+/// An I/O passes, in this order: the queue limit, the bucket, the link, then a cache or a server.
+/// What each part does to throughput and latency is known by arithmetic; METHODS.md has the
+/// formulas.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimDevice {
@@ -20,7 +22,8 @@ pub struct SimDevice {
     /// Each target has a device of its own, with all of this; otherwise all targets share one.
     #[serde(skip_serializing_if = "is_default")]
     pub separate: bool,
-    /// I/Os that the device takes at the same time; the others wait before it in the order of their arrival.
+    /// I/Os that the device takes at the same time; the others wait before it in the order of their
+    /// arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<u32>,
     /// Time one server needs for a read.
@@ -29,8 +32,9 @@ pub struct SimDevice {
     pub write_ns: Nanoseconds,
     /// Time a flush needs; it begins when all writes before it are done.
     pub sync_ns: Nanoseconds,
-    /// A durable write passes the write cache by and keeps its server this much longer than a plain one. Without it a
-    /// durable write is a plain one, as on a device that says that a write is stable when it is not.
+    /// A durable write passes the write cache by and keeps its server this much longer than a plain
+    /// one. Without it a durable write is a plain one, as on a device that says that a write is
+    /// stable when it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durable_ns: Option<Nanoseconds>,
     /// Bytes one server moves each second, in time that is added to that of the read or write.
@@ -41,8 +45,8 @@ pub struct SimDevice {
     /// I/Os that servers need longer for because of where they begin or end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misaligned: Option<SimMisaligned>,
-    /// Limit of the path to the device, in bytes for each second. Reads and writes pass it one after the other in the
-    /// order of their arrival, before they are served; flushes do not.
+    /// Limit of the path to the device, in bytes for each second. Reads and writes pass it one
+    /// after the other in the order of their arrival, before they are served; flushes do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_s: Option<Bytes>,
     /// A limit of the rate that lets bursts through.
@@ -114,8 +118,8 @@ pub enum SimAssignment {
     /// The first that is free.
     #[default]
     Free,
-    /// Any of them, each equally likely, whether it is free or not: every server has a queue of its own, as the
-    /// channels of a flash device have.
+    /// Any of them, each equally likely, whether it is free or not: every server has a queue of its
+    /// own, as the channels of a flash device have.
     Random,
 }
 
@@ -140,8 +144,8 @@ pub struct SimMisaligned {
     pub factor: f64,
 }
 
-/// A token bucket, full at first: I/Os pass at once until what it holds is used up, then at the rate at which it is
-/// filled. At least one of the rates is given.
+/// A token bucket, full at first: I/Os pass at once until what it holds is used up, then at the
+/// rate at which it is filled. At least one of the rates is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimBucket {
@@ -177,7 +181,8 @@ pub enum SimCacheKind {
     /// Always the first bytes of each target.
     #[default]
     Region,
-    /// The blocks of 4 KiB that were read or written last, of all targets together; at first, the first ones.
+    /// The blocks of 4 KiB that were read or written last, of all targets together; at first, the
+    /// first ones.
     Lru,
 }
 
@@ -193,8 +198,8 @@ pub struct SimWriteCache {
     pub hit_ns: Nanoseconds,
 }
 
-/// Times of service, of hits and of flushes begin `factor` times as long as they are later, and approach that
-/// exponentially.
+/// Times of service, of hits and of flushes begin `factor` times as long as they are later, and
+/// approach that exponentially.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimWarmup {
@@ -204,8 +209,8 @@ pub struct SimWarmup {
     pub tau_ns: Nanoseconds,
 }
 
-/// Times of service, of hits and of flushes vary. Each percentage is the standard deviation of the natural logarithm of
-/// a factor that is normally distributed there.
+/// Times of service, of hits and of flushes vary. Each percentage is the standard deviation of the
+/// natural logarithm of a factor that is normally distributed there.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimNoise {
@@ -218,8 +223,8 @@ pub struct SimNoise {
     pub drift: Option<SimDrift>,
 }
 
-/// The speed of the device changes with every period: the logarithms of its factors are an autoregressive process of
-/// order 1.
+/// The speed of the device changes with every period: the logarithms of its factors are an
+/// autoregressive process of order 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimDrift {
@@ -231,7 +236,8 @@ pub struct SimDrift {
     pub period_ns: Nanoseconds,
 }
 
-/// For `length_ns` at the end of every `period_ns`, the device begins nothing; what it has begun before, it completes.
+/// For `length_ns` at the end of every `period_ns`, the device begins nothing; what it has begun
+/// before, it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStall {
@@ -241,8 +247,8 @@ pub struct SimStall {
     pub length_ns: Nanoseconds,
 }
 
-/// The n-th I/O takes this time in all, instead of what it would have taken. The others wait for it no longer than they
-/// would have.
+/// The n-th I/O takes this time in all, instead of what it would have taken. The others wait for it
+/// no longer than they would have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimStuck {

@@ -1,7 +1,8 @@
 //! What DiskSpd makes of the slices of a distribution on a target of a given size.
 //!
-//! Slices are counted from the start of the used part. The arithmetic is DiskSpd's, so that its ranges are these; where it
-//! crashes, leaves the slice or goes on without any distribution, this says what is wrong or stays inside.
+//! Slices are counted from the start of the used part. The arithmetic is DiskSpd's, so that its
+//! ranges are these; where it crashes, leaves the slice or goes on without any distribution, this
+//! says what is wrong or stays inside.
 
 use thiserror::Error;
 
@@ -30,7 +31,8 @@ pub struct EffectiveSlice {
     pub length: u64,
     /// The first place at which an I/O of it begins, in bytes.
     pub first: u64,
-    /// The places are the multiples of the step from `first` on, below `first` plus this; at least one step.
+    /// The places are the multiples of the step from `first` on, below `first` plus this; at least
+    /// one step.
     pub reach: u64,
 }
 
@@ -55,7 +57,8 @@ struct Places {
     end: u64,
 }
 
-/// The length of a target's used part as random offsets see it: an offset is a multiple of `step` below it.
+/// The length of a target's used part as random offsets see it: an offset is a multiple of `step`
+/// below it.
 ///
 /// Zero where no block fits.
 #[must_use]
@@ -68,7 +71,8 @@ pub fn diskspd_reach(rel_bytes: u64, block: u64, step: u64) -> u64 {
 }
 
 impl DiskspdSlices {
-    /// The slices as they are used on `rel_bytes` by I/Os of `block` bytes that begin at multiples of `step`.
+    /// The slices as they are used on `rel_bytes` by I/Os of `block` bytes that begin at multiples
+    /// of `step`.
     pub fn effective(
         &self,
         rel_bytes: u64,
@@ -109,7 +113,8 @@ impl Places {
     }
 }
 
-/// Bounds are whole percent of the reach, rounded down to the step. A slice without a place lends its share to a neighbour.
+/// Bounds are whole percent of the reach, rounded down to the step. A slice without a place lends
+/// its share to a neighbour.
 fn percent(given: &[(u8, u8)], places: Places) -> Vec<EffectiveSlice> {
     let mut kept: Vec<EffectiveSlice> = Vec::new();
     let (mut up_to, mut carried) = (0, 0);
@@ -177,9 +182,11 @@ fn slice(io_span: u64, offset: u64, length: u64, places: Places) -> EffectiveSli
     EffectiveSlice { io_base: 0, io_span, offset, length, first: offset, reach }
 }
 
-/// Keeps the beginnings of I/Os on the step, in the slice, and the I/Os within the target. False when no place is left.
+/// Keeps the beginnings of I/Os on the step, in the slice, and the I/Os within the target. False
+/// when no place is left.
 ///
-/// Nothing changes where the slice is whole steps and does not end behind the last place: then offsets are DiskSpd's.
+/// Nothing changes where the slice is whole steps and does not end behind the last place: then
+/// offsets are DiskSpd's.
 fn confine(slice: &mut EffectiveSlice, places: Places) -> bool {
     let Places { step, block, .. } = places;
     let Some(first) = slice.offset.checked_next_multiple_of(step) else { return false };

@@ -1,4 +1,5 @@
-//! Tests of the slices that are used: DiskSpd's where it is right, and what is done instead where it is not.
+//! Tests of the slices that are used: DiskSpd's where it is right, and what is done instead where
+//! it is not.
 
 use super::*;
 use proptest::prelude::*;
@@ -46,7 +47,8 @@ fn a_first_slice_without_a_place_has_the_next_one() {
     assert_eq!(shown(&of("0/50 10/1 0/1 90/48")), "0+10@49152+0 10+90@53248+49152");
 }
 
-/// A slice between 48 KiB and 48 KiB has no place: the smaller of its neighbours receives its share.
+/// A slice between 48 KiB and 48 KiB has no place: the smaller of its neighbours receives its
+/// share.
 #[test]
 fn a_slice_without_a_place_lends_its_share_to_the_smaller_neighbour() {
     let of = |text| shown(&by_percent(text).effective(102_400, 4096, 4096).unwrap());
@@ -55,8 +57,8 @@ fn a_slice_without_a_place_lends_its_share_to_the_smaller_neighbour() {
     assert_eq!(of("60/50 1/1 0/9 39/40"), "0+60@0+49152 60+40@61440+40960");
 }
 
-/// The places of a slice of 64 KiB for I/Os of 3 KiB at multiples of 3 KiB: DiskSpd went to any multiple of 1 KiB from the
-/// second slice on, and past the end of the target in the last.
+/// The places of a slice of 64 KiB for I/Os of 3 KiB at multiples of 3 KiB: DiskSpd went to any
+/// multiple of 1 KiB from the second slice on, and past the end of the target in the last.
 #[test]
 fn slices_that_are_no_whole_steps_are_aligned_and_end_inside() {
     let given = by_length("50/65536 50/65536");
@@ -107,7 +109,8 @@ fn sizes() -> impl Strategy<Value = (u64, u64, u64)> {
 proptest! {
     #[test]
     fn slices_in_percent_are_sound(
-        (rel, block, step) in sizes(), given in prop::collection::vec((0u8..=100, prop_oneof![1u8..=15, 0u8..=100]), 0..12),
+        (rel, block, step) in sizes(),
+            given in prop::collection::vec((0u8..=100, prop_oneof![1u8..=15, 0u8..=100]), 0..12),
     ) {
         let sum = given.iter().map(|p| u64::from(p.0)).sum::<u64>();
         let extents = given.iter().map(|p| u64::from(p.1));
@@ -121,7 +124,8 @@ proptest! {
     #[test]
     fn slices_by_length_are_sound(
         (rel, block, step) in sizes(),
-        given in prop::collection::vec((0u8..=100, prop_oneof![0u64..1 << 18, any::<u64>()]), 0..12),
+        given in prop::collection::vec((0u8..=100, prop_oneof![0u64..1 << 18, any::<u64>()]),
+            0..12),
     ) {
         let given = given.into_iter().map(|(io, bytes)| (io, Bytes(bytes))).collect();
         if let Ok(effective) = DiskspdSlices::Absolute(given).effective(rel, block, step) {

@@ -1,7 +1,8 @@
-//! Access specifications that people know by name: those that IOMeter brings, and those that are passed on.
+//! Access specifications that people know by name: those that IOMeter brings, and those that are
+//! passed on.
 //!
-//! A name stands for the shape of a load, in the numbers of its source. A combination of sizes and shares is no simulation of the
-//! application that it is named after.
+//! A name stands for the shape of a load, in the numbers of its source. A combination of sizes and
+//! shares is no simulation of the application that it is named after.
 
 use std::fmt::Write as _;
 
@@ -28,7 +29,8 @@ pub struct Spec {
 impl Spec {
     /// The stream that does it: plain where all of its I/Os are of one kind, with a mix otherwise.
     ///
-    /// Offsets are multiples of a sector of 512 bytes where the specification says no more, as IOMeter has them.
+    /// Offsets are multiples of a sector of 512 bytes where the specification says no more, as
+    /// IOMeter has them.
     #[must_use]
     pub fn stream(&self) -> Stream {
         let [part] = self.parts else {
@@ -66,15 +68,16 @@ impl Spec {
     }
 }
 
-/// The access specification of this name, whatever its case and blanks, and as people write it: `4K` and `4 KiB` are the same, and so
-/// are `Fileserver pattern (Intel)` and `File Server`.
+/// The access specification of this name, whatever its case and blanks, and as people write it:
+/// `4K` and `4 KiB` are the same, and so are `Fileserver pattern (Intel)` and `File Server`.
 #[must_use]
 pub fn spec(name: &str) -> Option<&'static Spec> {
     let key = key(name);
     SPECS.iter().find(|s| self::key(s.name) == key)
 }
 
-/// What is wrong with a name that no access specification has: a sentence with those that are nearest.
+/// What is wrong with a name that no access specification has: a sentence with those that are
+/// nearest.
 #[must_use]
 pub fn unknown(name: &str) -> String {
     let key = key(name);
@@ -177,10 +180,14 @@ pub const SPECS: &[Spec] = specs![
     "32 KiB; 25% Read; 0% random" IOMETER [row(32_768, 100, 25, 0)];
     "32 KiB; 0% Read; 0% random" IOMETER [row(32_768, 100, 0, 0)];
     "All in one" IOMETER [
-        row(512, 5, 100, 0), row(512, 5, 75, 0), row(512, 5, 50, 0), row(512, 5, 25, 0), row(512, 5, 0, 0),
-        row(4096, 5, 100, 0), row(4096, 5, 75, 0), row(4096, 5, 50, 0), row(4096, 5, 25, 0), row(4096, 5, 0, 0),
-        row(16_384, 5, 100, 0), row(16_384, 5, 75, 0), row(16_384, 5, 50, 0), row(16_384, 5, 25, 0), row(16_384, 5, 0, 0),
-        row(32_768, 5, 100, 0), row(32_768, 5, 75, 0), row(32_768, 5, 50, 0), row(32_768, 5, 25, 0), row(32_768, 5, 0, 0),
+        row(512, 5, 100, 0), row(512, 5, 75, 0), row(512, 5, 50, 0), row(512, 5, 25, 0),
+            row(512, 5, 0, 0),
+        row(4096, 5, 100, 0), row(4096, 5, 75, 0), row(4096, 5, 50, 0), row(4096, 5, 25, 0),
+            row(4096, 5, 0, 0),
+        row(16_384, 5, 100, 0), row(16_384, 5, 75, 0), row(16_384, 5, 50, 0), row(16_384, 5, 25, 0),
+            row(16_384, 5, 0, 0),
+        row(32_768, 5, 100, 0), row(32_768, 5, 75, 0), row(32_768, 5, 50, 0), row(32_768, 5, 25, 0),
+            row(32_768, 5, 0, 0),
     ];
     "4 KiB aligned; 100% Read; 100% random" NEWER [aligned(row(4096, 100, 100, 100))];
     "4 KiB aligned; 50% Read; 100% random" NEWER [aligned(row(4096, 100, 50, 100))];
@@ -201,11 +208,14 @@ pub const SPECS: &[Spec] = specs![
     "Random-8k-70%Read" VMWARE [row(8192, 100, 70, 100)];
     "File Server" INTEL [
         row(512, 10, 80, 100), row(1024, 5, 80, 100), row(2048, 5, 80, 100), row(4096, 60, 80, 100),
-        row(8192, 2, 80, 100), row(16_384, 4, 80, 100), row(32_768, 4, 80, 100), row(65_536, 10, 80, 100),
+        row(8192, 2, 80, 100), row(16_384, 4, 80, 100), row(32_768, 4, 80, 100),
+            row(65_536, 10, 80, 100),
     ];
     "Web Server" INTEL [
-        row(512, 22, 100, 100), row(1024, 15, 100, 100), row(2048, 8, 100, 100), row(4096, 23, 100, 100),
-        row(8192, 15, 100, 100), row(16_384, 2, 100, 100), row(32_768, 6, 100, 100), row(65_536, 7, 100, 100),
+        row(512, 22, 100, 100), row(1024, 15, 100, 100), row(2048, 8, 100, 100),
+            row(4096, 23, 100, 100),
+        row(8192, 15, 100, 100), row(16_384, 2, 100, 100), row(32_768, 6, 100, 100),
+            row(65_536, 7, 100, 100),
         row(131_072, 1, 100, 100), row(524_288, 1, 100, 100),
     ];
     "Database" INTEL [row(8192, 100, 67, 100)];

@@ -22,13 +22,15 @@ pub struct Stream {
     pub targets: Vec<usize>,
     /// Threads for each target; of a pool, threads in all.
     pub threads: u32,
-    /// Outstanding I/Os of each thread; of a pool where each target has them, of each thread on each target.
+    /// Outstanding I/Os of each thread; of a pool where each target has them, of each thread on
+    /// each target.
     pub depth: u32,
     /// Block sizes and how often each is chosen.
     pub blocks: Vec<Block>,
     /// Where the next I/O goes.
     pub pattern: Pattern,
-    /// Share of I/Os that ignore a sequential or strided order and go to a random place instead, in percent.
+    /// Share of I/Os that ignore a sequential or strided order and go to a random place instead, in
+    /// percent.
     pub random_percent: u8,
     /// How random offsets are spread over the span.
     pub distribution: Distribution,
@@ -37,10 +39,12 @@ pub struct Stream {
     pub align_bytes: Option<Bytes>,
     /// Share of I/Os that write, in percent.
     pub write_percent: u8,
-    /// Whether the operating system's cache is used, where this stream has it otherwise than the workload.
+    /// Whether the operating system's cache is used, where this stream has it otherwise than the
+    /// workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What the operating system's cache is told of the order of the offsets; direct I/O goes past it and takes no hint.
+    /// What the operating system's cache is told of the order of the offsets; direct I/O goes past
+    /// it and takes no hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
     /// Flush calls between writes.
@@ -59,15 +63,17 @@ pub struct Stream {
     /// Length of the used part of each target; by default up to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<Bytes>,
-    /// DiskSpd's order of offsets and directions instead of the one that `pattern`, `random_percent`, `distribution` and
-    /// `align_bytes` describe.
+    /// DiskSpd's order of offsets and directions instead of the one that `pattern`,
+    /// `random_percent`, `distribution` and `align_bytes` describe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diskspd: Option<DiskspdOrder>,
-    /// Kinds of I/O that each thread mixes, one burst after the other. Sizes, order and direction are then those of its parts, and the
-    /// plain fields have their means; a workload file leaves them out.
+    /// Kinds of I/O that each thread mixes, one burst after the other. Sizes, order and direction
+    /// are then those of its parts, and the plain fields have their means; a workload file leaves
+    /// them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// Threads that work on all targets of the stream at once; without it, each thread has one target.
+    /// Threads that work on all targets of the stream at once; without it, each thread has one
+    /// target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
     /// The stream has no threads of its own: those of the pool before it work on its targets, too.
@@ -176,7 +182,8 @@ impl Stream {
         threads.saturating_mul(each)
     }
 
-    /// How often a thread of a pool draws each target of the stream, beside those of other streams; none where it works on none.
+    /// How often a thread of a pool draws each target of the stream, beside those of other streams;
+    /// none where it works on none.
     #[must_use]
     pub fn weight_for(&self, thread: u32) -> Option<Option<u32>> {
         if self.members.is_empty() {
@@ -186,15 +193,17 @@ impl Stream {
         self.members.get(at).map(|member| member.weight)
     }
 
-    /// Outstanding I/Os of one thread of the stream, on all of its targets, of a workload with `count` targets.
+    /// Outstanding I/Os of one thread of the stream, on all of its targets, of a workload with
+    /// `count` targets.
     #[must_use]
     pub fn depth_of_thread(&self, count: usize) -> u64 {
         let on_each = self.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
         u64::from(self.depth).saturating_mul(if on_each { self.targets_of(count) } else { 1 })
     }
 
-    /// Whether two streams make the same I/Os: they differ at most in their names, in who makes the I/Os (threads, depth, CPUs and
-    /// the places of threads in a pool) and in how fast (rate and think time).
+    /// Whether two streams make the same I/Os: they differ at most in their names, in who makes the
+    /// I/Os (threads, depth, CPUs and the places of threads in a pool) and in how fast (rate and
+    /// think time).
     #[must_use]
     pub fn does_the_same_as(&self, other: &Self) -> bool {
         // Without who and how fast. A field that is added is compared until it stands here.
@@ -240,19 +249,21 @@ pub enum Pattern {
     /// Anywhere in the span, by the stream's distribution.
     #[default]
     Random,
-    /// One after the other; each thread has a cursor of its own, and the threads start evenly spread over the span.
+    /// One after the other; each thread has a cursor of its own, and the threads start evenly
+    /// spread over the span.
     Sequential,
-    /// One after the other; all threads of a stream share one cursor for each target, also with those of streams that differ
-    /// in nothing but name, threads, depth, pace and CPUs.
+    /// One after the other; all threads of a stream share one cursor for each target, also with
+    /// those of streams that differ in nothing but name, threads, depth, pace and CPUs.
     SequentialShared,
     /// Each thread steps by a fixed distance from the start of one I/O to the start of the next.
     Stride {
         /// The distance.
         stride_bytes: Bytes,
     },
-    /// SQLIO's matrix of blocks, row by row `columns` wide and `rows` high. Of `T` threads, thread `t` owns the columns from
-    /// `t * (columns / T)` on. It goes down one of them, then down the next, and after its last it begins again: I/O `k` of run `r`
-    /// is at block `k * columns + t * (columns / T) + r mod (columns / T)`.
+    /// SQLIO's matrix of blocks, row by row `columns` wide and `rows` high. Of `T` threads, thread
+    /// `t` owns the columns from `t * (columns / T)` on. It goes down one of them, then down the
+    /// next, and after its last it begins again: I/O `k` of run `r` is at block `k * columns + t *
+    /// (columns / T) + r mod (columns / T)`.
     Matrix {
         /// Blocks of a row, at least as many as there are threads: SQLIO's stripe factor.
         columns: u32,
@@ -271,12 +282,14 @@ pub enum Distribution {
     /// Every place is equally likely.
     #[default]
     Uniform,
-    /// The k-th most used place is used in proportion to k^-theta; the places are scattered over the span.
+    /// The k-th most used place is used in proportion to k^-theta; the places are scattered over
+    /// the span.
     Zipf {
         /// The exponent; 0.99 is the one of most key-value benchmarks.
         theta: f64,
     },
-    /// A hot part at the start of the span receives a given share of the I/Os, the rest of the span the others.
+    /// A hot part at the start of the span receives a given share of the I/Os, the rest of the span
+    /// the others.
     Hot {
         /// Share of the span that is hot, in percent.
         span_percent: f64,
@@ -327,7 +340,8 @@ pub enum Content {
     Repeating,
     /// The same random bytes in every write of a thread: IOMeter's pseudo-random data.
     Fixed,
-    /// Parts of one buffer of this size, from random places in it. Its bytes are random, or those of the stream's `content_file`.
+    /// Parts of one buffer of this size, from random places in it. Its bytes are random, or those
+    /// of the stream's `content_file`.
     Source {
         /// Size of the buffer.
         bytes: Bytes,

@@ -22,7 +22,8 @@ impl Workload {
 }
 
 impl Stream {
-    /// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the default.
+    /// The load of a stream in one phrase: `8 KiB random read`, with everything that is not the
+    /// default.
     #[must_use]
     pub fn title(&self) -> String {
         let mut words = match &self.mix {
@@ -145,7 +146,8 @@ fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
     }
 }
 
-/// A mix is called the shape of what it is named after: a combination of sizes and shares is no simulation of an application.
+/// A mix is called the shape of what it is named after: a combination of sizes and shares is no
+/// simulation of an application.
 fn mixed(stream: &Stream, mix: &Mix) -> String {
     let sizes: Vec<_> = stream.blocks.iter().map(|b| b.bytes).collect();
     let kinds = match mix.parts.len() {

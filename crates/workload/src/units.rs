@@ -1,6 +1,7 @@
 //! Sizes and times: how people write them, how the program keeps them, how they are shown.
 //!
-//! Inside the program a size is bytes and a time is nanoseconds, both `u64`. `K M G T` are powers of 1024 everywhere.
+//! Inside the program a size is bytes and a time is nanoseconds, both `u64`. `K M G T` are powers
+//! of 1024 everywhere.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +34,8 @@ pub enum UnitError {
         /// The units that would have been understood.
         known: &'static str,
     },
-    /// The value does not fit 64 bits, is negative, or is not a whole number of bytes or nanoseconds.
+    /// The value does not fit 64 bits, is negative, or is not a whole number of bytes or
+    /// nanoseconds.
     #[error("`{text}` is out of range: {rule}")]
     OutOfRange {
         /// What was written.
@@ -171,7 +173,8 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-/// Nanoseconds as people read them: three significant digits and the fitting unit. Not-a-number is a dash.
+/// Nanoseconds as people read them: three significant digits and the fitting unit. Not-a-number is
+/// a dash.
 #[must_use]
 pub fn show_ns(ns: f64) -> String {
     if !ns.is_finite() {
@@ -186,7 +189,8 @@ pub fn show_ns(ns: f64) -> String {
     format!("{} {unit}", show_number(value))
 }
 
-/// A length of time as people read it: `45 s`, `3 min 20 s`, `2 h 5 min`, `2 d 9 h 36 min`. Not-a-number is a dash.
+/// A length of time as people read it: `45 s`, `3 min 20 s`, `2 h 5 min`, `2 d 9 h 36 min`.
+/// Not-a-number is a dash.
 #[must_use]
 pub fn show_duration(seconds: f64) -> String {
     if !(0.0..1e15).contains(&seconds) {
@@ -212,7 +216,8 @@ pub fn show_duration(seconds: f64) -> String {
     kept.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A number with three significant digits, and thousands set apart by a thin space when it is large.
+/// A number with three significant digits, and thousands set apart by a thin space when it is
+/// large.
 #[must_use]
 pub fn show_number(value: f64) -> String {
     if !value.is_finite() {

@@ -1,4 +1,5 @@
-//! The rules a workload must keep. All violations are reported together, before anything is touched.
+//! The rules a workload must keep. All violations are reported together, before anything is
+//! touched.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,8 +25,8 @@ const PIECES_MAX: u32 = 1024;
 /// The most points of a series: all of them are kept, and written into the result.
 const POINTS_MAX: f64 = 1e6;
 
-/// At the end of an interval every thread tells what it counted, and the one that collects it must keep up: shorter intervals than
-/// this are for few.
+/// At the end of an interval every thread tells what it counted, and the one that collects it must
+/// keep up: shorter intervals than this are for few.
 const INTERVAL_OF_MANY_NS: u64 = 10_000_000;
 /// The most threads for them.
 const THREADS_OF_SHORT: u64 = 16;
@@ -104,7 +105,8 @@ impl Workload {
         found.check(!(mapped && real), "engine", self.engine.name(), rule);
         let threads = self.workers();
         let rule = format!(
-            "all streams together may have at most {THREADS_MAX} threads, counted on each of their targets"
+            "all streams together may have at most {THREADS_MAX} threads, counted on each of \
+             their targets"
         );
         found.check(threads <= THREADS_MAX, "threads", threads, &rule);
         for (i, stream) in self.streams.iter().enumerate() {
@@ -135,15 +137,16 @@ impl Workload {
         if let Some(precision) = &self.precision {
             check_precision(found, precision, day);
             let paced = self.streams.iter().any(|s| s.rate.is_some());
-            let rule = "with a set rate the workload sets the pace, and no throughput settles; leave out the rate or the \
-                        precision (0 in experiments)";
+            let rule = "with a set rate the workload sets the pace, and no throughput settles; \
+                        leave out the rate or the precision (0 in experiments)";
             found.check(!paced, "precision.percent", precision.percent, rule);
         }
         let ok = (1_000_000..=3_600_000_000_000).contains(&self.interval_ns.0);
         found.check(ok, "interval_ns", self.interval_ns, "it must be 1 ms to 1 h");
         let short = ok && self.interval_ns.0 < INTERVAL_OF_MANY_NS;
         let rule = format!(
-            "more than {THREADS_OF_SHORT} threads, counted on each of their targets, have intervals of 10 ms or longer"
+            "more than {THREADS_OF_SHORT} threads, counted on each of their targets, have \
+             intervals of 10 ms or longer"
         );
         let many = short && self.workers() > THREADS_OF_SHORT;
         found.check(!many, "interval_ns", self.interval_ns, &rule);
@@ -161,8 +164,8 @@ impl Workload {
         found.check(depth_ok, at("depth"), stream.depth, "it must be 1 to 65536");
         let in_all = stream.depth_of_thread(self.targets.len());
         let one_at_a_time = self.engine == EngineChoice::Sync && in_all > 1;
-        let rule = "the engine `sync` does one I/O at a time for each thread; \
-                    use depth 1 and more threads, or another engine";
+        let rule = "the engine `sync` does one I/O at a time for each thread; use depth 1 and \
+                    more threads, or another engine";
         found.check(!one_at_a_time, at("depth"), stream.depth, rule);
         for &target in &stream.targets {
             let rule = format!("there are {} targets, counted from 0", self.targets.len());
@@ -175,8 +178,8 @@ impl Workload {
         check_arrival(found, &at, stream);
         orders::check(found, &at, stream);
         mix::check(found, &at, stream);
-        let rule = "direct I/O goes past the operating system's cache, and there is nobody to tell; leave the hint out, or use \
-                    another mode";
+        let rule = "direct I/O goes past the operating system's cache, and there is nobody to \
+                    tell; leave the hint out, or use another mode";
         let told = stream.hint.is_none() || self.mode_of(stream) != Mode::Direct;
         found.check(told, at("hint"), "set", rule);
         let durable_ok = !stream.durable || stream.writes();
@@ -268,7 +271,8 @@ impl Workload {
         }
         let align = fact.direct_align_bytes.max(1);
         let rule = format!(
-            "direct I/O on `{path}` needs multiples of {align} bytes; choose such a size, or use buffered mode"
+            "direct I/O on `{path}` needs multiples of {align} bytes; choose such a size, or use \
+             buffered mode"
         );
         for block in &stream.blocks {
             found.check(block.bytes.0.is_multiple_of(align), at("blocks"), block.bytes.0, &rule);
@@ -277,7 +281,8 @@ impl Workload {
             let piece = |b: &Block| b.bytes.0 / u64::from(pieces.max(1));
             let whole = stream.blocks.iter().all(|b| piece(b).is_multiple_of(align));
             let rule = format!(
-                "each piece of a block of direct I/O on `{path}` must be a multiple of {align} bytes; use fewer pieces"
+                "each piece of a block of direct I/O on `{path}` must be a multiple of {align} \
+                 bytes; use fewer pieces"
             );
             found.check(whole, at("buffers.pieces"), pieces, &rule);
         }

@@ -25,15 +25,16 @@ pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Str
         check_part(found, &|name| at(&format!("mix.parts[{i}].{name}")), part);
     }
     let settled = stream.clone().with_means_of_mix();
-    let rule = "sizes, order and direction are those of its parts; leave out blocks, pattern, random_percent, align_bytes and \
-                write_percent";
+    let rule = "sizes, order and direction are those of its parts; leave out blocks, pattern, \
+                random_percent, align_bytes and write_percent";
     found.check(mix.parts.is_empty() || settled == *stream, at("mix"), "set beside others", rule);
     let alone = stream.diskspd.is_none()
         && stream.distribution == Distribution::Uniform
         && stream.rate.is_none()
         && stream.think.is_none()
         && stream.sync.is_none();
-    let rule = "a mix has its own order and pauses, and no flushes; leave out diskspd, distribution, rate, think and sync";
+    let rule = "a mix has its own order and pauses, and no flushes; leave out diskspd, \
+                distribution, rate, think and sync";
     found.check(alone, at("mix"), "set beside others", rule);
     let each = stream.pool.as_ref().is_none_or(|p| p.share == PoolShare::Each);
     let rule =

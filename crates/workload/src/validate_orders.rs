@@ -31,7 +31,8 @@ fn check_diskspd(
         && stream.random_percent == 0
         && stream.distribution == Distribution::Uniform
         && stream.align_bytes.is_none();
-    let rule = "DiskSpd's order takes the place of pattern, random_percent, distribution and align_bytes; leave them out";
+    let rule = "DiskSpd's order takes the place of pattern, random_percent, distribution and \
+                align_bytes; leave them out";
     found.check(alone, at("diskspd"), "set beside another order", rule);
     let rule = "DiskSpd's order is one of blocks of one size";
     found.check(stream.blocks.len() <= 1, at("blocks"), "several sizes", rule);
@@ -95,7 +96,8 @@ pub(super) fn check_aligned(
     }
 }
 
-/// Notes every rule that the order of a stream breaks on a part of a target that has this many bytes.
+/// Notes every rule that the order of a stream breaks on a part of a target that has this many
+/// bytes.
 pub(super) fn check_fit(
     found: &mut Found,
     at: &dyn Fn(&str) -> String,
@@ -107,8 +109,8 @@ pub(super) fn check_fit(
         let blocks = u64::from(columns) * u64::from(rows);
         let needed = blocks.saturating_mul(stream.largest_block());
         let rule = format!(
-            "a matrix of {} needs {}, and the used part of `{path}` has only {}; use fewer columns or rows, or smaller \
-             blocks",
+            "a matrix of {} needs {}, and the used part of `{path}` has only {}; use fewer \
+             columns or rows, or smaller blocks",
             Bytes(stream.largest_block()),
             Bytes(needed),
             Bytes(span)
@@ -125,8 +127,8 @@ pub(super) fn check_fit(
     let last = u64::from(stream.threads.saturating_sub(1));
     let needed = stride.0.saturating_mul(last).saturating_add(block);
     let rule = format!(
-        "thread {last} begins at {last} times this, and the used part of `{path}` has only {}; use a smaller stride, fewer \
-         threads or a larger target",
+        "thread {last} begins at {last} times this, and the used part of `{path}` has only {}; \
+         use a smaller stride, fewer threads or a larger target",
         Bytes(span)
     );
     found.check(needed <= span, at("diskspd.thread_stride_bytes"), stride, &rule);
@@ -232,8 +234,8 @@ mod tests {
         assert_eq!(fields(&workload(sequential).violations()), ["diskspd.slices"]);
     }
 
-    /// Three threads 40 KiB apart with blocks of 64 KiB: in 100 KiB, only the first can begin. DiskSpd found that out when it
-    /// ran, and waited for the end all the same.
+    /// Three threads 40 KiB apart with blocks of 64 KiB: in 100 KiB, only the first can begin.
+    /// DiskSpd found that out when it ran, and waited for the end all the same.
     #[test]
     fn every_thread_has_a_place_to_begin() {
         let mut stream = diskspd(DiskspdAccess::Sequential, uniform());
@@ -286,9 +288,11 @@ mod tests {
         }
 
         #[test]
-        fn checking_a_matrix_never_panics(columns: u32, rows: u32, block: u64, threads: u32, size: u64) {
+        fn checking_a_matrix_never_panics(columns: u32, rows: u32, block: u64, threads: u32,
+            size: u64) {
             let blocks = vec![Block { bytes: Bytes(block), weight: 1 }];
-            let stream = Stream { pattern: matrix(columns, rows), blocks, threads, ..Stream::default() };
+            let stream = Stream { pattern: matrix(columns, rows), blocks, threads,
+                ..Stream::default() };
             let _ = on(&stream, size);
             let _ = workload(stream).violations();
         }

@@ -1,4 +1,5 @@
-//! The rules of threads that work on several targets at once, and of streams that share their threads.
+//! The rules of threads that work on several targets at once, and of streams that share their
+//! threads.
 
 use std::ops::Range;
 
@@ -28,8 +29,8 @@ pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Str
     found.check(stream.sync.is_none(), at("sync"), "set beside a pool", rule);
     let weighed = stream.members.iter().any(|m| m.weight.is_some());
     let drawn = matches!(pool.share, PoolShare::Drawn { .. });
-    let rule = "only threads that draw their targets weigh them, and a weight is that of one target; use the share `drawn`, and a \
-                joined stream for each target";
+    let rule = "only threads that draw their targets weigh them, and a weight is that of one \
+                target; use the share `drawn`, and a joined stream for each target";
     found.check(!weighed || drawn && targets == 1, at("members"), "with weights", rule);
     let none = stream.members.iter().any(|m| m.weight == Some(0));
     found.check(!none, at("members"), "of weight 0", "a weight must be above 0");
@@ -66,7 +67,8 @@ pub(super) fn check_crew(found: &mut Found, workload: &Workload, crew: Range<usi
         let at = |name: &str| format!("streams[{}].{name}", first + index);
         check_alike(found, &at, lead, stream);
         let mapped = |s: &Stream| workload.mode_of(s) == Mode::Mapped;
-        let rule = "one thread either copies to and from mapped targets or makes calls; give one of them threads of its own";
+        let rule = "one thread either copies to and from mapped targets or makes calls; give one \
+                    of them threads of its own";
         found.check(mapped(lead) == mapped(stream), at("mode"), "mapped beside another", rule);
     }
     check_depth(found, workload, streams, first);
@@ -90,9 +92,11 @@ fn check_alike(found: &mut Found, at: &dyn Fn(&str) -> String, lead: &Stream, st
     let rule = "streams with the same threads have the share `each` or `drawn`";
     found.check(pool.share != PoolShare::InTurn, at("pool.share"), "in_turn", rule);
     if matches!(pool.share, PoolShare::Drawn { .. }) {
-        let rule = "what a thread of several streams has in flight is handed out by draws; its depth is the same in all of them";
+        let rule = "what a thread of several streams has in flight is handed out by draws; its \
+                    depth is the same in all of them";
         found.check(stream.depth == lead.depth, at("depth"), stream.depth, rule);
-        let rule = "threads that draw their targets among several streams have no pace; leave out rate and think";
+        let rule = "threads that draw their targets among several streams have no pace; leave out \
+                    rate and think";
         let free = stream.rate.is_none() && stream.think.is_none();
         found.check(free, at("rate"), "set, or think", rule);
     }
@@ -110,7 +114,8 @@ fn check_threads(found: &mut Found, lead: &Stream, streams: &[Stream], first: us
     let idle = (0..lead.threads).zip(busy.iter().map(Some).chain(std::iter::repeat(None)));
     let idle = idle.into_iter().find(|(thread, busy)| *busy != Some(thread));
     if let Some((thread, _)) = idle {
-        let rule = "each thread of a pool must be a member of one of its streams; name it, or use fewer threads";
+        let rule = "each thread of a pool must be a member of one of its streams; name it, or use \
+                    fewer threads";
         found.check(
             false,
             format!("streams[{first}].members"),

@@ -8,7 +8,8 @@ use crate::units::{Bytes, Nanoseconds};
 
 /// The most servers, and the most I/Os it takes at a time.
 const SERVERS_MAX: u32 = 1 << 20;
-/// The smallest and the largest cache that knows what it holds: one block, and half a gigabyte of memory.
+/// The smallest and the largest cache that knows what it holds: one block, and half a gigabyte of
+/// memory.
 const LRU_BYTES: (u64, u64) = (4096, 64 << 30);
 /// Times as long: the largest factor.
 const FACTOR_MAX: f64 = 1000.0;

@@ -198,7 +198,8 @@ proptest! {
     #[test]
     fn checking_never_panics(
         depth: u32, threads: u32, write: u8, random: u8, seconds: f64, offset: u64, span: u64,
-        size: u64, align: u64, block: u64, theta: f64, targets in prop::collection::vec(any::<usize>(), 0..3),
+        size: u64, align: u64, block: u64, theta: f64,
+            targets in prop::collection::vec(any::<usize>(), 0..3),
     ) {
         let stream = Stream {
             depth, threads, write_percent: write, random_percent: random, targets,
@@ -208,12 +209,13 @@ proptest! {
         };
         let workload = Workload { seconds, ..workload(stream) };
         let _ = workload.violations();
-        let _ = workload.violations_on(&[TargetFacts { size_bytes: size, direct_align_bytes: align }]);
+        let _ = workload.violations_on(&[TargetFacts { size_bytes: size,
+            direct_align_bytes: align }]);
     }
 }
 
-/// A run with a rate that the storage kept after a while was cut there, and ended early: a precision is of throughput that
-/// the storage decides.
+/// A run with a rate that the storage kept after a while was cut there, and ended early: a
+/// precision is of throughput that the storage decides.
 #[test]
 fn a_precision_and_a_set_rate_are_refused_together() {
     let rate = Some(Rate { limit: RateLimit::Iops(100.0), arrival: Arrival::Even });

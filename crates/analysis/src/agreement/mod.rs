@@ -1,9 +1,10 @@
 //! Did the operating system see the same I/O as the tool? Two instruments on one window.
 //!
-//! A measurement is believed when the disk counters of the kernel, taken over exactly the measured window, show the
-//! same number of I/Os, the same bytes and the same I/O size. Where they differ, the direction of the difference
-//! in I/Os and in bytes tells the cause ([`Suspicion`]). Latency is shown beside them and decides nothing: the
-//! kernel counts it in whole milliseconds and from a later start, below the submission path.
+//! A measurement is believed when the disk counters of the kernel, taken over exactly the measured
+//! window, show the same number of I/Os, the same bytes and the same I/O size. Where they differ,
+//! the direction of the difference in I/Os and in bytes tells the cause ([`Suspicion`]). Latency is
+//! shown beside them and decides nothing: the kernel counts it in whole milliseconds and from a
+//! later start, below the submission path.
 
 mod suspicion;
 
@@ -18,7 +19,8 @@ const NOTHING: f64 = 1e-9;
 /// Larger figures than this are no measurement.
 const PLAUSIBLE: f64 = 1e18;
 
-/// What one observer saw in one direction. Leave a figure that is not known at `NaN` (or latency at `None`).
+/// What one observer saw in one direction. Leave a figure that is not known at `NaN` (or latency at
+/// `None`).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Flow {
     /// I/Os a second.
@@ -27,7 +29,8 @@ pub struct Flow {
     pub bytes_per_s: f64,
     /// Mean latency.
     pub latency_ns: Option<f64>,
-    /// I/Os a second that were joined to another before they reached the device; counted by the kernel only.
+    /// I/Os a second that were joined to another before they reached the device; counted by the
+    /// kernel only.
     pub merges_per_s: f64,
 }
 
@@ -47,7 +50,8 @@ pub struct Window {
     pub tool: Observed,
     /// What the kernel counted at the device.
     pub kernel: Observed,
-    /// I/Os in flight (N). So many may be counted by one observer inside the window and by the other outside.
+    /// I/Os in flight (N). So many may be counted by one observer inside the window and by the
+    /// other outside.
     pub in_flight: f64,
     /// Length of the window (T).
     pub seconds: f64,
@@ -89,11 +93,12 @@ pub struct AgreementRow {
     pub tool: f64,
     /// As the kernel counted it.
     pub kernel: f64,
-    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did nothing, in percent of
-    /// what it did in both; 100 where it did nothing at all.
+    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did
+    /// nothing, in percent of what it did in both; 100 where it did nothing at all.
     pub difference_percent: f64,
-    /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the window may cut,
-    /// N/(X T). None where the row is only shown: latency, and the I/O size, which follows from the others.
+    /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the
+    /// window may cut, N/(X T). None where the row is only shown: latency, and the I/O size, which
+    /// follows from the others.
     pub allowed_percent: Option<f64>,
 }
 
@@ -141,7 +146,8 @@ pub fn compare(window: &Window) -> Agreement {
     Agreement { rows, worst_percent, tolerance_percent, within_tolerance, suspicion, explanation }
 }
 
-/// The mean latency that Little's law gives a closed loop of `in_flight` I/Os at `iops` a second: `R = N / X`.
+/// The mean latency that Little's law gives a closed loop of `in_flight` I/Os at `iops` a second:
+/// `R = N / X`.
 #[must_use]
 pub fn littles_latency_ns(in_flight: f64, iops: f64) -> Option<f64> {
     let latency_ns = in_flight / iops * 1e9;

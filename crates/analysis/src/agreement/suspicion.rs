@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{AgreementRow, Figure, Flow, NOTHING, Observed, Window, is_within, known};
 use crate::words::number;
 
-/// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a proof: the
-/// counters of a device do not say who used it.
+/// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a
+/// proof: the counters of a device do not say who used it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
-    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file system adds I/O of its
-    /// own (journal, metadata, copy-on-write). The counters cannot tell these apart.
+    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file
+    /// system adds I/O of its own (journal, metadata, copy-on-write). The counters cannot tell
+    /// these apart.
     OtherLoad,
     /// More I/Os, the same bytes: each I/O is cut in pieces on its way.
     Splitting,
@@ -19,8 +20,9 @@ pub enum Suspicion {
     Merging,
     /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
     Caching,
-    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves more than was asked for (read-ahead,
-    /// whole blocks or records where part of one was asked for).
+    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves
+    /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
+    /// for).
     Amplification,
 }
 
@@ -118,8 +120,9 @@ pub(super) fn explain(
     (Some(suspicion), sentence(suspicion, side, ios, bytes, window))
 }
 
-/// Whether few additional I/Os are beside those of the test, not pieces of them: pieces bring no bytes, while a sector
-/// or more for each of a few small ones is lost in the tolerance of large I/O.
+/// Whether few additional I/Os are beside those of the test, not pieces of them: pieces bring no
+/// bytes, while a sector or more for each of a few small ones is lost in the tolerance of large
+/// I/O.
 fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
     const FEW_PERCENT: f64 = 10.0;
     const SECTOR_BYTES: f64 = 512.0;
@@ -127,8 +130,8 @@ fn have_bytes_of_their_own(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
     ios.difference_percent < FEW_PERCENT && bytes.kernel - bytes.tool >= additional * SECTOR_BYTES
 }
 
-/// Whether the additional bytes fit in the few additional I/Os, at sizes that a kernel sends: write-back of another
-/// program is a handful of large requests beside thousands of small ones.
+/// Whether the additional bytes fit in the few additional I/Os, at sizes that a kernel sends:
+/// write-back of another program is a handful of large requests beside thousands of small ones.
 fn few_large_ones_would_do(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
     const LARGEST_REQUEST_BYTES: f64 = 2_097_152.0;
     bytes.kernel - bytes.tool <= (ios.kernel - ios.tool) * LARGEST_REQUEST_BYTES
@@ -151,39 +154,43 @@ fn sentence(
     let bytes_percent = number(bytes.difference_percent.abs());
     match suspicion {
         Suspicion::OtherLoad if ios.tool <= NOTHING => format!(
-            "The kernel counted {} {noun} a second though this test does none: other programs use the device, or the \
-             file system adds {noun} of its own.",
+            "The kernel counted {} {noun} a second though this test does none: other programs use \
+             the device, or the file system adds {noun} of its own.",
             number(ios.kernel)
         ),
         Suspicion::OtherLoad => format!(
-            "The kernel counted {ios_percent} % more {noun} and {bytes_percent} % more bytes than this test moved: \
-             other programs use the device, or the file system adds {noun} of its own (journal, copy-on-write)."
+            "The kernel counted {ios_percent} % more {noun} and {bytes_percent} % more bytes than \
+             this test moved: other programs use the device, or the file system adds {noun} of \
+             its own (journal, copy-on-write)."
         ),
         Suspicion::Splitting => format!(
-            "The kernel counted {ios_percent} % more {noun} for the same bytes: they are cut in smaller pieces before \
-             they reach the device (largest request size, stripes, alignment)."
+            "The kernel counted {ios_percent} % more {noun} for the same bytes: they are cut in \
+             smaller pieces before they reach the device (largest request size, stripes, \
+             alignment)."
         ),
         Suspicion::Merging => merging(side, ios, &ios_percent, window),
         Suspicion::Caching => format!(
-            "The kernel counted {bytes_percent} % fewer bytes than this test moved by {noun}: a cache above the device \
-             answered the rest, or these are the counters of another device."
+            "The kernel counted {bytes_percent} % fewer bytes than this test moved by {noun}: a \
+             cache above the device answered the rest, or these are the counters of another \
+             device."
         ),
         Suspicion::Amplification => format!(
-            "The kernel counted {bytes_percent} % more bytes but no more {noun}: each moves more than was asked for \
-             (read-ahead, or whole blocks or records in place of parts)."
+            "The kernel counted {bytes_percent} % more bytes but no more {noun}: each moves more \
+             than was asked for (read-ahead, or whole blocks or records in place of parts)."
         ),
     }
 }
 
-/// The kernel's merge counter either accounts for the missing I/Os or says that they were joined above it.
+/// The kernel's merge counter either accounts for the missing I/Os or says that they were joined
+/// above it.
 fn merging(side: Side, ios: &AgreementRow, ios_percent: &str, window: &Window) -> String {
     let merges = known(side.of(&window.kernel).merges_per_s);
     let noun = side.noun;
     let place = if merges >= (ios.tool - ios.kernel) / 2.0 {
         format!("its queue joined {} a second with their neighbours", number(merges))
     } else {
-        "its queue counted too few merges to explain it, so a layer above joined them (file system, page cache, \
-         volume manager)"
+        "its queue counted too few merges to explain it, so a layer above joined them (file \
+         system, page cache, volume manager)"
             .to_owned()
     };
     format!("The kernel counted {ios_percent} % fewer {noun} for the same bytes: {place}.")

@@ -144,8 +144,7 @@ pub(super) fn link(e: &Evidence<'_>) -> Case {
 fn path_sentence(e: &Evidence<'_>) -> String {
     match e.link {
         Some(link) => format!("{link} is full; what is behind it may do more."),
-        None => "It may be the storage's own, too; name the path with --link to tell \
-                 them apart."
+        None => "It may be the storage's own, too; name the path with --link to tell them apart."
             .to_owned(),
     }
 }
@@ -198,7 +197,8 @@ pub(super) fn throttle(e: &Evidence<'_>) -> Case {
     case
 }
 
-/// What came before the rate that lasts. Deep loads use up a burst before they are measured; one of them may be enough.
+/// What came before the rate that lasts. Deep loads use up a burst before they are measured; one of
+/// them may be enough.
 fn burst(e: &Evidence<'_>, case: &mut Case, plateau: &[&Observed], exact: bool) {
     let began = plateau.iter().filter_map(|point| point.burst_ratio);
     let bursts: Vec<f64> = began.filter(|ratio| *ratio >= BURST && ratio.is_finite()).collect();
@@ -207,7 +207,8 @@ fn burst(e: &Evidence<'_>, case: &mut Case, plateau: &[&Observed], exact: bool) 
     }
     let highest = number(bursts.iter().copied().fold(0.0, f64::max));
     let text = format!(
-        "{} of {} measurements beyond saturation began up to {highest} times as fast as they went on",
+        "{} of {} measurements beyond saturation began up to {highest} times as fast as they went \
+         on",
         bursts.len(),
         plateau.len()
     );

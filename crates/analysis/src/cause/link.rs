@@ -12,14 +12,16 @@ pub struct Link {
     pub name: String,
     /// What it carries by its standard, bytes for each second in one direction, after line coding.
     pub bytes_per_s: f64,
-    /// The least that it carries in practice when it is the limit: what is left after frames and protocols.
+    /// The least that it carries in practice when it is the limit: what is left after frames and
+    /// protocols.
     pub practical_bytes_per_s: f64,
 }
 
 /// Named links: MB/s (10^6 bytes) after line coding, and the share that is left in practice.
 ///
-/// Fibre Channel: FC-PI of INCITS T11 (2GFC: 200 MB/s, of which hosts see 180 to 190). Ethernet: the bit rate by eight;
-/// TCP, IP and iSCSI or NFS headers take the rest. SATA and SAS: 8b/10b coding. USB: 8b/10b and the storage protocol.
+/// Fibre Channel: FC-PI of INCITS T11 (2GFC: 200 MB/s, of which hosts see 180 to 190). Ethernet:
+/// the bit rate by eight; TCP, IP and iSCSI or NFS headers take the rest. SATA and SAS: 8b/10b
+/// coding. USB: 8b/10b and the storage protocol.
 const NAMED: [(&str, f64, f64); 22] = [
     ("1GFC", 100.0, 0.88),
     ("2GFC", 200.0, 0.88),
@@ -44,7 +46,8 @@ const NAMED: [(&str, f64, f64); 22] = [
     ("USB2", 60.0, 0.5),
     ("USB3", 500.0, 0.65),
 ];
-/// MB/s of one lane of PCI Express by generation: 8b/10b coding up to the second, 128b/130b from the third on.
+/// MB/s of one lane of PCI Express by generation: 8b/10b coding up to the second, 128b/130b from
+/// the third on.
 const PCIE_LANE: [f64; 5] = [250.0, 500.0, 984.6, 1969.2, 3938.5];
 const PCIE_LANES: [u32; 5] = [1, 2, 4, 8, 16];
 /// Headers of packets and flow control.
@@ -62,8 +65,9 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no link; write 1GFC to 32GFC, 1GbE, 10GbE, 25GbE, 40GbE, 100GbE, SATA1 to SATA3, SAS3G, SAS6G, \
-             SAS12G, USB2, USB3, PCIe1x1 to PCIe5x16, or a bandwidth such as 400, 400MiB/s or 1.2GB/s",
+            "`{}` is no link; write 1GFC to 32GFC, 1GbE, 10GbE, 25GbE, 40GbE, 100GbE, SATA1 to \
+             SATA3, SAS3G, SAS6G, SAS12G, USB2, USB3, PCIe1x1 to PCIe5x16, or a bandwidth such as \
+             400, 400MiB/s or 1.2GB/s",
             self.0
         )
     }
@@ -182,7 +186,8 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None,
+            ..ProptestConfig::default() })]
 
         #[test]
         fn any_text_is_answered(text in ".{0,20}") {

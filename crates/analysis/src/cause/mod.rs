@@ -1,7 +1,9 @@
-//! Why throughput stops growing: what speaks for the storage, the path to it, a queue, a throttle, and this program.
+//! Why throughput stops growing: what speaks for the storage, the path to it, a queue, a throttle,
+//! and this program.
 //!
-//! Each possible cause collects what speaks for it and against it, every observation with a weight; the sum ranks
-//! them. No weight is more than a rule of thumb, and so the observations are given with the answer.
+//! Each possible cause collects what speaks for it and against it, every observation with a weight;
+//! the sum ranks them. No weight is more than a rule of thumb, and so the observations are given
+//! with the answer.
 
 mod evidence;
 mod link;
@@ -65,7 +67,8 @@ pub struct Likely {
     pub against: Vec<String>,
 }
 
-/// One measured load, as far as it is evidence. In the order of the points that the knee was found from.
+/// One measured load, as far as it is evidence. In the order of the points that the knee was found
+/// from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Observed {
     /// I/Os in flight as asked, over all threads.
@@ -80,7 +83,8 @@ pub struct Observed {
     pub p50_ns: Option<f64>,
     /// 99th percentile, where known.
     pub p99_ns: Option<f64>,
-    /// Highest throughput of the first moments by that of the rest; None where the series does not tell.
+    /// Highest throughput of the first moments by that of the rest; None where the series does not
+    /// tell.
     pub burst_ratio: Option<f64>,
     /// I/Os in flight at the device as the kernel counted them.
     pub device_in_flight: Option<f64>,
@@ -125,7 +129,8 @@ pub struct Evidence<'a> {
     pub queues: &'a [QueueLimit],
     /// What this program reaches without I/O, I/Os a second.
     pub tool_ceiling_iops: Option<f64>,
-    /// Throughput with more threads by that with fewer, at the same number in flight beyond saturation.
+    /// Throughput with more threads by that with fewer, at the same number in flight beyond
+    /// saturation.
     pub more_threads_ratio: Option<f64>,
     /// A measurement with larger blocks.
     pub larger_block: Option<OtherBlock>,

@@ -179,7 +179,8 @@ impl FromStr for Expectation {
         let signs = [(">=", false), ("≥", false), ("<=", true), ("≤", true)];
         let found = signs.iter().find_map(|(sign, most)| Some((text.split_once(sign)?, *most)));
         let Some(((name, limit), most)) = found else {
-            let form = "write a figure, `>=` or `<=`, and a limit, as in `iops >= 8000` or `latency_p99 <= 10ms`";
+            let form = "write a figure, `>=` or `<=`, and a limit, as in `iops >= 8000` or \
+                        `latency_p99 <= 10ms`";
             return Err(error(form.to_owned()));
         };
         let name = name.trim();

@@ -1,9 +1,10 @@
 //! Claims about storage, held against everything that was measured.
 //!
-//! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5 ms at another are
-//! not 8 000 IOPS within 5 ms. It fails where every setting that it speaks of fails. At one setting, one expectation
-//! that is missed decides, whatever could not be judged beside it ([`Outcome::of_all`]); a setting that could not be
-//! judged may be the one that meets the claim ([`Outcome::of_any`]).
+//! A claim is met when one setting gives all that it names at once: 8 000 IOPS at one depth and 5
+//! ms at another are not 8 000 IOPS within 5 ms. It fails where every setting that it speaks of
+//! fails. At one setting, one expectation that is missed decides, whatever could not be judged
+//! beside it ([`Outcome::of_all`]); a setting that could not be judged may be the one that meets
+//! the claim ([`Outcome::of_any`]).
 
 mod expectation;
 
@@ -89,8 +90,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of conditions that must all be met: one that is not met decides, whatever could not be judged
-    /// beside it.
+    /// The outcome of conditions that must all be met: one that is not met decides, whatever could
+    /// not be judged beside it.
     #[must_use]
     pub fn of_all(conditions: impl IntoIterator<Item = Self>) -> Self {
         conditions.into_iter().fold(Self::Met, |all, one| match (all, one) {
@@ -100,8 +101,8 @@ impl Outcome {
         })
     }
 
-    /// The outcome where one of several is enough: what could not be judged may be the one. Without any, nothing was
-    /// measured.
+    /// The outcome where one of several is enough: what could not be judged may be the one. Without
+    /// any, nothing was measured.
     #[must_use]
     pub fn of_any(settings: impl IntoIterator<Item = Self>) -> Self {
         let better = |one: Self, other: Self| match (one, other) {
@@ -124,7 +125,8 @@ pub struct JudgedClaim {
     pub outcome: Outcome,
     /// How many settings it was held against.
     pub settings: usize,
-    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is met.
+    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is
+    /// met.
     pub attained_percent: Option<f64>,
     /// The outcome in one sentence.
     pub sentence: String,
@@ -148,7 +150,8 @@ pub fn matches(of: &Selector, setting: &Setting) -> bool {
 struct Tried<'a> {
     setting: &'a Setting,
     outcome: Outcome,
-    /// What it reaches of the expectation it misses most, among those that can be judged; 1 and more is met.
+    /// What it reaches of the expectation it misses most, among those that can be judged; 1 and
+    /// more is met.
     share: Option<f64>,
 }
 
@@ -188,7 +191,8 @@ pub fn judge(claim: &Claim, settings: &[Setting]) -> JudgedClaim {
     }
 }
 
-/// The expectations of a claim that cannot be judged at a setting: `the 99.9th percentile of latency`.
+/// The expectations of a claim that cannot be judged at a setting:
+/// `the 99.9th percentile of latency`.
 fn not_judged(claim: &Claim, setting: &Setting) -> String {
     let missing = claim.expect.iter().filter(|e| setting.figure(e.figure).is_none());
     missing.map(|e| e.figure.words()).collect::<Vec<_>>().join(" and ")
@@ -200,7 +204,8 @@ fn begin(claim: &Claim) -> String {
     format!("{name}claimed {}", all.join(" with "))
 }
 
-/// `claimed 8 000 IOPS, best of 14 settings 3 912 (49 %): 8 KiB random read, 32 in flight on 20 GiB`.
+/// `claimed 8 000 IOPS, best of 14 settings 3 912 (49 %): 8 KiB random read, 32 in flight on 20
+/// GiB`.
 fn sentence(claim: &Claim, best: &Setting, tried: usize, share: f64) -> String {
     let measured: Vec<String> = claim
         .expect
@@ -248,7 +253,8 @@ fn not_measured(claim: &Claim, settings: &[Setting], tried: &[Tried<'_>]) -> Str
         let depth = grouped(first.setting.in_flight as f64);
         let example = if others.is_empty() { "" } else { "for example " };
         return format!(
-            "{}, but too few I/Os were measured {place} to judge {what}: {example}{title}, {depth} in flight.",
+            "{}, but too few I/Os were measured {place} to judge {what}: {example}{title}, \
+             {depth} in flight.",
             begin(claim)
         );
     }
@@ -291,7 +297,8 @@ mod tests {
         Claim { name: None, of, expect }
     }
 
-    /// The founding story: a vendor promised 8 000 IOPS, less than half was measured whatever was set.
+    /// The founding story: a vendor promised 8 000 IOPS, less than half was measured whatever was
+    /// set.
     #[test]
     fn the_vendors_promise_is_held_against_the_best_of_all_settings() {
         let best = |i: u64| if i == 7 { 3912.0 } else { 3000.0 + i as f64 };
@@ -301,7 +308,8 @@ mod tests {
         assert_eq!((judged.outcome, judged.settings), (Outcome::NotMet, 14));
         assert_eq!(
             judged.sentence,
-            "claimed 8 000 IOPS, best of 14 settings 3 912 (49 %): 8 KiB random read, 8 in flight on 20 GiB."
+            "claimed 8 000 IOPS, best of 14 settings 3 912 (49 %): 8 KiB random read, 8 in flight \
+             on 20 GiB."
         );
     }
 
@@ -344,8 +352,9 @@ mod tests {
         assert!(judged.sentence.contains("within the ±2 % of the measurement"));
     }
 
-    /// A claim of 8 000 IOPS with a p99.9 was "not measured" on storage that gave 3 912: at each depth too few I/Os
-    /// were measured for the percentile, and one condition that could not be judged hid the one that had failed.
+    /// A claim of 8 000 IOPS with a p99.9 was "not measured" on storage that gave 3 912: at each
+    /// depth too few I/Os were measured for the percentile, and one condition that could not be
+    /// judged hid the one that had failed.
     #[test]
     fn one_condition_that_failed_is_not_met_whatever_else_is_missing() {
         let settings = [setting("a", 1, 300.0, 1.0), setting("a", 32, 3912.0, 8.0)];
@@ -355,16 +364,17 @@ mod tests {
         assert!((judged.attained_percent.unwrap() - 48.9).abs() < 1e-9);
         assert!(
             judged.sentence.ends_with(
-                "best of 2 settings 3 912 (49 %): 8 KiB random read, 32 in flight on 20 GiB; too few I/Os were \
-                 measured there to judge the 99.9th percentile of latency and the longest latency."
+                "best of 2 settings 3 912 (49 %): 8 KiB random read, 32 in flight on 20 GiB; too \
+                 few I/Os were measured there to judge the 99.9th percentile of latency and the \
+                 longest latency."
             ),
             "{}",
             judged.sentence
         );
     }
 
-    /// A percentile that is known at 32 in flight and too high says nothing of the depth at which too few I/Os were
-    /// measured.
+    /// A percentile that is known at 32 in flight and too high says nothing of the depth at which
+    /// too few I/Os were measured.
     #[test]
     fn a_setting_that_could_not_be_judged_may_be_the_one_that_meets_the_claim() {
         let mut settings = [setting("a", 1, 9000.0, 1.0), setting("a", 32, 9000.0, 80.0)];
@@ -376,8 +386,8 @@ mod tests {
         assert_eq!((judged.outcome, judged.attained_percent), (Outcome::NotMeasured, None));
         assert!(
             judged.sentence.ends_with(
-                ", but too few I/Os were measured at 1 of 2 settings to judge the 99th percentile of \
-                 latency: 8 KiB random read, 1 in flight."
+                ", but too few I/Os were measured at 1 of 2 settings to judge the 99th percentile \
+                 of latency: 8 KiB random read, 1 in flight."
             ),
             "{}",
             judged.sentence

@@ -1,7 +1,8 @@
 //! Whether a figure changed between two sides: better, same, worse, or that cannot be told.
 //!
-//! The unit of observation is one run. What varies in benchmarks varies between runs, and an interval that is taken within one
-//! run knows nothing of it (T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", 2013): it never decides here.
+//! The unit of observation is one run. What varies in benchmarks varies between runs, and an
+//! interval that is taken within one run knows nothing of it (T. Kalibera, R. Jones, "Rigorous
+//! Benchmarking in Reasonable Time", 2013): it never decides here.
 
 mod overall;
 mod ranks;
@@ -52,7 +53,8 @@ pub enum Change {
 pub enum Basis {
     /// The spread between the runs of both sides.
     Runs,
-    /// One side has one run: the spread between runs that is known from elsewhere or from the other side.
+    /// One side has one run: the spread between runs that is known from elsewhere or from the other
+    /// side.
     KnownSpread,
     /// One side has one run, and no spread is known.
     Nothing,
@@ -99,8 +101,8 @@ pub struct Compared {
     pub worse_p: Option<f64>,
     /// Chance of such runs if the second side were not better by more than the band.
     pub better_p: Option<f64>,
-    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of fewer than four runs on
-    /// a side.
+    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of
+    /// fewer than four runs on a side.
     pub rank_p: Option<f64>,
     /// The verdict in one sentence.
     pub explanation: String,
@@ -108,14 +110,15 @@ pub struct Compared {
 
 /// Compares the runs of two sides: one value for each run.
 ///
-/// The difference of the mean logarithms has a 90 % interval by Welch (B. L. Welch, "The generalization of Student's
-/// problem", 1947). Wholly beyond the band it is a change, wholly inside it is none (two one-sided tests, D. Schuirmann,
-/// 1987), anything else cannot be told. With one run on a side, `known` is the spread between runs that was seen on this
-/// host; the other side's own counts too where it has three runs or more, and the wider decides. Such a comparison never
-/// says `same`.
+/// The difference of the mean logarithms has a 90 % interval by Welch (B. L. Welch, "The
+/// generalization of Student's problem", 1947). Wholly beyond the band it is a change, wholly
+/// inside it is none (two one-sided tests, D. Schuirmann, 1987), anything else cannot be told. With
+/// one run on a side, `known` is the spread between runs that was seen on this host; the other
+/// side's own counts too where it has three runs or more, and the wider decides. Such a comparison
+/// never says `same`.
 ///
-/// Values that are not above 0 and finite are left out; none where a side has no other. The band is taken between 0.1
-/// and 50 %.
+/// Values that are not above 0 and finite are left out; none where a side has no other. The band is
+/// taken between 0.1 and 50 %.
 #[must_use]
 pub fn compare(
     a: &[f64],
@@ -220,7 +223,8 @@ impl StandardError {
         Some((change - half, change + half))
     }
 
-    /// Chance of a change as large as this, upwards or downwards, if the true one were at the edge of the band.
+    /// Chance of a change as large as this, upwards or downwards, if the true one were at the edge
+    /// of the band.
     fn beyond(self, change: f64, edge: f64, up: bool) -> Option<f64> {
         let past = if up { change - edge } else { edge - change };
         if self.of_change <= 0.0 {
@@ -304,7 +308,8 @@ fn explain(c: &Compared) -> String {
         }
         (Change::Same, _) => format!("same: {}, wholly inside the band of {band}", by(c)),
         (Change::CannotTell, Basis::Nothing) => format!(
-            "cannot tell: {change}, but {} and how far runs differ is not known here; repeat it (--repeat 5)",
+            "cannot tell: {change}, but {} and how far runs differ is not known here; repeat it \
+             (--repeat 5)",
             one_run(c)
         ),
         (Change::CannotTell, Basis::KnownSpread) => format!(

@@ -8,10 +8,11 @@ use crate::words::number;
 /// A figure of one load that counts for the verdict on all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Deciding<'a> {
-    /// What the figure is called in a sentence, for example `IOPS`. Figures of one name are judged together.
+    /// What the figure is called in a sentence, for example `IOPS`. Figures of one name are judged
+    /// together.
     pub name: &'a str,
-    /// Whether it may say `same`. Figures in the tail vary too much between runs for that; they may only say that something
-    /// became better or worse.
+    /// Whether it may say `same`. Figures in the tail vary too much between runs for that; they may
+    /// only say that something became better or worse.
     pub says_same: bool,
     /// What became of it.
     pub verdict: Change,
@@ -32,8 +33,9 @@ pub struct Overall {
 
 /// Draws one verdict from the deciding figures.
 ///
-/// Of many figures without any change, some lie beyond the band by chance alone. So, among k figures of one name, a change
-/// counts where its chance is at most 5 %/k (Bonferroni). That all are the same needs no such correction.
+/// Of many figures without any change, some lie beyond the band by chance alone. So, among k
+/// figures of one name, a change counts where its chance is at most 5 %/k (Bonferroni). That all
+/// are the same needs no such correction.
 #[must_use]
 pub fn overall(figures: &[Deciding<'_>]) -> Overall {
     let mut names: Vec<&str> = Vec::new();

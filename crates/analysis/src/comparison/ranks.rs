@@ -1,11 +1,14 @@
-//! The rank test of H. B. Mann and D. R. Whitney (1947): are the values of one side larger than those of the other?
+//! The rank test of H. B. Mann and D. R. Whitney (1947): are the values of one side larger than
+//! those of the other?
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-/// Up to this many values, every way to deal them to two sides is counted; beyond, the normal approximation is as good.
+/// Up to this many values, every way to deal them to two sides is counted; beyond, the normal
+/// approximation is as good.
 const COUNTED: usize = 60;
 
-/// Two-sided chance that ranks lie as far apart as these where both sides are alike. Equal values share their mean rank.
+/// Two-sided chance that ranks lie as far apart as these where both sides are alike. Equal values
+/// share their mean rank.
 ///
 /// None where a side has no value, or a value is not finite.
 #[must_use]

@@ -1,4 +1,5 @@
-//! The edge from means alone: latency is a mixture of hits and misses whose share of hits is `u = min(1, C/F)`.
+//! The edge from means alone: latency is a mixture of hits and misses whose share of hits is
+//! `u = min(1, C/F)`.
 
 use super::SizePoint;
 
@@ -6,8 +7,8 @@ use super::SizePoint;
 const STEPS: usize = 2000;
 /// Means scatter by at least this from run to run, as a share.
 const SCATTER_MIN: f64 = 0.01;
-/// The interval holds every size whose loss is at most this many squared standard errors above the least; about 95 % for
-/// the few sizes of a sweep.
+/// The interval holds every size whose loss is at most this many squared standard errors above the
+/// least; about 95 % for the few sizes of a sweep.
 const ERRORS: f64 = 3.0;
 /// A miss takes at least this many times as long as a hit; less is within what runs differ by.
 const RISE_MIN: f64 = 1.3;
@@ -24,7 +25,8 @@ pub(super) struct Hinge {
     pub(super) miss_ns: f64,
 }
 
-/// Fits `L = A u + B (1 - u)` by relative least squares, with `C` sought between the smallest and the last but one size.
+/// Fits `L = A u + B (1 - u)` by relative least squares, with `C` sought between the smallest and
+/// the last but one size.
 ///
 /// Needs four sizes. None where latency does not rise, or not in this way.
 pub(super) fn fit(points: &[SizePoint]) -> Option<Hinge> {
@@ -62,7 +64,8 @@ struct Line {
     loss: f64,
 }
 
-/// The best hit and miss latency for a given size of the cache; none if a hit would take no time, or longer than a miss.
+/// The best hit and miss latency for a given size of the cache; none if a hit would take no time,
+/// or longer than a miss.
 fn line(data: &[(f64, f64)], cache: f64) -> Option<Line> {
     let share = |size: f64| (cache / size).min(1.0);
     let (mut s, mut su, mut suu, mut sy, mut suy) = (0.0, 0.0, 0.0, 0.0, 0.0);

@@ -1,8 +1,10 @@
-//! How much of a file a cache below the operating system holds, from the same load on files of several sizes.
+//! How much of a file a cache below the operating system holds, from the same load on files of
+//! several sizes.
 //!
-//! Of uniformly random reads over F bytes, a cache of C bytes answers the share min(1, C/F). The share of fast I/Os in
-//! the two-humped distribution of latencies therefore gives C at every size, and far better than the place where the
-//! curve of the means begins to bend, which can only be one of the sizes that were measured.
+//! Of uniformly random reads over F bytes, a cache of C bytes answers the share min(1, C/F). The
+//! share of fast I/Os in the two-humped distribution of latencies therefore gives C at every size,
+//! and far better than the place where the curve of the means begins to bend, which can only be one
+//! of the sizes that were measured.
 
 mod hinge;
 mod modes;
@@ -17,20 +19,24 @@ const SHARE_MIN: f64 = 0.02;
 const SHARE_MAX: f64 = 0.95;
 /// Fast I/Os at a size that count at all.
 const FAST_IOS_MIN: f64 = 10.0;
-/// The law holds while no share is farther from it than this, or than `LAW_ERRORS` standard errors of counting.
+/// The law holds while no share is farther from it than this, or than `LAW_ERRORS` standard errors
+/// of counting.
 const LAW_DISTANCE: f64 = 0.05;
 const LAW_ERRORS: f64 = 4.0;
 /// No interval is narrower than 1.96 of this share of the cache.
 const ERROR_MIN: f64 = 0.01;
-/// A share that still is this part of what it was at a quarter of the size does not fall as a cache's does.
+/// A share that still is this part of what it was at a quarter of the size does not fall as a
+/// cache's does.
 const STANDS: f64 = 0.7;
 /// Where the means tell of a cache, the median rises by this part of what the mean does at least.
 const MEDIAN_FOLLOWS: f64 = 0.5;
 /// Medians that differ by no more than this factor over all sizes are the same.
 const SAME: f64 = 1.3;
-/// Half a turn of the fastest disks (15 000 a minute): no read of a random place is faster on average.
+/// Half a turn of the fastest disks (15 000 a minute): no read of a random place is faster on
+/// average.
 const ROTATING_READ_NS: f64 = 2e6;
-/// A file of this many times the cache: the usual advice, and what leaves one read in twenty to the cache.
+/// A file of this many times the cache: the usual advice, and what leaves one read in twenty to the
+/// cache.
 const FAIR_TIMES: [u32; 2] = [4, 20];
 
 /// One size and what was measured on it.
@@ -72,7 +78,8 @@ pub enum Outcome {
     AllFits,
     /// No cache took part.
     NoneSeen,
-    /// Latency is the same at every size: no cache takes part, or one that is larger than all of them.
+    /// Latency is the same at every size: no cache takes part, or one that is larger than all of
+    /// them.
     Flat,
     /// Latency changes with the size, but not as a cache makes it change.
     Unclear,
@@ -112,7 +119,8 @@ pub struct SizeShare {
     pub ios: u64,
     /// Share of I/Os faster than the threshold, in percent.
     pub fast_percent: f64,
-    /// What a cache of the estimated size would answer, min(1, C/F), in percent; none without an estimate.
+    /// What a cache of the estimated size would answer, min(1, C/F), in percent; none without an
+    /// estimate.
     pub expected_percent: Option<f64>,
 }
 
@@ -144,7 +152,8 @@ pub struct Edge {
     pub miss_latency_ns: Option<f64>,
     /// Every size in rising order, where fast and slow I/Os can be told apart.
     pub shares: Vec<SizeShare>,
-    /// Whether the shares follow min(1, C/F) as those of a cache with recency or of a fixed region do.
+    /// Whether the shares follow min(1, C/F) as those of a cache with recency or of a fixed region
+    /// do.
     pub follows_law: Option<bool>,
     /// What a fair test of the storage behind the cache needs.
     pub fair_sizes: Vec<FairSize>,
@@ -156,8 +165,8 @@ pub struct Edge {
 
 /// Finds the effective cache size from uniformly random reads on files of several sizes.
 ///
-/// `rotational` says whether the medium is known to turn. Sizes without I/Os or without a usable mean are left out;
-/// none remains: None.
+/// `rotational` says whether the medium is known to turn. Sizes without I/Os or without a usable
+/// mean are left out; none remains: None.
 #[must_use]
 pub fn find_edge(points: &[SizePoint], rotational: Option<bool>) -> Option<Edge> {
     let usable = |p: &&SizePoint| {
@@ -204,13 +213,15 @@ struct Share {
 }
 
 impl Share {
-    /// The standard error that counting alone gives the share; never zero, as no share is known exactly.
+    /// The standard error that counting alone gives the share; never zero, as no share is known
+    /// exactly.
     fn error(&self) -> f64 {
         ((self.fast * (1.0 - self.fast)).max(1.0 / self.ios) / self.ios).sqrt()
     }
 }
 
-/// None where the two humps are no matter of a cache: nearly all I/Os are fast, or hardly any, at every size.
+/// None where the two humps are no matter of a cache: nearly all I/Os are fast, or hardly any, at
+/// every size.
 fn from_shares(points: &[SizePoint], modes: &Modes) -> Option<Edge> {
     let shares: Vec<Share> = points
         .iter()
@@ -254,8 +265,8 @@ fn from_shares(points: &[SizePoint], modes: &Modes) -> Option<Edge> {
     })
 }
 
-/// `C = sum w F h / sum w` with `w = 1 / var(F h)`; the standard error is that of the weighted mean, widened where the
-/// sizes disagree by more than counting explains.
+/// `C = sum w F h / sum w` with `w = 1 / var(F h)`; the standard error is that of the weighted
+/// mean, widened where the sizes disagree by more than counting explains.
 fn estimate(shares: &[Share]) -> Option<CacheSize> {
     let counted = |s: &&Share| s.fast < SHARE_MAX && s.fast * s.ios >= FAST_IOS_MIN;
     let clear: Vec<Share> =
@@ -299,13 +310,15 @@ fn follows(share: &Share, cache: f64) -> bool {
     distance <= LAW_DISTANCE.max(LAW_ERRORS * share.error())
 }
 
-/// Whether the share of fast I/Os is much the same at the smallest and the largest size, which differ fourfold or more.
+/// Whether the share of fast I/Os is much the same at the smallest and the largest size, which
+/// differ fourfold or more.
 fn stands(shares: &[Share]) -> bool {
     let (Some(first), Some(last)) = (shares.first(), shares.last()) else { return false };
     last.size >= 4.0 * first.size && last.fast >= STANDS * first.fast
 }
 
-/// None where a few slow I/Os raised the means, and the median did not follow: that is no cache but disturbance.
+/// None where a few slow I/Os raised the means, and the median did not follow: that is no cache but
+/// disturbance.
 fn from_means(points: &[SizePoint]) -> Option<Edge> {
     let hinge = hinge::fit(points)?;
     let (first, last) = (points.first()?, points.last()?);

@@ -22,9 +22,10 @@ pub(super) struct Modes {
 
 /// Splits the pooled latencies of all sizes, each size with the same weight, in two.
 ///
-/// The first cut is the one that makes the variance between both parts largest (N. Otsu, 1979), over log latencies. The
-/// threshold is then moved to the emptiest place between the two peaks, because Otsu's cut moves into the larger
-/// part where the other is small. None if there is one hump only, or if the two are less than twofold apart.
+/// The first cut is the one that makes the variance between both parts largest (N. Otsu, 1979),
+/// over log latencies. The threshold is then moved to the emptiest place between the two peaks,
+/// because Otsu's cut moves into the larger part where the other is small. None if there is one
+/// hump only, or if the two are less than twofold apart.
 pub(super) fn split(points: &[SizePoint]) -> Option<Modes> {
     let (first, density) = pooled(points)?;
     let cut = otsu(&density)?;
@@ -89,8 +90,8 @@ fn index(place: f64) -> usize {
     place as usize
 }
 
-/// The first bin of the upper part: the middle of the bins that cut equally well, as all empty ones between two humps
-/// do.
+/// The first bin of the upper part: the middle of the bins that cut equally well, as all empty ones
+/// between two humps do.
 fn otsu(density: &[f64]) -> Option<usize> {
     let total: f64 = density.iter().sum();
     let moment: f64 = density.iter().enumerate().map(|(i, d)| i as f64 * d).sum();

@@ -5,27 +5,24 @@ use crate::words::{milliseconds, number, size};
 
 pub(super) fn rule(edge: &Edge) -> String {
     match edge.cache.map(|c| c.method) {
-        Some(Method::FastShare) => {
-            "C = sum(w F h) / sum(w), w = 1 / var(F h), over the sizes F at which the share h of fast I/Os is between 2 \
-             and 95 %; fast is below the valley between the two humps of the pooled log latencies (found from Otsu's \
-             threshold). The interval is 1.96 standard errors either way, at least 2 %."
-                .to_owned()
-        }
-        Some(Method::MeanLatency) => {
-            "Latencies have one hump or two that are less than twofold apart, so the means were used: L = A u + B (1 - u) \
-             with u = min(1, C/F), relative least squares over C. Seeks that grow with the file look much the same."
-                .to_owned()
-        }
-        Some(Method::Neighbours) => {
-            "Every share of fast I/Os is above 95 % or too small to count: the cache is at least the last size that \
-             fits, and at most what the next could hide."
-                .to_owned()
-        }
-        None => {
-            "A cache shows as two humps of latency, at least twofold apart, whose shares change with the size of the \
-             file, or as means that follow min(1, C/F)."
-                .to_owned()
-        }
+        Some(Method::FastShare) => "C = sum(w F h) / sum(w), w = 1 / var(F h), over the sizes F \
+                                    at which the share h of fast I/Os is between 2 and 95 %; fast \
+                                    is below the valley between the two humps of the pooled log \
+                                    latencies (found from Otsu's threshold). The interval is 1.96 \
+                                    standard errors either way, at least 2 %."
+            .to_owned(),
+        Some(Method::MeanLatency) => "Latencies have one hump or two that are less than twofold \
+                                      apart, so the means were used: L = A u + B (1 - u) with u = \
+                                      min(1, C/F), relative least squares over C. Seeks that grow \
+                                      with the file look much the same."
+            .to_owned(),
+        Some(Method::Neighbours) => "Every share of fast I/Os is above 95 % or too small to \
+                                     count: the cache is at least the last size that fits, and at \
+                                     most what the next could hide."
+            .to_owned(),
+        None => "A cache shows as two humps of latency, at least twofold apart, whose shares \
+                 change with the size of the file, or as means that follow min(1, C/F)."
+            .to_owned(),
     }
 }
 
@@ -34,29 +31,33 @@ pub(super) fn explanation(edge: &Edge, points: &[SizePoint]) -> String {
     match (edge.outcome, edge.cache) {
         (Outcome::Found, Some(cache)) => found(edge, &cache),
         (Outcome::Between, Some(cache)) => format!(
-            "A cache of {} to {} answers random reads; measure sizes in between for a closer figure.{}",
+            "A cache of {} to {} answers random reads; measure sizes in between for a closer \
+             figure.{}",
             size(cache.low_bytes),
             size(cache.high_bytes),
             fair(edge)
         ),
         (Outcome::AllFits, _) => format!(
-            "Everything fitted in a cache: at {range} random reads took less than 2 ms on average, which no turning \
-             disk can do. The cache is larger than the largest size; the storage behind it was not measured."
+            "Everything fitted in a cache: at {range} random reads took less than 2 ms on \
+             average, which no turning disk can do. The cache is larger than the largest size; \
+             the storage behind it was not measured."
         ),
         (Outcome::NoneSeen, _) if edge.threshold_ns.is_some() => format!(
-            "No cache of a size in {range} was seen: some I/Os are fast and some are slow, but in much the same shares \
-             at every size."
+            "No cache of a size in {range} was seen: some I/Os are fast and some are slow, but in \
+             much the same shares at every size."
         ),
         (Outcome::NoneSeen, _) => format!(
             "No cache was seen: at {range} random reads take as long as a turning disk does."
         ),
         (Outcome::Flat, _) => format!(
-            "No edge was seen: random reads take about the same time (median) at {range}. Either no cache helps them, or one \
-             holds even the largest size; only a larger file could tell."
+            "No edge was seen: random reads take about the same time (median) at {range}. Either \
+             no cache helps them, or one holds even the largest size; only a larger file could \
+             tell."
         ),
         _ => format!(
-            "Latency changes with the size ({range}), but not as a cache makes it change. Longer seeks, sizes that \
-             were not warm, or other load may be the cause; no size of a cache is given."
+            "Latency changes with the size ({range}), but not as a cache makes it change. Longer \
+             seeks, sizes that were not warm, or other load may be the cause; no size of a cache \
+             is given."
         ),
     }
 }
@@ -110,8 +111,9 @@ fn worst(edge: &Edge) -> String {
 fn fair(edge: &Edge) -> String {
     let [usual, strict] = edge.fair_sizes.as_slice() else { return String::new() };
     format!(
-        " A fair test of what is behind it needs a file of {} ({} times the cache: {} % of reads still come from it, the mean \
-         latency is {} % low); {} ({} times) still leave {} % and {} %.",
+        " A fair test of what is behind it needs a file of {} ({} times the cache: {} % of reads \
+         still come from it, the mean latency is {} % low); {} ({} times) still leave {} % and {} \
+         %.",
         size(strict.file_bytes),
         strict.times,
         number(strict.hit_percent),

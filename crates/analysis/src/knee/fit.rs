@@ -1,15 +1,17 @@
 //! The soft hinge: a curve that rises in proportion to the load and bends into a ceiling.
 //!
-//! `X(N) = ((a N)^-p + b^-p)^(-1/p)`, with `1/a` the unloaded latency, `b` the saturated throughput and `p` the
-//! sharpness of the bend. For `p` to infinity this is the asymptotic bound `X(N) <= min(N/R0, Xmax)` of operational
-//! analysis (Denning & Buzen 1978; Lazowska et al. 1984); `p = 1` is the curve of servers that are chosen at random.
+//! `X(N) = ((a N)^-p + b^-p)^(-1/p)`, with `1/a` the unloaded latency, `b` the saturated throughput
+//! and `p` the sharpness of the bend. For `p` to infinity this is the asymptotic bound
+//! `X(N) <= min(N/R0, Xmax)` of operational analysis (Denning & Buzen 1978; Lazowska et al. 1984);
+//! `p = 1` is the curve of servers that are chosen at random.
 
-/// Where residuals stop being squared and count linearly, in natural log units (about 10 %): one stalled point does
-/// not bend the curve (Huber 1964).
+/// Where residuals stop being squared and count linearly, in natural log units (about 10 %): one
+/// stalled point does not bend the curve (Huber 1964).
 const HUBER: f64 = 0.1;
 /// The sharpest bend: at the hinge itself such a curve lies 2.3 % under the asymptotes.
 const SHARPNESS_MAX: f64 = 30.0;
-/// The fitted hinge may lie this many times deeper than the deepest point, so that a straight line can be fitted.
+/// The fitted hinge may lie this many times deeper than the deepest point, so that a straight line
+/// can be fitted.
 const BEYOND: f64 = 8.0;
 /// The coarse grid on which the search for the best curve starts.
 const STEPS_KNEE: usize = 16;
@@ -57,7 +59,8 @@ impl SoftHinge {
 pub(super) struct Loads {
     ln: Vec<f64>,
     knees: (f64, f64),
-    /// Knee and sharpness (natural logs) of each place of the coarse grid, and the bend there at each load.
+    /// Knee and sharpness (natural logs) of each place of the coarse grid, and the bend there at
+    /// each load.
     grid: Vec<(f64, f64, Vec<f64>)>,
 }
 
@@ -81,11 +84,13 @@ impl Loads {
         Some(Self { ln, knees, grid })
     }
 
-    /// Fits positive throughputs, one for each load, by robust least squares in log throughput, to steps of this size.
+    /// Fits positive throughputs, one for each load, by robust least squares in log throughput, to
+    /// steps of this size.
     ///
-    /// For a given hinge and sharpness the best height is a location estimate, which leaves two dimensions: the best
-    /// place of a coarse grid, from which a compass search walks downhill with ever smaller steps. The hinge is not
-    /// sought left of the shallowest point, where nothing was measured.
+    /// For a given hinge and sharpness the best height is a location estimate, which leaves two
+    /// dimensions: the best place of a coarse grid, from which a compass search walks downhill with
+    /// ever smaller steps. The hinge is not sought left of the shallowest point, where nothing was
+    /// measured.
     pub(super) fn fit(&self, throughputs: &[f64], step: f64) -> Option<SoftHinge> {
         // Shares of the highest, so that the fit is the same in every unit.
         let highest = throughputs.iter().copied().fold(0.0, f64::max);
@@ -159,7 +164,8 @@ impl Loads {
     }
 }
 
-/// `ln(b / X)` at `depth = ln(N*/N)`: a soft maximum of zero and `depth`, computed without overflow.
+/// `ln(b / X)` at `depth = ln(N*/N)`: a soft maximum of zero and `depth`, computed without
+/// overflow.
 fn bend(depth: f64, sharpness: f64) -> f64 {
     let scaled = sharpness * depth;
     (scaled.max(0.0) + (-scaled.abs()).exp().ln_1p()) / sharpness

@@ -12,21 +12,25 @@ use super::fit::COARSE;
 const DRAWS: usize = 200;
 /// Drawn figures cut off at each end: what remains are 95 %.
 const CUT: usize = DRAWS / 40;
-/// Half widths are given with 95 % confidence, which is this many standard deviations of a normal distribution.
+/// Half widths are given with 95 % confidence, which is this many standard deviations of a normal
+/// distribution.
 const NORMAL_95: f64 = 1.96;
-/// Below so many points beyond those that determine the fit, Student's t says no more than that nothing is known.
+/// Below so many points beyond those that determine the fit, Student's t says no more than that
+/// nothing is known.
 const FREE_MIN: f64 = 3.0;
-/// No interval is narrower than this share of its figure either way: the curve's shape is never exactly the device's.
+/// No interval is narrower than this share of its figure either way: the curve's shape is never
+/// exactly the device's.
 const FLOOR: f64 = 0.05;
 /// The same curve gives the same intervals.
 const SEED: u64 = 0x1057_0DE5;
 
 /// Where a figure lies with 95 % confidence.
 ///
-/// From 200 curves, drawn by scattering the points around the fitted curve (around the points themselves where it does
-/// not fit) and fitted again: the middle 95 % of what they give, and at least 5 % of the figure either way. The
-/// standard deviation of each point is its own half width by 1.96 or the distance of all points from the fit,
-/// whichever is larger: a point cannot know how much the storage differs from one measurement to the next.
+/// From 200 curves, drawn by scattering the points around the fitted curve (around the points
+/// themselves where it does not fit) and fitted again: the middle 95 % of what they give, and at
+/// least 5 % of the figure either way. The standard deviation of each point is its own half width
+/// by 1.96 or the distance of all points from the fit, whichever is larger: a point cannot know how
+/// much the storage differs from one measurement to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
@@ -78,8 +82,8 @@ pub(super) fn of(curve: &Curve, ceiling_seen: bool) -> Intervals {
 
 /// The standard deviation of each point, in natural log units.
 ///
-/// The distance from the fit is raised for the three figures that the fit took from the points, and for knowing it from
-/// few points only (Student's t in place of the normal distribution).
+/// The distance from the fit is raised for the three figures that the fit took from the points, and
+/// for knowing it from few points only (Student's t in place of the normal distribution).
 fn deviations(curve: &Curve) -> Option<Vec<f64>> {
     let count = curve.points.len();
     let free = count.saturating_sub(3).max(1) as f64;

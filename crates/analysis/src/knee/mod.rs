@@ -1,9 +1,9 @@
 //! The saturation point of a load curve: where more I/O in flight stops giving more throughput.
 //!
-//! A single "knee" is ambiguous. On a device whose I/Os meet its channels at random, half of the throughput is
-//! reached where the asymptotes cross and 95 % only six times deeper. Therefore two figures are given: the
-//! *operating point*, which is what one sets, and the *Little knee* N*, which counts how many I/Os the storage
-//! truly works on at once.
+//! A single "knee" is ambiguous. On a device whose I/Os meet its channels at random, half of the
+//! throughput is reached where the asymptotes cross and 95 % only six times deeper. Therefore two
+//! figures are given: the *operating point*, which is what one sets, and the *Little knee* N*,
+//! which counts how many I/Os the storage truly works on at once.
 
 mod fit;
 mod intervals;
@@ -25,18 +25,22 @@ use fit::{FINE, Loads, SoftHinge};
 const OPERATING_SHARE: f64 = 0.95;
 /// Throughput grows while a doubling of the load adds this much, in percent.
 const RISING_PERCENT: f64 = 5.0;
-/// A fit this close to the points (natural log units) stands for them, and takes the scatter out of them.
+/// A fit this close to the points (natural log units) stands for them, and takes the scatter out of
+/// them.
 const SMOOTHS: f64 = 0.10;
 /// A fit farther off than this says nothing.
 const DESCRIBES: f64 = 0.25;
-/// A point that has less than this share of the highest measured throughput is never the operating point.
+/// A point that has less than this share of the highest measured throughput is never the operating
+/// point.
 const OPERATING_FLOOR: f64 = 0.85;
 /// The deepest point must reach this share of a fitted ceiling for the ceiling to count as seen.
 const CEILING_SEEN: f64 = 0.8;
-/// Fall at the deepest point, and mean fall of all points past the highest, that make a curve retrograde.
+/// Fall at the deepest point, and mean fall of all points past the highest, that make a curve
+/// retrograde.
 const RETROGRADE_LAST: f64 = 0.15;
 const RETROGRADE_MEAN: f64 = 0.10;
-/// Points with at least this share of the highest throughput make up the level from which a fall is counted.
+/// Points with at least this share of the highest throughput make up the level from which a fall is
+/// counted.
 const NEAR_PEAK: f64 = 0.9;
 /// Larger figures than this are no measurement.
 const PLAUSIBLE: f64 = 1e18;
@@ -50,8 +54,8 @@ pub struct LoadPoint {
     pub throughput: f64,
     /// Mean latency.
     pub latency_ns: f64,
-    /// How far the true throughput may lie from the measured one, in percent of it, either way, with 95 % confidence;
-    /// None where it is not known.
+    /// How far the true throughput may lie from the measured one, in percent of it, either way,
+    /// with 95 % confidence; None where it is not known.
     #[serde(default)]
     pub half_width_percent: Option<f64>,
 }
@@ -75,7 +79,8 @@ pub struct CurvePoint {
 pub enum Reached {
     /// Throughput stopped growing.
     Saturated,
-    /// Throughput was still rising at the deepest point: the capacity is at least what was measured there.
+    /// Throughput was still rising at the deepest point: the capacity is at least what was measured
+    /// there.
     NotReached,
     /// Throughput has a peak and falls clearly beyond it.
     Retrograde,
@@ -90,28 +95,33 @@ pub struct Knee {
     pub peak: CurvePoint,
     /// How the curve ends.
     pub reached: Reached,
-    /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated between them; where
-    /// the curve still rises at the deepest of them, a deeper ramp would put it deeper.
+    /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated
+    /// between them; where the curve still rises at the deepest of them, a deeper ramp would put it
+    /// deeper.
     pub operating_load: f64,
-    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure they are.
+    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure
+    /// they are.
     pub operating_load_interval: Option<Interval>,
-    /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at which the two
-    /// asymptotes of the fitted curve meet, and the number of I/Os the storage works on at once. Never below the
-    /// shallowest load measured. None where the ceiling was not seen or the curve does not fit the points.
+    /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at
+    /// which the two asymptotes of the fitted curve meet, and the number of I/Os the storage works
+    /// on at once. Never below the shallowest load measured. None where the ceiling was not seen or
+    /// the curve does not fit the points.
     pub little_knee: Option<f64>,
     /// Where N* lies with 95 % confidence.
     pub little_knee_interval: Option<Interval>,
-    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else measured at the
-    /// shallowest load.
+    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else
+    /// measured at the shallowest load.
     pub unloaded_latency_ns: f64,
-    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a Little knee,
-    /// else the highest measured, which the true one may exceed. Of a retrograde curve, the height of its peak.
+    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a
+    /// Little knee, else the highest measured, which the true one may exceed. Of a retrograde
+    /// curve, the height of its peak.
     pub saturated_throughput: f64,
     /// Where it lies with 95 % confidence; None where it is only the highest measured.
     pub saturated_throughput_interval: Option<Interval>,
     /// Of a retrograde curve, the universal scalability law fitted to it.
     pub usl: Option<Usl>,
-    /// Typical distance of the measured points from the fitted curve; None where no curve was fitted.
+    /// Typical distance of the measured points from the fitted curve; None where no curve was
+    /// fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
@@ -121,15 +131,17 @@ pub struct Knee {
 
 /// Finds the saturation point of a load curve, points in rising order of load.
 ///
-/// Fits the soft hinge `X(N) = ((a N)^-p + b^-p)^(-1/p)`, `1 <= p <= 30`, by least squares in log throughput (a
-/// smooth form of the asymptotic bounds `min(N/R0, Xmax)` of Denning & Buzen 1978); points off the curve by more
-/// than 10 % count linearly, so that one stalled point does not move it. Where the curve comes within 10 % of the
-/// points, the operating point is read from the curve at the measured loads, which takes out the scatter that
-/// makes one point of a plateau the highest; otherwise from the points.
+/// Fits the soft hinge `X(N) = ((a N)^-p + b^-p)^(-1/p)`, `1 <= p <= 30`, by least squares in log
+/// throughput (a smooth form of the asymptotic bounds `min(N/R0, Xmax)` of Denning & Buzen 1978);
+/// points off the curve by more than 10 % count linearly, so that one stalled point does not move
+/// it. Where the curve comes within 10 % of the points, the operating point is read from the curve
+/// at the measured loads, which takes out the scatter that makes one point of a plateau the
+/// highest; otherwise from the points.
 ///
 /// The intervals are those of a parametric bootstrap ([`Interval`]).
 ///
-/// Points that hold anything but positive, finite numbers are left out. None if fewer than two remain.
+/// Points that hold anything but positive, finite numbers are left out. None if fewer than two
+/// remain.
 #[must_use]
 pub fn find_knee(points: &[LoadPoint]) -> Option<Knee> {
     let curve = Curve::new(points)?;
@@ -224,8 +236,8 @@ impl Curve {
         self.hinge.filter(|hinge| !self.retrograde && hinge.error <= SMOOTHS)
     }
 
-    /// N95 of these throughputs at the measured loads: from their hinge where the hinge of the measured ones stands
-    /// for the points, else by interpolation between them, on log scales.
+    /// N95 of these throughputs at the measured loads: from their hinge where the hinge of the
+    /// measured ones stands for the points, else by interpolation between them, on log scales.
     fn operating_load(&self, hinge: Option<SoftHinge>, throughputs: &[f64]) -> f64 {
         let (shallowest, deepest) = self.ends();
         let load = match hinge.filter(|_| self.smooth().is_some()) {
@@ -300,8 +312,9 @@ impl Curve {
         }
     }
 
-    /// Whether the points go far enough past the hinge to show its ceiling, and lie on it. While throughput still
-    /// rises the ceiling is read ahead, which asks for a closer fit and a point twice as deep as the hinge.
+    /// Whether the points go far enough past the hinge to show its ceiling, and lie on it. While
+    /// throughput still rises the ceiling is read ahead, which asks for a closer fit and a point
+    /// twice as deep as the hinge.
     fn shows_ceiling(&self, hinge: SoftHinge, reached: Reached) -> bool {
         let deepest = self.deepest().in_flight;
         let (error, nearest) = match reached {
@@ -313,8 +326,8 @@ impl Curve {
             && hinge.ceiling_share(deepest) >= CEILING_SEEN
     }
 
-    /// Nanoseconds of latency for each unit of N/X: 10^9 for I/Os a second, and 10^9 times the I/O size for bytes a
-    /// second. By Little's law it is the same at every point; the median is taken.
+    /// Nanoseconds of latency for each unit of N/X: 10^9 for I/Os a second, and 10^9 times the I/O
+    /// size for bytes a second. By Little's law it is the same at every point; the median is taken.
     fn ios_per_unit(&self) -> f64 {
         let factors: Vec<f64> = self
             .points
@@ -344,8 +357,8 @@ fn peak_place(points: &[(usize, LoadPoint)]) -> usize {
     peak
 }
 
-/// Scatter on a plateau makes some point the highest. So the fall is counted from the middle one of the points
-/// within 10 % of the highest, and must be deep at the end and hold on average.
+/// Scatter on a plateau makes some point the highest. So the fall is counted from the middle one of
+/// the points within 10 % of the highest, and must be deep at the end and hold on average.
 fn is_retrograde(points: &[(usize, LoadPoint)]) -> bool {
     let peak = peak_place(points);
     let near_peak = NEAR_PEAK * points[peak].1.throughput;
@@ -358,7 +371,8 @@ fn is_retrograde(points: &[(usize, LoadPoint)]) -> bool {
     last_fell && all_fell
 }
 
-/// What lies past the peak, replaced by the peak: the ceiling of a retrograde curve is the height of its peak.
+/// What lies past the peak, replaced by the peak: the ceiling of a retrograde curve is the height
+/// of its peak.
 fn hold_the_peak(throughputs: &[f64]) -> Vec<f64> {
     let higher = |peak: &mut f64, throughput: &f64| {
         *peak = peak.max(*throughput);

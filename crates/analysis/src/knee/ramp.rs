@@ -8,15 +8,17 @@ use super::{LoadPoint, usable};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RampRule {
-    /// A step that raises throughput by less than this, per doubling of the load, gained nothing. Default 5 %.
+    /// A step that raises throughput by less than this, per doubling of the load, gained nothing.
+    /// Default 5 %.
     pub min_gain_percent: f64,
     /// Steps in a row, at the deep end, that must have gained nothing. Default 2.
     pub flat_steps: usize,
-    /// Share of the latency rise of pure queueing (latency in proportion to the load) that the flat steps must
-    /// show together, 0 to 1. Flat throughput at unchanged latency means that the extra I/O never reached the
-    /// target, and is no saturation. Default 0.5.
+    /// Share of the latency rise of pure queueing (latency in proportion to the load) that the flat
+    /// steps must show together, 0 to 1. Flat throughput at unchanged latency means that the extra
+    /// I/O never reached the target, and is no saturation. Default 0.5.
     pub min_latency_rise_share: f64,
-    /// The ramp also ends when the last two points both lie this far below the highest. Default 10 %.
+    /// The ramp also ends when the last two points both lie this far below the highest. Default 10
+    /// %.
     pub max_fall_percent: f64,
 }
 
@@ -31,10 +33,12 @@ impl Default for RampRule {
     }
 }
 
-/// Whether the ramp measured so far can stop: throughput has stopped growing while latency rises, or it fell.
+/// Whether the ramp measured so far can stop: throughput has stopped growing while latency rises,
+/// or it fell.
 ///
-/// Points in rising order of load. One bad point (a stall) does not end a ramp: both conditions ask for two. A ramp
-/// without usable points, or shorter than the rule asks, is not done; the caller sets the deepest load of all.
+/// Points in rising order of load. One bad point (a stall) does not end a ramp: both conditions ask
+/// for two. A ramp without usable points, or shorter than the rule asks, is not done; the caller
+/// sets the deepest load of all.
 #[must_use]
 pub fn ramp_is_done(points: &[LoadPoint], rule: &RampRule) -> bool {
     let points = usable(points);
@@ -64,7 +68,8 @@ fn has_fallen(points: &[LoadPoint], rule: &RampRule) -> bool {
     last_two.is_some_and(|last| last.iter().all(|point| point.throughput <= fallen))
 }
 
-/// Throughput gained from one point to a deeper one, in percent for each doubling of the load between them.
+/// Throughput gained from one point to a deeper one, in percent for each doubling of the load
+/// between them.
 pub(super) fn gain_per_doubling_percent(from: LoadPoint, to: LoadPoint) -> Option<f64> {
     let doublings = (to.in_flight / from.in_flight).log2();
     if doublings <= 0.0 {

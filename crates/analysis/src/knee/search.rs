@@ -2,11 +2,12 @@
 
 use super::{Curve, LoadPoint, RampRule, Reached, ramp_is_done};
 
-/// A search over loads: doubling until nothing more is gained, then once between the two loads where 95 % of the
-/// highest throughput is reached.
+/// A search over loads: doubling until nothing more is gained, then once between the two loads
+/// where 95 % of the highest throughput is reached.
 ///
-/// It holds no more than its bounds: the next load follows from what was measured, so that a search can be taken up
-/// again where it ended. A range of `r` doublings takes at most `r + 3` measurements.
+/// It holds no more than its bounds: the next load follows from what was measured, so that a search
+/// can be taken up again where it ended. A range of `r` doublings takes at most `r + 3`
+/// measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     least: u32,
@@ -15,7 +16,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// From the least load to the most; zero counts as one, and no range reaches below its own start.
+    /// From the least load to the most; zero counts as one, and no range reaches below its own
+    /// start.
     #[must_use]
     pub fn new(least: u32, most: u32) -> Self {
         let least = least.max(1);
@@ -24,8 +26,9 @@ impl Search {
 
     /// The load to measure next; None when the search is over.
     ///
-    /// `points` are all that this search asked for, in any order, their `in_flight` being the loads this gave. A load whose
-    /// measurement gave nothing usable still counts as measured, when its point is among them.
+    /// `points` are all that this search asked for, in any order, their `in_flight` being the loads
+    /// this gave. A load whose measurement gave nothing usable still counts as measured, when its
+    /// point is among them.
     #[must_use]
     pub fn next(&self, points: &[LoadPoint]) -> Option<u32> {
         let mut ramp = Vec::new();
@@ -59,12 +62,14 @@ fn is_at(point: &LoadPoint, load: u32) -> bool {
     (point.in_flight - f64::from(load)).abs() < 0.5
 }
 
-/// Whether the curve through the points, which has less scatter than they, gains by the last doubling.
+/// Whether the curve through the points, which has less scatter than they, gains by the last
+/// doubling.
 fn still_rises(ramp: &[LoadPoint]) -> bool {
     Curve::new(ramp).is_some_and(|curve| curve.reached() == Reached::NotReached)
 }
 
-/// The middle, on a log scale, of the two measured loads between which the curve reaches its operating load.
+/// The middle, on a log scale, of the two measured loads between which the curve reaches its
+/// operating load.
 fn between(ramp: &[LoadPoint]) -> Option<u32> {
     let curve = Curve::new(ramp)?;
     let operating_load = curve.operating_load(curve.hinge, &curve.throughputs());

@@ -7,25 +7,26 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
     let source =
         if smoothed { "read from the fitted curve at the measured loads" } else { "as measured" };
     let points = format!(
-        "Operating point: the least measured load with at least 95 % of the highest throughput, {source}; N95 is the \
-         least load with that, between the measured ones. \
-         Still rising: 5 % or more for the last doubling of the load. \
-         Retrograde: the deepest point at least 15 % below the middle of the points within 10 % of the highest, and \
-         those past the highest 10 % below it on average."
+        "Operating point: the least measured load with at least 95 % of the highest throughput, \
+         {source}; N95 is the least load with that, between the measured ones. Still rising: 5 % \
+         or more for the last doubling of the load. Retrograde: the deepest point at least 15 % \
+         below the middle of the points within 10 % of the highest, and those past the highest 10 \
+         % below it on average."
     );
     let Some(hinge) = hinge else {
         return format!("{points} No curve was fitted: that takes three points.");
     };
     let curve = format!(
-        "Fitted curve: X(N) = ((aN)^-p + b^-p)^(-1/p), least squares in log X, p = {}, typical error {} %.",
+        "Fitted curve: X(N) = ((aN)^-p + b^-p)^(-1/p), least squares in log X, p = {}, typical \
+         error {} %.",
         number(hinge.sharpness),
         number(100.0 * hinge.error)
     );
     if ceiling_seen {
         let little_knee = number(hinge.little_knee);
         format!(
-            "{points} {curve} Little knee N* = b/a = {little_knee}. Intervals hold 95 % of 200 curves drawn around \
-             this one and fitted again, and at least 5 % either way."
+            "{points} {curve} Little knee N* = b/a = {little_knee}. Intervals hold 95 % of 200 \
+             curves drawn around this one and fitted again, and at least 5 % either way."
         )
     } else {
         format!(
@@ -44,17 +45,17 @@ pub(super) fn explanation(
     let latency = milliseconds(operating_point.latency_ns);
     match reached {
         Reached::Saturated if operating_point.index == shallowest.index => format!(
-            "The least load measured, {load} in flight, already gives the full throughput, at a mean latency of \
-             {latency}: the path, a set rate or a target that serves one I/O at a time is the limit, and more in \
-             flight only makes each I/O wait longer."
+            "The least load measured, {load} in flight, already gives the full throughput, at a \
+             mean latency of {latency}: the path, a set rate or a target that serves one I/O at a \
+             time is the limit, and more in flight only makes each I/O wait longer."
         ),
         Reached::Saturated => format!(
-            "Throughput stops growing at about {load} in flight, at a mean latency of {latency}; more in flight only \
-             makes each I/O wait longer."
+            "Throughput stops growing at about {load} in flight, at a mean latency of {latency}; \
+             more in flight only makes each I/O wait longer."
         ),
         Reached::NotReached => format!(
-            "Throughput was still rising at {} in flight, the deepest load measured, so the limit was not reached: \
-             the capacity is at least what was measured there.",
+            "Throughput was still rising at {} in flight, the deepest load measured, so the limit \
+             was not reached: the capacity is at least what was measured there.",
             number(deepest.in_flight)
         ),
         Reached::Retrograde => {
@@ -62,11 +63,13 @@ pub(super) fn explanation(
                 format!("the mean latency there is {latency}")
             } else {
                 format!(
-                    "{load} in flight already give nearly all of it, at a mean latency of {latency}"
+                    "{load} in flight already give nearly all of it, at a mean latency of \
+                     {latency}"
                 )
             };
             format!(
-                "Throughput is highest at {} in flight and falls beyond it, by {} % at {} in flight; {enough}.",
+                "Throughput is highest at {} in flight and falls beyond it, by {} % at {} in \
+                 flight; {enough}.",
                 number(peak.in_flight),
                 number(100.0 * (1.0 - deepest.throughput / peak.throughput)),
                 number(deepest.in_flight)

@@ -1,7 +1,8 @@
-//! Levels of throughput that follow each other in one run: a cache that fills, credits that run out.
+//! Levels of throughput that follow each other in one run: a cache that fills, credits that run
+//! out.
 //!
-//! A mean over such a run is the mean of nothing that exists. So the levels are told apart, each with its own mean
-//! and interval, and the last one counts.
+//! A mean over such a run is the mean of nothing that exists. So the levels are told apart, each
+//! with its own mean and interval, and the last one counts.
 
 mod split;
 
@@ -33,8 +34,8 @@ pub struct Plateau {
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,
-    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation included; absent where
-    /// the mean is not positive or there are fewer than ten values.
+    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation
+    /// included; absent where the mean is not positive or there are fewer than ten values.
     pub half_width_percent: Option<f64>,
     /// Standard deviation of the single values in percent of the mean; 0 where it cannot be had.
     pub cv_percent: f64,
@@ -53,15 +54,16 @@ pub struct WriteCache {
     pub explanation: String,
 }
 
-/// The levels of a series (completions per second, one value for each `bucket_s` seconds), in their order; one
-/// where nothing changed, none of an empty series.
+/// The levels of a series (completions per second, one value for each `bucket_s` seconds), in their
+/// order; one where nothing changed, none of an empty series.
 ///
-/// A change is a step: the series is cut where two levels fit it best (least squares), in windows of every length
-/// from the whole down to 40 values (as seeded binary segmentation does: S. Kovács and others, 2020). A cut
-/// stands where the levels differ by more than 2.5 times their 95 % intervals taken together, which know about
-/// autocorrelation; where their means and their medians differ by a tenth of the higher; and where at least three
-/// quarters of the difference appear at the cut, which they do not in a slow warm-up. Nothing is drawn at random.
-/// A level lasts ten values or more. Values that are not finite are left out.
+/// A change is a step: the series is cut where two levels fit it best (least squares), in windows
+/// of every length from the whole down to 40 values (as seeded binary segmentation does: S. Kovács
+/// and others, 2020). A cut stands where the levels differ by more than 2.5 times their 95 %
+/// intervals taken together, which know about autocorrelation; where their means and their medians
+/// differ by a tenth of the higher; and where at least three quarters of the difference appear at
+/// the cut, which they do not in a slow warm-up. Nothing is drawn at random. A level lasts ten
+/// values or more. Values that are not finite are left out.
 #[must_use]
 pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
     let kept: Vec<(usize, f64)> =
@@ -86,13 +88,13 @@ pub fn plateaus(series: &[f64], bucket_s: f64) -> Vec<Plateau> {
     bounds.windows(2).filter_map(plateau).collect()
 }
 
-/// Tells the cached phase of a run from its sustained one, where throughput fell from one level to a lower one
-/// that lasted.
+/// Tells the cached phase of a run from its sustained one, where throughput fell from one level to
+/// a lower one that lasted.
 ///
-/// *Fell*: by at least a fifth, and not to nothing, which is a stall. *Lasted*: to the end of the run, at least five
-/// seconds, or an eighth of a run shorter than 40 s. Where several levels lie above the last, the first of them is the
-/// cached one. Where an equally low level lay between high ones, throughput comes and goes, and no cache has ended:
-/// `None`.
+/// *Fell*: by at least a fifth, and not to nothing, which is a stall. *Lasted*: to the end of the
+/// run, at least five seconds, or an eighth of a run shorter than 40 s. Where several levels lie
+/// above the last, the first of them is the cached one. Where an equally low level lay between high
+/// ones, throughput comes and goes, and no cache has ended: `None`.
 #[must_use]
 pub fn write_cache(series: &[f64], bucket_s: f64) -> Option<WriteCache> {
     if !(bucket_s > 0.0 && bucket_s <= LONGEST_BUCKET_S) {

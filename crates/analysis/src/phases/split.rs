@@ -9,8 +9,8 @@ use crate::steady::interval;
 const FEWEST: usize = interval::FEWEST;
 /// The shortest window in which a change is looked for.
 const WINDOW: usize = 4 * FEWEST;
-/// How many times their common 95 % interval two levels have to lie apart. More than once, as the cut is the best
-/// of many.
+/// How many times their common 95 % interval two levels have to lie apart. More than once, as the
+/// cut is the best of many.
 const APART: f64 = 2.5;
 /// The share of the difference that has to appear between the thirds next to the cut.
 const SUDDEN: f64 = 0.75;
@@ -88,7 +88,8 @@ fn clearness(left: &[f64], right: &[f64], least_step: f64) -> Option<f64> {
     (stands && medians().is_some_and(moved)).then_some(clear)
 }
 
-/// Puts each cut where it fits best between its neighbours, and drops those that no longer stand there.
+/// Puts each cut where it fits best between its neighbours, and drops those that no longer stand
+/// there.
 fn settle(values: &[f64], least_step: f64, mut cuts: Vec<usize>) -> Vec<usize> {
     let mut index = 0;
     while index < cuts.len() {

@@ -4,12 +4,13 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use crate::numbers;
 
-/// The counts of batches that are tried; the widest interval counts. Twenty give the steadier estimate, ten the
-/// longer batches, which are less correlated.
+/// The counts of batches that are tried; the widest interval counts. Twenty give the steadier
+/// estimate, ten the longer batches, which are less correlated.
 const BATCHES: [usize; 2] = [20, 10];
 /// Fewer values than this give no interval.
 pub(crate) const FEWEST: usize = 10;
-/// Beyond this lag-1 correlation of the batch means, the correction itself is too uncertain to grow.
+/// Beyond this lag-1 correlation of the batch means, the correction itself is too uncertain to
+/// grow.
 const MOST_CORRELATED: f64 = 0.8;
 
 /// What is known of the mean of a series.
@@ -23,9 +24,9 @@ pub(super) struct Estimate {
     pub drift_noise: f64,
 }
 
-/// The interval by batch means (A. Law, J. Carson, 1979), corrected for the correlation that is left between
-/// them. The noise that a drift is held against is taken about the line fitted by least squares, or the drift
-/// would hide itself. `None` of fewer than ten values.
+/// The interval by batch means (A. Law, J. Carson, 1979), corrected for the correlation that is
+/// left between them. The noise that a drift is held against is taken about the line fitted by
+/// least squares, or the drift would hide itself. `None` of fewer than ten values.
 pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
     let (first, second) = values.split_at(values.len() / 2);
     let drift = numbers::mean(second)? - numbers::mean(first)?;
@@ -39,7 +40,8 @@ pub(crate) fn noise(values: &[f64]) -> Option<f64> {
     noises(values).reduce(f64::max)
 }
 
-/// The same, by the count of batches that gives less: what lies several times this apart is not one level.
+/// The same, by the count of batches that gives less: what lies several times this apart is not one
+/// level.
 pub(crate) fn least_noise(values: &[f64]) -> Option<f64> {
     noises(values).reduce(f64::min)
 }
@@ -57,14 +59,16 @@ fn noise_of_batches(values: &[f64], count: usize) -> Option<f64> {
     Some(t_975(independent - 1.0)? * spread / independent.sqrt()).filter(|width| width.is_finite())
 }
 
-/// The standard deviation that independent values would have to have for the mean to scatter as it does.
+/// The standard deviation that independent values would have to have for the mean to scatter as it
+/// does.
 pub(super) fn effective_stddev(values: &[f64]) -> Option<f64> {
     let count = BATCHES.into_iter().find(|count| *count <= values.len())?;
     let spread = numbers::stddev(&batch_means(values, count)?)?;
     Some(spread * (values.len() as f64 / count as f64).sqrt())
 }
 
-/// Means of `count` consecutive parts of equal length; the values that are over at the beginning are left out.
+/// Means of `count` consecutive parts of equal length; the values that are over at the beginning
+/// are left out.
 fn batch_means(values: &[f64], count: usize) -> Option<Vec<f64>> {
     let length = values.len() / count;
     if length == 0 {

@@ -1,8 +1,9 @@
-//! When a figure is settled: how well the mean of a growing series is known, and when that is enough.
+//! When a figure is settled: how well the mean of a growing series is known, and when that is
+//! enough.
 //!
-//! The steps are those of simulation output analysis: the warm-up is cut (`truncate`), the mean of the rest gets
-//! an interval that knows about autocorrelation (`interval`) and about drift, and a run may end when that
-//! interval is narrow enough at two looks in a row ([`Watch`]).
+//! The steps are those of simulation output analysis: the warm-up is cut (`truncate`), the mean of
+//! the rest gets an interval that knows about autocorrelation (`interval`) and about drift, and a
+//! run may end when that interval is narrow enough at two looks in a row ([`Watch`]).
 
 pub(crate) mod interval;
 mod truncate;
@@ -38,10 +39,11 @@ impl Default for Rule {
 pub struct Steady {
     /// Mean of the series without its warm-up, in the unit of the series; 0 of an empty one.
     pub mean: f64,
-    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and drift included;
-    /// absent of fewer than ten values and where the mean is not positive.
+    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation and
+    /// drift included; absent of fewer than ten values and where the mean is not positive.
     pub half_width_percent: Option<f64>,
-    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going on.
+    /// Whether the interval is as narrow as asked, and neither a warm-up nor a drift is still going
+    /// on.
     pub settled: bool,
     /// Seconds at the beginning that were cut as warm-up.
     pub cut_s: f64,
@@ -55,27 +57,32 @@ pub struct Steady {
     pub explanation: String,
 }
 
-/// The share of the drift from the first to the second half by which the mean may be off: of a straight line.
+/// The share of the drift from the first to the second half by which the mean may be off: of a
+/// straight line.
 const DRIFT: f64 = 0.5;
-/// The same where the drift continues a warm-up that was cut. Of an exponential tail, the mean of T is off by 0.7
-/// of the drift where T is four time constants, by 1.1 where it is two, by 2 where it is one.
+/// The same where the drift continues a warm-up that was cut. Of an exponential tail, the mean of T
+/// is off by 0.7 of the drift where T is four time constants, by 1.1 where it is two, by 2 where it
+/// is one.
 const TAIL_DRIFT: f64 = 1.5;
-/// The share of the interval of that drift that is added to it, or a run would end where noise hides the tail.
+/// The share of the interval of that drift that is added to it, or a run would end where noise
+/// hides the tail.
 const TAIL_NOISE: f64 = 0.2;
 /// Thirty years: what is longer is no length of time.
 const LONGEST_BUCKET_S: f64 = 1e9;
 
-/// Judges a whole series of throughputs (completions per second, one value for each `bucket_s` seconds).
+/// Judges a whole series of throughputs (completions per second, one value for each `bucket_s`
+/// seconds).
 ///
-/// Values that are not finite are taken for missing intervals and left out. With a `bucket_s` that is no length of
-/// time, or of a series in which nothing completed, nothing is ever settled.
+/// Values that are not finite are taken for missing intervals and left out. With a `bucket_s` that
+/// is no length of time, or of a series in which nothing completed, nothing is ever settled.
 #[must_use]
 pub fn judge(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     let values = finite(series);
     conclude(&values, truncate::warm_up(&values), bucket_s, precision_percent)
 }
 
-/// The same of a series whose mean is taken over all of it: nothing is cut, and what is still warm-up is drift.
+/// The same of a series whose mean is taken over all of it: nothing is cut, and what is still
+/// warm-up is drift.
 #[must_use]
 pub fn judge_whole(series: &[f64], bucket_s: f64, precision_percent: f64) -> Steady {
     let whole = truncate::Cut { values: 0, still_going: false };

@@ -8,9 +8,9 @@ use super::interval;
 const BATCH: usize = 5;
 /// The largest share of the batches that may be cut.
 const MOST: [usize; 2] = [3, 5];
-/// How far the cut part must lie from the rest, in standard errors: a warm-up that cannot be told from noise is
-/// none, and cutting it would cost data and bias the mean. More than the 2 of a single test, as the place was
-/// chosen for being the most different of many.
+/// How far the cut part must lie from the rest, in standard errors: a warm-up that cannot be told
+/// from noise is none, and cutting it would cost data and bias the mean. More than the 2 of a
+/// single test, as the place was chosen for being the most different of many.
 const SIGNIFICANT: f64 = 4.0;
 
 /// Where the warm-up ends.
@@ -22,9 +22,10 @@ pub(super) struct Cut {
     pub still_going: bool,
 }
 
-/// Finds the warm-up by MSER-5: of all cuts up to three fifths of the series, the one that minimises the squared standard error
-/// of the mean of the rest, in batches of five (K. White, M. Cobb, S. Spratt, "A comparison of five steady-state
-/// truncation heuristics for simulation", 2000). Only what differs clearly from the rest is cut.
+/// Finds the warm-up by MSER-5: of all cuts up to three fifths of the series, the one that
+/// minimises the squared standard error of the mean of the rest, in batches of five (K. White, M.
+/// Cobb, S. Spratt, "A comparison of five steady-state truncation heuristics for simulation",
+/// 2000). Only what differs clearly from the rest is cut.
 pub(super) fn warm_up(values: &[f64]) -> Cut {
     let (batches, _) = values.as_chunks::<BATCH>();
     let batches: Vec<f64> = batches.iter().filter_map(|batch| numbers::mean(batch)).collect();
@@ -42,7 +43,8 @@ pub(super) fn warm_up(values: &[f64]) -> Cut {
 fn best_cut(batches: &[f64], last: usize) -> Option<usize> {
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
     let mut best: Option<(f64, usize)> = None;
-    // From the end, so that every suffix costs one step. Shifted by the mean: squares of large values cancel badly.
+    // From the end, so that every suffix costs one step. Shifted by the mean: squares of large
+    // values cancel badly.
     let shift = numbers::mean(batches)?;
     for (index, value) in batches.iter().enumerate().rev() {
         let value = value - shift;

@@ -2,8 +2,9 @@
 
 use super::{Rule, Steady, judge};
 
-/// Each look is this much later than the one before. Looking all the time would end a run at its luckiest moment
-/// (Y. Chow, H. Robbins, 1965, on sequential intervals; the cure is few looks and a second one that agrees).
+/// Each look is this much later than the one before. Looking all the time would end a run at its
+/// luckiest moment (Y. Chow, H. Robbins, 1965, on sequential intervals; the cure is few looks and a
+/// second one that agrees).
 const LATER: f64 = 1.15;
 /// Looks in a row that have to find it settled.
 const AGREE: u32 = 2;
@@ -27,11 +28,13 @@ impl Watch {
         Self { rule, bucket_s, series: Vec::new(), next_s, settled_looks: 0 }
     }
 
-    /// Takes the next value (completions per second). True when the series was settled at two looks in a row and
-    /// nothing forbids an end; the caller ends the run then, and at `at_most_s` in any case.
+    /// Takes the next value (completions per second). True when the series was settled at two looks
+    /// in a row and nothing forbids an end; the caller ends the run then, and at `at_most_s` in any
+    /// case.
     ///
-    /// `may_stop` is false while something else forbids an end, as long as a write has not exceeded the caches that may be there: no
-    /// statistic foresees a cliff. A value that is not finite counts as time that passed without one.
+    /// `may_stop` is false while something else forbids an end, as long as a write has not exceeded
+    /// the caches that may be there: no statistic foresees a cliff. A value that is not finite
+    /// counts as time that passed without one.
     pub fn push(&mut self, value: f64, may_stop: bool) -> bool {
         self.series.push(value);
         let seconds = self.series.len() as f64 * self.bucket_s;

@@ -65,8 +65,8 @@ pub struct Limits {
     pub acceptable_ns: u64,
     /// Which latency is judged.
     pub statistic: Statistic,
-    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit costs one grade: one I/O
-    /// in a hundred then stalls its user, which a mean hides.
+    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit
+    /// costs one grade: one I/O in a hundred then stalls its user, which a mean hides.
     pub tail_factor: u32,
     /// Where the limits come from.
     pub source: String,
@@ -75,8 +75,9 @@ pub struct Limits {
 const MS: u64 = 1_000_000;
 
 impl Limits {
-    /// The limits of *Predeployment I/O Best Practices* (Ruthruff, Microsoft, 2007): log 1-5 ms, 1 ms with a write
-    /// cache; OLTP data 4-20 ms, ideally no more than 10; DSS data no more than 30 ms.
+    /// The limits of *Predeployment I/O Best Practices* (Ruthruff, Microsoft, 2007): log 1-5 ms, 1
+    /// ms with a write cache; OLTP data 4-20 ms, ideally no more than 10; DSS data no more than 30
+    /// ms.
     ///
     /// | role | excellent | ideal | acceptable |
     /// |---|---|---|---|
@@ -84,8 +85,9 @@ impl Limits {
     /// | OLTP data | 4 ms | 10 ms | 20 ms |
     /// | DSS data | *6 ms* | *15 ms* | 30 ms |
     ///
-    /// Only for OLTP data does the document give all three. What it leaves open (in italics) is filled in with the
-    /// OLTP proportions: ideal is half of acceptable, and excellent four tenths of ideal.
+    /// Only for OLTP data does the document give all three. What it leaves open (in italics) is
+    /// filled in with the OLTP proportions: ideal is half of acceptable, and excellent four tenths
+    /// of ideal.
     #[must_use]
     pub fn of(role: Role) -> Self {
         let document = "Ruthruff, Predeployment I/O Best Practices, Microsoft 2007";
@@ -118,7 +120,8 @@ impl Limits {
         }
     }
 
-    /// Whether the limits rise from excellent to acceptable and none is zero; nothing is judged by others.
+    /// Whether the limits rise from excellent to acceptable and none is zero; nothing is judged by
+    /// others.
     #[must_use]
     pub fn are_ordered(&self) -> bool {
         self.excellent_ns > 0

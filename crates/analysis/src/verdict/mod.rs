@@ -1,4 +1,5 @@
-//! Is the storage fast enough for this part of a database? Latency limits and what was measured, in words.
+//! Is the storage fast enough for this part of a database? Latency limits and what was measured, in
+//! words.
 //!
 //! A verdict is about the load that was measured, with its file size, and no more than that.
 
@@ -36,7 +37,8 @@ pub struct Evidence {
     pub seconds: f64,
     /// Bytes written in it.
     pub written_bytes: u64,
-    /// Levels of throughput that differed, in this measurement or between it and others of the same load.
+    /// Levels of throughput that differed, in this measurement or between it and others of the same
+    /// load.
     pub level_changes: Vec<String>,
 }
 
@@ -111,7 +113,8 @@ pub fn judge(limits: &Limits, evidence: &[Evidence]) -> Verdict {
     let headline = match worst {
         Some(worst) => worst.headline(limits),
         None if !ordered => format!(
-            "{}: not judged. The limits must be above zero and rise from excellent over ideal to acceptable.",
+            "{}: not judged. The limits must be above zero and rise from excellent over ideal to \
+             acceptable.",
             limits.role.title()
         ),
         None => format!("{}: not judged. Nothing suitable was measured.", limits.role.title()),
@@ -181,7 +184,8 @@ impl<'a> Judged<'a> {
             None => String::new(),
         };
         format!(
-            "{}: {}. The {} of {} was {} at {} in flight on {}; ideal is up to {}, acceptable up to {}.{tail}",
+            "{}: {}. The {} of {} was {} at {} in flight on {}; ideal is up to {}, acceptable up \
+             to {}.{tail}",
             limits.role.title(),
             self.grade.word(),
             limits.statistic.name(),
@@ -203,7 +207,8 @@ impl<'a> Judged<'a> {
         let tail = if self.long_tail {
             let factor = limits.tail_factor;
             format!(
-                ", one grade lower for a 99th percentile beyond {factor} times the acceptable limit"
+                ", one grade lower for a 99th percentile beyond {factor} times the acceptable \
+                 limit"
             )
         } else {
             String::new()

@@ -55,8 +55,8 @@ impl Extent {
             "`iosonde run --seconds 3600`"
         };
         format!(
-            "Measured for {seconds} s per load: burst credits that last longer{cache} or later garbage collection would \
-             not show. To see the sustained level, use {longer}."
+            "Measured for {seconds} s per load: burst credits that last longer{cache} or later \
+             garbage collection would not show. To see the sustained level, use {longer}."
         )
     }
 }

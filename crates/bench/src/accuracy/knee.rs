@@ -1,4 +1,5 @@
-//! Saturation points of simulated devices whose truth is known, found by the experiment of `iosonde knee`.
+//! Saturation points of simulated devices whose truth is known, found by the experiment of
+//! `iosonde knee`.
 
 use std::sync::atomic::AtomicBool;
 
@@ -242,11 +243,13 @@ pub(super) fn run() -> Result<String, Error> {
         "measurements: median, most",
     ];
     Ok(format!(
-        "{SEEDS} simulated devices of each kind, of a size that the seed decides, through the experiment of `iosonde knee` \
-         from 1 to {MOST} in flight. Service times of {} ms differ by {NOISE_PERCENT} % from one measurement to the next \
-         (standard deviation), which no measurement can know of itself, and by 10 % from I/O to I/O (none on a link). N95 is that of the loads up to \
-         {MOST}. *Interval holds*: share of the devices whose 95 % interval holds the truth; it is less where the fitted \
-         curve is not quite the device's (random channels, a peak). Measurements are those of the search.\n\n{}",
+        "{SEEDS} simulated devices of each kind, of a size that the seed decides, through the \
+         experiment of `iosonde knee` from 1 to {MOST} in flight. Service times of {} ms differ \
+         by {NOISE_PERCENT} % from one measurement to the next (standard deviation), which no \
+         measurement can know of itself, and by 10 % from I/O to I/O (none on a link). N95 is \
+         that of the loads up to {MOST}. *Interval holds*: share of the devices whose 95 % \
+         interval holds the truth; it is less where the fitted curve is not quite the device's \
+         (random channels, a peak). Measurements are those of the search.\n\n{}",
         SERVICE_NS / 1_000_000,
         table(&heads, &rows)
     ))

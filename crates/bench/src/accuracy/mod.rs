@@ -24,8 +24,8 @@ struct Section {
     name: &'static str,
     /// Its heading.
     title: &'static str,
-    /// Does the work and gives what stands below the heading. A section that needs what this host lacks says so
-    /// in its text; an error leaves the page as it was.
+    /// Does the work and gives what stands below the heading. A section that needs what this host
+    /// lacks says so in its text; an error leaves the page as it was.
     run: fn() -> Result<String, Error>,
 }
 

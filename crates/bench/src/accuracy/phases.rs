@@ -51,8 +51,9 @@ fn fall(make: Make, fall_percent: f64, seed: u64) -> Option<WriteCache> {
 /// The section.
 pub(super) fn run() -> Result<String, Error> {
     let mut text = format!(
-        "`analysis::phases` on {SEEDS} seeds of each series; one value for each {BUCKET_S} s. A false alarm is a \
-         step where there is none; of those, the last column counts the ones taken for the end of a cache.\n\n"
+        "`analysis::phases` on {SEEDS} seeds of each series; one value for each {BUCKET_S} s. A \
+         false alarm is a step where there is none; of those, the last column counts the ones \
+         taken for the end of a cache.\n\n"
     );
     let rows: Vec<Vec<String>> = LEVEL
         .iter()
@@ -68,8 +69,9 @@ pub(super) fn run() -> Result<String, Error> {
     writeln!(text, "{}", table(&head, &rows))?;
     writeln!(
         text,
-        "The same noise with a fall to 100 after {FALL_S} s of {RUN_S} s. *Holds*: the interval of the sustained \
-         level holds the truth. *Late*: median of the moment found less the true one.\n"
+        "The same noise with a fall to 100 after {FALL_S} s of {RUN_S} s. *Holds*: the interval \
+         of the sustained level holds the truth. *Late*: median of the moment found less the true \
+         one.\n"
     )?;
     let mut rows = Vec::new();
     for (name, make) in [LEVEL[0], LEVEL[1], LEVEL[4], LEVEL[5]] {

@@ -1,4 +1,5 @@
-//! The stopping rule on seven kinds of series whose true mean is known, beside two rules that are in use.
+//! The stopping rule on seven kinds of series whose true mean is known, beside two rules that are
+//! in use.
 
 use std::fmt::Write as _;
 
@@ -231,8 +232,9 @@ mod tests {
         }
     }
 
-    /// The figures that the rule has to reach: longest run, largest bias, share within the precision, share of intervals
-    /// that hold the truth. They are held on few seeds, so a little below what the page shows of many.
+    /// The figures that the rule has to reach: longest run, largest bias, share within the
+    /// precision, share of intervals that hold the truth. They are held on few seeds, so a little
+    /// below what the page shows of many.
     #[test]
     fn the_rule_is_short_right_and_knows_how_right() {
         for (name, precision, seconds, bias, within, covered) in [

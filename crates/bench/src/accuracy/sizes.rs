@@ -132,7 +132,8 @@ fn trials(kind: &Kind, seeds: u64) -> Result<Vec<Trial>, Error> {
     (0..seeds).map(trial).collect()
 }
 
-/// Where an eye sees the curve bend: the last size before the mean latency is 20 % above that of the smallest.
+/// Where an eye sees the curve bend: the last size before the mean latency is 20 % above that of
+/// the smallest.
 fn first_rise(sizes: &Sizes) -> Option<f64> {
     let flat = sizes.curve.first()?.mean_latency_ns?;
     let rises = |r: &results::SizeResult| r.mean_latency_ns.is_some_and(|l| l > 1.2 * flat);
@@ -203,10 +204,11 @@ pub(super) fn run() -> Result<String, Error> {
         quiet.push(format!("{:.0} %", quiet_percent(kind, SEEDS)?));
     }
     Ok(format!(
-        "`iosonde sizes` on simulated devices: eight servers, misses of 4 ms, sizes from 256 MiB to 8 GiB in doublings, \
-         about {} I/Os beyond the cache at each, caches from {} to {} MiB. *By eye* is the last size before the mean \
-         latency has risen by 20 %.\n\n{}\nOn {SEEDS} devices without a cache each, none was found on {} of those with \
-         constant and {} of those with exponential service times.\n",
+        "`iosonde sizes` on simulated devices: eight servers, misses of 4 ms, sizes from 256 MiB \
+         to 8 GiB in doublings, about {} I/Os beyond the cache at each, caches from {} to {} MiB. \
+         *By eye* is the last size before the mean latency has risen by 20 %.\n\n{}\nOn {SEEDS} \
+         devices without a cache each, none was found on {} of those with constant and {} of \
+         those with exponential service times.\n",
         SECONDS * 1000.0,
         CACHE_MIB.0,
         CACHE_MIB.1,
@@ -220,7 +222,8 @@ pub(super) fn run() -> Result<String, Error> {
 mod tests {
     use super::*;
 
-    /// The figure to reach: within one size step; here with the few percent that the share of fast I/Os gives.
+    /// The figure to reach: within one size step; here with the few percent that the share of fast
+    /// I/Os gives.
     #[test]
     fn caches_are_found_within_one_size_step() {
         for kind in &KINDS[..4] {

@@ -26,7 +26,8 @@ fn ms(value: u64) -> Nanoseconds {
     Nanoseconds(value * 1_000_000)
 }
 
-/// Devices as slow as arrays of disks are: the full matrix of a faster one takes the simulation hours.
+/// Devices as slow as arrays of disks are: the full matrix of a faster one takes the simulation
+/// hours.
 fn devices() -> Vec<(&'static str, SimDevice)> {
     let array = SimDevice {
         servers: 24,
@@ -94,8 +95,8 @@ fn adaptive(device: &SimDevice, seed: u64) -> Result<Experiment<Sweep>, Error> {
     conduct(Plan { adaptive: true, precision, ..plan })
 }
 
-/// Errors of the best of each load, and of each cell that was inferred, in percent; and how many of the best are in
-/// their interval.
+/// Errors of the best of each load, and of each cell that was inferred, in percent; and how many of
+/// the best are in their interval.
 struct Errors {
     best: Vec<f64>,
     cells: Vec<f64>,
@@ -179,9 +180,10 @@ pub(super) fn run() -> Result<String, Error> {
         "inferred cells: 95 % within",
     ];
     Ok(format!(
-        "`iosonde sweep --preset grove-rasmussen --adaptive` on simulated devices whose speed differs by 5 % from one \
-         measurement to the next, {SEEDS} sweeps of each, beside the full matrix of 576 cells of the same device without \
-         noise. There are 24 loads: random and sequential, read and write, six block sizes.\n\n{}",
+        "`iosonde sweep --preset grove-rasmussen --adaptive` on simulated devices whose speed \
+         differs by 5 % from one measurement to the next, {SEEDS} sweeps of each, beside the full \
+         matrix of 576 cells of the same device without noise. There are 24 loads: random and \
+         sequential, read and write, six block sizes.\n\n{}",
         table(&head, &rows)
     ))
 }

@@ -1,4 +1,5 @@
-//! What inputs are made from: the committed files of the crates' tests, and small ones of our own for what has none.
+//! What inputs are made from: the committed files of the crates' tests, and small ones of our own
+//! for what has none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +16,105 @@ use crate::linux::Error;
 pub(super) const READ_AT: &str = "2026-11-23T12:00:00Z";
 
 pub(super) const JOBS: [&str; 3] = [
-    "[global]\nfilename=/data/f\nsize=1g\nruntime=60s\ntime_based\nioengine=libaio\ndirect=1\n[reads]\nrw=randread\nbs=8k\niodepth=32\nnumjobs=4\n[writes]\nstonewall\nrw=write\nbs=64k\nrate_iops=500\n",
-    "; a comment\n[global]\nsize=10%\nbssplit=4k/60:8k/30:64k/10,8k/100\nrwmixread=70\nrandom_distribution=zipf:1.2\nthinktime=10ms\n[mix]\nfilename=/dev/sdz:/dev/sdy\nrw=randrw\nruntime=1h\nramp_time=30\nfsync=32\n[log]\nfilename=/log/f\nrw=write\nbs=4k\nsync=1\nrate=10m,5m\n",
-    "[job]\ndirectory=/mnt\nfilesize=1m\nnrfiles=4\nrw=randread\nbs=512\nblockalign=4k\nzonesize=256k\nzoneskip=1m\noffset=1m\nio_size=2g\nlatency_target=5ms\n",
+    "[global]\n\
+        filename=/data/f\n\
+        size=1g\n\
+        runtime=60s\n\
+        time_based\n\
+        ioengine=libaio\n\
+        direct=1\n\
+        [reads]\n\
+        rw=randread\n\
+        bs=8k\n\
+        iodepth=32\n\
+        numjobs=4\n\
+        [writes]\n\
+        stonewall\n\
+        rw=write\n\
+        bs=64k\n\
+        rate_iops=500\n",
+    "; a comment\n\
+        [global]\n\
+        size=10%\n\
+        bssplit=4k/60:8k/30:64k/10,8k/100\n\
+        rwmixread=70\n\
+        random_distribution=zipf:1.2\n\
+        thinktime=10ms\n\
+        [mix]\n\
+        filename=/dev/sdz:/dev/sdy\n\
+        rw=randrw\n\
+        runtime=1h\n\
+        ramp_time=30\n\
+        fsync=32\n\
+        [log]\n\
+        filename=/log/f\n\
+        rw=write\n\
+        bs=4k\n\
+        sync=1\n\
+        rate=10m,5m\n",
+    "[job]\n\
+        directory=/mnt\n\
+        filesize=1m\n\
+        nrfiles=4\n\
+        rw=randread\n\
+        bs=512\n\
+        blockalign=4k\n\
+        zonesize=256k\n\
+        zoneskip=1m\n\
+        offset=1m\n\
+        io_size=2g\n\
+        latency_target=5ms\n",
 ];
 
 pub(super) const WORKLOADS: [&str; 3] = [
-    "seconds = 60\n[[targets]]\npath = \"/data\"\nsize_bytes = \"16G\"\n[[targets]]\npath = \"/log\"\nsize_bytes = \"2G\"\n[[streams]]\nname = \"data\"\ntargets = [0]\ndepth = 32\nwrite_percent = 30\n[[streams]]\nname = \"log\"\ntargets = [1]\npattern = \"sequential\"\nblocks = [{ bytes = \"4K\", weight = 9 }, { bytes = \"60K\", weight = 1 }]\nwrite_percent = 100\ndurable = true\n",
-    "seconds = 2\nwarmup_seconds = 0\nengine = \"sim\"\n[sim]\nservers = 8\nread_ns = \"100us\"\ncache = { kind = \"lru\", size_bytes = \"700M\", hit_ns = \"200us\" }\n[[targets]]\npath = \"sim\"\nsize_bytes = \"1G\"\n[[streams]]\nname = \"open\"\nrate = { limit = { iops = 5000 }, arrival = \"poisson\" }\n",
+    "seconds = 60\n\
+        [[targets]]\n\
+        path = \"/data\"\n\
+        size_bytes = \"16G\"\n\
+        [[targets]]\n\
+        path = \"/log\"\n\
+        size_bytes = \"2G\"\n\
+        [[streams]]\n\
+        name = \"data\"\n\
+        targets = [0]\n\
+        depth = 32\n\
+        write_percent = 30\n\
+        [[streams]]\n\
+        name = \"log\"\n\
+        targets = [1]\n\
+        pattern = \"sequential\"\n\
+        blocks = [{ bytes = \"4K\", weight = 9 }, { bytes = \"60K\", weight = 1 }]\n\
+        write_percent = 100\n\
+        durable = true\n",
+    "seconds = 2\n\
+        warmup_seconds = 0\n\
+        engine = \"sim\"\n\
+        [sim]\n\
+        servers = 8\n\
+        read_ns = \"100us\"\n\
+        cache = { kind = \"lru\", size_bytes = \"700M\", hit_ns = \"200us\" }\n\
+        [[targets]]\n\
+        path = \"sim\"\n\
+        size_bytes = \"1G\"\n\
+        [[streams]]\n\
+        name = \"open\"\n\
+        rate = { limit = { iops = 5000 }, arrival = \"poisson\" }\n",
     "[[targets]]\npath = \"/d\"\n",
 ];
 
 pub(super) const BATCHES: [&str; 2] = [
-    "@echo off\nset DRIVE=E\nset N=32\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -kR -frandom -b8 -t4 -o%N% -s60 -LS %DRIVE%:\\test.dat >> log.txt\nrem next\nsqlio -kW -fsequential ^\n -b64 -t2 -BH -Fparam.txt >> log.txt\ntimeout /T 60\nexit /b\n",
-    "call sqlio -kW -s10 -frandom -o8 -b8 -LS -Fparam.txt\r\nsqlio -o4 -kR f.dat 2>&1 > out.txt\r\n",
+    "@echo off\n\
+        set DRIVE=E\n\
+        set N=32\n\
+        echo ComputerName: %COMPUTERNAME% > log.txt\n\
+        sqlio -kR -frandom -b8 -t4 -o%N% -s60 -LS %DRIVE%:\\test.dat >> log.txt\n\
+        rem next\n\
+        sqlio -kW -fsequential ^\n\
+        \x20-b64 -t2 -BH -Fparam.txt >> log.txt\n\
+        timeout /T 60\n\
+        exit /b\n",
+    "call sqlio -kW -s10 -frandom -o8 -b8 -LS -Fparam.txt\r\n\
+        sqlio -o4 -kR f.dat 2>&1 > out.txt\r\n",
 ];
 
 pub(super) const PARAMETERS: [&str; 2] =
@@ -46,22 +132,65 @@ pub(super) const SQLIOSIM_COMMANDS: [&str; 2] = [
 ];
 
 pub(super) const PLANS: [&str; 2] = [
-    "seconds = 3600\npage_bytes = \"16K\"\nthreads = 4\nhardening = \"flush\"\n[random]\nusers = 32\nupdate_percent = 50\nchain_pages = [50, 100]\n[throttle]\ntarget_ns = \"100ms\"\nbursts = true\n[log]\nblock_bytes = 4096\npage_images = true\n",
-    "cycles = 0\ndoublewrite_pages = 128\n[tables]\nusers = 4\ntable_pages = 16384\n[resizing]\nsteps = [1, 20]\npause_min_ns = \"2s\"\n",
+    "seconds = 3600\n\
+        page_bytes = \"16K\"\n\
+        threads = 4\n\
+        hardening = \"flush\"\n\
+        [random]\n\
+        users = 32\n\
+        update_percent = 50\n\
+        chain_pages = [50, 100]\n\
+        [throttle]\n\
+        target_ns = \"100ms\"\n\
+        bursts = true\n\
+        [log]\n\
+        block_bytes = 4096\n\
+        page_images = true\n",
+    "cycles = 0\n\
+        doublewrite_pages = 128\n\
+        [tables]\n\
+        users = 4\n\
+        table_pages = 16384\n\
+        [resizing]\n\
+        steps = [1, 20]\n\
+        pause_min_ns = \"2s\"\n",
 ];
 
-pub(super) const CLAIMS: [&str; 1] = [
-    "[[claim]]\nname = \"the vendor\"\nblock = \"8K\"\npattern = \"random\"\nwrite = 0\nexpect = \"iops >= 8000\"\n[[claim]]\nload = \"log_write_4k\"\nin_flight = 1\nexpect = [\"latency_mean <= 1ms\", \"latency_p99 <= 5ms\"]\n",
-];
+pub(super) const CLAIMS: [&str; 1] = ["[[claim]]\n\
+        name = \"the vendor\"\n\
+        block = \"8K\"\n\
+        pattern = \"random\"\n\
+        write = 0\n\
+        expect = \"iops >= 8000\"\n\
+        [[claim]]\n\
+        load = \"log_write_4k\"\n\
+        in_flight = 1\n\
+        expect = [\"latency_mean <= 1ms\", \"latency_p99 <= 5ms\"]\n"];
 
-pub(super) const LIMITS: [&str; 1] = [
-    "[[limits]]\nrole = \"log\"\nexcellent_ns = 1000000\nideal_ns = 5000000\nacceptable_ns = 15000000\n",
-];
+pub(super) const LIMITS: [&str; 1] = ["[[limits]]\n\
+        role = \"log\"\n\
+        excellent_ns = 1000000\n\
+        ideal_ns = 5000000\n\
+        acceptable_ns = 15000000\n"];
 
 /// Values as they stand behind flags, a line for each.
-pub(super) const VALUES: [&str; 1] = [
-    "64K\n1.5G\n100ms\n2h\n8K:70,64K:30\nhot:20/80\nzipf:1.2\n0-3,8\n5ms@p99\n10GbE\nE=/mnt/e\niops >= 8000\nread await > 5ms for 10s\npostgres://user:secret@[::1]:5432/shop?sslmode=require\nmysql://user@localhost/shop\nsqlserver://sa@host:1433\n2026-11-23T12:00:00Z\n",
-];
+pub(super) const VALUES: [&str; 1] = ["64K\n\
+        1.5G\n\
+        100ms\n\
+        2h\n\
+        8K:70,64K:30\n\
+        hot:20/80\n\
+        zipf:1.2\n\
+        0-3,8\n\
+        5ms@p99\n\
+        10GbE\n\
+        E=/mnt/e\n\
+        iops >= 8000\n\
+        read await > 5ms for 10s\n\
+        postgres://user:secret@[::1]:5432/shop?sslmode=require\n\
+        mysql://user@localhost/shop\n\
+        sqlserver://sa@host:1433\n\
+        2026-11-23T12:00:00Z\n"];
 
 pub(super) const SERIES: [&str; 2] = [
     "Time,Reads/s,Writes/s\n2026-11-23 12:00:00,100,20\n2026-11-23 12:00:01,110,25\n",
@@ -141,7 +270,8 @@ pub(super) fn foreign() -> Result<Vec<Vec<u8>>, Error> {
     Ok(all)
 }
 
-/// Documents: those of other tools' results, and short ones of our own of every kind that virtual time gives.
+/// Documents: those of other tools' results, and short ones of our own of every kind that virtual
+/// time gives.
 pub(super) fn documents() -> Result<Vec<Document>, Error> {
     let mut documents = Vec::new();
     for bytes in foreign()? {

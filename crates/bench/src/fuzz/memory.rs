@@ -1,10 +1,12 @@
-//! Counts the memory that one input takes. Only the fuzzing worker switches the counting on; the other benchmarks pay one load per call.
+//! Counts the memory that one input takes. Only the fuzzing worker switches the counting on; the
+//! other benchmarks pay one load per call.
 #![expect(unsafe_code, reason = "an allocator that counts is unsafe to write")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// Beyond this much at once, allocation fails, which aborts the worker before it can harm the machine.
+/// Beyond this much at once, allocation fails, which aborts the worker before it can harm the
+/// machine.
 const BYTES_MAX: i64 = 2 << 30;
 
 static COUNTS: AtomicBool = AtomicBool::new(false);
@@ -34,7 +36,8 @@ fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX / 2)
 }
 
-// SAFETY: everything is passed on to the system's allocator as it came, or refused, which an allocator may do.
+// SAFETY: everything is passed on to the system's allocator as it came, or refused, which an
+// allocator may do.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !add(signed(layout.size())) {

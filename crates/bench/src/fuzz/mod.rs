@@ -1,7 +1,9 @@
-//! Fuzzing by mutation: changed fixtures of every kind of input go to the readers of the program, for some minutes.
+//! Fuzzing by mutation: changed fixtures of every kind of input go to the readers of the program,
+//! for some minutes.
 //!
-//! This process starts another that reads them (`worker`), so that an abort, a stack that overflows or a reader that never returns ends
-//! that one alone. Seeds follow each other from `--seed`, and each makes one input, so whatever is found can be made again.
+//! This process starts another that reads them (`worker`), so that an abort, a stack that overflows
+//! or a reader that never returns ends that one alone. Seeds follow each other from `--seed`, and
+//! each makes one input, so whatever is found can be made again.
 
 mod fixtures;
 mod kinds;
@@ -25,7 +27,8 @@ use worker::Case;
 
 /// The memory that one input may take.
 const BYTES_MAX: u64 = 256 << 20;
-/// The time that one input may take on the wall. Inputs of a second have taken forty on a machine with much other work.
+/// The time that one input may take on the wall. Inputs of a second have taken forty on a machine
+/// with much other work.
 const HANG: Duration = Duration::from_secs(300);
 /// After so many findings there is enough to mend.
 const FINDINGS_MAX: usize = 20;
@@ -45,7 +48,8 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "KIND:SEED", conflicts_with = "minutes")]
     reproduce: Option<Case>,
 
-    /// Where inputs are saved that fail [default: `iosonde-fuzz` in the system's temporary directory]
+    /// Where inputs are saved that fail [default: `iosonde-fuzz` in the system's temporary
+    /// directory]
     #[arg(long, value_name = "DIRECTORY")]
     save: Option<PathBuf>,
 
@@ -305,7 +309,8 @@ mod tests {
         }
     }
 
-    /// What the fixtures are must be read, or their changes would test nothing but what refuses them.
+    /// What the fixtures are must be read, or their changes would test nothing but what refuses
+    /// them.
     #[test]
     fn every_kind_has_fixtures_and_every_seed_one_input() {
         let made = || {

@@ -1,4 +1,5 @@
-//! The process that reads inputs, one after the other, and may die of one: it says before each which it is.
+//! The process that reads inputs, one after the other, and may die of one: it says before each
+//! which it is.
 
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};

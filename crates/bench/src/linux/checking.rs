@@ -1,4 +1,5 @@
-//! What checking costs: verified I/O beside the same I/O that nobody looks at, and beside fio's verification.
+//! What checking costs: verified I/O beside the same I/O that nobody looks at, and beside fio's
+//! verification.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -16,9 +17,11 @@ pub(super) const HEADING: &str = "## What checking costs";
 const IOPS_LEAST: f64 = 0.9;
 /// Of fio's user CPU for each verified I/O, ours is at most so much.
 const CPU_MOST: f64 = 0.5;
-/// The short run that is subtracted, so that neither the start nor the first writing of all pages counts.
+/// The short run that is subtracted, so that neither the start nor the first writing of all pages
+/// counts.
 const SHORT_SECONDS: f64 = 1.0;
-/// The kernel looks some hundred times a second what a program does, so user CPU is known well only of long runs.
+/// The kernel looks some hundred times a second what a program does, so user CPU is known well only
+/// of long runs.
 const SECONDS_LEAST: f64 = 10.0;
 const SIZE: &str = "512M";
 const DEPTH: u32 = 32;
@@ -41,8 +44,8 @@ impl Figures {
         self.user_s += long.user_s - short.user_s;
     }
 
-    /// Microseconds of user CPU for each I/O; none where there was no I/O. Of one turn it would be a guess from some hundred samples, and the
-    /// median of such guesses is another.
+    /// Microseconds of user CPU for each I/O; none where there was no I/O. Of one turn it would be
+    /// a guess from some hundred samples, and the median of such guesses is another.
     fn user_us(&self) -> Option<f64> {
         (self.ios > 0.0).then(|| self.user_s * 1e6 / self.ios)
     }
@@ -106,15 +109,19 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
         rows.push(row.0);
     }
     let text = format!(
-        "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} CPUs ({{CPU}}), {{DATE}}. Verified: `iosonde validate \
-         --workload random`, which makes every page that it writes and checks every page that it reads; unverified: the same with `iosonde run`; \
-         {}: the same with its verification (`--verify=crc32c`: every block has a header and a checksum when it is written, and is checked when it \
-         is read). Of a job that reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros without a complaint. So half and half \
-         is `--rw=randwrite --verify_backlog=32`, which checks what it reads back, and for other shares there is no figure. \
-         Programs run in turns, {} times for {seconds} s; IOPS are medians and their ratios medians of those of each turn; user CPU, \
-         which the kernel samples, is that of all turns together. Of each run a shorter one of {SHORT_SECONDS} s is subtracted, so that neither \
-         start nor the first writing counts. Wanted: at least {IOPS_LEAST} of the IOPS and \
-         at most {CPU_MOST} of fio's user CPU in each row.\n\n{}",
+        "Random I/O of 8 KiB with {DEPTH} in flight, direct, on {SIZE} of {disk}, on {{CPUS}} \
+         CPUs ({{CPU}}), {{DATE}}. Verified: `iosonde validate --workload random`, which makes \
+         every page that it writes and checks every page that it reads; unverified: the same with \
+         `iosonde run`; {}: the same with its verification (`--verify=crc32c`: every block has a \
+         header and a checksum when it is written, and is checked when it is read). Of a job that \
+         reads and writes (`--rw=randrw`), fio checks no read: it reads a file of zeros without a \
+         complaint. So half and half is `--rw=randwrite --verify_backlog=32`, which checks what \
+         it reads back, and for other shares there is no figure. Programs run in turns, {} times \
+         for {seconds} s; IOPS are medians and their ratios medians of those of each turn; user \
+         CPU, which the kernel samples, is that of all turns together. Of each run a shorter one \
+         of {SHORT_SECONDS} s is subtracted, so that neither start nor the first writing counts. \
+         Wanted: at least {IOPS_LEAST} of the IOPS and at most {CPU_MOST} of fio's user CPU in \
+         each row.\n\n{}",
         fio.as_deref().unwrap_or("fio (not installed)"),
         arguments.rounds,
         table(&HEAD.map(str::to_owned), &rows)
@@ -124,8 +131,8 @@ pub(super) fn run(iosonde: &Path, arguments: &PeersArgs) -> Result<(String, bool
 
 /// A row, and whether its limits hold.
 ///
-/// Ratios of IOPS are medians of those of each turn: what a turn's programs have in common, as a neighbour on the machine, is in none of
-/// them.
+/// Ratios of IOPS are medians of those of each turn: what a turn's programs have in common, as a
+/// neighbour on the machine, is in none of them.
 fn compared(write: u32, checked: &Figures, plain: &Figures, peer: &Figures) -> (Vec<String>, bool) {
     let ratio = median_ratio(&checked.iops, &plain.iops);
     let to_fio = checked.user_us().zip(peer.user_us()).map(|(ours, theirs)| ours / theirs);
@@ -159,7 +166,8 @@ fn median(values: &[f64]) -> Option<f64> {
 }
 
 fn verified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Result<Run, Error> {
-    let fixed = "--workload random --page 8K --threads 1 --hardening flush --checkpoint 86400 --json --quiet --no-history";
+    let fixed = "--workload random --page 8K --threads 1 --hardening flush --checkpoint 86400 \
+                 --json --quiet --no-history";
     let mut arguments = vec!["validate".to_owned(), directory.display().to_string()];
     arguments.extend(fixed.split(' ').map(str::to_owned));
     arguments.extend([format!("--size={SIZE}"), format!("--depth={DEPTH}")]);
@@ -190,7 +198,8 @@ fn unverified(iosonde: &Path, directory: &Path, write: u32, seconds: f64) -> Res
 
 /// How fio makes a share of writes and checks what it reads, if it does, for a time.
 ///
-/// Reads that are checked end with the file, whatever time is asked for, so they are a job for each second: so long one takes about.
+/// Reads that are checked end with the file, whatever time is asked for, so they are a job for each
+/// second: so long one takes about.
 fn mix_of_fio(write: u32, seconds: f64) -> Option<String> {
     let timed =
         |how: &str| format!("--name=all {how} --time_based --runtime={:.0}ms", seconds * 1e3);
@@ -206,8 +215,8 @@ fn mix_of_fio(write: u32, seconds: f64) -> Option<String> {
 fn of_fio(directory: &Path, mix: &str) -> Result<Run, Error> {
     let file = directory.join("fio.dat");
     let common = format!(
-        "--filename={} --size={SIZE} --bs=8k --direct=1 --ioengine=io_uring --iodepth={DEPTH} --verify=crc32c \
-         --verify_state_save=0 --output-format=json --norandommap --randrepeat=0",
+        "--filename={} --size={SIZE} --bs=8k --direct=1 --ioengine=io_uring --iodepth={DEPTH} \
+         --verify=crc32c --verify_state_save=0 --output-format=json --norandommap --randrepeat=0",
         file.display()
     );
     if !file.exists() {

@@ -1,8 +1,8 @@
 //! Counts that do not depend on the machine or its load, so that CI can hold them.
 //!
-//! Instructions are counted by valgrind's callgrind, system calls by strace; both slow the program down and neither
-//! changes what it does. Each count is the difference of a long and a short run, divided by the difference of their
-//! I/Os: what start and end cost is in both, and drops out.
+//! Instructions are counted by valgrind's callgrind, system calls by strace; both slow the program
+//! down and neither changes what it does. Each count is the difference of a long and a short run,
+//! divided by the difference of their I/Os: what start and end cost is in both, and drops out.
 
 use std::io;
 use std::path::Path;

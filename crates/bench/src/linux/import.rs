@@ -1,4 +1,5 @@
-//! How long the import of a large log takes: ten thousand runs in SQLIO's layout, through the program itself.
+//! How long the import of a large log takes: ten thousand runs in SQLIO's layout, through the
+//! program itself.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,10 +26,12 @@ const HEADING: &str = "## Import";
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     /// Imports; the median counts
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32)
+        .range(1..))]
     pub(super) times: u32,
 
-    /// Where the log and the stores go, which are removed afterwards [default: the system's temporary directory]
+    /// Where the log and the stores go, which are removed afterwards [default: the system's
+    /// temporary directory]
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 }
@@ -81,9 +84,10 @@ pub(super) fn run(iosonde: &Path, args: &ImportArgs) -> Result<(String, bool), E
 /// Puts the table in its place on a page.
 pub(super) fn write(table: &str, times: u32, output: &Path) -> Result<(), Error> {
     let text = format!(
-        "Written by `./x bench import --output docs/performance.md`. A log of ten thousand runs as SQLIO prints them, each with \
-         latencies and\nhistogram, is imported into a new history {times} times; from the start of the program to its end, when \
-         all of it is on the disk.\n\n{}",
+        "Written by `./x bench import --output docs/performance.md`. A log of ten thousand runs \
+         as SQLIO prints them, each with latencies and\nhistogram, is imported into a new history \
+         {times} times; from the start of the program to its end, when all of it is on the \
+         disk.\n\n{}",
         table.trim_end()
     );
     machine::put_apart(output, HEADING, &text)

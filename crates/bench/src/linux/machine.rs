@@ -61,7 +61,8 @@ pub(crate) fn write(page: &str, path: &Path) -> Result<(), Error> {
 /// Where the page of figures tells of what `peers` does not write.
 const APART: &str = "# Measured apart";
 
-/// Puts a part of what is measured apart in the place of the one with its heading that is on a page, or at its end.
+/// Puts a part of what is measured apart in the place of the one with its heading that is on a
+/// page, or at its end.
 pub(crate) fn put_apart(output: &Path, heading: &str, text: &str) -> Result<(), Error> {
     let page = fs::read_to_string(output)?;
     let (before, after) = match page.find(&format!("\n{heading}\n")) {
@@ -77,7 +78,8 @@ pub(crate) fn put_apart(output: &Path, heading: &str, text: &str) -> Result<(), 
     Ok(fs::write(output, page)?)
 }
 
-/// CPU that this thread took so far, in seconds: on a busy machine, what time on the wall would be on an idle one.
+/// CPU that this thread took so far, in seconds: on a busy machine, what time on the wall would be
+/// on an idle one.
 pub(crate) fn cpu_seconds() -> Result<f64, Error> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let ns: f64 = text.split(' ').next().unwrap_or_default().parse()?;

@@ -57,8 +57,8 @@ enum Command {
         #[arg(value_name = "SECTION", value_parser = accuracy::names())]
         sections: Vec<String>,
     },
-    /// What is found of the wrong data of a device whose faults are known, beside fio; that nothing is found where nothing is wrong; what
-    /// checking costs. Writes docs/integrity.md
+    /// What is found of the wrong data of a device whose faults are known, beside fio; that nothing
+    /// is found where nothing is wrong; what checking costs. Writes docs/integrity.md
     Integrity {
         /// Parts; all of them where none is named
         #[arg(value_name = "PART", value_enum)]
@@ -74,9 +74,11 @@ enum Command {
     Import(import::ImportArgs),
     /// What a second of watching two hundred disks costs; prints a table
     Monitor,
-    /// Kill 20 processes at random that record into one history; nothing may be lost or damaged. Prints a table
+    /// Kill 20 processes at random that record into one history; nothing may be lost or damaged.
+    /// Prints a table
     Soak(soak::SoakArgs),
-    /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no hang, and at most 256 MiB for one
+    /// Give changed fixtures of every kind of input to what reads them: no panic, no abort, no
+    /// hang, and at most 256 MiB for one
     Fuzz(fuzz::FuzzArgs),
 }
 
@@ -94,19 +96,22 @@ enum IntegrityPart {
 /// Flags of `peers`.
 #[derive(Debug, Args)]
 struct PeersArgs {
-    /// Where the test files go; its file system receives the direct I/O [default: the system's temporary directory]
+    /// Where the test files go; its file system receives the direct I/O [default: the system's
+    /// temporary directory]
     #[arg(long, global = true, value_name = "DIRECTORY")]
     dir: Option<PathBuf>,
 
     /// Turns; at least 5
-    #[arg(long, global = true, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(5..))]
+    #[arg(long, global = true, value_name = "N", default_value_t = 5, value_parser =
+        clap::value_parser!(u32).range(5..))]
     rounds: u32,
 
     /// Length of each run
     #[arg(long, global = true, value_name = "N", default_value_t = 2.0)]
     seconds: f64,
 
-    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of `integrity` docs/integrity.md, of `history`, `import` and `monitor` none]
+    /// Where the page is written [default: docs/performance.md, of `accuracy` docs/accuracy.md, of
+    /// `integrity` docs/integrity.md, of `history`, `import` and `monitor` none]
     #[arg(long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -1,8 +1,8 @@
 //! iosonde and fio in turns on the same work.
 //!
-//! Every figure is the median over the rounds; in each round both programs run on each case, one directly after the
-//! other, and who is first changes. CPU for each I/O is the difference of a long and a short run, so that the start of
-//! neither counts (fio's alone takes 150 ms).
+//! Every figure is the median over the rounds; in each round both programs run on each case, one
+//! directly after the other, and who is first changes. CPU for each I/O is the difference of a long
+//! and a short run, so that the start of neither counts (fio's alone takes 150 ms).
 
 use std::ffi::OsStr;
 use std::fs;

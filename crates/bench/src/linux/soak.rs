@@ -1,4 +1,5 @@
-//! Many processes on one history, killed at random: no lock is lost, no file damaged, no finished result missing.
+//! Many processes on one history, killed at random: no lock is lost, no file damaged, no finished
+//! result missing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,8 +23,8 @@ const KILLED_ONE_IN: u64 = 3;
 const KILLED_WITHIN_MS: u64 = 1000;
 /// How often the locks are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A process that had a lock, and has the file open without one for so many looks, has lost it. One that closes the file is
-/// without for less.
+/// A process that had a lock, and has the file open without one for so many looks, has lost it. One
+/// that closes the file is without for less.
 const LOST_LOOKS: u32 = 50;
 /// What takes longer hangs.
 const HANGS: Duration = Duration::from_secs(300);
@@ -31,7 +32,8 @@ const HANGS: Duration = Duration::from_secs(300);
 /// What the processes do. Those that record are given a tag by which their result is found.
 const RECORDERS: [&str; 3] = [
     "run . --size 16M --engine null --seconds 0.3 --warmup 0 --rate 2000 --quiet --tag",
-    "sweep . --size 16M --engine null --blocks 4K,8K --depths 1,2 --seconds 0.1 --warmup 0 --settle 0 --quiet --tag",
+    "sweep . --size 16M --engine null --blocks 4K,8K --depths 1,2 --seconds 0.1 --warmup 0 \
+     --settle 0 --quiet --tag",
     "monitor . --interval 100ms --seconds 0.8 --quiet --name",
 ];
 const READERS: [&str; 2] = ["history list", "history check"];
@@ -165,7 +167,8 @@ fn start(
     Ok(processes)
 }
 
-/// Kills those that are to be killed and looks at the locks until all have ended; the tags of results that must be there.
+/// Kills those that are to be killed and looks at the locks until all have ended; the tags of
+/// results that must be there.
 fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<Vec<String>, Error> {
     let begun = Instant::now();
     let mut finished = Vec::new();
@@ -202,7 +205,8 @@ fn watch(mut processes: Vec<Process>, history: &Path, sum: &mut Sum) -> Result<V
     Ok(finished)
 }
 
-/// Whether a process that ended by itself failed. Whoever only reads may come before anybody has made the history.
+/// Whether a process that ended by itself failed. Whoever only reads may come before anybody has
+/// made the history.
 fn failed(process: Process) -> Result<bool, Error> {
     let said = tools::complaint(&process.child.wait_with_output()?);
     let early = process.tag.is_none() && said.contains("there is no history at");
@@ -252,7 +256,8 @@ fn inspect(history: &Path, expected: &[String], sum: &mut Sum) {
     }
 }
 
-/// Reads as another program does: opens, asks, and closes, which moves the log into the file where nobody else has it open.
+/// Reads as another program does: opens, asks, and closes, which moves the log into the file where
+/// nobody else has it open.
 fn read_as_outsider(file: &Path) -> Result<(), Error> {
     let connection =
         rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -74,8 +74,8 @@ pub(super) fn iosonde_arguments(
 
 /// Arguments of fio for 4K random reads with its full latency statistics.
 pub(super) fn fio_arguments(target: &Path, engine: &str, depth: u32, seconds: f64) -> Vec<String> {
-    let fixed = "--name=bench --readonly --rw=randread --bs=4k --invalidate=0 --norandommap --randrepeat=0 --time_based \
-                 --output-format=json";
+    let fixed = "--name=bench --readonly --rw=randread --bs=4k --invalidate=0 --norandommap \
+                 --randrepeat=0 --time_based --output-format=json";
     let mut arguments: Vec<String> = fixed.split_whitespace().map(str::to_owned).collect();
     arguments.push(format!("--filename={}", target.display()));
     arguments.push(format!("--ioengine={engine}"));
@@ -124,7 +124,8 @@ pub(super) fn version(program: &OsStr) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// Runs a program to its end; its user and system CPU seconds, with those of all processes it started.
+/// Runs a program to its end; its user and system CPU seconds, with those of all processes it
+/// started.
 pub(super) fn timed(program: &OsStr, arguments: &[String]) -> Result<(Output, f64, f64), Error> {
     let before = children_cpu();
     let output = Command::new(program).args(arguments).output()?;

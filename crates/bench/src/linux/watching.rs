@@ -1,4 +1,5 @@
-//! What watching costs: `monitor`'s own loop on made-up trees of /proc and /sys with two hundred disks that are all busy.
+//! What watching costs: `monitor`'s own loop on made-up trees of /proc and /sys with two hundred
+//! disks that are all busy.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +20,8 @@ const WINDOWS: u64 = 60;
 const PERCENT_MAX: f64 = 1.0;
 const HEADING: &str = "## Watching";
 
-/// A system at several moments, a tree for each: counters are read, taken apart and compared as on a real one.
+/// A system at several moments, a tree for each: counters are read, taken apart and compared as on
+/// a real one.
 struct Made {
     trees: Vec<PathBuf>,
     next: usize,
@@ -164,7 +166,8 @@ pub(super) fn run() -> Result<(String, bool), Error> {
     let holds = 100.0 * recorded <= PERCENT_MAX;
     let verdict = if holds { "holds" } else { "BROKEN" };
     let mut table = format!(
-        "| a second of {DISKS} busy disks ({} lines), {CORES} processors | CPU | of a core | limit |  |\n",
+        "| a second of {DISKS} busy disks ({} lines), {CORES} processors | CPU | of a core | \
+         limit |  |\n",
         DISKS * (PARTITIONS + 1)
     );
     table += "|---|---|---|---|---|\n";
@@ -189,8 +192,9 @@ pub(super) fn write(table: &str, output: &Path) -> Result<(), Error> {
     let page = fs::read_to_string(output)?;
     let optimised = if cfg!(debug_assertions) { " (a build without optimisation)" } else { "" };
     let section = format!(
-        "{HEADING}\n\n{table}\nWritten by `./x bench monitor --output docs/performance.md`{optimised}. CPU time of the thread that watches, on \
-         made-up trees of `/proc` and `/sys` that differ from sample to sample; opening the files is in it.\n"
+        "{HEADING}\n\n{table}\nWritten by `./x bench monitor --output \
+         docs/performance.md`{optimised}. CPU time of the thread that watches, on made-up trees \
+         of `/proc` and `/sys` that differ from sample to sample; opening the files is in it.\n"
     );
     let (before, rest) = match page.split_once(HEADING) {
         Some((before, rest)) => (before.trim_end().to_owned(), rest),

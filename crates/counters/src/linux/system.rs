@@ -69,7 +69,8 @@ impl SystemSource {
     }
 }
 
-/// Stalled time of some and of all. The kernel refuses the read where it counts no pressure, which is no error.
+/// Stalled time of some and of all. The kernel refuses the read where it counts no pressure, which
+/// is no error.
 fn stalled(file: &mut Option<CounterFile>) -> (Option<u64>, Option<u64>) {
     match file.as_mut().map(CounterFile::read) {
         Some(Ok(text)) => parse_pressure(text),
@@ -110,7 +111,8 @@ mod tests {
 
     #[test]
     fn pressure_and_memory_as_the_kernel_writes_them() {
-        let text = b"some avg10=1.00 avg60=0.20 avg300=0.00 total=5000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=70\n";
+        let text = b"some avg10=1.00 avg60=0.20 avg300=0.00 total=5000\n\
+            full avg10=0.00 avg60=0.00 avg300=0.00 total=70\n";
         assert_eq!(parse_pressure(text), (Some(5000), Some(70)));
         assert_eq!(parse_pressure(b"some avg10=1.00 total=x\n"), (None, None));
         let text = b"MemTotal: 9 kB\nDirty:      12 kB\nWriteback:   3 kB\nWritebackTmp: 99 kB\n";

@@ -22,13 +22,14 @@ const PORT: u16 = 3306;
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(15);
 
-/// More files than this are told by the kind of file: every second, the server would have to write thousands of rows.
+/// More files than this are told by the kind of file: every second, the server would have to write
+/// thousands of rows.
 const FILES_MAX: u64 = 2000;
 
 const REMEDY: &str = "the user needs: GRANT SELECT ON performance_schema.* TO the user";
 
-const FACTS: &str = "SELECT VERSION() AS `version`, @@datadir AS `data_directory`, @@hostname AS `host`, @@port AS `port`, \
-    @@performance_schema AS `performance_schema`";
+const FACTS: &str = "SELECT VERSION() AS `version`, @@datadir AS `data_directory`, @@hostname AS \
+                     `host`, @@port AS `port`, @@performance_schema AS `performance_schema`";
 
 /// Statements of which one or the other is understood: MySQL's and MariaDB's.
 const SESSION: [&str; 4] = [
@@ -38,11 +39,12 @@ const SESSION: [&str; 4] = [
     "SET SESSION max_statement_time = 10",
 ];
 
-const INSTRUMENTS: &str = "SELECT NAME AS `name`, ENABLED AS `enabled`, TIMED AS `timed` FROM performance_schema.setup_instruments \
-    WHERE NAME LIKE 'wait/io/file/%' AND (ENABLED = 'NO' OR TIMED = 'NO')";
+const INSTRUMENTS: &str = "SELECT NAME AS `name`, ENABLED AS `enabled`, TIMED AS `timed` FROM \
+                           performance_schema.setup_instruments WHERE NAME LIKE 'wait/io/file/%' \
+                           AND (ENABLED = 'NO' OR TIMED = 'NO')";
 
-const CONSUMERS: &str = "SELECT NAME AS `name` FROM performance_schema.setup_consumers \
-    WHERE NAME = 'global_instrumentation' AND ENABLED = 'NO'";
+const CONSUMERS: &str = "SELECT NAME AS `name` FROM performance_schema.setup_consumers WHERE NAME \
+                         = 'global_instrumentation' AND ENABLED = 'NO'";
 
 const FILES: &str = "SELECT COUNT(*) AS `files` FROM performance_schema.file_summary_by_instance";
 
@@ -122,8 +124,8 @@ impl Source for MySql {
 /// What the performance schema gives to this user, and what it does not.
 fn look(connection: &mut Conn, is_on: bool) -> (Given, Vec<String>) {
     if !is_on {
-        let note = "performance_schema is off, so neither files nor times are counted: start the server with \
-                    performance_schema=ON";
+        let note = "performance_schema is off, so neither files nor times are counted: start the \
+                    server with performance_schema=ON";
         return (Given::StatusOnly, vec![note.to_owned()]);
     }
     let files = match rows_of(connection, FILES) {
@@ -136,13 +138,14 @@ fn look(connection: &mut Conn, is_on: bool) -> (Given, Vec<String>) {
     let given = if files > FILES_MAX { Given::KindsOfFiles } else { Given::Files };
     if given == Given::KindsOfFiles {
         notes.push(format!(
-            "{files} files are open, so rows are for kinds of files; up to {FILES_MAX} would have a row each"
+            "{files} files are open, so rows are for kinds of files; up to {FILES_MAX} would have \
+             a row each"
         ));
     }
     match rows_of(connection, CONSUMERS) {
         Ok(rows) if !rows.is_empty() => notes.push(
-            "nothing is counted: UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = \
-             'global_instrumentation'"
+            "nothing is counted: UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' \
+             WHERE NAME = 'global_instrumentation'"
                 .to_owned(),
         ),
         _ => {}

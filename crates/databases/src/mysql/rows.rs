@@ -1,7 +1,8 @@
 //! What MySQL's and MariaDB's answers mean.
 //!
-//! The performance schema counts each file: reads, writes, and as one sum everything else (opening, closing, syncing …), with times
-//! in picoseconds. Syncs are therefore not known for each file; InnoDB's status counts its own.
+//! The performance schema counts each file: reads, writes, and as one sum everything else (opening,
+//! closing, syncing …), with times in picoseconds. Syncs are therefore not known for each file;
+//! InnoDB's status counts its own.
 
 use crate::record::{self, Record, count, text};
 use crate::sample::{NamedCounter, ObjectCounters, ServerFacts, Unit};
@@ -71,10 +72,11 @@ pub(super) fn files_question(given: Given) -> Option<String> {
         Given::StatusOnly => return None,
     };
     Some(format!(
-        "SELECT {name} AS `name`, EVENT_NAME AS `event`, COUNT_READ AS `reads`, COUNT_WRITE AS `writes`, COUNT_MISC AS `others`, \
-         SUM_NUMBER_OF_BYTES_READ AS `read_bytes`, SUM_NUMBER_OF_BYTES_WRITE AS `written_bytes`, \
-         SUM_TIMER_READ AS `read_ps`, SUM_TIMER_WRITE AS `write_ps`, SUM_TIMER_MISC AS `other_ps` \
-         FROM performance_schema.{table} WHERE COUNT_STAR > 0"
+        "SELECT {name} AS `name`, EVENT_NAME AS `event`, COUNT_READ AS `reads`, COUNT_WRITE AS \
+         `writes`, COUNT_MISC AS `others`, SUM_NUMBER_OF_BYTES_READ AS `read_bytes`, \
+         SUM_NUMBER_OF_BYTES_WRITE AS `written_bytes`, SUM_TIMER_READ AS `read_ps`, \
+         SUM_TIMER_WRITE AS `write_ps`, SUM_TIMER_MISC AS `other_ps` FROM \
+         performance_schema.{table} WHERE COUNT_STAR > 0"
     ))
 }
 
@@ -94,7 +96,8 @@ pub(super) fn instrument_notes(instruments: &[Record]) -> Vec<String> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let shown: Vec<&str> = names.into_iter().take(NAMED_MAX).collect();
         notes.push(format!(
-            "not {what}: {}{more}; UPDATE performance_schema.setup_instruments SET {column} = 'YES' WHERE NAME LIKE '{EVENT}%'",
+            "not {what}: {}{more}; UPDATE performance_schema.setup_instruments SET {column} = \
+             'YES' WHERE NAME LIKE '{EVENT}%'",
             shown.join(", ")
         ));
     }
@@ -149,7 +152,8 @@ fn file_object(row: &Record, facts: &ServerFacts) -> Option<ObjectCounters> {
     })
 }
 
-/// What only InnoDB's status counts: its syncs; its log where that is not among the files; all of its I/O where it has no files.
+/// What only InnoDB's status counts: its syncs; its log where that is not among the files; all of
+/// its I/O where it has no files.
 fn innodb_objects(status: &Record, files: &[&Record], facts: &ServerFacts) -> Vec<ObjectCounters> {
     let has = |event: &str| files.iter().any(|row| text(row, "event") == Some(event));
     let mut objects = Vec::new();
@@ -186,7 +190,8 @@ fn innodb_objects(status: &Record, files: &[&Record], facts: &ServerFacts) -> Ve
     objects
 }
 
-/// Operations that are neither reads nor writes: opening, closing, syncing … Of files that stay open, nearly all are syncs.
+/// Operations that are neither reads nor writes: opening, closing, syncing … Of files that stay
+/// open, nearly all are syncs.
 fn add_others(
     counters: &mut Vec<NamedCounter>,
     name: &'static str,

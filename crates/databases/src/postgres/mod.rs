@@ -16,7 +16,8 @@ use crate::watched::{Answer, Failure, Source};
 use self::question::Views;
 
 /// What holds for the session: it changes nothing, and waits neither for locks nor for long.
-const SESSION: &str = "SET default_transaction_read_only = on; SET statement_timeout = '10s'; SET lock_timeout = '2s'";
+const SESSION: &str = "SET default_transaction_read_only = on; SET statement_timeout = '10s'; SET \
+                       lock_timeout = '2s'";
 
 /// A network that no longer answers is given up after this.
 const SILENCE: Duration = Duration::from_secs(15);

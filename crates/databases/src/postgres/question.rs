@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::record::{self, Record};
 use crate::sample::ServerFacts;
 
-/// The version, the directory of the data where this user may know it, and the views with whether this user may read them.
+/// The version, the directory of the data where this user may know it, and the views with whether
+/// this user may read them.
 pub(super) const CATALOGUE: &str = "\
 SELECT json_build_object(
     'version', current_setting('server_version'),
@@ -61,14 +62,16 @@ impl Views {
             .collect();
         if !self.0.contains_key("pg_stat_io") {
             notes.push(format!(
-                "PostgreSQL {} has no pg_stat_io (16 and later have): reads are known for each database, writes for each kind \
-                 of process, without times of writes",
+                "PostgreSQL {} has no pg_stat_io (16 and later have): reads are known for each \
+                 database, writes for each kind of process, without times of writes",
                 facts.version
             ));
         }
         if facts.data_directory.is_none() {
             notes.push(
-                "the user may not know where the data is: GRANT pg_monitor TO the user, or name the path".to_owned(),
+                "the user may not know where the data is: GRANT pg_monitor TO the user, or name \
+                 the path"
+                    .to_owned(),
             );
         }
         notes
@@ -94,7 +97,8 @@ pub(super) fn counters(views: &Views) -> String {
     if !views.readable("pg_stat_wal") {
         // How far the log has come. A standby only knows what it has received.
         parts.push(
-            "'wal_position', CASE WHEN NOT pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') END"
+            "'wal_position', CASE WHEN NOT pg_is_in_recovery() THEN \
+             pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') END"
                 .to_owned(),
         );
     }

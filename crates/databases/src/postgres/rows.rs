@@ -113,8 +113,8 @@ fn database_object(row: &Record, timed: bool, block_bytes: u64) -> ObjectCounter
     }
 }
 
-/// Who writes blocks, from `pg_stat_bgwriter` to 15. The times of a checkpoint are those of its phases, with pauses in them, and
-/// not of its writes.
+/// Who writes blocks, from `pg_stat_bgwriter` to 15. The times of a checkpoint are those of its
+/// phases, with pauses in them, and not of its writes.
 fn writer_objects(row: &Record, block_bytes: u64) -> Vec<ObjectCounters> {
     let processes = [
         ("checkpointer", "buffers_checkpoint", None),
@@ -228,7 +228,8 @@ fn add_counters(counters: &mut Vec<NamedCounter>, answer: &Record) {
     }
 }
 
-/// A counter summed over rows; it begins anew when one of them does. None where no row has the column.
+/// A counter summed over rows; it begins anew when one of them does. None where no row has the
+/// column.
 fn total(
     rows: &[&Record],
     (name, column, unit): (&'static str, &str, Unit),

@@ -219,10 +219,12 @@ proptest::proptest! {
         let json = [V14, V16, V17, V18][version];
         let mut answers: Vec<serde_json::Value> = serde_json::from_str(json).unwrap();
         mutated(&mut answers[which], &mut { at }, &value);
-        let answers: Vec<Record> = answers.into_iter().map(|a| a.as_object().unwrap().clone()).collect();
+        let answers: Vec<Record> = answers.into_iter().map(|a| a.as_object().unwrap().clone())
+            .collect();
         let window = between(&answers);
         for row in &window.rows {
-            for latency in [row.read_latency_ns, row.write_latency_ns, row.sync_latency_ns].into_iter().flatten() {
+            for latency in [row.read_latency_ns, row.write_latency_ns, row.sync_latency_ns]
+                .into_iter().flatten() {
                 proptest::prop_assert!(latency > 0.0 && latency.is_finite());
             }
         }

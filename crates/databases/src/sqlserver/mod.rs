@@ -25,8 +25,8 @@ const ANSWER: Duration = Duration::from_secs(15);
 /// A server of Azure sends to another one; that one does not.
 const HOPS: usize = 2;
 
-const REMEDY: &str = "the login needs VIEW SERVER STATE (from 2022 on VIEW SERVER PERFORMANCE STATE, in Azure SQL Database VIEW \
-                      DATABASE STATE)";
+const REMEDY: &str = "the login needs VIEW SERVER STATE (from 2022 on VIEW SERVER PERFORMANCE \
+                      STATE, in Azure SQL Database VIEW DATABASE STATE)";
 
 pub(crate) struct SqlServer {
     url: SqlServerUrl,

@@ -1,13 +1,15 @@
 //! What is asked of SQL Server, and what its answers mean.
 //!
-//! `sys.dm_io_virtual_file_stats` counts each file since the server was started, or its database came online: `io_stall_read_ms` and
-//! `io_stall_write_ms` are the sums of the times that its users waited, in milliseconds. Answers are JSON, which 2016 and later write.
+//! `sys.dm_io_virtual_file_stats` counts each file since the server was started, or its database
+//! came online: `io_stall_read_ms` and `io_stall_write_ms` are the sums of the times that its users
+//! waited, in milliseconds. Answers are JSON, which 2016 and later write.
 
 use crate::record::{self, Record, count, ms_as_ps, text};
 use crate::sample::{NamedCounter, ObjectCounters, Unit};
 use crate::watched::Answer;
 
-/// What `SERVERPROPERTY('EngineEdition')` says of Azure SQL Database, where only the files of the own database are to be seen.
+/// What `SERVERPROPERTY('EngineEdition')` says of Azure SQL Database, where only the files of the
+/// own database are to be seen.
 const AZURE_SQL_DATABASE: u64 = 5;
 
 /// The version and the edition.
@@ -26,8 +28,8 @@ const FIGURES: &str = "\
             s.num_of_writes, s.num_of_bytes_written, s.io_stall_write_ms,
             s.io_stall_queued_read_ms, s.io_stall_queued_write_ms";
 
-/// Counters of `sys.dm_os_performance_counters` that only rise: our name, and theirs. Their names end with `/sec`, but the values
-/// are sums.
+/// Counters of `sys.dm_os_performance_counters` that only rise: our name, and theirs. Their names
+/// end with `/sec`, but the values are sums.
 const PERFORMANCE: [(&str, &str, Unit); 8] = [
     ("log_flushes", "Log Flushes/sec", Unit::Count),
     ("log_bytes", "Log Bytes Flushed/sec", Unit::Bytes),

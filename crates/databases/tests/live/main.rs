@@ -1,5 +1,5 @@
-//! Real servers from the distribution's packages, each started for a test and thrown away. A test whose server is not installed says
-//! so and passes.
+//! Real servers from the distribution's packages, each started for a test and thrown away. A test
+//! whose server is not installed says so and passes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod mariadb;

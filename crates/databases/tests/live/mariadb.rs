@@ -91,7 +91,8 @@ fn each_file(server: &Server) {
     let mut watched = Watched::connect(&server.url(LOGIN)).unwrap();
     assert!(watched.facts().version.contains("MariaDB"));
     let before = watched.sample().unwrap();
-    let rows = "USE shop; INSERT INTO shop.orders SELECT seq, repeat('x', 150) FROM seq_1_to_20000; FLUSH TABLES";
+    let rows = "USE shop; INSERT INTO shop.orders SELECT seq, repeat('x', 150) FROM \
+                seq_1_to_20000; FLUSH TABLES";
     server.sql(rows);
     for n in 1..=20 {
         server.sql(&format!("INSERT INTO shop.orders VALUES ({}, 'y')", 100_000 + n));
@@ -116,7 +117,10 @@ fn each_file(server: &Server) {
 fn a_lost_connection(server: &Server) {
     let mut watched = Watched::connect(&server.url(LOGIN)).unwrap();
     let before = watched.sample().unwrap();
-    let id = server.sql("SELECT id FROM information_schema.processlist WHERE user = 'watcher' ORDER BY id DESC LIMIT 1");
+    let id = server.sql(
+        "SELECT id FROM information_schema.processlist WHERE user = 'watcher' ORDER BY id DESC \
+         LIMIT 1",
+    );
     server.sql(&format!("KILL {id}"));
     let window = DatabaseWindow::between(&before, &watched.sample().unwrap());
     assert!(window.reconnected && !window.other_instance && !window.rows.is_empty());

@@ -1,5 +1,5 @@
-//! PostgreSQL under pgbench: each version that is installed, and those whose programs are in a directory of
-//! `IOSONDE_TEST_POSTGRES` (several are separated as in PATH).
+//! PostgreSQL under pgbench: each version that is installed, and those whose programs are in a
+//! directory of `IOSONDE_TEST_POSTGRES` (several are separated as in PATH).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Servers that are not there, and such that are something else: an error in time, without a password.
+//! Servers that are not there, and such that are something else: an error in time, without a
+//! password.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -58,7 +58,8 @@ fn an_lru_cache_is_one_for_all_targets() {
     hits(&own, &targets, 0.5);
 }
 
-/// A loop over more than the cache holds never hits (Denning's anomaly of LRU); over less, it always does.
+/// A loop over more than the cache holds never hits (Denning's anomaly of LRU); over less, it
+/// always does.
 #[test]
 fn an_lru_cache_knows_what_was_used_last() {
     for (mib, fits) in [(32u64, true), (65, false)] {

@@ -49,7 +49,8 @@ impl Seen {
     }
 }
 
-/// `depth` I/Os in flight until `until_ns`; what is done from `from_ns` on counts. `next` makes the next I/O of a slot.
+/// `depth` I/Os in flight until `until_ns`; what is done from `from_ns` on counts. `next` makes the
+/// next I/O of a slot.
 pub(crate) fn closed_loop(
     device: &mut Device,
     depth: usize,

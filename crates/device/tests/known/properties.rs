@@ -42,7 +42,8 @@ prop_compose! {
             SimWriteCache { size_bytes, drain_bytes_per_s, hit_ns }
         });
         SimDevice {
-            queue_limit, link_bytes_per_s, bucket, cache, write_cache, durable_ns, ..SimDevice::default()
+            queue_limit, link_bytes_per_s, bucket, cache, write_cache, durable_ns,
+                ..SimDevice::default()
         }
     }
 }
@@ -71,10 +72,12 @@ prop_compose! {
             sync_ns,
             bytes_per_s,
             service: if exponential { SimService::Exponential } else { SimService::Constant },
-            misaligned: misaligned.map(|(align, factor)| SimMisaligned { align_bytes: Bytes(align), factor }),
+            misaligned: misaligned.map(|(align, factor)| SimMisaligned { align_bytes: Bytes(align),
+                factor }),
             warmup: warmup.map(|factor| SimWarmup { factor, tau_ns }),
             noise: noise.map(|(run_percent, io_percent, drift)| {
-                let drift = drift.map(|(percent, correlation)| SimDrift { percent, correlation, period_ns });
+                let drift = drift.map(|(percent, correlation)| SimDrift { percent, correlation,
+                    period_ns });
                 SimNoise { run_percent, io_percent, drift }
             }),
             stall: stall.map(|(period, length)| {
@@ -119,7 +122,8 @@ proptest! {
     /// No mix of options makes more than what every part of the device can do.
     #[test]
     fn no_part_is_overrun(
-        servers in 1u32..8, limit in of(1u32..8), iops in of(100u64..5000), random: bool, depth in 1usize..32,
+        servers in 1u32..8, limit in of(1u32..8), iops in of(100u64..5000), random: bool,
+            depth in 1usize..32,
     ) {
         let model = SimDevice {
             servers,

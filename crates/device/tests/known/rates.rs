@@ -71,7 +71,8 @@ fn a_bucket_fills_while_nothing_comes() {
         let done = (0..300).map(|_| device.serve(&request(Op::Read), now).done_ns);
         done.filter(|done| *done == now + MS).count()
     };
-    // 300 at once leave it empty for a second; two more fill it; after half of that, it is half full.
+    // 300 at once leave it empty for a second; two more fill it; after half of that, it is half
+    // full.
     assert_eq!([at_once(0), at_once(3 * S), at_once(5 * S)], [200, 200, 100]);
 }
 

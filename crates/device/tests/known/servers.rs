@@ -15,7 +15,8 @@ fn throughput_is_that_of_the_servers_that_have_work() {
     }
 }
 
-/// X = N / (N + C - 1) x C / S for exponential service: a balanced closed network (Lazowska et al., 1984, chapter 5).
+/// X = N / (N + C - 1) x C / S for exponential service: a balanced closed network (Lazowska et al.,
+/// 1984, chapter 5).
 #[test]
 fn servers_with_queues_of_their_own_saturate_slowly() {
     let model = SimDevice {

@@ -24,7 +24,8 @@ fn service_approaches_its_time() {
     }
 }
 
-/// ln X has the standard deviation that was asked for, from seed to seed; within a run nothing varies.
+/// ln X has the standard deviation that was asked for, from seed to seed; within a run nothing
+/// varies.
 #[test]
 fn runs_differ_by_their_noise() {
     let noise = Some(SimNoise { run_percent: 5.0, ..SimNoise::default() });
@@ -50,8 +51,8 @@ fn ios_differ_by_their_noise() {
     near(moments(&logarithms).1, 0.3, 0.02);
 }
 
-/// The logarithms of the capacity have their standard deviation and the correlation of each period with the next, also
-/// where nobody looked for some periods.
+/// The logarithms of the capacity have their standard deviation and the correlation of each period
+/// with the next, also where nobody looked for some periods.
 #[test]
 fn drift_is_an_autoregressive_process() {
     let drift = |correlation| {

@@ -1,7 +1,7 @@
 //! DiskSpd's command line.
 //!
-//! Options come first, each one word; targets follow. What is wrong is collected, so that all of it is said at once. A slash begins
-//! no option, because paths of this system begin with one.
+//! Options come first, each one word; targets follow. What is wrong is collected, so that all of it
+//! is said at once. A slash begins no option, because paths of this system begin with one.
 
 mod options;
 mod parts;

@@ -21,7 +21,8 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
     let pool = workload.streams.first().filter(|s| s.pool.is_some());
     let shared =
         pool.is_some() && workload.streams.iter().skip(1).all(|s| s.joined && s.pool.is_some());
-    // One switch of a time span makes new random bytes of all buffers that would hold the bytes 0 to 255.
+    // One switch of a time span makes new random bytes of all buffers that would hold the bytes 0
+    // to 255.
     let random = workload.streams.iter().any(|s| s.writes() && s.content == Content::Random);
     for stream in &workload.streams {
         made.losses.begin_stream(&stream.name);
@@ -108,7 +109,10 @@ impl Made {
             _ => Vec::new(),
         };
         if stream.pool.is_some() && !shared {
-            self.losses.add("threads that work on all targets beside streams that have their own; each target has threads");
+            self.losses.add(
+                "threads that work on all targets beside streams that have their own; each target \
+                 has threads",
+            );
         }
         for (number, index) in indexes.iter().enumerate() {
             let Some(place) = workload.targets.get(*index) else { continue };
@@ -227,7 +231,8 @@ impl Made {
         }
     }
 
-    /// DiskSpd's limits are those of a thread on a target, its bursts those of all threads of a target.
+    /// DiskSpd's limits are those of a thread on a target, its bursts those of all threads of a
+    /// target.
     fn pace(&mut self, stream: &Stream, one: &mut Target, targets: usize, shared: bool) {
         if let Some(rate) = stream.rate {
             let users = f64::from(stream.threads.max(1)) * targets.max(1) as f64;
@@ -270,7 +275,8 @@ impl Made {
         }
     }
 
-    /// Names other bytes than the stream's; `random` where any stream of the workload writes random ones.
+    /// Names other bytes than the stream's; `random` where any stream of the workload writes random
+    /// ones.
     fn unlike(&mut self, stream: &Stream, random: bool) {
         let unlike = match stream.content {
             _ if !stream.writes() => false,
@@ -279,7 +285,8 @@ impl Made {
             Content::Compressible { .. } | Content::Repeating | Content::Fixed => true,
         };
         let what = if random {
-            "what is written; it is new random bytes, which another stream asks for and DiskSpd has for all of them"
+            "what is written; it is new random bytes, which another stream asks for and DiskSpd \
+             has for all of them"
         } else {
             "what is written; it is the bytes 0 to 255 over and over"
         };

@@ -30,7 +30,8 @@ pub enum Fault {
     Negative,
     /// A list of processors that is none.
     #[error(
-        "write processors with commas between, `g` and a number before those of a group: `-a0,1,g1,0`"
+        "write processors with commas between, `g` and a number before those of a group: \
+         `-a0,1,g1,0`"
     )]
     AffinitySyntax,
     /// A list of processors without an end.
@@ -59,7 +60,8 @@ pub enum Fault {
     Hint,
     /// An event of the kernel that does not exist.
     #[error(
-        "write q, c, s or p, or one of PROCESS, THREAD, IMAGE_LOAD, DISK_IO, MEMORY_PAGE_FAULTS, MEMORY_HARD_FAULTS, NETWORK, REGISTRY"
+        "write q, c, s or p, or one of PROCESS, THREAD, IMAGE_LOAD, DISK_IO, MEMORY_PAGE_FAULTS, \
+         MEMORY_HARD_FAULTS, NETWORK, REGISTRY"
     )]
     Etw,
     /// A rate that is none.
@@ -124,7 +126,8 @@ pub enum Fault {
     CacheUnknown,
     /// Two cache modes.
     #[error(
-        "which caches are used is said twice; b, r and u (and `-S` alone, which is u) exclude each other"
+        "which caches are used is said twice; b, r and u (and `-S` alone, which is u) exclude \
+         each other"
     )]
     CacheConflict,
     /// Write-through twice.

@@ -32,7 +32,8 @@ pub struct Job {
     pub notes: Vec<String>,
     /// Where the used part of each stream's targets ends; none: at their ends.
     ends: Vec<Option<u64>>,
-    /// The sizes that are asked for, of the targets that are made: the files that are made may be longer.
+    /// The sizes that are asked for, of the targets that are made: the files that are made may be
+    /// longer.
     asked: Vec<Option<u64>>,
 }
 
@@ -123,7 +124,8 @@ impl Job {
         streams.map(of).collect()
     }
 
-    /// Threads that share targets of which they use parts of different sizes work for a stream for each of them.
+    /// Threads that share targets of which they use parts of different sizes work for a stream for
+    /// each of them.
     fn part(&mut self, sizes: &[u64]) {
         let alike = |used: &Vec<Used>| {
             let limited = used.iter().any(|used| used.limited);
@@ -347,12 +349,13 @@ fn check_shared(span: &TimeSpan, wrong: &mut Vec<String>) {
         span.targets.iter().any(|target| Some(of(target)) != first)
     };
     if differ(&|target| target.io_priority) {
-        let text = "threads that share targets (-F, ThreadCount) have one priority for all of them here; give all the same IOPriority";
+        let text = "threads that share targets (-F, ThreadCount) have one priority for all of \
+                    them here; give all the same IOPriority";
         wrong.push(text.to_owned());
     }
     if differ(&|target| target.memory_mapped.into()) {
-        let text = "threads that share targets (-F, ThreadCount) map all of them into memory (-Sm) or none here; give the others \
-                    threads of their own, or a time span";
+        let text = "threads that share targets (-F, ThreadCount) map all of them into memory \
+                    (-Sm) or none here; give the others threads of their own, or a time span";
         wrong.push(text.to_owned());
     }
     if span.targets.iter().any(|target| target.thread_targets.is_empty()) {
@@ -362,7 +365,8 @@ fn check_shared(span: &TimeSpan, wrong: &mut Vec<String>) {
     let busy: HashSet<u32> = named.map(|named| named.thread).collect();
     if let Some(idle) = (0..span.thread_count).find(|thread| !busy.contains(thread)) {
         wrong.push(format!(
-            "thread {idle} has no target; name it in the ThreadTargets of one, or lower ThreadCount"
+            "thread {idle} has no target; name it in the ThreadTargets of one, or lower \
+             ThreadCount"
         ));
     }
 }

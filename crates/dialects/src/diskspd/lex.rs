@@ -7,12 +7,14 @@ use thiserror::Error;
 pub enum SizeError {
     /// It does not begin with a digit.
     #[error(
-        "`{0}` is no size; write digits and at most one of K, M, G, T (powers of 1024) or b (blocks)"
+        "`{0}` is no size; write digits and at most one of K, M, G, T (powers of 1024) or b \
+         (blocks)"
     )]
     NotANumber(String),
     /// Something follows it.
     #[error(
-        "after the size `{size}` comes `{rest}`; a size is digits and at most one of K, M, G, T or b"
+        "after the size `{size}` comes `{rest}`; a size is digits and at most one of K, M, G, T \
+         or b"
     )]
     Trailing {
         /// What was understood.
@@ -55,8 +57,8 @@ pub fn size_before(text: &str, block_bytes: u64) -> Result<(u64, &str), SizeErro
     value.map(|value| (value, rest)).ok_or_else(|| SizeError::TooLarge(text.to_owned()))
 }
 
-/// A number as C's `atoi` reads it: blanks and a sign may come first, what follows the digits is ignored, no digits are 0.
-/// What does not fit 32 bits is the nearest number that does.
+/// A number as C's `atoi` reads it: blanks and a sign may come first, what follows the digits is
+/// ignored, no digits are 0. What does not fit 32 bits is the nearest number that does.
 #[must_use]
 pub fn integer(text: &str) -> i32 {
     let (negative, digits) = signed(text);
@@ -67,8 +69,8 @@ pub fn integer(text: &str) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
-/// A number as C's `strtoul` reads it, where nothing may follow: a minus wraps, what does not fit 32 bits is the largest
-/// number that does. None where it is no number.
+/// A number as C's `strtoul` reads it, where nothing may follow: a minus wraps, what does not fit
+/// 32 bits is the largest number that does. None where it is no number.
 #[must_use]
 pub fn unsigned(text: &str) -> Option<u32> {
     let (negative, digits) = signed(text);
@@ -153,7 +155,8 @@ mod tests {
 
         #[test]
         fn a_size_means_what_it_says(number in 0u64..1 << 20, unit in 0usize..5) {
-            let (letter, factor) = [("", 1), ("K", 1 << 10), ("m", 1 << 20), ("G", 1 << 30), ("t", 1u64 << 40)][unit];
+            let (letter, factor) =
+                [("", 1), ("K", 1 << 10), ("m", 1 << 20), ("G", 1 << 30), ("t", 1u64 << 40)][unit];
             prop_assert_eq!(size(&format!("{number}{letter}"), 1), Ok(number * factor));
         }
     }

@@ -12,7 +12,8 @@ use super::result::{
     ThreadFigures,
 };
 
-/// The result of a time span. `cpu_ticks` are of the processors in the order of the result's topology.
+/// The result of a time span. `cpu_ticks` are of the processors in the order of the result's
+/// topology.
 #[must_use]
 pub fn span_result(
     span: &TimeSpan,
@@ -28,7 +29,8 @@ pub fn span_result(
     let mut threads: Vec<ThreadFigures> = Vec::new();
     let mut last = None;
     let crews = measurement.workload.crews();
-    // Streams with the same threads come one after the other; where a thread changes from one to the next it stays the same.
+    // Streams with the same threads come one after the other; where a thread changes from one to
+    // the next it stays the same.
     let crew_of = |name: &str| {
         let streams = &measurement.workload.streams;
         let index = streams.iter().position(|s| s.name == name)?;
@@ -113,7 +115,8 @@ fn slices(stream: &Stream, file_bytes: u64) -> Vec<Slice> {
     effective.map(|e| e.slices.iter().map(slice).collect()).unwrap_or_default()
 }
 
-/// Reads and writes of each interval; a last one that was cut short is left out, because it would look like a slow one.
+/// Reads and writes of each interval; a last one that was cut short is left out, because it would
+/// look like a slow one.
 fn intervals(span: &TimeSpan, measurement: &Measurement) -> (Intervals, Intervals) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let count = |per_s: f64, seconds: f64| (per_s * seconds).round() as u64;

@@ -27,7 +27,9 @@ pub fn of_profile(profile: &Profile) -> Vec<String> {
     let mut notes = Vec::new();
     if profile.etw.is_some() {
         notes.push(
-            "-e: no kernel of Windows can be traced here; the kernel's counters of the device are recorded instead".to_owned(),
+            "-e: no kernel of Windows can be traced here; the kernel's counters of the device are \
+             recorded instead"
+                .to_owned(),
         );
     }
     if profile.verbose_stats {
@@ -35,7 +37,9 @@ pub fn of_profile(profile: &Profile) -> Vec<String> {
     }
     if profile.experiment_flags > 0 {
         notes.push(
-            "-:: flags of experiments have no effect here; threads wait as long as a limit (-g) says, whatever it is".to_owned(),
+            "-:: flags of experiments have no effect here; threads wait as long as a limit (-g) \
+             says, whatever it is"
+                .to_owned(),
         );
     }
     notes
@@ -51,11 +55,13 @@ fn of_target(span: &TimeSpan, target: &Target) -> Vec<String> {
     let (mapped, write_through) = (target.memory_mapped, target.write_through);
     note(
         target.cache == CacheMode::DisableLocalCache && !mapped,
-        "-Sr: I/O goes past this system's cache (O_DIRECT); whether the other host caches is that host's choice",
+        "-Sr: I/O goes past this system's cache (O_DIRECT); whether the other host caches is that \
+         host's choice",
     );
     note(
         mapped && write_through,
-        "-Smw: there are no copies past the processor's caches here; mapped writes are ordinary copies",
+        "-Smw: there are no copies past the processor's caches here; mapped writes are ordinary \
+         copies",
     );
     note(
         mapped
@@ -67,7 +73,8 @@ fn of_target(span: &TimeSpan, target: &Target) -> Vec<String> {
     );
     note(
         target.large_pages,
-        "-l: buffers ask for large pages without reserving them; the features of the engine tell whether the system has any",
+        "-l: buffers ask for large pages without reserving them; the features of the engine tell \
+         whether the system has any",
     );
     let both = target.sequential_scan && target.random_access;
     note(both, "-fr, -fs: of both hints, that of random I/O is given");
@@ -87,7 +94,8 @@ fn of_target(span: &TimeSpan, target: &Target) -> Vec<String> {
         let each = (burst / threads).max(1);
         if each.saturating_mul(threads) != burst {
             notes.push(format!(
-                "-i{burst}: a burst is shared by the {threads} threads of a target; each pauses after every {each}"
+                "-i{burst}: a burst is shared by the {threads} threads of a target; each pauses \
+                 after every {each}"
             ));
         }
     }

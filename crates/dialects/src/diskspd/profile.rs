@@ -1,6 +1,8 @@
-//! What DiskSpd is asked to do, whether by a command line or by an XML profile, in DiskSpd's own words.
+//! What DiskSpd is asked to do, whether by a command line or by an XML profile, in DiskSpd's own
+//! words.
 //!
-//! A [`Profile`] is plain data: it may break every rule, until the rules are asked. Sizes are bytes unless a name says otherwise.
+//! A [`Profile`] is plain data: it may break every rule, until the rules are asked. Sizes are bytes
+//! unless a name says otherwise.
 
 mod build;
 mod shape;
@@ -19,7 +21,8 @@ pub const BLOCK_BYTES_DEFAULT: u32 = 64 * 1024;
 /// Everything that one call of DiskSpd does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// The words of the command line with the program's name, joined by blanks: the first line of a result as text.
+    /// The words of the command line with the program's name, joined by blanks: the first line of a
+    /// result as text.
     pub command_line: String,
     /// What runs one after the other.
     pub time_spans: Vec<TimeSpan>,
@@ -59,7 +62,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// The files that are made before the first time span, with their sizes: the names as they were written.
+    /// The files that are made before the first time span, with their sizes: the names as they were
+    /// written.
     #[must_use]
     pub fn precreated(&self) -> Vec<(String, u64)> {
         let Some(which) = self.precreate else { return Vec::new() };
@@ -155,7 +159,8 @@ pub struct TimeSpan {
     pub seed: u32,
     /// Threads that share all targets (`-F`); 0: each target has threads of its own.
     pub thread_count: u32,
-    /// Outstanding I/Os of each of those threads over all of its targets (`-O`); 0: as many as the targets say.
+    /// Outstanding I/Os of each of those threads over all of its targets (`-O`); 0: as many as the
+    /// targets say.
     pub request_count: u32,
     /// The processors that threads are bound to, in turn; empty: all.
     pub affinity: Vec<Processor>,
@@ -244,7 +249,8 @@ pub struct Target {
     pub base_offset_bytes: u64,
     /// Where the used part ends (`-f`); 0: where the target ends.
     pub max_offset_bytes: u64,
-    /// The file is made anew with this size (`-c`); 0 makes an empty file of none, none uses what is there.
+    /// The file is made anew with this size (`-c`); 0 makes an empty file of none, none uses what
+    /// is there.
     pub create_bytes: Option<u64>,
     /// Opened with the hint that it will be read from begin to end (`-fs`).
     pub sequential_scan: bool,

@@ -82,7 +82,8 @@ pub enum Rule {
     DistributionTargetOver,
     /// Less than all of the target.
     #[error(
-        "the parts of the target of a distribution are less than 100 percent; give the rest, perhaps with share 0"
+        "the parts of the target of a distribution are less than 100 percent; give the rest, \
+         perhaps with share 0"
     )]
     DistributionTargetShort,
     /// I/Os that have no place.
@@ -110,7 +111,8 @@ pub enum Rule {
     MaxNotAboveBase,
     /// A template that nothing replaces.
     #[error(
-        "the target is a template; give what it stands for behind the options, or see only the profile with -Rp"
+        "the target is a template; give what it stands for behind the options, or see only the \
+         profile with -Rp"
     )]
     TemplateLeft,
     /// A template that names no substitute.
@@ -135,7 +137,8 @@ pub enum Warning {
     InterlockedOfOne,
     /// Threads that read the same blocks.
     #[error(
-        "several threads walk over the same blocks; give them a distance (-T), a shared cursor (-si) or random I/O (-r)"
+        "several threads walk over the same blocks; give them a distance (-T), a shared cursor \
+         (-si) or random I/O (-r)"
     )]
     SameBlocks,
 }

@@ -1,7 +1,7 @@
 //! Sizes as DiskSpd shows them.
 
-/// In the largest unit of KiB to TiB that is not above the size: whole where it is exact, else with two decimals. Below 1 KiB, the
-/// number alone.
+/// In the largest unit of KiB to TiB that is not above the size: whole where it is exact, else with
+/// two decimals. Below 1 KiB, the number alone.
 #[must_use]
 pub fn show_size(bytes: u64) -> String {
     match unit(bytes) {

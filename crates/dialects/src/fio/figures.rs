@@ -115,8 +115,8 @@ fn merged(one: &Known, other: &Known) -> Known {
     Known { count: one.count.saturating_add(other.count), latency: Some(latency), histogram }
 }
 
-/// From the call to completion. fio has percentiles of that only where it was asked for them; those from the end of
-/// submission stand for them otherwise.
+/// From the call to completion. fio has percentiles of that only where it was asked for them; those
+/// from the end of submission stand for them otherwise.
 fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> Known {
     if direction.clat.is_some() && direction.clat_ns.is_none() {
         warnings.push(format!(
@@ -134,7 +134,8 @@ fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> Kno
         warnings.push(format!("the latencies of the {name} begin at the end of submission (clat)"));
     } else if left_out > summarised.mean.0 / 100.0 {
         warnings.push(format!(
-            "percentiles of the {name} begin at the end of submission (clat): a mean of {} µs comes before that",
+            "percentiles of the {name} begin at the end of submission (clat): a mean of {} µs \
+             comes before that",
             round(left_out / 1e3)
         ));
     }

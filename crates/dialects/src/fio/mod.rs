@@ -1,7 +1,8 @@
-//! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since version 3, and its job files ([`jobs`]).
+//! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since
+//! version 3, and its job files ([`jobs`]).
 //!
-//! A file may hold what fio prints around its JSON, several runs one after the other, and the intermediate results of
-//! `--status-interval`, of which the last counts.
+//! A file may hold what fio prints around its JSON, several runs one after the other, and the
+//! intermediate results of `--status-interval`, of which the last counts.
 
 mod document;
 mod figures;
@@ -25,8 +26,9 @@ pub fn is_in(text: &str) -> bool {
     text.contains(MARK)
 }
 
-/// All results of a text as measurements, one for each job or group of jobs. `file` is the name of the file, `read` the moment, UTC and
-/// RFC 3339, that stands for the start of runs of which nobody knows it.
+/// All results of a text as measurements, one for each job or group of jobs. `file` is the name of
+/// the file, `read` the moment, UTC and RFC 3339, that stands for the start of runs of which nobody
+/// knows it.
 pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
     let mut found = Found::default();
     let mut documents: Vec<Part> = Vec::new();
@@ -76,8 +78,8 @@ struct Part {
     end: usize,
 }
 
-/// The next JSON document with fio's version in it. Its line is counted on from a place that is known: from the beginning of the
-/// text each time, a long log takes minutes.
+/// The next JSON document with fio's version in it. Its line is counted on from a place that is
+/// known: from the beginning of the text each time, a long log takes minutes.
 fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, ReadError> {
     let rest = text.get(from..).unwrap_or_default();
     let Some(mark) = rest.find(MARK) else { return Ok(None) };
@@ -104,7 +106,8 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut Found) {
     if document.version.contains("(iosonde ") {
         let line = part.begin.line;
         found.notes.push(format!(
-            "line {line}: a result of iosonde in the shape of fio's; import what `--json` or `history export` gives instead"
+            "line {line}: a result of iosonde in the shape of fio's; import what `--json` or \
+             `history export` gives instead"
         ));
         return;
     }
@@ -143,7 +146,8 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     let figures = figures::of(job, &mut warnings);
     if job.does_otherwise(&workload) {
         warnings.push(
-            "the figures are those of several jobs (group_reporting), of which fio tells the options of the first only"
+            "the figures are those of several jobs (group_reporting), of which fio tells the \
+             options of the first only"
                 .to_owned(),
         );
     }

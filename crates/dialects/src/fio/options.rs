@@ -112,7 +112,8 @@ impl Options {
 /// Takes options one after the other; what is left at the end has no word here.
 pub(super) struct Reader {
     left: BTreeMap<String, String>,
-    /// Names of options with a value that says nothing here, and what they would be on a command line.
+    /// Names of options with a value that says nothing here, and what they would be on a command
+    /// line.
     odd: Vec<(String, String)>,
 }
 

@@ -73,7 +73,8 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Length of the measured window of each run in seconds; none where a run goes on until it is stopped.
+    /// Length of the measured window of each run in seconds; none where a run goes on until it is
+    /// stopped.
     #[must_use]
     pub fn run_seconds(&self) -> Option<u64> {
         let [hours, minutes, seconds] = [self.hours, self.minutes, self.seconds].map(u64::from);
@@ -116,7 +117,8 @@ pub struct DepthCycling {
 
 /// Implements the words of an enum in files: its names, and its numbers in older versions.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident =
+        $word:literal,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $name { $($(#[$word_doc])* $variant,)* }
@@ -136,7 +138,8 @@ macro_rules! words {
             pub fn from_word(text: &str) -> Option<Self> {
                 let text = text.trim();
                 let by_number = || Self::ALL.get(text.parse::<usize>().ok()?).copied();
-                Self::ALL.into_iter().find(|v| v.word().eq_ignore_ascii_case(text)).or_else(by_number)
+                Self::ALL.into_iter().find(|v| v.word().eq_ignore_ascii_case(text))
+                    .or_else(by_number)
             }
         }
     };
@@ -229,7 +232,8 @@ pub struct Row {
     pub percent: u8,
     /// Share of its I/Os that read, each drawn, in percent.
     pub read_percent: u8,
-    /// Share of its I/Os that go to a random place, each drawn, in percent; the others follow the worker's last on the target.
+    /// Share of its I/Os that go to a random place, each drawn, in percent; the others follow the
+    /// worker's last on the target.
     pub random_percent: u8,
     /// Pause of the whole worker before each burst, in milliseconds.
     pub delay_ms: u32,
@@ -248,7 +252,8 @@ impl Row {
         let Self { size_bytes, percent, read_percent, random_percent, .. } = self;
         let Self { delay_ms, burst_ios, align_bytes, reply_bytes, .. } = self;
         format!(
-            "{size_bytes},{percent},{read_percent},{random_percent},{delay_ms},{burst_ios},{align_bytes},{reply_bytes}"
+            "{size_bytes},{percent},{read_percent},{random_percent},{delay_ms},{burst_ios},\
+             {align_bytes},{reply_bytes}"
         )
     }
 }
@@ -303,8 +308,8 @@ pub struct Worker {
     pub maximum_sectors: u64,
     /// Where the used part begins, in sectors.
     pub start_sector: u64,
-    /// What is written: 0 one byte over and over, 1 one random buffer, 2 parts of a large random buffer. None where the file
-    /// is of a version that does not say.
+    /// What is written: 0 one byte over and over, 1 one random buffer, 2 parts of a large random
+    /// buffer. None where the file is of a version that does not say.
     pub pattern: Option<u32>,
     /// Of a network worker: the address that it uses.
     pub network_interface: Option<String>,

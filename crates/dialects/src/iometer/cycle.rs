@@ -10,7 +10,8 @@ use crate::drives::{DriveError, Drives};
 /// All runs of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleWorkload {
-    /// One after the other. The targets of each are those of the whole cycle; its streams say which they use.
+    /// One after the other. The targets of each are those of the whole cycle; its streams say which
+    /// they use.
     pub steps: Vec<CycleStep>,
     /// What is used of each target in all runs together.
     pub uses: Vec<TargetUse>,
@@ -55,7 +56,8 @@ impl Config {
         wrong
     }
 
-    /// Runs as workloads on the targets of all of them. Runs in which no disk worker makes I/O are left out.
+    /// Runs as workloads on the targets of all of them. Runs in which no disk worker makes I/O are
+    /// left out.
     pub fn cycle(&self, steps: &[Step], drives: &Drives) -> Result<CycleWorkload, DriveError> {
         let until_stopped = self.setup.as_ref().is_none_or(|s| s.run_seconds().is_none());
         let mut cycle =
@@ -84,7 +86,8 @@ impl Config {
 }
 
 impl CycleWorkload {
-    /// A workload that stands for all runs where the targets are made ready: it reads and writes what they do.
+    /// A workload that stands for all runs where the targets are made ready: it reads and writes
+    /// what they do.
     #[must_use]
     pub fn preparation(&self) -> Option<Workload> {
         let first = &self.steps.first()?.run.workload;

@@ -40,7 +40,8 @@ pub enum NoConfig {
 }
 
 impl Config {
-    /// A configuration that does what a workload does, as far as IOMeter has words for it, and what is lost.
+    /// A configuration that does what a workload does, as far as IOMeter has words for it, and what
+    /// is lost.
     pub fn of_workload(workload: &Workload) -> Result<(Self, Vec<String>), NoConfig> {
         if workload.threads() > WORKERS_MAX {
             return Err(NoConfig::Workers(workload.threads()));
@@ -182,7 +183,8 @@ impl Made {
             Some(device) if !device.contains('/') => (device.to_owned(), SECTOR_BYTES),
             _ => {
                 let what = format!(
-                    "`{path}` stands as it is; IOMeter works on devices and on the file `iobw.tst` at the top of a file system"
+                    "`{path}` stands as it is; IOMeter works on devices and on the file \
+                     `iobw.tst` at the top of a file system"
                 );
                 self.losses.add_once(&what);
                 (path.to_owned(), SECTOR_BYTES)
@@ -272,7 +274,10 @@ impl Made {
                 FULL_RANDOM
             }
             _ => {
-                self.losses.add("what is written; it is one byte over and over, which compresses, too (pattern 0)");
+                self.losses.add(
+                    "what is written; it is one byte over and over, which compresses, too \
+                     (pattern 0)",
+                );
                 0
             }
         }

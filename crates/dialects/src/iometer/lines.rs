@@ -132,7 +132,8 @@ fn header(text: &str) -> Option<Header> {
     section(&text).or_else(|| block(&text)).or_else(|| field(&text))
 }
 
-/// In small letters, with one blank where there were several, none around commas, and without the line of `=`.
+/// In small letters, with one blank where there were several, none around commas, and without the
+/// line of `=`.
 fn plain(text: &str) -> String {
     let small = text.trim_end_matches(['=', ' ', '\t']).to_ascii_lowercase();
     let words: Vec<&str> = small.split_whitespace().collect();

@@ -44,7 +44,8 @@ impl AccessSpec {
         Stream::of_mix(&name, self.mix())
     }
 
-    /// A mix as an access specification that no worker gets by itself, and what of the mix is lost: parts of milliseconds.
+    /// A mix as an access specification that no worker gets by itself, and what of the mix is lost:
+    /// parts of milliseconds.
     pub fn from_mix(name: &str, mix: &Mix) -> Result<(Self, Vec<String>), NoSpec> {
         if !(1..=ROWS_MAX).contains(&mix.parts.len()) {
             return Err(NoSpec::Rows(mix.parts.len()));
@@ -83,7 +84,8 @@ fn row(number: usize, part: &MixPart, lost: &mut Vec<String>) -> Result<Row, NoS
     let delay_ms = u32::try_from(part.delay_ns.0.div_ceil(NS_PER_MS)).unwrap_or(u32::MAX);
     if u64::from(delay_ms) * NS_PER_MS != part.delay_ns.0 {
         lost.push(format!(
-            "part {number} of the mix pauses for {}; IOMeter's pauses are whole milliseconds, so it is {delay_ms} ms",
+            "part {number} of the mix pauses for {}; IOMeter's pauses are whole milliseconds, so \
+             it is {delay_ms} ms",
             part.delay_ns
         ));
     }

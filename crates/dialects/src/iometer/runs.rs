@@ -1,8 +1,9 @@
-//! The order of runs that a configuration asks for: which workers make I/O on how many of their targets, and how deep.
+//! The order of runs that a configuration asks for: which workers make I/O on how many of their
+//! targets, and how deep.
 //!
-//! For each place in the workers' lists of access specifications, the whole cycle of the test type is gone through. A cycle
-//! begins with few targets and ends where more of them are not to be had; the last run has all of them, also where the steps
-//! would pass over that number.
+//! For each place in the workers' lists of access specifications, the whole cycle of the test type
+//! is gone through. A cycle begins with few targets and ends where more of them are not to be had;
+//! the last run has all of them, also where the steps would pass over that number.
 
 use super::IDLE;
 use super::config::{AccessSpec, Config, Kind, Setup, Stepping, TestType, Worker};
@@ -24,10 +25,11 @@ pub struct Runs {
 /// One run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Place in each worker's list of access specifications that exist, from 0; see [`Config::runs_of`].
+    /// Place in each worker's list of access specifications that exist, from 0; see
+    /// [`Config::runs_of`].
     pub index: usize,
-    /// For each worker of each manager, in the order of the configuration: on how many of its targets, from the first, it
-    /// makes I/O. 0 is a worker that does nothing in this run.
+    /// For each worker of each manager, in the order of the configuration: on how many of its
+    /// targets, from the first, it makes I/O. 0 is a worker that does nothing in this run.
     pub targets: Vec<Vec<usize>>,
     /// Outstanding I/Os of every disk worker on each target, instead of the worker's own.
     pub outstanding: Option<u32>,
@@ -46,8 +48,8 @@ impl Step {
 }
 
 impl Config {
-    /// The access specifications that a worker runs, in their order: none stands for `Idle`. Names that the file does not define
-    /// are passed over, as IOMeter does.
+    /// The access specifications that a worker runs, in their order: none stands for `Idle`. Names
+    /// that the file does not define are passed over, as IOMeter does.
     #[must_use]
     pub fn runs_of(&self, worker: &Worker) -> Vec<Option<&AccessSpec>> {
         let found = |name: &String| match self.spec(name) {
@@ -63,7 +65,8 @@ impl Config {
         let usual = Setup::default();
         let setup = self.setup.as_ref().unwrap_or(&usual);
         let mut runs = Runs::default();
-        // For each worker of each manager, its access specifications, and which of them are not `Idle`.
+        // For each worker of each manager, its access specifications, and which of them are not
+        // `Idle`.
         let of = |w: &Worker| self.runs_of(w).iter().map(Option::is_some).collect::<Vec<bool>>();
         let lists: Vec<Vec<Vec<bool>>> =
             self.managers.iter().map(|m| m.workers.iter().map(of).collect()).collect();
@@ -82,7 +85,8 @@ impl Config {
             }
             if runs.steps.len() == before {
                 runs.notes.push(format!(
-                    "nothing runs with access specification {} of the workers: no worker that has it has a target, or the cycle is empty",
+                    "nothing runs with access specification {} of the workers: no worker that has \
+                     it has a target, or the cycle is empty",
                     index + 1
                 ));
             }
@@ -92,7 +96,8 @@ impl Config {
         if steps == (1, Stepping::Exponential, TestType::CycleWorkersAndTargets) && targets.step > 1
         {
             runs.notes.push(format!(
-                "targets go on by adding {}, not by multiplying: in this test type IOMeter adds where the step of the workers is 1",
+                "targets go on by adding {}, not by multiplying: in this test type IOMeter adds \
+                 where the step of the workers is 1",
                 targets.step
             ));
         }
@@ -218,7 +223,8 @@ impl Cycle<'_> {
         }
     }
 
-    /// A run in which each worker has the number of targets that is given for it. The second argument is the manager.
+    /// A run in which each worker has the number of targets that is given for it. The second
+    /// argument is the manager.
     fn step(&self, mut targets: impl FnMut(Able, usize) -> usize) -> Step {
         let mut of_manager =
             |(m, workers): (usize, &Vec<Able>)| workers.iter().map(|w| targets(*w, m)).collect();
@@ -288,7 +294,8 @@ impl Cycle<'_> {
                 return;
             }
             before = active;
-            // IOMeter asks the workers' step, not the targets', whether the targets go on by addition.
+            // IOMeter asks the workers' step, not the targets', whether the targets go on by
+            // addition.
             let (targets, by) = (self.setup.target_cycling, self.setup.worker_cycling.step);
             let is_linear = targets.stepping == Stepping::Linear || by == 1;
             let value = workers.value;

@@ -184,7 +184,9 @@ proptest! {
         let setup = setup(&mut config);
         setup.worker_cycling = cycling(a, b, stepping(linear[0]));
         setup.target_cycling = cycling(c, d, stepping(linear[1]));
-        setup.depth_cycling = DepthCycling { start: e, end: e.saturating_add(99), step: f, stepping: stepping(linear[2]) };
+        setup.depth_cycling =
+            DepthCycling { start: e, end: e.saturating_add(99), step: f,
+            stepping: stepping(linear[2]) };
         let runs = config.runs();
         prop_assert!(runs.steps.len() <= 100_000);
         for step in &runs.steps {

@@ -1,4 +1,5 @@
-//! One run of a configuration as a workload: each disk worker a stream that works on all its targets.
+//! One run of a configuration as a workload: each disk worker a stream that works on all its
+//! targets.
 
 use std::path::{Path, PathBuf};
 
@@ -77,8 +78,9 @@ pub enum NothingToDo {
 }
 
 impl Target {
-    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"` and `PHYSICALDRIVE:1` are what stands for
-    /// `1`, `sda` is what stands for it or `/dev/sda`, and `/mnt [ext4]` is a file in `/mnt`.
+    /// Where the target is: `C: "label"` is a file on what stands for `C`, `1: "VENDOR"` and
+    /// `PHYSICALDRIVE:1` are what stands for `1`, `sda` is what stands for it or `/dev/sda`, and
+    /// `/mnt [ext4]` is a file in `/mnt`.
     pub fn place(&self, drives: &Drives) -> Result<TargetPlace, DriveError> {
         let name = self.name.trim();
         let at = |path: PathBuf, sector_bytes| Ok(TargetPlace { path, sector_bytes });
@@ -176,7 +178,8 @@ impl Config {
         let more = if self.managers.len() > names.len() { ", …" } else { "" };
         (names.len() > 1).then(|| {
             format!(
-                "the file has {} managers ({}{more}); the workers of all of them run here, on this host",
+                "the file has {} managers ({}{more}); the workers of all of them run here, on \
+                 this host",
                 self.managers.len(),
                 names.join(", ")
             )

@@ -136,7 +136,8 @@ fn write_worker(out: &mut String, worker: &Worker) {
     put(out, format_args!("'Default target settings for worker"));
     field(
         out,
-        "Number of outstanding IOs,test connection rate,transactions per connection,use fixed seed,fixed seed value",
+        "Number of outstanding IOs,test connection rate,transactions per connection,use fixed \
+         seed,fixed seed value",
         format_args!(
             "{},{},{},{},{}",
             worker.outstanding,

@@ -1,7 +1,8 @@
 //! SQLIO's command line.
 //!
-//! A value stands right behind its letter: `-kW`, `-s60`. Letters are told by their case: `-s` is not `-S`. Everything that is wrong
-//! is reported at once; what is right but has no effect, or another one here, is a note.
+//! A value stands right behind its letter: `-kW`, `-s60`. Letters are told by their case: `-s` is
+//! not `-S`. Everything that is wrong is reported at once; what is right but has no effect, or
+//! another one here, is a note.
 
 use std::fmt;
 
@@ -294,7 +295,8 @@ impl Reading {
                 continue;
             }
             let text = format!(
-                "`{}` and `{}` do not go together: files, threads and CPUs are those of the parameter file",
+                "`{}` and `{}` do not go together: files, threads and CPUs are those of the \
+                 parameter file",
                 self.written('F'),
                 self.written(letter)
             );
@@ -329,7 +331,8 @@ impl Reading {
                 let threads = command.threads.unwrap_or(1);
                 if command.parameter_file.is_none() && columns < threads {
                     let text = format!(
-                        "{threads} threads need `-f{threads}` or more, so that each has a column of blocks; it is {columns}"
+                        "{threads} threads need `-f{threads}` or more, so that each has a column \
+                         of blocks; it is {columns}"
                     );
                     self.wrong.push(text);
                 }
@@ -353,34 +356,39 @@ impl Reading {
         let command = &self.command;
         if let Some(timing) = command.latency {
             if timing.processor {
-                let text = "`-LP`: latency is timed by iosonde's clock, which is the processor's counter where that is reliable";
+                let text = "`-LP`: latency is timed by iosonde's clock, which is the processor's \
+                            counter where that is reliable";
                 self.notes.push(text.to_owned());
             }
             if timing.initiation {
-                let text = "`-L…i`: no call starts one I/O and nothing else: several are started by one, and one alone is waited for in the same \
-                            call; the three lines of that time are left out";
+                let text = "`-L…i`: no call starts one I/O and nothing else: several are started \
+                            by one, and one alone is waited for in the same call; the three lines \
+                            of that time are left out";
                 self.notes.push(text.to_owned());
             }
         }
         if let Some(CpuUse { each }) = command.cpu {
             let parts = if each { ", and the columns of single CPUs," } else { "" };
             self.notes.push(format!(
-                "`-U`: DPCTime, InterruptTime and Interrupts/sec{parts} are not known here; PrivilegedTime and UserTime are of \
-                 iosonde alone, ProcessorTime is of everything that ran"
+                "`-U`: DPCTime, InterruptTime and Interrupts/sec{parts} are not known here; \
+                 PrivilegedTime and UserTime are of iosonde alone, ProcessorTime is of everything \
+                 that ran"
             ));
         }
         if command.affinity.ideal {
             let letter = if self.has('p') { 'p' } else { 'a' };
             let text = format!(
-                "`{}`: a thread cannot be wished onto a CPU here, only bound to it; it is left to the system",
+                "`{}`: a thread cannot be wished onto a CPU here, only bound to it; it is left to \
+                 the system",
                 self.written(letter)
             );
             self.notes.push(text);
         }
         if !matches!(command.debug, 0 | 1 | 3 | 4 | 9) {
             let text = format!(
-                "`{}`: of the hidden levels there are 1 and 3 (figures of each thread), 4 (histograms of each thread) and 9 \
-                 (sizes of the files); the highest of them below it is taken",
+                "`{}`: of the hidden levels there are 1 and 3 (figures of each thread), 4 \
+                 (histograms of each thread) and 9 (sizes of the files); the highest of them \
+                 below it is taken",
                 self.written('D')
             );
             self.notes.push(text);
@@ -398,7 +406,8 @@ impl Reading {
         let whole = u64::from(pieces) * u64::from(PAGE_KIB);
         if kind == BufferKind::Scattered && whole != u64::from(block_kib) {
             self.wrong.push(format!(
-                "`{}`: scattered buffers are pages of {PAGE_KIB} KiB, so {pieces} of them make `-b{whole}`, not `-b{block_kib}`",
+                "`{}`: scattered buffers are pages of {PAGE_KIB} KiB, so {pieces} of them make \
+                 `-b{whole}`, not `-b{block_kib}`",
                 self.written('m')
             ));
         }
@@ -461,7 +470,9 @@ fn buffering(value: &str) -> Result<Buffering, String> {
         "Y" | "y" => Ok(Buffering::All),
         "H" | "h" => Ok(Buffering::Hardware),
         "S" | "s" => Ok(Buffering::Software),
-        _ => Err("write `-BN` (no caches), `-BY` (all), `-BH` (that of the disk) or `-BS` (that of the system)".to_owned()),
+        _ => Err("write `-BN` (no caches), `-BY` (all), `-BH` (that of the disk) or `-BS` (that \
+                  of the system)"
+            .to_owned()),
     }
 }
 

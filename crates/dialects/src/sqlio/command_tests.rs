@@ -45,9 +45,8 @@ fn the_line_of_a_well_known_article_is_read_with_its_dashes() {
 
 #[test]
 fn every_option_is_read() {
-    let (command, notes) = run(
-        "-kR -t4 -s7 -f16 -i8 -b64 -mS16 -BS -S100 -LPi -Up -aR0xF -v1.1.1 -D4 a.dat -64 b.dat -R1,E:",
-    );
+    let (command, notes) = run("-kR -t4 -s7 -f16 -i8 -b64 -mS16 -BS -S100 -LPi -Up -aR0xF \
+                                -v1.1.1 -D4 a.dat -64 b.dat -R1,E:");
     assert_eq!((command.threads, command.seconds, command.order), (Some(4), 7, Walk::Columns(16)));
     assert_eq!((command.run_ios, command.block_kib, command.base_blocks), (8, 64, 100));
     assert_eq!(command.buffers, Some((BufferKind::Scattered, 16)));
@@ -122,7 +121,8 @@ fn help_is_usage() {
 
 proptest! {
     #[test]
-    fn nothing_panics(arguments: Vec<String>, options in prop::collection::vec("-[a-zA-Z]{0,2}[0-9xXSPRI,]{0,12}", 0..6)) {
+    fn nothing_panics(arguments: Vec<String>,
+        options in prop::collection::vec("-[a-zA-Z]{0,2}[0-9xXSPRI,]{0,12}", 0..6)) {
         let _ = (parse(&arguments), parse(&options));
     }
 }

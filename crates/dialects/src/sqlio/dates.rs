@@ -13,7 +13,8 @@ pub(super) fn read(text: &str) -> Option<String> {
     Some(format!("{}Z", at.strftime("%Y-%m-%dT%H:%M:%S")))
 }
 
-/// `2011-05-23`, `5/23/2011`, `23.05.2011`; of two numbers that may both be months, nobody knows which is.
+/// `2011-05-23`, `5/23/2011`, `23.05.2011`; of two numbers that may both be months, nobody knows
+/// which is.
 fn day(text: &str) -> Option<Date> {
     let numbers: Vec<i16> =
         text.split(['-', '/', '.']).map(|n| n.parse().ok()).collect::<Option<_>>()?;

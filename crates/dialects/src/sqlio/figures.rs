@@ -5,7 +5,8 @@ use super::printout::{Figure, HISTOGRAM_MS};
 /// Longer than any number; what is longer is none.
 const NUMBER_BYTES_MAX: usize = 40;
 
-/// The number at the beginning of a text: `2,681.12`, `2681`, `2681,12`, `2 681`. What follows it is left out, such as a unit.
+/// The number at the beginning of a text: `2,681.12`, `2681`, `2681,12`, `2 681`. What follows it
+/// is left out, such as a unit.
 pub(super) fn figure(text: &str) -> Option<Figure> {
     let text = text.trim_start();
     let end = number_end(text);
@@ -27,7 +28,8 @@ pub(super) fn figure(text: &str) -> Option<Figure> {
     (value < 1e15).then_some(Figure { value, decimals: u8::try_from(fraction.len()).ok()? })
 }
 
-/// Where the number ends: digits, points and commas between digits, and blanks before groups of exactly three.
+/// Where the number ends: digits, points and commas between digits, and blanks before groups of
+/// exactly three.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -48,7 +50,8 @@ fn number_end(text: &str) -> usize {
     end
 }
 
-/// Where the fraction begins. A comma before exactly three digits parts thousands; so does a sign that stands there twice.
+/// Where the fraction begins. A comma before exactly three digits parts thousands; so does a sign
+/// that stands there twice.
 fn last_point(digits: &str) -> Option<usize> {
     let at = digits.rfind(['.', ','])?;
     let sign = digits.get(at..=at)?;
@@ -71,7 +74,8 @@ pub(super) fn small(text: &str) -> Option<u32> {
     whole(text).and_then(|n| u32::try_from(n).ok())
 }
 
-/// The row of percents. Columns are three wide, so that nothing parts a full one from its neighbour.
+/// The row of percents. Columns are three wide, so that nothing parts a full one from its
+/// neighbour.
 pub(super) fn percents(text: &str) -> Option<[u8; HISTOGRAM_MS]> {
     let text = text.trim_end();
     let parted = text.split_whitespace().map(|n| n.parse().ok());

@@ -101,7 +101,8 @@ pub fn job(
     };
     if workload.seconds < 60.0 && command.writes && around.seconds.is_none() {
         notes.push(format!(
-            "writes for {} are mostly those to caches; the minutes after them are what the storage can keep up",
+            "writes for {} are mostly those to caches; the minutes after them are what the \
+             storage can keep up",
             show_duration(workload.seconds)
         ));
     }
@@ -142,13 +143,15 @@ fn check(command: &Command, name: &str, lines: &[Parameters], wrong: &mut Vec<St
         let [_, at_threads, _, at_size] = *places;
         if columns < *threads {
             wrong.push(format!(
-                "{}{threads} threads need `-f{threads}` or more, so that each has a column of blocks; it is {columns}",
+                "{}{threads} threads need `-f{threads}` or more, so that each has a column of \
+                 blocks; it is {columns}",
                 place(name, *line, at_threads)
             ));
         }
         if size_mib.is_some() {
             wrong.push(format!(
-                "{}a size goes with `-frandom` and `-fsequential` only; with `-f{columns}` it follows from `-f`, `-i` and `-b`",
+                "{}a size goes with `-frandom` and `-fsequential` only; with `-f{columns}` it \
+                 follows from `-f`, `-i` and `-b`",
                 place(name, *line, at_size)
             ));
         }
@@ -219,8 +222,8 @@ fn sized(
         let made = current.unwrap_or(0) == 0;
         made.then(|| {
             notes.push(format!(
-                "`{file}` does not exist, and nothing says how large it is to be: it gets {}, which caches hold; `--size` \
-                 or a parameter file say another size",
+                "`{file}` does not exist, and nothing says how large it is to be: it gets {}, \
+                 which caches hold; `--size` or a parameter file say another size",
                 Bytes(bytes)
             ));
             bytes
@@ -315,13 +318,17 @@ fn cpus(affinity: Affinity, notes: &mut Vec<String>) -> Vec<u32> {
     }
     let mask = affinity.mask;
     if mask.count_ones() > 1 && !affinity.in_turn {
-        notes.push(format!("mask {mask:#x}: each thread is bound to one of its CPUs, in turn, and not free to change between them"));
+        notes.push(format!(
+            "mask {mask:#x}: each thread is bound to one of its CPUs, in turn, and not free to \
+             change between them"
+        ));
     }
     (0..64).filter(|cpu| mask >> cpu & 1 == 1).collect()
 }
 
 impl Job {
-    /// What SQLIO would print of the measurement. The fractions that it cuts off are cut off here, too.
+    /// What SQLIO would print of the measurement. The fractions that it cuts off are cut off here,
+    /// too.
     #[must_use]
     pub fn printout(&self, command: &Command, measurement: &Measurement) -> Printout {
         let total = &measurement.total;
@@ -339,7 +346,8 @@ impl Job {
     }
 }
 
-/// MBs/sec follows from the IOs/sec that are printed, so that whoever checks one with the other finds them equal.
+/// MBs/sec follows from the IOs/sec that are printed, so that whoever checks one with the other
+/// finds them equal.
 fn mib_hundredths(iops_hundredths: u64, block_kib: u32) -> u64 {
     let mib = u128::from(iops_hundredths) * u128::from(block_kib) / 1024;
     u64::try_from(mib).unwrap_or(u64::MAX)
@@ -356,7 +364,8 @@ fn latency_ms(total: &Statistics) -> [Option<f64>; 3] {
 pub fn ios_by_ms(total: &Statistics) -> [u64; HISTOGRAM_MS] {
     let found = total.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
     let mut counts = [0u64; HISTOGRAM_MS];
-    // A bucket that lies across the beginning of a millisecond counts where its middle is, but nowhere that no I/O was.
+    // A bucket that lies across the beginning of a millisecond counts where its middle is, but
+    // nowhere that no I/O was.
     let known =
         total.latency_ns.filter(|l| l.min <= l.max).map_or((0, u64::MAX), |l| (l.min, l.max));
     for (ns, count) in found.iter().flat_map(Histogram::buckets) {

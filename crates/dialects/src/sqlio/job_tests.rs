@@ -95,7 +95,8 @@ fn threads_go_round_several_files() {
     assert_eq!(alone[0].pool, Some(Pool { share: PoolShare::InTurn }));
 }
 
-/// The bucket of 3.000 ms begins below it: I/Os that all took just that stood in the column of 2 ms.
+/// The bucket of 3.000 ms begins below it: I/Os that all took just that stood in the column of 2
+/// ms.
 #[test]
 fn no_io_stands_in_a_millisecond_that_none_took() {
     let mut histogram = Histogram::new();
@@ -256,7 +257,8 @@ proptest! {
         let read = crate::sqlio::read(&printed.to_text(), "x", "2026-11-21T12:00:00Z");
         let [back] = read.measurements.as_slice() else { panic!("{:?}", read.notes) };
         prop_assert!((back.total.iops - iops).abs() < 0.006);
-        prop_assert!(!back.checks.warnings.iter().any(|w| w.contains("MBs/sec is")), "{:?}", back.checks.warnings);
+        prop_assert!(!back.checks.warnings.iter().any(|w| w.contains("MBs/sec \
+            is")), "{:?}", back.checks.warnings);
         let [truth, told] = [m.total.latency_ns.unwrap(), back.total.latency_ns.unwrap()];
         prop_assert!(told.mean <= truth.mean && truth.mean < told.mean + 1e6);
     }

@@ -61,7 +61,8 @@ pub(super) enum Heading {
     Latency,
 }
 
-/// A line without what editors and mail programs put around it: quotation marks, indentation, blanks of other kinds.
+/// A line without what editors and mail programs put around it: quotation marks, indentation,
+/// blanks of other kinds.
 pub(super) fn bare(line: &str) -> Cow<'_, str> {
     let around = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}' | '`');
     let mut line = line.trim_matches(around);
@@ -258,7 +259,8 @@ fn call(line: &str) -> Option<Line> {
         .map(|rest| Line::Call(rest.trim().to_owned()))
 }
 
-/// Whether a text begins with SQLIO's name, with or without a directory, and an option or a file behind it.
+/// Whether a text begins with SQLIO's name, with or without a directory, and an option or a file
+/// behind it.
 fn is_call(text: &str) -> bool {
     let text = text.trim_start().trim_start_matches(['"', '&', ' ']);
     let program = text.split([' ', '\t', '"']).next().unwrap_or_default();

@@ -12,13 +12,14 @@ use super::printout::{Access, BufferKind, Buffering, Load, Order, Printout};
 use super::read::{Reading, readings};
 use crate::foreign::{Found, Run};
 
-/// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean of what was cut off is
-/// around a millisecond; by Little's law it was never above 1.55 ms in the runs of which both are known.
+/// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
+/// of what was cut off is around a millisecond; by Little's law it was never above 1.55 ms in the
+/// runs of which both are known.
 const MEAN_SHORT_BY_NS: u64 = 1_500_000;
 const NS_PER_MS: f64 = 1e6;
 
-/// All runs of a text as measurements. `file` is the name of the file, `read` the moment, UTC and RFC 3339, that stands
-/// for the start of runs of which nobody knows it.
+/// All runs of a text as measurements. `file` is the name of the file, `read` the moment, UTC and
+/// RFC 3339, that stands for the start of runs of which nobody knows it.
 #[must_use]
 pub fn read(text: &str, file: &str, read: &str) -> Found {
     let (readings, mut notes) = readings(text);
@@ -32,7 +33,10 @@ pub fn read(text: &str, file: &str, read: &str) -> Found {
             continue;
         };
         if reading.printout.iops.is_none() {
-            notes.push(format!("line {line}: the run has no figures: it did not end, or the text does before it; left out"));
+            notes.push(format!(
+                "line {line}: the run has no figures: it did not end, or the text does before it; \
+                 left out"
+            ));
             continue;
         }
         if let Some(missing) = reading.missing {
@@ -123,7 +127,8 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
     match super::dates::read(date) {
         Some(started) => {
             let text = format!(
-                "the log began `{date}` by its machine's clock, whose time zone it does not tell; it stands here as UTC"
+                "the log began `{date}` by its machine's clock, whose time zone it does not tell; \
+                 it stands here as UTC"
             );
             (started, vec![text])
         }
@@ -141,7 +146,10 @@ fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
     let mut doubts = Vec::new();
     if let [Some(_), Some(mean), Some(_)] = printout.latency_ms {
         let most = mean + MEAN_SHORT_BY_NS as f64 / NS_PER_MS;
-        doubts.push(format!("SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to {most} ms"));
+        doubts.push(format!(
+            "SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to \
+             {most} ms"
+        ));
     }
     if let Some(doubt) = throughput_doubt(printout, access) {
         doubts.push(doubt);
@@ -152,10 +160,17 @@ fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
                 .to_owned(),
         );
     } else {
-        doubts.push("a file that SQLIO made holds only zeros, which some storage does not read from the medium".to_owned());
+        doubts.push(
+            "a file that SQLIO made holds only zeros, which some storage does not read from the \
+             medium"
+                .to_owned(),
+        );
     }
     if let [Some(min), Some(mean), Some(max)] = printout.initiation_us {
-        doubts.push(format!("starting an I/O took {min} to {max} µs, {mean} µs on average, which is part of no figure here"));
+        doubts.push(format!(
+            "starting an I/O took {min} to {max} µs, {mean} µs on average, which is part of no \
+             figure here"
+        ));
     }
     doubts
 }
@@ -166,7 +181,8 @@ fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
     let mib_of_one = f64::from(access.block_kib) / 1024.0;
     let step = |decimals: u8| 10f64.powi(-i32::from(decimals));
     let (least, most) = if iops.decimals == 2 && mib.decimals == 2 {
-        // The rounding of IOs/sec weighs more than that of MBs/sec where a block is larger than a MiB.
+        // The rounding of IOs/sec weighs more than that of MBs/sec where a block is larger than a
+        // MiB.
         let rounding = if mib_of_one > 1.0 { 0.005 * mib_of_one } else { 0.0 };
         (-rounding, 0.011 + rounding)
     } else {
@@ -176,7 +192,8 @@ fn throughput_doubt(printout: &Printout, access: Access) -> Option<String> {
     let short = iops.value * mib_of_one - mib.value;
     (!(least - 1e-6..most).contains(&short)).then(|| {
         format!(
-            "MBs/sec is {}, but IOs/sec times the block of {} KiB gives {:.2}: one of them is not what SQLIO printed",
+            "MBs/sec is {}, but IOs/sec times the block of {} KiB gives {:.2}: one of them is not \
+             what SQLIO printed",
             mib.value,
             access.block_kib,
             iops.value * mib_of_one

@@ -1,8 +1,10 @@
-//! SQLIO, Microsoft's measuring tool of 2000 to 2015: its command line, parameter file, batches and text output.
+//! SQLIO, Microsoft's measuring tool of 2000 to 2015: its command line, parameter file, batches and
+//! text output.
 //!
-//! A [`Printout`] is what SQLIO prints about one run, in its own words and units. It is written by [`Printout::to_text`] and read
-//! by [`readings`], from whatever people kept: logs of many runs, console captures, quotations in web pages. [`read`] turns
-//! all runs of a text into measurements; [`row`] has the columns of the SQLIO-Parse scripts.
+//! A [`Printout`] is what SQLIO prints about one run, in its own words and units. It is written by
+//! [`Printout::to_text`] and read by [`readings`], from whatever people kept: logs of many runs,
+//! console captures, quotations in web pages. [`read`] turns all runs of a text into measurements;
+//! [`row`] has the columns of the SQLIO-Parse scripts.
 //!
 //! A [`Command`] is a call of SQLIO. [`job`] says what it does in iosonde's words. [`script`] reads
 //! batch files of calls.

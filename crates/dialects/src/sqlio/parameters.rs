@@ -7,7 +7,8 @@ use super::command::{Complaints, mask};
 pub struct Parameters {
     /// Its number, from 1.
     pub line: usize,
-    /// Where the file, the threads, the mask and the size begin in it, in characters from 1; 0 for what is not there.
+    /// Where the file, the threads, the mask and the size begin in it, in characters from 1; 0 for
+    /// what is not there.
     pub columns: [usize; 4],
     /// The file, as it was written.
     pub file: String,
@@ -40,12 +41,18 @@ pub fn parameters(name: &str, text: &str) -> Result<Vec<Parameters>, Complaints>
             }
         }
         if found.len() + wrong.len() > LINES_MAX {
-            wrong.push(format!("`{name}` has more than {LINES_MAX} active lines; each has a thread at least, and no more can run"));
+            wrong.push(format!(
+                "`{name}` has more than {LINES_MAX} active lines; each has a thread at least, and \
+                 no more can run"
+            ));
             break;
         }
     }
     if found.is_empty() && wrong.is_empty() {
-        wrong.push(format!("`{name}` has no active line; write `FILE THREADS [MASK [SIZE IN MB]]`, such as `E:\\test.dat 2 0x0 100`"));
+        wrong.push(format!(
+            "`{name}` has no active line; write `FILE THREADS [MASK [SIZE IN MB]]`, such as \
+             `E:\\test.dat 2 0x0 100`"
+        ));
     }
     if wrong.is_empty() { Ok(found) } else { Err(Complaints(wrong)) }
 }
@@ -74,7 +81,8 @@ fn parsed(number: usize, line: &str) -> Result<Parameters, (usize, String)> {
         .ok_or_else(|| (end, "the number of threads is missing behind the file".to_owned()))?;
     let threads = threads.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
         let text = format!(
-            "`{threads}` is no number of threads; a name with blanks stands between quotation marks"
+            "`{threads}` is no number of threads; a name with blanks stands between quotation \
+             marks"
         );
         (at, text)
     })?;
@@ -146,7 +154,11 @@ mod tests {
 
     #[test]
     fn lines_are_read_and_those_with_a_hash_are_not() {
-        let text = "\u{feff}c:\\testfile.dat 2 0x0 100\r\n#d:\\testfile.dat 2 0x0 100\r\n\r\n\"E:\\my files\\x.dat\"\t16 3\nF: 4 * raw\n";
+        let text = "\u{feff}c:\\testfile.dat 2 0x0 100\r\n\
+            #d:\\testfile.dat 2 0x0 100\r\n\
+            \r\n\
+            \"E:\\my files\\x.dat\"\t16 3\n\
+            F: 4 * raw\n";
         let found: Vec<Parameters> = parameters("p", text)
             .unwrap()
             .into_iter()

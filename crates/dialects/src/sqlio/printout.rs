@@ -18,7 +18,8 @@ pub const CPU_ROWS: [&str; 6] = [
     "Interrupts/sec",
 ];
 
-/// What SQLIO prints about one run. Sizes are in KiB and MiB, as SQLIO says them; what a text does not have is empty.
+/// What SQLIO prints about one run. Sizes are in KiB and MiB, as SQLIO says them; what a text does
+/// not have is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Printout {
     /// Behind `sqlio`, for example `v1.5.SG`.
@@ -184,7 +185,8 @@ impl Figure {
 pub struct CpuBlock {
     /// Heads of the columns: `ALL`, then the number of each CPU.
     pub columns: Vec<String>,
-    /// The rows by the names of [`CPU_ROWS`], and a number for each column. A row that is not known is left out.
+    /// The rows by the names of [`CPU_ROWS`], and a number for each column. A row that is not known
+    /// is left out.
     pub rows: Vec<(String, Vec<f64>)>,
 }
 
@@ -247,7 +249,8 @@ impl Printout {
                 Order::Sequential => writeln!(out, "\tusing {block_kib}KB sequential IOs")?,
                 Order::Striped { stripe_kib, run_ios } => writeln!(
                     out,
-                    "\tusing {block_kib}KB IOs over {stripe_kib}KB stripes with {run_ios} IOs per run"
+                    "\tusing {block_kib}KB IOs over {stripe_kib}KB stripes with {run_ios} IOs per \
+                     run"
                 )?,
             }
         }

@@ -94,7 +94,8 @@ impl Reader {
             Some(Line::Call(text)) => {
                 self.close(false);
                 if is_typed(line, &text) {
-                    // A log with a head has no prompts in it: what comes was kept otherwise, perhaps elsewhere.
+                    // A log with a head has no prompts in it: what comes was kept otherwise,
+                    // perhaps elsewhere.
                     (self.host, self.date) = (None, None);
                 }
                 self.call = Some(Call { text, lines: 1, full: CONSOLES.contains(&width) });
@@ -158,8 +159,8 @@ impl Reader {
             None if is_figure && !self.stray => {
                 self.stray = true;
                 self.notes.push(format!(
-                    "line {number}: figures without the line `sqlio v…` that begins a run; nobody knows of which load they \
-                     are, so they are left out"
+                    "line {number}: figures without the line `sqlio v…` that begins a run; nobody \
+                     knows of which load they are, so they are left out"
                 ));
             }
             None => {}

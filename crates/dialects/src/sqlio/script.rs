@@ -1,4 +1,5 @@
-//! Batch files of SQLIO calls (.bat, .cmd), understood without a shell: calls, comments, texts, pauses, variables and redirections.
+//! Batch files of SQLIO calls (.bat, .cmd), understood without a shell: calls, comments, texts,
+//! pauses, variables and redirections.
 //!
 //! Whatever else a batch file can do is named with its line and refused, before anything is done.
 
@@ -6,7 +7,8 @@ use std::collections::HashMap;
 
 use super::command::Complaints;
 
-/// Variables that change from one moment to the next: they stay as they are, for whoever runs the steps.
+/// Variables that change from one moment to the next: they stay as they are, for whoever runs the
+/// steps.
 pub const LATE: [&str; 3] = ["DATE", "TIME", "COMPUTERNAME"];
 /// The longest pause, in seconds; `timeout` knows no longer one.
 const PAUSE_S_MAX: u32 = 99_999;
@@ -83,8 +85,8 @@ pub fn script(
         if reading.left_bytes == 0 {
             let (number, column) = line.place(0);
             reading.wrong.push(format!(
-                "line {number}, column {column}: up to here the lines, with the values of their variables, take more than {} \
-                 MiB; split the file",
+                "line {number}, column {column}: up to here the lines, with the values of their \
+                 variables, take more than {} MiB; split the file",
                 TEXT_BYTES_MAX >> 20
             ));
             break;
@@ -246,7 +248,8 @@ impl Reading<'_> {
 #[derive(Default)]
 struct Expanded {
     text: String,
-    /// Where parts of it begin, where those come from in the line, and whether they are as they stand there.
+    /// Where parts of it begin, where those come from in the line, and whether they are as they
+    /// stand there.
     origins: Vec<(usize, usize, bool)>,
 }
 
@@ -274,7 +277,8 @@ fn is_name(text: &str) -> bool {
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The command of a line in small letters: letters, digits and what stands in names up to the first other.
+/// The command of a line in small letters: letters, digits and what stands in names up to the first
+/// other.
 fn first_word(line: &str) -> String {
     let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(line.len());
     line.get(..end).unwrap_or_default().to_ascii_lowercase()
@@ -317,8 +321,8 @@ fn action(word: &str, words: &[Field], plain: &str) -> Result<Option<Action>, Fa
         }
         _ => {
             let text = format!(
-                "`{program}` is not understood; understood are calls of sqlio, call, echo, rem, set, timeout, exit and \
-                 redirections to files"
+                "`{program}` is not understood; understood are calls of sqlio, call, echo, rem, \
+                 set, timeout, exit and redirections to files"
             );
             return Err((*at, text));
         }

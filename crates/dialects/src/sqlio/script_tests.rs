@@ -26,7 +26,8 @@ fn a_batch_of_calls_is_a_list_of_steps() {
         echo ComputerName: %COMPUTERNAME% > out.txt\r\n\
         sqlio -kW -s600 -frandom -o32 -b8 -LS -Fparam.txt >> out.txt\r\n\
         timeout /T 60 /NOBREAK > nul\r\n\
-        \"C:\\Program Files\\SQLIO\\sqlio.exe\" -kR -b%size% ^\r\n  -LS %target% 1>>\"my results.txt\" 2>&1\r\n\
+        \"C:\\Program Files\\SQLIO\\sqlio.exe\" -kR -b%size% ^\r\n  -LS %target% 1>>\"my \
+        results.txt\" 2>&1\r\n\
         call sqlio.exe -kR\r\n\
         ping -n 31 127.0.0.1 >nul\r\necho.\r\nexit /b 0\r\nformat c:\r\n";
     let nul = Some(Output { file: None, append: false });
@@ -57,8 +58,10 @@ fn typographic_dashes_and_empty_names_stay_for_the_command_line() {
 
 #[test]
 fn what_is_not_understood_is_named_with_its_line_and_refuses_all() {
-    let text = "sqlio -kR\ndel /q *.*\nfor %%i in (1 2) do sqlio -b%%i\nsqlio -kR & shutdown /s\nsqlio -kR | more\n\
-        sqlio %1\nset /a x=1\nset y\necho %NOWHERE%\ncall other.bat\npause\ngoto again\nsqlio \"x\ntimeout soon\nsqlio >\nif exist x sqlio";
+    let text = "sqlio -kR\ndel /q *.*\nfor %%i in (1 2) do sqlio -b%%i\nsqlio -kR & shutdown \
+        /s\nsqlio -kR | more\n\
+        sqlio %1\nset /a x=1\nset y\necho %NOWHERE%\ncall other.bat\npause\ngoto \
+        again\nsqlio \"x\ntimeout soon\nsqlio >\nif exist x sqlio";
     let Complaints(wrong) = read(text).unwrap_err();
     let places: Vec<&str> = wrong.iter().map(|w| w.split(':').next().unwrap()).collect();
     let columns = [1, 1, 11, 11, 7, 1, 1, 6, 1, 1, 1, 7, 9, 7, 1];
@@ -67,7 +70,8 @@ fn what_is_not_understood_is_named_with_its_line_and_refuses_all() {
     assert_eq!(places, expected, "{wrong:#?}");
 }
 
-/// Of what stands in the value of a variable, the place of its name is told; of a line that goes on, that of its part.
+/// Of what stands in the value of a variable, the place of its name is told; of a line that goes
+/// on, that of its part.
 #[test]
 fn places_are_those_of_the_file() {
     for (text, place) in [
@@ -102,7 +106,9 @@ fn a_small_file_does_not_grow_to_gigabytes_over_its_lines() {
 
 proptest! {
     #[test]
-    fn nothing_panics(text in "(.{0,30}\n?){0,6}", words in "(sqlio |echo |set |call |timeout |[%^\"&>|<= \n@:a-c0-9]){0,40}") {
+    fn nothing_panics(text in "(.{0,30}\n\
+        ?){0,6}", words in "(sqlio |echo |set |call |timeout |[%^\"&>|<= \n\
+        @:a-c0-9]){0,40}") {
         let _ = (read(&text), read(&words));
     }
 

@@ -20,7 +20,8 @@ pub const COLUMNS: [&str; 12] = [
     "Latency_max",
 ];
 
-/// The line of a run. What its text does not have is empty; `Outstanding` is 0 where a thread waits for each I/O.
+/// The line of a run. What its text does not have is empty; `Outstanding` is 0 where a thread waits
+/// for each I/O.
 #[must_use]
 pub fn row(printout: &Printout) -> [String; 12] {
     let load = printout.load.as_ref();

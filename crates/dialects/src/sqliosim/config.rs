@@ -43,7 +43,8 @@ pub struct General {
     pub cache_hit_ratio: i64,
     /// `MaxOutstandingIO`: I/Os in flight at most; 0 is about 140 000.
     pub max_outstanding_io: i64,
-    /// `TargetIODuration`: the average duration of I/Os from which on they are throttled, in milliseconds.
+    /// `TargetIODuration`: the average duration of I/Os from which on they are throttled, in
+    /// milliseconds.
     pub target_io_duration_ms: i64,
     /// `AllowIOBursts`: the first and the last writing of pages is not throttled.
     pub allow_io_bursts: bool,
@@ -51,7 +52,8 @@ pub struct General {
     pub no_buffering: bool,
     /// `WriteThrough`: every write is on stable media when it is done.
     pub write_through: bool,
-    /// `ScatterGather`, `UseScatterGather`: several pages in one I/O; false is one I/O for each page.
+    /// `ScatterGather`, `UseScatterGather`: several pages in one I/O; false is one I/O for each
+    /// page.
     pub scatter_gather: bool,
     /// `ForceReadAhead`: pages are read ahead even if they are in memory.
     pub force_read_ahead: bool,

@@ -37,7 +37,8 @@ impl Entry<'_> {
             Kind::Error => "ERROR",
         };
         format!(
-            "{BEGIN}TYPE='{kind}' TIME='{}' DATE='{}' TID='{}' User='{}' File='' Func='' HRESULT='' SYSTEXT=''>\n\
+            "{BEGIN}TYPE='{kind}' TIME='{}' DATE='{}' TID='{}' User='{}' File='' Func='' \
+                HRESULT='' SYSTEXT=''>\n\
              <EXTENDED_DESCRIPTION>{}</EXTENDED_DESCRIPTION> </ENTRY>\n",
             at.strftime("%H:%M:%S"),
             at.strftime("%m/%d/%y"),
@@ -79,12 +80,16 @@ mod tests {
             prop_assert!(one.starts_with(BEGIN));
             let whole = format!("<LOG>{one}{one}</LOG>");
             let document = roxmltree::Document::parse(&whole).unwrap();
-            let entries: Vec<_> = document.root_element().children().filter(roxmltree::Node::is_element).collect();
+            let entries: Vec<_> = document.root_element().children()
+                .filter(roxmltree::Node::is_element).collect();
             prop_assert_eq!(entries.len(), 2);
-            let described = entries[0].children().find(|n| n.has_tag_name("EXTENDED_DESCRIPTION")).unwrap();
+            let described = entries[0].children().find(|n| n.has_tag_name("EXTENDED_DESCRIPTION"))
+                .unwrap();
             let expected: String = text
                 .chars()
-                .map(|c| if c != '\n' && c != '\t' && (c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c)) { '\u{fffd}' } else { c })
+                .map(|c| if c != '\n' && c != '\t'
+                    && (c.is_control() || ('\u{fffe}'..='\u{ffff}')
+                    .contains(&c)) { '\u{fffd}' } else { c })
                 .collect();
             prop_assert_eq!(described.text().unwrap_or_default(), expected);
         }

@@ -1,7 +1,9 @@
-//! SQLIOSim, Microsoft's test of the way from SQL Server to its storage: its configuration, and what it prints at the end.
+//! SQLIOSim, Microsoft's test of the way from SQL Server to its storage: its configuration, and
+//! what it prints at the end.
 //!
-//! A [`Configuration`] is what `sqliosim.cfg.ini` says. It is read by [`read`], written by [`write()`](write()), and there are five by
-//! [name](shipped). A [`Summary`] is what SQLIOSim says of a file at the end; [`log`] writes its log.
+//! A [`Configuration`] is what `sqliosim.cfg.ini` says. It is read by [`read`], written by
+//! [`write()`](write()), and there are five by [name](shipped). A [`Summary`] is what SQLIOSim says
+//! of a file at the end; [`log`] writes its log.
 
 mod command;
 mod config;

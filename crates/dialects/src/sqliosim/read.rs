@@ -130,7 +130,8 @@ impl Reader<'_> {
         }
         let Some((key, value)) = line.split_once('=') else {
             let text = format!(
-                "`{}` is neither a [section] nor KEY=VALUE, and is left out; comments begin with `;`",
+                "`{}` is neither a [section] nor KEY=VALUE, and is left out; comments begin with \
+                 `;`",
                 short(line)
             );
             self.note(at, &text);
@@ -144,8 +145,9 @@ impl Reader<'_> {
         self.section = known.map(|(_, section)| *section).or_else(|| self.file(name));
         if self.section.is_none() {
             let text = format!(
-                "there is no section [{}], and what it says is left out; there are [CONFIG], [File1] and so on, [RandomUser], \
-                 [AuditUser], [ReadAheadUser], [BulkUpdateUser] and [ShrinkUser]",
+                "there is no section [{}], and what it says is left out; there are [CONFIG], \
+                 [File1] and so on, [RandomUser], [AuditUser], [ReadAheadUser], [BulkUpdateUser] \
+                 and [ShrinkUser]",
                 short(name)
             );
             self.note(at, &text);

@@ -46,7 +46,8 @@ fn every_key_is_read_in_any_case_and_the_rest_is_named_with_its_place() {
     assert_eq!(reading.notes.len(), 6);
 }
 
-/// A number that is none counts as 0, and the complaint about its range named that 0 and not what was typed.
+/// A number that is none counts as 0, and the complaint about its range named that 0 and not what
+/// was typed.
 #[test]
 fn a_complaint_names_what_was_typed() {
     for (typed, words) in [
@@ -196,7 +197,9 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "(\\[?(config|file[0-9]{1,11}|RandomUser|[a-z]{0,3})\\]?[\r\n]{1,2}|;?[A-Za-z]{0,20}=.{0,10}\n|.{0,9}){0,20}") {
+    fn no_text_panics(text in "(\\[?(config|file[0-9]{1,11}|RandomUser|[a-z]{0,3})\\]?[\r\n\
+        ]{1,2}|;?[A-Za-z]{0,20}=.{0,10}\n\
+        |.{0,9}){0,20}") {
         let _ = read("x", &text);
     }
 
@@ -207,7 +210,8 @@ proptest! {
 
     #[test]
     fn values_of_every_key_do_not_panic(value in "-?[0-9]{0,22}|.{0,6}", which in 0usize..64) {
-        let mut config = Configuration { files: vec![DataFile::default()], ..Configuration::default() };
+        let mut config = Configuration { files: vec![DataFile::default()],
+            ..Configuration::default() };
         let sections = config.sections();
         let names: Vec<(String, &str)> = sections
             .into_iter()

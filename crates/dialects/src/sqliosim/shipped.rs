@@ -5,7 +5,8 @@ use super::config::{Configuration, DataFile};
 /// Their names, as one gives them to `-cfg`.
 pub const NAMES: [&str; 5] = ["default", "hwcache", "nothrottle", "seqwrites", "sparse"];
 
-/// A configuration by its name, whatever the case of its letters; also by that of its file, `sqliosim.hwcache.cfg.ini`.
+/// A configuration by its name, whatever the case of its letters; also by that of its file,
+/// `sqliosim.hwcache.cfg.ini`.
 #[must_use]
 pub fn shipped(name: &str) -> Option<Configuration> {
     let name = name.to_ascii_lowercase();

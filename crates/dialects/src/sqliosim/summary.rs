@@ -1,4 +1,5 @@
-//! What SQLIOSim says of a file at the end, and below it what it does not: true means and percentiles.
+//! What SQLIOSim says of a file at the end, and below it what it does not: true means and
+//! percentiles.
 
 use std::fmt::Write as _;
 
@@ -64,8 +65,8 @@ impl Summary<'_> {
         let average = self.running_average_ns.unwrap_or(0.0) / 1e6;
         writeln!(
             text,
-            "Target IO Duration (ms) = {}, Running Average IO Duration (ms) = {:.0}, Number of times IO throttled = {}, IO request \
-             blocks = {}",
+            "Target IO Duration (ms) = {}, Running Average IO Duration (ms) = {:.0}, Number of \
+             times IO throttled = {}, IO request blocks = {}",
             self.target_ms,
             average.floor(),
             self.throttled,
@@ -74,7 +75,8 @@ impl Summary<'_> {
         let total = |h: &Histogram| h.mean().unwrap_or(0.0) * h.count() as f64 / 1e6;
         writeln!(
             text,
-            "Reads = {}, Scatter Reads = {}, Writes = {}, Gather Writes = {}, Total IO Time (ms) = {:.0}",
+            "Reads = {}, Scatter Reads = {}, Writes = {}, Gather Writes = {}, Total IO Time (ms) \
+             = {:.0}",
             read.single,
             read.several,
             write.single,
@@ -132,11 +134,13 @@ mod tests {
         assert_eq!(lines[0], r"********** Final Summary for file E:\sqliosim.mdx **********");
         assert_eq!(
             lines[2],
-            "Target IO Duration (ms) = 100, Running Average IO Duration (ms) = 17, Number of times IO throttled = 9006, IO request blocks = 33"
+            "Target IO Duration (ms) = 100, Running Average IO Duration (ms) = 17, Number of \
+             times IO throttled = 9006, IO request blocks = 33"
         );
         assert_eq!(
             lines[3],
-            "Reads = 40, Scatter Reads = 60, Writes = 1, Gather Writes = 99, Total IO Time (ms) = 420"
+            "Reads = 40, Scatter Reads = 60, Writes = 1, Gather Writes = 99, Total IO Time (ms) = \
+             420"
         );
         assert!(lines[4].starts_with("Latency of 100 reads: mean = 2.1 ms"), "{text}");
         assert_eq!(lines.len(), 6, "{text}");

@@ -11,11 +11,13 @@ use super::read::around;
 /// Why a configuration cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` has a line break or another control character in it, which such a file has no way to say; use another name"
+    "`{0}` has a line break or another control character in it, which such a file has no way to \
+     say; use another name"
 )]
 pub struct WriteError(pub String);
 
-/// Writes everything that a configuration says, with the names of keys that its files have. It reads back as the same.
+/// Writes everything that a configuration says, with the names of keys that its files have. It
+/// reads back as the same.
 pub fn write(config: &Configuration) -> Result<String, WriteError> {
     let mut text = "; SQLIOSim's configuration, as iosonde takes it. 10000 is 100 %.\n".to_owned();
     let mut copy = config.clone();

@@ -21,7 +21,8 @@ const WRITE: u16 = 1;
 const READ_VECTORED: u16 = 7;
 const WRITE_VECTORED: u16 = 8;
 
-/// The head of the completion ring, which the kernel maps at the address that is the context's number.
+/// The head of the completion ring, which the kernel maps at the address that is the context's
+/// number.
 #[repr(C)]
 struct Ring {
     id: u32,
@@ -56,7 +57,8 @@ pub(super) struct AioQueue {
     vectors: Option<Vectors>,
     events: Vec<Event>,
     pointers: Vec<*mut libc::iocb>,
-    /// Flushes are done by a plain call when the queue waits; this kernel interface has none that every file system takes.
+    /// Flushes are done by a plain call when the queue waits; this kernel interface has none that
+    /// every file system takes.
     flushes: Vec<Request>,
     flushed: Vec<Finished>,
     completion: Completion,
@@ -128,11 +130,12 @@ impl AioQueue {
         }
     }
 
-    /// Hands everything that was issued to the kernel; what it does not take stays for the next time.
+    /// Hands everything that was issued to the kernel; what it does not take stays for the next
+    /// time.
     fn submit(&mut self) {
         while !self.pointers.is_empty() {
-            // SAFETY: every pointer is to a control block in `blocks` whose buffer is the slot's own; both stay where
-            // they are until the I/O is reaped.
+            // SAFETY: every pointer is to a control block in `blocks` whose buffer is the slot's
+            // own; both stay where they are until the I/O is reaped.
             let taken = unsafe {
                 let (count, list) = (self.pointers.len(), self.pointers.as_mut_ptr());
                 libc::syscall(libc::SYS_io_submit, self.context, count, list)
@@ -164,7 +167,8 @@ impl AioQueue {
         self.flushed.push(Finished { slot: u32::try_from(slot).unwrap_or(0), result });
     }
 
-    /// Takes completions from the ring in shared memory, without a system call. False where the layout is unknown.
+    /// Takes completions from the ring in shared memory, without a system call. False where the
+    /// layout is unknown.
     fn reap_shared(&mut self, finished: &mut Vec<Finished>) -> bool {
         let address = self.ring;
         // SAFETY: the kernel maps the ring at this address for as long as the context lives.
@@ -175,7 +179,8 @@ impl AioQueue {
         let mut head = ring.head.load(Ordering::Relaxed);
         let tail = ring.tail.load(Ordering::Acquire);
         let before = finished.len();
-        // SAFETY: the events follow the head of the ring, `count` of them, aligned as the kernel needs them itself.
+        // SAFETY: the events follow the head of the ring, `count` of them, aligned as the kernel
+        // needs them itself.
         #[expect(clippy::cast_ptr_alignment, reason = "the header is as long as an event")]
         let events =
             unsafe { address.cast::<u8>().add(ring.header_length as usize).cast::<Event>() };
@@ -191,7 +196,8 @@ impl AioQueue {
         true
     }
 
-    /// Waits in the kernel until one I/O is done or the time is up; completions stay in the ring if it can be read.
+    /// Waits in the kernel until one I/O is done or the time is up; completions stay in the ring if
+    /// it can be read.
     fn get_events(
         &mut self,
         least: u32,
@@ -320,7 +326,8 @@ impl Queue for AioQueue {
 }
 
 impl Drop for AioQueue {
-    /// Destroying a context waits for its I/Os; one with an I/O that never returns is left to the end of the process.
+    /// Destroying a context waits for its I/Os; one with an I/O that never returns is left to the
+    /// end of the process.
     fn drop(&mut self) {
         if self.in_kernel == 0 {
             destroy(self.context);

@@ -1,4 +1,5 @@
-//! Which backend a stream gets on a target: the one that was asked for, or the better of those that work.
+//! Which backend a stream gets on a target: the one that was asked for, or the better of those that
+//! work.
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -45,8 +46,8 @@ impl Choice {
     }
 }
 
-/// Takes the backend that was asked for, or the best one that works here, for a thread that has so many I/Os in flight on these
-/// targets, each for a stream.
+/// Takes the backend that was asked for, or the best one that works here, for a thread that has so
+/// many I/Os in flight on these targets, each for a stream.
 pub(crate) fn choose(
     workload: &Workload,
     in_flight: u64,
@@ -77,7 +78,8 @@ pub(super) fn hint(error: &io::Error) -> String {
     let why = match error.raw_os_error() {
         Some(libc::ENOSYS) => " (the kernel does not have it)",
         Some(libc::EPERM) => {
-            " (forbidden by the system: see kernel.io_uring_disabled, or the seccomp profile of the container)"
+            " (forbidden by the system: see kernel.io_uring_disabled, or the seccomp profile of \
+             the container)"
         }
         Some(libc::EAGAIN) => " (the system's limit is reached: see fs.aio-max-nr)",
         Some(libc::ENOMEM) => " (the limit of locked memory is reached: see ulimit -l)",
@@ -92,7 +94,8 @@ struct Known {
     mode: Mode,
     /// The stream only writes, to a file or a block device.
     only_writes: bool,
-    /// A read that would have to wait can be refused at once: what io_uring needs to stay in the submitting thread.
+    /// A read that would have to wait can be refused at once: what io_uring needs to stay in the
+    /// submitting thread.
     refuses_to_wait: bool,
     /// The file system is in memory, where nothing waits.
     in_memory: bool,
@@ -127,26 +130,28 @@ impl Known {
                 Kind::Aio,
                 "the file system is in memory, where aio makes each I/O in the submitting call",
             ),
-            // io_uring hands such writes to a kernel thread where the file system cannot refuse one that would wait.
-            // Whether it can cannot be tried without writing.
+            // io_uring hands such writes to a kernel thread where the file system cannot refuse one
+            // that would wait. Whether it can cannot be tried without writing.
             Self { mode: Mode::Buffered, only_writes: true, .. } => (
                 Kind::Aio,
-                "whether a buffered write that would wait is refused cannot be checked without writing, and aio \
-                 does not depend on it",
+                "whether a buffered write that would wait is refused cannot be checked without \
+                 writing, and aio does not depend on it",
             ),
             Self { refuses_to_wait: true, .. } => (
                 Kind::Uring,
-                "this target refuses reads that would wait (RWF_NOWAIT), so io_uring needs no kernel thread for them",
+                "this target refuses reads that would wait (RWF_NOWAIT), so io_uring needs no \
+                 kernel thread for them",
             ),
             // aio would make buffered reads one after the other, whatever the depth.
             Self { mode: Mode::Buffered | Mode::Mapped, .. } => (
                 Kind::Uring,
-                "this target does not refuse buffered reads that would wait (no RWF_NOWAIT): io_uring makes them in \
-                 kernel threads, aio would make them one after the other",
+                "this target does not refuse buffered reads that would wait (no RWF_NOWAIT): \
+                 io_uring makes them in kernel threads, aio would make them one after the other",
             ),
             Self { mode: Mode::Direct, .. } => (
                 Kind::Aio,
-                "this target has no non-blocking I/O (RWF_NOWAIT), so io_uring would hand each I/O to a kernel thread",
+                "this target has no non-blocking I/O (RWF_NOWAIT), so io_uring would hand each \
+                 I/O to a kernel thread",
             ),
         }
     }
@@ -174,8 +179,10 @@ fn best(workload: &Workload, in_flight: u64, targets: &[(&Stream, &PreparedTarge
     let (better, reason) = if wanted.iter().all(|(kind, _)| *kind == first) {
         (first, reason)
     } else {
-        // aio may make an I/O to one target in the submitting call, and those to the others would wait for it.
-        let reason = "the targets of a thread would be best with different backends, and with io_uring none of them waits for another";
+        // aio may make an I/O to one target in the submitting call, and those to the others would
+        // wait for it.
+        let reason = "the targets of a thread would be best with different backends, and with \
+                      io_uring none of them waits for another";
         (Kind::Uring, reason)
     };
     let probe = |kind| if kind == Kind::Aio { aio::probe() } else { uring::probe() };
@@ -192,8 +199,8 @@ fn best(workload: &Workload, in_flight: u64, targets: &[(&Stream, &PreparedTarge
 mod tests {
     use super::*;
 
-    /// Buffered I/O always went to io_uring, which on tmpfs and for buffered writes on ext4 handed each I/O to a kernel
-    /// thread: a fifth slower than aio.
+    /// Buffered I/O always went to io_uring, which on tmpfs and for buffered writes on ext4 handed
+    /// each I/O to a kernel thread: a fifth slower than aio.
     #[test]
     fn buffered_io_takes_what_stays_in_the_thread() {
         let reads = Known {

@@ -103,8 +103,9 @@ fn the_mmap_queue_keeps_the_contract() {
     tells_errors(&mut queue, Op::Write, libc::EBADF);
 }
 
-/// The system ends a program that touches mapped memory whose file has become shorter. Here it is an error of each such
-/// I/O, also of the second one at the same place, and what comes back is what is there again.
+/// The system ends a program that touches mapped memory whose file has become shorter. Here it is
+/// an error of each such I/O, also of the second one at the same place, and what comes back is what
+/// is there again.
 #[test]
 fn a_mapped_file_that_becomes_shorter_makes_errors() {
     let file = file(Mode::Mapped, true).unwrap();
@@ -143,8 +144,8 @@ const SCATTERED: [(Mode, Layout); 4] = [
     (Mode::Buffered, Layout::Pages { bytes: Bytes(512) }),
 ];
 
-/// What one write leaves in the file, and one read brings from it, is in the order of the buffer, not only the one as wrong as
-/// the other.
+/// What one write leaves in the file, and one read brings from it, is in the order of the buffer,
+/// not only the one as wrong as the other.
 fn keeps_the_order<Q: Queue>(queue: &mut Q, file: &File) {
     let block: Vec<u8> = (0..BLOCK).map(|i| u8::try_from(i / 64 % 251).unwrap()).collect();
     let perform = |queue: &mut Q, op, offset| {
@@ -259,7 +260,8 @@ fn queues_to_two_files_keep_them_apart() {
     }
 }
 
-/// Reading an empty pipe takes until somebody writes to it: an I/O that is stuck for as long as the test wants.
+/// Reading an empty pipe takes until somebody writes to it: an I/O that is stuck for as long as the
+/// test wants.
 #[test]
 fn a_stuck_io_does_not_hold_up_the_uring_queue() {
     if let Err(error) = uring::probe() {

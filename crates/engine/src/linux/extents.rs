@@ -11,7 +11,8 @@ use workload::Buffers as Layout;
 
 use crate::buffers::{BufferPlan, Buffers};
 
-/// Bytes of a file's first `size_bytes` that are holes or were never written: reading them measures nothing.
+/// Bytes of a file's first `size_bytes` that are holes or were never written: reading them measures
+/// nothing.
 ///
 /// None where the file system tells neither its extents nor its holes.
 pub(super) fn missing_bytes(file: &File, size_bytes: u64) -> Option<u64> {
@@ -54,9 +55,11 @@ fn unwritten_extents(file: &File, size_bytes: u64) -> Option<u64> {
     Some(size_bytes.saturating_sub(present))
 }
 
-/// Whether a read that would have to wait is refused at once (RWF_NOWAIT), instead of not being possible at all.
+/// Whether a read that would have to wait is refused at once (RWF_NOWAIT), instead of not being
+/// possible at all.
 pub(super) fn read_nowait(file: &File, align_bytes: u64) -> bool {
-    !matches!(direct_read(file, align_bytes, libc::RWF_NOWAIT), Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP))
+    !matches!(direct_read(file, align_bytes, libc::RWF_NOWAIT),
+        Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP))
 }
 
 /// Whether reads of this size at its multiples work on a file opened for direct I/O.
@@ -85,7 +88,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;
 
-    /// Memory and network file systems have no extent map; there a sparse file passed for a written one.
+    /// Memory and network file systems have no extent map; there a sparse file passed for a written
+    /// one.
     #[test]
     fn holes_are_found_with_and_without_an_extent_map() {
         let file = tempfile::tempfile().unwrap();

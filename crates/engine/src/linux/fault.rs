@@ -1,9 +1,10 @@
-//! Faults in mapped memory: where a system call would return an error, the system sends a signal (SIGBUS), which ends the
-//! program. Here it becomes the error of the one I/O that met it.
+//! Faults in mapped memory: where a system call would return an error, the system sends a signal
+//! (SIGBUS), which ends the program. Here it becomes the error of the one I/O that met it.
 //!
-//! The handler puts an empty page where the fault was, so that the copy can go on, and notes that it did; whoever copies
-//! looks at the note and maps the file again. It calls nothing but mmap, and touches no memory but its thread's own
-//! note. Faults at any other address go to whoever was there before.
+//! The handler puts an empty page where the fault was, so that the copy can go on, and notes that
+//! it did; whoever copies looks at the note and maps the file again. It calls nothing but mmap, and
+//! touches no memory but its thread's own note. Faults at any other address go to whoever was there
+//! before.
 #![expect(unsafe_code, reason = "a signal handler, and memory that files are mapped to")]
 
 use std::cell::Cell;
@@ -43,7 +44,8 @@ pub(super) fn catch() -> io::Result<()> {
     if BEFORE.get().is_some() {
         return Ok(());
     }
-    // SAFETY: the structures are plain numbers, for which zero is a value; the handler has the form that SA_SIGINFO asks for.
+    // SAFETY: the structures are plain numbers, for which zero is a value; the handler has the form
+    // that SA_SIGINFO asks for.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         if libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut before) != 0 {
@@ -63,14 +65,16 @@ pub(super) fn catch() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `copy`, which touches mapped memory at these addresses only; says whether all of it was there.
+/// Runs `copy`, which touches mapped memory at these addresses only; says whether all of it was
+/// there.
 #[inline]
 pub(super) fn guarded(addresses: Range<usize>, copy: impl FnOnce()) -> bool {
     COPYING.with(|c| {
         c.faulted.set(false);
         c.from.set(addresses.start);
         c.to.set(addresses.end);
-        // The note must be written before the memory is touched, for a handler that runs in between.
+        // The note must be written before the memory is touched, for a handler that runs in
+        // between.
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
         copy();
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
@@ -88,12 +92,14 @@ extern "C" fn on_fault(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc:
         c.faulted.set(ours || c.faulted.get());
         ours
     });
-    // SAFETY: the page at the address belongs to the mapping of this thread's queue, which maps the file there again
-    // before it is used once more; the number of the last error is the interrupted code's.
+    // SAFETY: the page at the address belongs to the mapping of this thread's queue, which maps the
+    // file there again before it is used once more; the number of the last error is the interrupted
+    // code's.
     unsafe {
         let error = *libc::__errno_location();
         if !ours || !put_empty_page(address & !(before.page_bytes - 1), before.page_bytes) {
-            // Not for us: when this returns, the access is tried again, and whoever was here before is told.
+            // Not for us: when this returns, the access is tried again, and whoever was here before
+            // is told.
             libc::sigaction(libc::SIGBUS, &raw const before.action, std::ptr::null_mut());
         }
         *libc::__errno_location() = error;

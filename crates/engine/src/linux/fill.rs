@@ -1,5 +1,5 @@
-//! Writes all of a test file, so that every later read finds data: incompressible, and no two blocks alike, neither in this
-//! file nor, with a seed of its own, in any other.
+//! Writes all of a test file, so that every later read finds data: incompressible, and no two
+//! blocks alike, neither in this file nor, with a seed of its own, in any other.
 
 use std::fs::File;
 use std::io;

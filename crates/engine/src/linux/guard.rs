@@ -42,7 +42,8 @@ const DATABASE_EXTENSIONS: [&str; 28] = [
 /// Beginnings of names of files that belong to a database and may have no extension of their own.
 const DATABASE_NAMES: [&str; 6] =
     ["ibdata", "ib_logfile", "ibtmp", "#ib_redo", "undo_0", "pg_control"];
-/// A file with this name lies in every directory of a PostgreSQL database; its data files have bare numbers.
+/// A file with this name lies in every directory of a PostgreSQL database; its data files have bare
+/// numbers.
 const DATABASE_NEIGHBOUR: &str = "PG_VERSION";
 
 /// Whoever has a device or a file open for longer than this uses it.
@@ -66,20 +67,23 @@ pub(super) fn database_sign(path: &Path) -> Option<String> {
         .then(|| format!("{DATABASE_NEIGHBOUR} is in its directory"))
 }
 
-/// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a device.
+/// Whether a directory holds device nodes: a file made there lies in memory, and was meant to be a
+/// device.
 pub(super) fn is_of_devices(directory: &Path) -> bool {
     let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     real.starts_with("/dev") && !real.starts_with("/dev/shm")
 }
 
-/// Who uses the block device of this number, if anybody: a mount, swap, a device built on it, a program.
+/// Who uses the block device of this number, if anybody: a mount, swap, a device built on it, a
+/// program.
 pub(super) fn device_usage(number: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let system = System::of_this_machine();
     system.usage(major, minor).or_else(|| opened_by(number))
 }
 
-/// A program that has the device open, such as a database on raw devices. Without root only the own ones are seen.
+/// A program that has the device open, such as a database on raw devices. Without root only the own
+/// ones are seen.
 fn opened_by(number: u64) -> Option<String> {
     let first = processes_with(number);
     if first.is_empty() {
@@ -107,12 +111,14 @@ fn processes_with(number: u64) -> Vec<u32> {
 /// Chooses the signal that tells of a lease; not in the libc crate.
 const F_SETSIG: libc::c_int = 10;
 
-/// Whether anybody else has this file open, be it a program or the kernel (for a loop device, for swap).
+/// Whether anybody else has this file open, be it a program or the kernel (for a loop device, for
+/// swap).
 ///
-/// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none for other reasons
-/// (another owner, a network file system), nothing is known.
+/// The kernel grants a write lease only on a file that is open nowhere else. Where it grants none
+/// for other reasons (another owner, a network file system), nothing is known.
 pub(super) fn is_open_elsewhere(file: &File) -> bool {
-    // The kernel closes the files of a ring, or of a program that has ended, some milliseconds later.
+    // The kernel closes the files of a ring, or of a program that has ended, some milliseconds
+    // later.
     let steps = GLANCE.as_millis() / STEP.as_millis();
     let waits = || (0..steps).map(|_| std::thread::sleep(STEP));
     has_another_user(file) && waits().all(|()| has_another_user(file))
@@ -123,7 +129,8 @@ fn has_another_user(file: &File) -> bool {
         // SAFETY: the descriptor is open, and these commands take plain numbers.
         unsafe { libc::fcntl(file.as_raw_fd(), command, value) }
     };
-    // Whoever opens the file in the moment of the lease makes the kernel send a signal: one that does nothing.
+    // Whoever opens the file in the moment of the lease makes the kernel send a signal: one that
+    // does nothing.
     control(F_SETSIG, libc::SIGURG);
     if control(libc::F_SETLEASE, libc::F_WRLCK) == 0 {
         control(libc::F_SETLEASE, libc::F_UNLCK);
@@ -180,7 +187,8 @@ impl System {
         Some(format!("{usage} (its disk {name})"))
     }
 
-    /// Who uses the partitions of a disk. A disk that has any is not overwritten as a whole: that is most often a slip.
+    /// Who uses the partitions of a disk. A disk that has any is not overwritten as a whole: that
+    /// is most often a slip.
     fn usage_of_parts(&self, directory: &Path) -> Option<String> {
         let entries = fs::read_dir(directory).ok()?.flatten();
         let parts: Vec<PathBuf> =
@@ -311,7 +319,8 @@ mod tests {
         assert_eq!(database_sign(&dir.path().join("iosonde.test")), None);
     }
 
-    /// `--destroy /dev/sda` instead of `/dev/sda1` is one keystroke; a disk with partitions was taken without a word.
+    /// `--destroy /dev/sda` instead of `/dev/sda1` is one keystroke; a disk with partitions was
+    /// taken without a word.
     #[test]
     fn a_disk_with_partitions_is_not_overwritten_as_a_whole() {
         let dir = fixture();
@@ -332,7 +341,8 @@ mod tests {
         assert!(usage.contains("part of dm-0") && usage.contains("its disk 8:0"), "{usage}");
     }
 
-    /// A database or a virtual machine that runs on the file would not survive; its name says nothing about that.
+    /// A database or a virtual machine that runs on the file would not survive; its name says
+    /// nothing about that.
     #[test]
     fn a_file_that_is_open_elsewhere_is_known() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! A queue that makes each I/O itself, in the thread that waits for it: one at a time, in the order of their issue.
+//! A queue that makes each I/O itself, in the thread that waits for it: one at a time, in the order
+//! of their issue.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +15,8 @@ pub(super) trait Perform {
     fn perform(&mut self, buffers: &mut Buffers, request: &Request) -> io::Result<usize>;
 }
 
-/// The queue. What is outstanding beside the I/O at hand waits for its turn, and that is part of its latency.
+/// The queue. What is outstanding beside the I/O at hand waits for its turn, and that is part of
+/// its latency.
 pub(super) struct InlineQueue<P> {
     targets: P,
     buffers: Buffers,

@@ -36,7 +36,9 @@ mod tests {
 
     #[test]
     fn free_memory_is_read_from_the_kernels_table() {
-        let table = "MemTotal:       16316412 kB\nMemFree:          512000 kB\nMemAvailable:    8000000 kB\n";
+        let table = "MemTotal:       16316412 kB\n\
+            MemFree:          512000 kB\n\
+            MemAvailable:    8000000 kB\n";
         assert_eq!(available(table), Some(8_000_000 * 1024));
         assert_eq!(available("MemTotal: 5 kB"), None);
         assert_eq!(available("MemAvailable: much"), None);

@@ -1,8 +1,8 @@
-//! The backend on a mapped target: a read copies from the mapping, a write copies to it, a durable write is on stable
-//! media (msync) before it is done.
+//! The backend on a mapped target: a read copies from the mapping, a write copies to it, a durable
+//! write is on stable media (msync) before it is done.
 //!
-//! One I/O at a time. Exactly the used part of the target is mapped. Where it ends sooner by then, or the medium fails, the I/O
-//! fails as it would in a system call (EIO); see [`fault`].
+//! One I/O at a time. Exactly the used part of the target is mapped. Where it ends sooner by then,
+//! or the medium fails, the I/O fails as it would in a system call (EIO); see [`fault`].
 #![expect(unsafe_code, reason = "copies from and to memory that a file is mapped to")]
 
 use std::fs::File;
@@ -86,7 +86,8 @@ impl Mapping {
         Ok(written)
     }
 
-    /// The outcome of a copy; after a fault, the file is mapped again where an empty page took its place.
+    /// The outcome of a copy; after a fault, the file is mapped again where an empty page took its
+    /// place.
     fn checked(&self, whole: bool, part: Range<usize>, length: usize) -> io::Result<usize> {
         if whole {
             return Ok(length);
@@ -94,7 +95,8 @@ impl Mapping {
         let start = part.start & !(self.page_bytes - 1);
         let read = libc::PROT_READ;
         let protection = if self.writes { read | libc::PROT_WRITE } else { read };
-        // SAFETY: the pages are this mapping's own, and are mapped to what they were mapped to before.
+        // SAFETY: the pages are this mapping's own, and are mapped to what they were mapped to
+        // before.
         let at = unsafe {
             let address = self.map.as_mut_ptr().wrapping_add(start).cast();
             let (file, flags) = (self.file.as_raw_fd(), libc::MAP_SHARED | libc::MAP_FIXED);

@@ -1,5 +1,5 @@
-//! Makes targets on Linux ready as planned: test files are made, locked and wholly written, foreign targets are looked
-//! at once more when they are open.
+//! Makes targets on Linux ready as planned: test files are made, locked and wholly written, foreign
+//! targets are looked at once more when they are open.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -30,7 +30,8 @@ const ATTEMPTS: usize = 16;
 /// How long the I/Os of a program that was killed are waited for.
 const LAST_IOS: Duration = Duration::from_secs(60);
 
-/// Plans target number `index` once more, which may long have been planned with others, and makes it ready.
+/// Plans target number `index` once more, which may long have been planned with others, and makes
+/// it ready.
 pub(crate) fn prepare_target(
     workload: &Workload,
     (index, filling): (usize, Filling),
@@ -76,7 +77,8 @@ fn make_ready(
     let count = workload.targets.len();
     let mut here = workload.streams.iter().filter(|s| s.target_indexes(count).contains(&index));
     let direct = here.any(|stream| workload.mode_of(stream) == Mode::Direct);
-    // A test file that was begun is removed whenever this function fails: dropping the target does it.
+    // A test file that was begun is removed whenever this function fails: dropping the target does
+    // it.
     if direct {
         target.direct_align_bytes = direct_alignment(&target)?;
     }
@@ -119,7 +121,8 @@ fn writes_other_than_random(workload: &Workload, index: usize) -> bool {
     here.any(|s| s.writes() && s.content != Content::Random)
 }
 
-/// Opens and locks a test file. None if somebody else was faster: then what is there must be looked at again.
+/// Opens and locks a test file. None if somebody else was faster: then what is there must be looked
+/// at again.
 fn test_file(
     plan: &TargetPlan,
     filling: Filling,
@@ -140,7 +143,8 @@ fn test_file(
     if !lock(&file) || !is_named(&file, path) {
         return Ok(None);
     }
-    // And only then its mark decides: another process may have used, replaced or removed it since the plan.
+    // And only then its mark decides: another process may have used, replaced or removed it since
+    // the plan.
     let file_bytes = plan.file_bytes.max(plan.size_bytes);
     let allows = |m: &Mark| match plan.action {
         Action::Reuse => m.filled && m.size_bytes >= plan.size_bytes,
@@ -196,8 +200,8 @@ fn of_test_file(plan: &TargetPlan, file: File) -> PreparedTarget {
     }
 }
 
-/// Opens and locks the test file that an earlier run has left behind, and waits until the last of its I/Os are done. None if somebody
-/// else was faster.
+/// Opens and locks the test file that an earlier run has left behind, and waits until the last of
+/// its I/Os are done. None if somebody else was faster.
 fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError> {
     let path = &plan.path;
     let refused = |refusal| PrepareError::Refused(vec![refusal]);
@@ -208,7 +212,8 @@ fn left_behind(plan: &TargetPlan) -> Result<Option<PreparedTarget>, PrepareError
     let open = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
     let looked_at =
         open.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    // The kernel ends the I/Os of a program that was killed after the program: what they write would lie over what is written now.
+    // The kernel ends the I/Os of a program that was killed after the program: what they write
+    // would lie over what is written now.
     let until = Instant::now() + LAST_IOS;
     while is_open_elsewhere(&looked_at) {
         if Instant::now() > until {
@@ -289,7 +294,8 @@ fn lock(file: &File) -> bool {
     false
 }
 
-/// Takes the space of the file at once, where the file system can, so that running out of it shows before the fill.
+/// Takes the space of the file at once, where the file system can, so that running out of it shows
+/// before the fill.
 fn reserve(target: &PreparedTarget) -> Result<(), PrepareError> {
     let Some(file) = &target.file else { return Ok(()) };
     match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, target.size_bytes) {
@@ -357,7 +363,8 @@ fn foreign(
         _ => "check its permissions",
     };
     let file = file.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
-    // The name may mean something else than when it was planned: what is open now is judged, not the name.
+    // The name may mean something else than when it was planned: what is open now is judged, not
+    // the name.
     let again = Wanted::new(workload, index, permissions, &[]).opened(path, &file);
     let again = again.map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
     let is_device = file.metadata().is_ok_and(|m| m.file_type().is_block_device());
@@ -388,11 +395,13 @@ fn foreign_warnings(plan: &TargetPlan, device: bool) -> Vec<String> {
         "blocks that compress well or repeat"
     };
     vec![format!(
-        "`{path}` was not filled by iosonde; {what} may be read faster than the device can deliver data"
+        "`{path}` was not filled by iosonde; {what} may be read faster than the device can \
+         deliver data"
     )]
 }
 
-/// Opens a prepared target again, for the I/O of a stream. It is the same file, whatever its name means by now.
+/// Opens a prepared target again, for the I/O of a stream. It is the same file, whatever its name
+/// means by now.
 pub(super) fn open_for_io(
     target: &PreparedTarget,
     mode: Mode,
@@ -449,8 +458,8 @@ fn check_extents(target: &mut PreparedTarget) {
         let percent = 100.0 * missing as f64 / target.size_bytes.max(1) as f64;
         let path = target.path.display();
         target.warnings.push(format!(
-            "{percent:.1} % of `{path}` ({}) are holes or were never written: reading them measures nothing; \
-             let iosonde make a test file, or write the file first",
+            "{percent:.1} % of `{path}` ({}) are holes or were never written: reading them \
+             measures nothing; let iosonde make a test file, or write the file first",
             Bytes(missing)
         ));
     }

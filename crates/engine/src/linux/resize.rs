@@ -29,7 +29,8 @@ fn shorten(file: &File, before: Mark, after: Mark) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The new mark makes the file longer; the old one is a part of it from then on, and becomes zeros like all that is new.
+/// The new mark makes the file longer; the old one is a part of it from then on, and becomes zeros
+/// like all that is new.
 fn lengthen(file: &File, before: Mark, after: Mark, reserve: bool) -> io::Result<()> {
     let old_end = before.size_bytes.saturating_add(MARK_BYTES);
     let more = after.size_bytes - before.size_bytes;
@@ -47,7 +48,8 @@ fn lengthen(file: &File, before: Mark, after: Mark, reserve: bool) -> io::Result
         .and_then(|()| file.write_all_at(&zeros, before.size_bytes))
         .and_then(|()| file.sync_all());
     done.inspect_err(|_| {
-        // What went wrong before is told; if this does, too, the file has no mark that counts and is left to its owner.
+        // What went wrong before is told; if this does, too, the file has no mark that counts and
+        // is left to its owner.
         let _ = file
             .write_all_at(&before.to_bytes(), before.size_bytes)
             .and_then(|()| file.set_len(old_end));

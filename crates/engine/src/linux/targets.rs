@@ -131,8 +131,8 @@ impl<'a> Wanted<'a> {
         Err(Refusal::Unfit { path: path.to_owned(), what })
     }
 
-    /// The same for a file or device that is open: what is looked at is what will be used, whatever the name means by
-    /// now.
+    /// The same for a file or device that is open: what is looked at is what will be used, whatever
+    /// the name means by now.
     pub(super) fn opened(&self, path: &Path, file: &File) -> Result<TargetPlan, Refusal> {
         let unreadable = |source| Refusal::Unreadable { path: path.to_owned(), source };
         let metadata = file.metadata().map_err(unreadable)?;
@@ -321,7 +321,8 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A regular file of this user: in a directory that all may write to, others' test files are theirs.
+/// A regular file of this user: in a directory that all may write to, others' test files are
+/// theirs.
 fn is_ours(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()
 }
@@ -337,8 +338,8 @@ fn real_path(file: &File) -> PathBuf {
     fs::read_link(&name).unwrap_or(name)
 }
 
-/// The mark of a test file. An empty file counts as one in which nothing is written: there is nothing to lose in it,
-/// and a process that was killed right after making it leaves just that.
+/// The mark of a test file. An empty file counts as one in which nothing is written: there is
+/// nothing to lose in it, and a process that was killed right after making it leaves just that.
 fn read_mark(path: &Path) -> Option<Mark> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path).ok()?;
     mark_or_empty(&file)

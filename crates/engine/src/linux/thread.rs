@@ -24,8 +24,8 @@ impl Setup {
 
     /// Applies it to the calling thread.
     pub(super) fn apply(&self) -> Result<(), EngineError> {
-        // Timers of the default slack (50 µs) would make every scheduled I/O late. Failing changes nothing else.
-        // SAFETY: takes plain numbers.
+        // Timers of the default slack (50 µs) would make every scheduled I/O late. Failing changes
+        // nothing else. SAFETY: takes plain numbers.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
         if let Some(cpu) = self.cpu {
             bind(cpu).map_err(|source| EngineError::Thread {
@@ -50,7 +50,8 @@ fn bind(cpu: u32) -> io::Result<()> {
     if cpu >= 8 * std::mem::size_of::<libc::cpu_set_t>() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: the set is plain bits, for which zero is a value; `cpu` is below its size; the kernel only reads it.
+    // SAFETY: the set is plain bits, for which zero is a value; `cpu` is below its size; the kernel
+    // only reads it.
     let result = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);
@@ -61,7 +62,8 @@ fn bind(cpu: u32) -> io::Result<()> {
 
 /// The CPUs that the calling thread may run on, by number; empty where the system does not tell.
 pub(crate) fn allowed_cpus() -> Vec<u32> {
-    // SAFETY: the set is plain bits, for which zero is a value, and the kernel fills no more than its size.
+    // SAFETY: the set is plain bits, for which zero is a value, and the kernel fills no more than
+    // its size.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         let bytes = std::mem::size_of::<libc::cpu_set_t>();

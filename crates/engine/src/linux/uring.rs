@@ -15,8 +15,9 @@ use crate::clock::Clock;
 use crate::drive::{SPIN_NS, sleep_until};
 use crate::queue::{DEVICE_BATCH, Finished, Op, Queue, Request};
 
-/// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever the storage does. A
-/// time limit for each wait would arm and cancel a timer of the kernel for nearly every I/O of a slow device.
+/// A timer in the ring ends a wait this often, so that the end of a run is seen in time whatever
+/// the storage does. A time limit for each wait would arm and cancel a timer of the kernel for
+/// nearly every I/O of a slow device.
 const TICK_NS: u32 = 20_000_000;
 /// What the timer's completion is known by; slots are numbers of 32 bits.
 const TICK: u64 = u64::MAX;
@@ -91,7 +92,8 @@ struct RingUpdate {
 impl RingUpdate {
     /// Registers a ring with the calling thread, or takes it back; says whether the kernel did it.
     fn apply(&mut self, ring: &IoUring, what: libc::c_uint) -> bool {
-        // SAFETY: the structure has the kernel's layout; the kernel writes the number it chose to `offset`.
+        // SAFETY: the structure has the kernel's layout; the kernel writes the number it chose to
+        // `offset`.
         let done = unsafe {
             libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), what, &raw mut *self, 1)
         };
@@ -99,7 +101,8 @@ impl RingUpdate {
     }
 }
 
-/// Registers the ring with the calling thread, which spares a look-up in every call; kernels before 5.18 cannot.
+/// Registers the ring with the calling thread, which spares a look-up in every call; kernels before
+/// 5.18 cannot.
 fn register_ring(ring: &IoUring) -> Option<libc::c_int> {
     let data = u64::try_from(ring.as_raw_fd()).ok()?;
     let mut update = RingUpdate { offset: u32::MAX, reserved: 0, data };
@@ -129,8 +132,9 @@ impl UringQueue {
         let vectors =
             regions.map(|(base, len)| libc::iovec { iov_base: base.cast(), iov_len: len });
         let in_pieces = Vectors::new(&plan);
-        // Without the right to lock that much memory, requests name their buffers by address, and several pieces always are named so.
-        // SAFETY: the regions live in `buffers`, which the queue drops after the ring.
+        // Without the right to lock that much memory, requests name their buffers by address, and
+        // several pieces always are named so. SAFETY: the regions live in `buffers`, which the
+        // queue drops after the ring.
         let fixed_buffers = !matches!(plan.layout, Layout::Scattered { .. })
             && unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         if fixed_buffers {
@@ -184,7 +188,8 @@ impl UringQueue {
             flags |= ENTER_REGISTERED_RING;
             index
         });
-        // SAFETY: the entries of the queue are valid, see `issue`; the arguments live until the call returns.
+        // SAFETY: the entries of the queue are valid, see `issue`; the arguments live until the
+        // call returns.
         let entered = unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
@@ -305,15 +310,16 @@ impl Queue for UringQueue {
         let base = (self.read_base, self.write_base);
         let stride = self.buffers.stride();
         let mut submission = self.ring.submission();
-        // The crate looks at the kernel's head only when told to; without this the queue seems full.
+        // The crate looks at the kernel's head only when told to; without this the queue seems
+        // full.
         submission.sync();
         for request in requests {
             let entry = match &mut self.vectors {
                 None => entry(request, base, stride, self.fixed_buffers),
                 Some(vectors) => vectored(request, base, stride, self.fixed_buffers, vectors),
             };
-            // SAFETY: the address lies in the buffers of the request's slot, which nothing else uses until the I/O is
-            // reaped; the buffers outlive the ring.
+            // SAFETY: the address lies in the buffers of the request's slot, which nothing else
+            // uses until the I/O is reaped; the buffers outlive the ring.
             let pushed = unsafe { submission.push(&entry) };
             pushed.map_err(|_| io::Error::other("the submission queue is full"))?;
         }
@@ -378,9 +384,9 @@ impl Queue for UringQueue {
 }
 
 impl Drop for UringQueue {
-    /// Gives back what is registered now: the kernel takes rings down in the background, and until then a test file that
-    /// is removed would keep its space. Memory that the kernel may still write to must stay: an I/O that never returned
-    /// keeps its buffers.
+    /// Gives back what is registered now: the kernel takes rings down in the background, and until
+    /// then a test file that is removed would keep its space. Memory that the kernel may still
+    /// write to must stay: an I/O that never returned keeps its buffers.
     fn drop(&mut self) {
         if let Some(offset) = self.registered_ring.and_then(|n| u32::try_from(n).ok()) {
             RingUpdate { offset, reserved: 0, data: 0 }.apply(&self.ring, UNREGISTER_RING_FDS);

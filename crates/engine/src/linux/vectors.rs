@@ -43,7 +43,8 @@ impl Vectors {
         let first = request.slot as usize * self.pieces;
         let room = &mut self.all[first..first + self.pieces];
         let done = request.buffer_offset as usize;
-        // The rest of a short transfer ends where the block does; its first piece may have begun already.
+        // The rest of a short transfer ends where the block does; its first piece may have begun
+        // already.
         let block = done + request.bytes as usize;
         let length = match self.page_bytes {
             None => (block / room.len()).max(1),
@@ -66,7 +67,8 @@ impl Vectors {
 /// preadv.
 pub(super) fn read(file: &File, pieces: &[libc::iovec], offset: u64) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
-    // SAFETY: every piece lies in the read buffer of a slot that nothing else uses until the call returns.
+    // SAFETY: every piece lies in the read buffer of a slot that nothing else uses until the call
+    // returns.
     let done = unsafe { libc::preadv(file.as_raw_fd(), pieces.as_ptr(), count, offset) };
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
@@ -85,7 +87,8 @@ pub(super) fn write(
 ) -> io::Result<usize> {
     let (count, offset) = numbers(pieces, offset);
     let (file, address) = (file.as_raw_fd(), pieces.as_ptr());
-    // SAFETY: every piece lies in the write buffer of a slot that nothing else uses until the call returns.
+    // SAFETY: every piece lies in the write buffer of a slot that nothing else uses until the call
+    // returns.
     let done = unsafe {
         if durable {
             libc::pwritev2(file, address, count, offset, libc::RWF_DSYNC)

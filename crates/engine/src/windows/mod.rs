@@ -1,4 +1,5 @@
-//! Windows, and every other system without backends of its own yet: simulated and null targets only.
+//! Windows, and every other system without backends of its own yet: simulated and null targets
+//! only.
 
 use std::fs::File;
 use std::path::Path;

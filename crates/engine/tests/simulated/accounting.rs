@@ -1,4 +1,5 @@
-//! What counts, where, and how it adds up. That parts add up to totals is asserted of every experiment.
+//! What counts, where, and how it adds up. That parts add up to totals is asserted of every
+//! experiment.
 
 use engine::Event;
 use results::{Histogram, Measurement, Status};

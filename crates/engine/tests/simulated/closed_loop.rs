@@ -76,8 +76,9 @@ fn a_link_limits_bytes() {
     near(latency(&m.read).mean, 32.0 * 625_000.0, 0.001);
 }
 
-/// The link was reserved for the end of each I/O's service, first come first served: a read of 100 µs waited for a write of
-/// 10 ms that had come before it, over a link that could have carried thousands meanwhile.
+/// The link was reserved for the end of each I/O's service, first come first served: a read of 100
+/// µs waited for a write of 10 ms that had come before it, over a link that could have carried
+/// thousands meanwhile.
 #[test]
 fn a_link_that_is_wide_enough_costs_nothing() {
     let slow_writes = SimDevice { write_ns: Nanoseconds(10 * MS), ..device(MS / 10) };
@@ -123,7 +124,8 @@ fn a_write_cache_fills_and_then_drains() {
     assert!(m.series[0].write_mib_per_s > 60.0);
 }
 
-/// A log of its own target beside the data: each stream as if it were alone while there are servers for both.
+/// A log of its own target beside the data: each stream as if it were alone while there are servers
+/// for both.
 #[test]
 fn streams_run_side_by_side() {
     let data = Stream { name: "data".into(), targets: vec![0], ..reads(7) };

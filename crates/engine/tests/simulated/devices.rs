@@ -1,5 +1,5 @@
-//! What the model of the device says is what a run reports: the parts that the crate `device` tests alone, through a
-//! whole measurement.
+//! What the model of the device says is what a run reports: the parts that the crate `device` tests
+//! alone, through a whole measurement.
 
 use results::Measurement;
 use workload::{
@@ -77,7 +77,8 @@ fn two_targets_have_one_device_or_two() {
     }
 }
 
-/// A durable stream passes a write cache by; the same device without `durable_ns` says that it did what it did not.
+/// A durable stream passes a write cache by; the same device without `durable_ns` says that it did
+/// what it did not.
 #[test]
 fn durable_writes_tell_an_honest_device_from_another() {
     let write_cache = Some(workload::SimWriteCache {

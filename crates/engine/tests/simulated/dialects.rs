@@ -1,4 +1,5 @@
-//! What other tools do, whole runs of it: their orders, their pauses, their caps and their last phase.
+//! What other tools do, whole runs of it: their orders, their pauses, their caps and their last
+//! phase.
 
 use engine::Event;
 use results::Status;
@@ -21,7 +22,8 @@ fn diskspd(access: DiskspdAccess) -> DiskspdOrder {
     }
 }
 
-/// Two targets, threads of each, several at a time: the order is one of a thread on its target, and directions are drawn.
+/// Two targets, threads of each, several at a time: the order is one of a thread on its target, and
+/// directions are drawn.
 #[test]
 fn every_access_of_diskspd_runs() {
     for access in [
@@ -61,7 +63,8 @@ fn the_matrix_of_sqlio_runs() {
     assert_eq!((m.total.ios, m.total.errors), (40_000, 0));
 }
 
-/// Two lines of SQLIO's parameter file name the same file: each block is read once, so that a cache never has it.
+/// Two lines of SQLIO's parameter file name the same file: each block is read once, so that a cache
+/// never has it.
 #[test]
 fn streams_that_do_the_same_go_through_a_file_together() {
     let kind = SimCacheKind::Lru;
@@ -81,7 +84,8 @@ fn capped(limit: RateLimit, stream: Stream) -> Stream {
     Stream { rate: Some(Rate { limit, arrival: Arrival::Capped }), ..stream }
 }
 
-/// DiskSpd's meter counts milliseconds in whole bytes: `-b8K -g200i` gave 198.95, and `-b512 -g1i` had no limit.
+/// DiskSpd's meter counts milliseconds in whole bytes: `-b8K -g200i` gave 198.95, and `-b512 -g1i`
+/// had no limit.
 #[test]
 fn a_cap_is_exact_for_rates_in_ios_and_in_bytes() {
     for (iops, threads) in [(200.0, 1), (1.0, 1), (333.0, 3), (1000.0, 4)] {
@@ -106,8 +110,8 @@ fn a_cap_that_is_never_reached_changes_nothing() {
     assert_eq!(latency(&m.read).max, MS);
 }
 
-/// 200 I/Os each second, and a second of every five without service: the 200 that were held up follow at once, and none of
-/// them counts the time before it was issued.
+/// 200 I/Os each second, and a second of every five without service: the 200 that were held up
+/// follow at once, and none of them counts the time before it was issued.
 #[test]
 fn what_a_stall_held_up_follows_at_full_speed() {
     let stall = Some(SimStall { period_ns: Nanoseconds(5 * S), length_ns: Nanoseconds(S) });
@@ -120,8 +124,8 @@ fn what_a_stall_held_up_follows_at_full_speed() {
     assert!(latency(&m.read).max > S - 5 * MS);
 }
 
-/// Bursts of 10 at depth 10 take 2 ms on 8 servers of 1 ms. With the pause of 10 ms from the last completion a period is
-/// 12 ms, from the last submission 10 ms.
+/// Bursts of 10 at depth 10 take 2 ms on 8 servers of 1 ms. With the pause of 10 ms from the last
+/// completion a period is 12 ms, from the last submission 10 ms.
 #[test]
 fn a_pause_counts_from_the_last_submission_or_completion() {
     for (from, period_ms) in [(ThinkFrom::Completion, 12), (ThinkFrom::Submission, 10)] {
@@ -136,7 +140,8 @@ fn a_pause_counts_from_the_last_submission_or_completion() {
     }
 }
 
-/// At depth 1, a burst of 4 is issued one after the other: the pause begins with the last, which is still under way.
+/// At depth 1, a burst of 4 is issued one after the other: the pause begins with the last, which is
+/// still under way.
 #[test]
 fn a_pause_from_submission_overlaps_the_last_of_the_burst() {
     let from = ThinkFrom::Submission;
@@ -146,7 +151,8 @@ fn a_pause_from_submission_overlaps_the_last_of_the_burst() {
     assert_eq!(m.total.ios, 4 * 1000, "3 ms until the last is issued, and 7 ms");
 }
 
-/// Two I/Os at a time of 1 ms: 20 000 in the window, and I/O 21 000 half a second after it does not come back.
+/// Two I/Os at a time of 1 ms: 20 000 in the window, and I/O 21 000 half a second after it does not
+/// come back.
 fn with_a_cooldown(cooldown_seconds: f64) -> Workload {
     let stuck = Some(SimStuck { at_io: 21_000, length_ns: Nanoseconds(100 * S) });
     let workload = workload(reads(2), SimDevice { stuck, ..device(MS) });

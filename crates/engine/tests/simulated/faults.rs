@@ -58,7 +58,8 @@ fn the_first_error_ends_the_run() {
     near(m.total.iops, 990.0, 1e-6);
 }
 
-/// After the I/O that ended the run, its thread still issued a whole batch to a device that had just failed.
+/// After the I/O that ended the run, its thread still issued a whole batch to a device that had
+/// just failed.
 #[test]
 fn nothing_is_issued_after_the_error_that_ends_the_run() {
     let m = measure(&at_once(workload(Stream { threads: 4, ..reads(8) }, failing(1))));
@@ -66,8 +67,8 @@ fn nothing_is_issued_after_the_error_that_ends_the_run() {
     assert!(m.seconds < 0.01);
 }
 
-/// The time in flight of I/Os that fail was in the integral and not in the sum, so that a device that failed every tenth
-/// I/O was said to be miscounted by ten percent.
+/// The time in flight of I/Os that fail was in the integral and not in the sum, so that a device
+/// that failed every tenth I/O was said to be miscounted by ten percent.
 #[test]
 fn failed_ios_were_in_flight_too() {
     let workload = at_once(workload(reads(8), failing(10)));
@@ -98,8 +99,8 @@ fn an_io_that_returned_after_over_15_s_counts() {
     }
 }
 
-/// A device that stops for good 100 ms before the end of the window: the percentiles are those of the time before, and
-/// nothing said that they are too good.
+/// A device that stops for good 100 ms before the end of the window: the percentiles are those of
+/// the time before, and nothing said that they are too good.
 #[test]
 fn what_is_stuck_when_the_window_ends_is_said() {
     let stall = Some(SimStall { period_ns: Nanoseconds(11 * S), length_ns: Nanoseconds(100 * MS) });
@@ -129,8 +130,8 @@ fn a_short_transfer_is_continued_and_counted_once() {
     assert_eq!((latency(&m.read).min, latency(&m.read).max), (MS, 2 * MS));
 }
 
-/// One of two slots waits 20 s for its I/O; the window of 12 s and the 5 s after it do not. Such a run passed for complete,
-/// and the program said that all was well.
+/// One of two slots waits 20 s for its I/O; the window of 12 s and the 5 s after it do not. Such a
+/// run passed for complete, and the program said that all was well.
 #[test]
 fn a_stuck_io_holds_up_neither_the_others_nor_the_end() {
     let stuck = Some(SimStuck { at_io: 5, length_ns: Nanoseconds(20 * S) });

@@ -1,5 +1,5 @@
-//! Experiments on a simulated device whose figures are known exactly. Time is virtual: nothing here sleeps, and the
-//! load of the machine changes nothing.
+//! Experiments on a simulated device whose figures are known exactly. Time is virtual: nothing here
+//! sleeps, and the load of the machine changes nothing.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accounting;

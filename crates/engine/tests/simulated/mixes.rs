@@ -8,8 +8,9 @@ fn part(percent: u8, block_bytes: u64, write_percent: u8) -> MixPart {
     MixPart { percent, block_bytes: Bytes(block_bytes), write_percent, ..MixPart::default() }
 }
 
-/// A mix of four kinds on three targets, as a whole run: more than 100,000 I/Os. Two kinds only read, one only writes, and one does
-/// both, so that reads, writes and bytes together tell the shares.
+/// A mix of four kinds on three targets, as a whole run: more than 100,000 I/Os. Two kinds only
+/// read, one only writes, and one does both, so that reads, writes and bytes together tell the
+/// shares.
 #[test]
 fn a_run_of_a_mix_has_the_shares_of_its_kinds() {
     let parts =
@@ -40,7 +41,8 @@ fn a_run_of_a_mix_has_the_shares_of_its_kinds() {
     assert!((m.achieved_in_flight - 12.0).abs() < 1e-6, "{}", m.achieved_in_flight);
 }
 
-/// The rate of bursts on a device that is never busy: 5 I/Os every 20 ms, whatever the depth and the number of targets.
+/// The rate of bursts on a device that is never busy: 5 I/Os every 20 ms, whatever the depth and
+/// the number of targets.
 #[test]
 fn a_run_of_bursts_has_their_rate() {
     let burst = MixPart { burst_ios: 5, delay_ns: Nanoseconds(20 * MS), ..part(100, 8192, 0) };

@@ -48,7 +48,8 @@ fn a_byte_rate_counts_bytes_of_all_sizes() {
     near(m.checks.rate_reached_percent.unwrap(), 100.0, 0.002);
 }
 
-/// Independent arrivals at one exponential server: M/M/1 with 50 % load, whose mean time in the system is 2 S.
+/// Independent arrivals at one exponential server: M/M/1 with 50 % load, whose mean time in the
+/// system is 2 S.
 #[test]
 fn poisson_arrivals_queue_as_theory_says() {
     let device = SimDevice { servers: 1, service: SimService::Exponential, ..device(MS) };
@@ -69,9 +70,10 @@ fn around_stalls(stream: Stream, device: SimDevice) -> Workload {
     Workload { seconds: 20.0, warmup_seconds: 2.0, ..workload(stream, device) }
 }
 
-/// fio stopped for a second at 1000 IOPS said: max 143 us, because it asked no later than it could. Of each 5000 I/Os
-/// here, the k-th after the beginning of a stall waits for its end and for the k before it, half a millisecond each:
-/// latency(k) = 1000.5 ms - k x 0.5 ms. The 1 % above p99 are the first 50.
+/// fio stopped for a second at 1000 IOPS said: max 143 us, because it asked no later than it could.
+/// Of each 5000 I/Os here, the k-th after the beginning of a stall waits for its end and for the k
+/// before it, half a millisecond each: latency(k) = 1000.5 ms - k x 0.5 ms. The 1 % above p99 are
+/// the first 50.
 #[test]
 fn one_slot_shows_a_stall_in_the_latency_of_all_who_waited() {
     let m = measure(&around_stalls(iops(1000.0, reads(1)), stalling(MS / 2, 1)));
@@ -89,8 +91,8 @@ fn one_slot_shows_a_stall_in_the_latency_of_all_who_waited() {
     assert!(m.checks.littles_law_percent.unwrap().abs() < 0.1);
 }
 
-/// With slots for everybody all wait at the device: eight servers of 1 ms clear eight at a time, so that
-/// latency(k) = 1001 ms - k x 7/8 ms.
+/// With slots for everybody all wait at the device: eight servers of 1 ms clear eight at a time, so
+/// that latency(k) = 1001 ms - k x 7/8 ms.
 #[test]
 fn many_slots_show_the_same_stall_as_service_time() {
     let m = measure(&around_stalls(iops(1000.0, reads(2048)), stalling(MS, 8)));
@@ -126,8 +128,8 @@ fn every_stream_says_what_it_reached_of_its_rate() {
     assert_eq!(m.checks.rate_reached_percent, reached(1), "the lowest");
 }
 
-/// In a sum of a paced and a free stream, only the I/Os of the first had a service time: Little's law was judged by
-/// their mean for all, and was off by half.
+/// In a sum of a paced and a free stream, only the I/Os of the first had a service time: Little's
+/// law was judged by their mean for all, and was off by half.
 #[test]
 fn a_paced_stream_beside_a_free_one_adds_up() {
     let free = Stream { name: "free".into(), ..reads(4) };

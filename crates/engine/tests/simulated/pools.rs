@@ -113,7 +113,8 @@ fn drawn_targets_get_their_weights() {
     }
 }
 
-/// Every figure of a target is its own: the second one fails, and only there errors are counted, by its own name.
+/// Every figure of a target is its own: the second one fails, and only there errors are counted, by
+/// its own name.
 #[test]
 fn errors_are_told_of_their_own_target() {
     for share in [PoolShare::Each, PoolShare::InTurn, drawn(&[])] {
@@ -237,8 +238,8 @@ fn threads_of_a_pool_may_have_different_targets() {
     assert!(rest.abs_diff(32_000) < 500, "{rest}");
 }
 
-/// With DiskSpd's order, what a thread does follows from its number among all threads, whether its targets are those of one
-/// stream or of several.
+/// With DiskSpd's order, what a thread does follows from its number among all threads, whether its
+/// targets are those of one stream or of several.
 #[test]
 fn joined_streams_draw_as_one_does() {
     let order = |access| {

@@ -4,8 +4,8 @@ use super::setup;
 use results::{Difference, Document, SideDifference};
 use workload::Bytes;
 
-/// Every difference between the environments of two sides. Another version of the program makes them unlike; anything
-/// else may be what is compared.
+/// Every difference between the environments of two sides. Another version of the program makes
+/// them unlike; anything else may be what is compared.
 pub(super) fn of_sides(a: &[Document], b: &[Document]) -> Vec<SideDifference> {
     let found = |name: &str, unlike: bool, of: &dyn Fn(&[Document]) -> Vec<String>| {
         let words = |side: &[Document]| {

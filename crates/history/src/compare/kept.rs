@@ -1,4 +1,5 @@
-//! Results of a history compared: what is read for it, the same for the command line and the browser.
+//! Results of a history compared: what is read for it, the same for the command line and the
+//! browser.
 
 use results::{Comparison, Conclusion as _, Document, Durability, Runs, SideResult, Validation};
 
@@ -30,7 +31,8 @@ pub struct How<'a> {
     pub tool_version: &'a str,
 }
 
-/// Compares `b` with `a`. Where a side has single runs, the repeated ones of the same host tell how far runs differ.
+/// Compares `b` with `a`. Where a side has single runs, the repeated ones of the same host tell how
+/// far runs differ.
 pub fn compare_kept(
     history: &History,
     a: Side<'_>,
@@ -102,7 +104,8 @@ fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Hist
     Ok(documents)
 }
 
-/// How far repeated runs differ on the host of what is judged, from the newest results that repeat and its own.
+/// How far repeated runs differ on the host of what is judged, from the newest results that repeat
+/// and its own.
 fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, HistoryError> {
     let Some(first) = judged.first() else { return Ok(Noise::default()) };
     let filter =

@@ -235,7 +235,8 @@ pub(crate) struct Pairs<'a> {
     pub only_b: Vec<String>,
 }
 
-/// Pairs the loads of two sides: those of the same conditions, then those that are nearest to each other.
+/// Pairs the loads of two sides: those of the same conditions, then those that are nearest to each
+/// other.
 pub(crate) fn pair<'a>(a: &'a [Document], b: &'a [Document]) -> Pairs<'a> {
     let (mut left, mut right) = (Groups::of(a).groups, Groups::of(b).groups);
     let mut paired = exactly(&mut left, &mut right);
@@ -269,7 +270,8 @@ fn in_another_file<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) ->
     })
 }
 
-/// Takes out what has the same key on both sides. Where a side has it on several targets, the same target is taken.
+/// Takes out what has the same key on both sides. Where a side has it on several targets, the same
+/// target is taken.
 fn take<'a>(
     left: &mut Vec<Group<'a>>,
     right: &mut Vec<Group<'a>>,
@@ -324,7 +326,8 @@ fn nearest<'a>(left: &mut Vec<Group<'a>>, right: &mut Vec<Group<'a>>) -> Vec<Pai
     extract(left, right, chosen)
 }
 
-/// From this distance on, two loads are not of the same kind: other blocks, another pattern, reads for writes.
+/// From this distance on, two loads are not of the same kind: other blocks, another pattern, reads
+/// for writes.
 const OTHER_LOAD: u32 = 10;
 /// A curve has nothing to do with a single measurement.
 const OTHER_KIND: u32 = 1000;

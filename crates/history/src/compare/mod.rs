@@ -1,7 +1,7 @@
 //! Two sides, like with like, and whether the second is better, the same or worse.
 //!
-//! A side is a list of results; measurements of the same conditions on it are its runs. What is not alike is named, and no
-//! verdict is drawn on it.
+//! A side is a list of results; measurements of the same conditions on it are its runs. What is not
+//! alike is named, and no verdict is drawn on it.
 
 mod differences;
 pub(crate) mod figures;
@@ -180,16 +180,19 @@ impl Judged {
 fn method(rules: &Rules<'_>) -> Vec<String> {
     let band = workload::show_number(rules.band_percent);
     let mut method = vec![
-        "Measurements are compared where file size, block sizes, pattern, depth, threads, cache, durability, data, rate \
-         and place in the file are the same; the runs of one side are all of its measurements of the same conditions."
+        "Measurements are compared where file size, block sizes, pattern, depth, threads, cache, \
+         durability, data, rate and place in the file are the same; the runs of one side are all \
+         of its measurements of the same conditions."
             .to_owned(),
         format!(
-            "One run is one observation: the 90 % interval of the ratio of the geometric means (Welch, on logarithms) is held \
-             against a band of {band} % either way. Wholly beyond it is better or worse, wholly inside is the same, anything \
-             else cannot be told. The interval within a run never decides."
+            "One run is one observation: the 90 % interval of the ratio of the geometric means \
+             (Welch, on logarithms) is held against a band of {band} % either way. Wholly beyond \
+             it is better or worse, wholly inside is the same, anything else cannot be told. The \
+             interval within a run never decides."
         ),
-        "IOPS decide (of an open loop, the mean latency), the throughput of saturation where both sides have it, and the p99 \
-         latency, which may only say better or worse. Of k loads, a change counts where its chance is at most 5 %/k."
+        "IOPS decide (of an open loop, the mean latency), the throughput of saturation where both \
+         sides have it, and the p99 latency, which may only say better or worse. Of k loads, a \
+         change counts where its chance is at most 5 %/k."
             .to_owned(),
     ];
     method.extend(rules.noise.sentence());

@@ -16,8 +16,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Looks for loads that were run three times or more within one result. Runs of several results may lie months apart, and
-    /// what changed between them is no noise.
+    /// Looks for loads that were run three times or more within one result. Runs of several results
+    /// may lie months apart, and what changed between them is no noise.
     pub fn of<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Self {
         let mut noise = Self::default();
         for document in documents {
@@ -54,7 +54,8 @@ impl Noise {
         // Runs that did not differ at all, as of an ideal simulated device, tell nothing of noise.
         let spread = self.known(Figure::Iops).filter(|spread| spread.cv_percent > 0.0)?;
         Some(format!(
-            "A single run is held against the widest spread that repeated runs showed on this host: {} % in IOPS over {} runs.",
+            "A single run is held against the widest spread that repeated runs showed on this \
+             host: {} % in IOPS over {} runs.",
             workload::show_number(spread.cv_percent),
             spread.runs
         ))

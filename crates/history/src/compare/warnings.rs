@@ -48,8 +48,8 @@ fn old(a: &[Document], b: &[Document]) -> Option<String> {
     let days = last_b.as_second().saturating_sub(last_a.as_second()) / 86_400;
     (days >= OLD_DAYS).then(|| {
         format!(
-            "The first side is old: its newest result is {days} days older than that of the second. Measure a new baseline \
-             every 3 to 6 months"
+            "The first side is old: its newest result is {days} days older than that of the \
+             second. Measure a new baseline every 3 to 6 months"
         )
     })
 }
@@ -70,8 +70,9 @@ fn one_after_the_other(pairs: &[Pair<'_>]) -> Option<String> {
     let mut judged = pairs.iter().filter(several).peekable();
     judged.peek()?;
     judged.all(|p| apart(p) == Some(true)).then(|| {
-        "The runs of the sides were not interleaved, so what drifted between them (temperature, fill, other tenants) counts as \
-         a change too; `iosonde run A B --alternate` interleaves two targets"
+        "The runs of the sides were not interleaved, so what drifted between them (temperature, \
+         fill, other tenants) counts as a change too; `iosonde run A B --alternate` interleaves \
+         two targets"
             .to_owned()
     })
 }
@@ -85,7 +86,8 @@ fn disturbed(name: &str, side: &[Document]) -> Option<String> {
     let shares: Vec<f64> = all.iter().filter_map(|m| foreign(m)).collect();
     let most = shares.iter().copied().reduce(f64::max)?;
     Some(format!(
-        "{} of {} measurements of the {name} side were disturbed: up to {} % of the device's I/O was not the test's",
+        "{} of {} measurements of the {name} side were disturbed: up to {} % of the device's I/O \
+         was not the test's",
         shares.len(),
         all.len(),
         show_number(most)
@@ -97,7 +99,8 @@ fn left_out(name: &str, side: &[Document]) -> Option<String> {
     let count = all.iter().filter(|m| !is_whole(m)).count();
     (count > 0).then(|| {
         format!(
-            "{count} of {} measurements of the {name} side are left out: they did not run to their end, or nothing completed",
+            "{count} of {} measurements of the {name} side are left out: they did not run to \
+             their end, or nothing completed",
             all.len()
         )
     })
@@ -112,7 +115,8 @@ fn lengths(pairs: &[Pair<'_>]) -> Option<String> {
     let b = seconds(|p| mean_seconds(&p.b))?;
     (a.max(b) > LENGTH_RATIO * a.min(b)).then(|| {
         format!(
-            "Runs of the first side measured {} s, those of the second {} s: caches and bursts count more in the shorter",
+            "Runs of the first side measured {} s, those of the second {} s: caches and bursts \
+             count more in the shorter",
             show_number(a),
             show_number(b)
         )

@@ -1,4 +1,5 @@
-//! One way to ask either database: the same statements, with `$1`, `$2` … in rising order, and the same values.
+//! One way to ask either database: the same statements, with `$1`, `$2` … in rising order, and the
+//! same values.
 
 mod postgres;
 mod sqlite;
@@ -90,8 +91,8 @@ impl Connection {
         }
     }
 
-    /// Makes room for a transaction of thousands of rows, so that what changes in it is written once, for as long as the answer is
-    /// held.
+    /// Makes room for a transaction of thousands of rows, so that what changes in it is written
+    /// once, for as long as the answer is held.
     pub(crate) fn expect_much(&self) -> Result<Option<Room<'_>>, HistoryError> {
         if self.as_sqlite().is_none() {
             return Ok(None);
@@ -101,9 +102,11 @@ impl Connection {
         Ok(before.map(|before| Room { connection: self, before }))
     }
 
-    /// Puts a row into a table whose key is `number`; the number that it got, none where nothing was put.
+    /// Puts a row into a table whose key is `number`; the number that it got, none where nothing
+    /// was put.
     ///
-    /// In SQLite, a statement with RETURNING keeps every page that it changes, to undo it: a third of the time of an import.
+    /// In SQLite, a statement with RETURNING keeps every page that it changes, to undo it: a third
+    /// of the time of an import.
     pub(crate) fn insert_numbered(
         &self,
         sql: &str,

@@ -111,7 +111,8 @@ fn connect(url: &ServerUrl, used: Use) -> Result<Client, HistoryError> {
     let place = || Place::Postgres(url.clone());
     let mut config = url.config()?;
     let options = config.get_options().unwrap_or_default().to_owned();
-    // What is only shown meanwhile waits for no disk; a statement that waits for others is given up in the end.
+    // What is only shown meanwhile waits for no disk; a statement that waits for others is given up
+    // in the end.
     let (commit, wait) = if used == Use::Live { ("off", "1s") } else { ("on", "30s") };
     config.options(&format!(
         "{options} -c search_path={SCHEMA} -c synchronous_commit={commit} -c lock_timeout={wait} \

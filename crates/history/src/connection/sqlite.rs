@@ -43,8 +43,9 @@ fn ready(connection: Connection, used: Use) -> rusqlite::Result<Connection> {
     let sql = match used {
         // Every commit is on the disk before the next measurement begins.
         Use::Records => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-        // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is left to those who
-        // record. A crash of the system may then cost the last moments, but never the file.
+        // In WAL mode NORMAL waits for the disk only where the log is moved into the file; that is
+        // left to those who record. A crash of the system may then cost the last moments, but never
+        // the file.
         Use::Live => {
             "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
         }
@@ -59,13 +60,14 @@ fn is_closed(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
-/// A path that SQLite takes for the file that it is: a relative one may begin with `file:`, or be `:memory:`.
+/// A path that SQLite takes for the file that it is: a relative one may begin with `file:`, or be
+/// `:memory:`.
 fn named(path: &Path) -> PathBuf {
     if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() }
 }
 
-/// The URL by which SQLite reads a file that nobody writes to, without anything beside it; none where there is no file,
-/// or a log beside it that holds what is not yet in the file.
+/// The URL by which SQLite reads a file that nobody writes to, without anything beside it; none
+/// where there is no file, or a log beside it that holds what is not yet in the file.
 fn still(path: &Path) -> Option<String> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -151,7 +153,8 @@ impl Sqlite {
 mod tests {
     use super::*;
 
-    /// SQLite took `--history :memory:` for a history that is nowhere, and `file:x?mode=…` for an order.
+    /// SQLite took `--history :memory:` for a history that is nowhere, and `file:x?mode=…` for an
+    /// order.
     #[test]
     fn a_relative_path_is_a_path_whatever_its_name() {
         for name in [":memory:", "file:a?mode=memory", "history.db"] {

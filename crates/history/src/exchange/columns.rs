@@ -1,4 +1,5 @@
-//! The columns of an exported table: name, type, and how a row gives its value. CSV and Parquet are written from the same ones.
+//! The columns of an exported table: name, type, and how a row gives its value. CSV and Parquet are
+//! written from the same ones.
 
 use results::{FigureKind, FigureType, FigureValue};
 

@@ -6,7 +6,8 @@ use results::{FigureValue, csv_field};
 
 use super::columns::Column;
 
-/// The first line of a table with these columns, without its end; a file that begins otherwise is somebody else's.
+/// The first line of a table with these columns, without its end; a file that begins otherwise is
+/// somebody else's.
 pub(crate) fn head<R>(columns: &[Column<R>]) -> String {
     columns.iter().map(|c| c.name).collect::<Vec<_>>().join(",")
 }

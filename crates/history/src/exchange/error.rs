@@ -57,7 +57,8 @@ pub enum LineError {
     NotText,
     /// It is not JSON.
     #[error(
-        "it is no whole JSON ({0}): JSON lines of `history export` and results of `--json` can be imported"
+        "it is no whole JSON ({0}): JSON lines of `history export` and results of `--json` can be \
+         imported"
     )]
     NotJson(serde_json::Error),
     /// It is JSON, but not what belongs there.
@@ -68,7 +69,8 @@ pub enum LineError {
     Document(#[from] DocumentError),
     /// The whole file is of a newer program.
     #[error(
-        "this is an `{found}`, and this program reads `{known}`: use the iosonde that wrote it, or a newer one"
+        "this is an `{found}`, and this program reads `{known}`: use the iosonde that wrote it, \
+         or a newer one"
     )]
     Newer {
         /// What the file says it is.
@@ -78,7 +80,8 @@ pub enum LineError {
     },
     /// The document has something that would be lost.
     #[error(
-        "the result `{id}` has `{field}`, which this version of iosonde does not know and would lose; use the iosonde that wrote it, or a newer one"
+        "the result `{id}` has `{field}`, which this version of iosonde does not know and would \
+         lose; use the iosonde that wrote it, or a newer one"
     )]
     WouldLose {
         /// The result.
@@ -87,7 +90,8 @@ pub enum LineError {
         field: String,
     },
     /// No result of ours has such a name.
-    #[error("`{}` is no id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} of them", id.escape_debug())]
+    #[error("`{}` is no id of a result: letters, digits, `-`, `_` and `.` are, up to {ID_MAX} of \
+        them", id.escape_debug())]
     BadId {
         /// The name.
         id: String,
@@ -102,12 +106,14 @@ pub enum LineError {
     },
     /// The last line is not there.
     #[error(
-        "the export ends here without its last line, which counts the results: it is not whole; get the file again"
+        "the export ends here without its last line, which counts the results: it is not whole; \
+         get the file again"
     )]
     Truncated,
     /// The count is another.
     #[error(
-        "the export says that it holds {said} results, but it holds {found}: it is not whole; get the file again"
+        "the export says that it holds {said} results, but it holds {found}: it is not whole; get \
+         the file again"
     )]
     Count {
         /// What the last line says.
@@ -122,7 +128,8 @@ pub enum LineError {
     AfterEnd,
     /// The history has another result of that name.
     #[error(
-        "the history has a result `{id}` with other content ({what}); nothing was imported from here. Delete the one that is there (`iosonde history delete {id}`), or leave this one out"
+        "the history has a result `{id}` with other content ({what}); nothing was imported from \
+         here. Delete the one that is there (`iosonde history delete {id}`), or leave this one out"
     )]
     Conflict {
         /// The result.

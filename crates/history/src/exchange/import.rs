@@ -42,8 +42,8 @@ pub fn check_import(input: impl BufRead) -> Result<(), ExchangeError> {
 }
 
 impl History {
-    /// Takes every result of an export, or of documents as the commands print them. Where anything is wrong with any of
-    /// it, the history stays as it was.
+    /// Takes every result of an export, or of documents as the commands print them. Where anything
+    /// is wrong with any of it, the history stays as it was.
     pub fn import(&self, input: impl BufRead) -> Result<Imported, ExchangeError> {
         let mut reader = Reader::new(input, LINE_BYTES);
         self.connection.within(|| {
@@ -63,8 +63,8 @@ impl History {
         })
     }
 
-    /// Takes measurements that other tools made. Their ids are made from what was measured: of two with the same id, the first stays.
-    /// Where one cannot be kept, none is.
+    /// Takes measurements that other tools made. Their ids are made from what was measured: of two
+    /// with the same id, the first stays. Where one cannot be kept, none is.
     pub fn import_foreign(
         &self,
         measurements: impl IntoIterator<Item = Measurement>,

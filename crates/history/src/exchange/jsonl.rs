@@ -1,4 +1,5 @@
-//! The lines of an export, `iosonde.export/1`, written and read: a head, one line for each result, and the count.
+//! The lines of an export, `iosonde.export/1`, written and read: a head, one line for each result,
+//! and the count.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read as _, Write};

@@ -1,4 +1,5 @@
-//! What leaves a history and what comes into one: JSON lines without a loss, and tables as CSV and Parquet.
+//! What leaves a history and what comes into one: JSON lines without a loss, and tables as CSV and
+//! Parquet.
 
 mod columns;
 mod csv;

@@ -1,5 +1,5 @@
-//! The tables that are exported: every measurement with the columns of its figures, the same with the columns of SQLIO's
-//! tools, and the points of the series.
+//! The tables that are exported: every measurement with the columns of its figures, the same with
+//! the columns of SQLIO's tools, and the points of the series.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,8 @@ pub(crate) struct SeriesRow {
 }
 
 impl SeriesRow {
-    /// The points of a measurement: those of the beginning that was left out, then those of the window.
+    /// The points of a measurement: those of the beginning that was left out, then those of the
+    /// window.
     pub(crate) fn all<'a>(
         measurement: &'a Measurement,
         experiment_id: &'a str,
@@ -98,7 +99,8 @@ const fn sqlio(
     Column { name, kind, of }
 }
 
-/// Every measurement with the columns that scripts around SQLIO use, under their names: KiB, milliseconds.
+/// Every measurement with the columns that scripts around SQLIO use, under their names: KiB,
+/// milliseconds.
 pub(crate) const SQLIO: &[Column<Load>] = &[
     sqlio("Kind", FigureKind::Text, kind),
     sqlio("Threads", FigureKind::Whole, |l| l.threads.value()),
@@ -119,6 +121,7 @@ pub(crate) const SQLIO: &[Column<Load>] = &[
 
 /// Every point of every series.
 pub(crate) const SERIES: &[Column<SeriesRow>] = columns!(SeriesRow;
-    measurement_id, experiment_id, cell, part, t, seconds, read_iops, write_iops, read_mib_per_s, write_mib_per_s,
+    measurement_id, experiment_id, cell, part, t, seconds, read_iops, write_iops, read_mib_per_s,
+        write_mib_per_s,
     read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors,
 );

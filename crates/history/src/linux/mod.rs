@@ -1,4 +1,5 @@
-//! A lock on a file that the kernel frees when its process dies, flock(2), and which file a path leads to.
+//! A lock on a file that the kernel frees when its process dies, flock(2), and which file a path
+//! leads to.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,7 +27,8 @@ pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        // Whoever had it before may have removed it meanwhile: a lock on a file without a name keeps nobody out.
+        // Whoever had it before may have removed it meanwhile: a lock on a file without a name
+        // keeps nobody out.
         let ours = file.metadata()?;
         let same =
             |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());

@@ -1,4 +1,5 @@
-//! A lock on a file that the system frees when its process dies: a file that is shared with nobody for writing.
+//! A lock on a file that the system frees when its process dies: a file that is shared with nobody
+//! for writing.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,7 +9,8 @@ use std::path::Path;
 /// No file has one.
 pub(crate) type FileId = std::convert::Infallible;
 
-/// None: Windows keeps locks with the handle that took them, so closing another handle drops nothing.
+/// None: Windows keeps locks with the handle that took them, so closing another handle drops
+/// nothing.
 pub(crate) fn file_id(_: &Path) -> Option<FileId> {
     None
 }

@@ -354,12 +354,14 @@ fn a_set_up_is_one_row_however_its_memory_and_space_change() {
 /// As a DBA asks, through the programs of the databases.
 #[test]
 fn the_classic_columns_are_the_same_on_both() {
-    const PARSE: &str = "SELECT Kind, Threads, Seconds, Drive, Stripe, Outstanding, Size, IOs, MBs, Latency_min, \
-                         Latency_avg, Latency_max FROM sqlio_parse WHERE IOs = 640";
-    const PASS: &str = "SELECT ServerName, DriveQty, DriveRPM, DriveRaidLevel, TestDate, SANmodel, SANfirmware, \
-                        PartitionOffset, Filesystem, FSClusterSizeBytes, SQLIO_Version, Threads, ReadOrWrite, \
-                        DurationSeconds, SectorSizeKB, IOpattern, IOsOutstanding, Buffering, FileSizeMB, IOs_Sec, \
-                        MBs_Sec, LatencyMS_Min, LatencyMS_Max FROM sqlio_testpass WHERE IOs_Sec = 640";
+    const PARSE: &str = "SELECT Kind, Threads, Seconds, Drive, Stripe, Outstanding, Size, IOs, \
+                         MBs, Latency_min, Latency_avg, Latency_max FROM sqlio_parse WHERE IOs = \
+                         640";
+    const PASS: &str = "SELECT ServerName, DriveQty, DriveRPM, DriveRaidLevel, TestDate, \
+                        SANmodel, SANfirmware, PartitionOffset, Filesystem, FSClusterSizeBytes, \
+                        SQLIO_Version, Threads, ReadOrWrite, DurationSeconds, SectorSizeKB, \
+                        IOpattern, IOsOutstanding, Buffering, FileSizeMB, IOs_Sec, MBs_Sec, \
+                        LatencyMS_Min, LatencyMS_Max FROM sqlio_testpass WHERE IOs_Sec = 640";
     let document = Document::Measurement(Box::new(full("m", 640.0)));
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.db");

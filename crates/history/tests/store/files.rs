@@ -182,7 +182,8 @@ fn a_store_that_lost_its_writer_in_the_middle_has_all_that_was_kept() {
     let history = open(&at.path).unwrap();
     history.begin(&new("e", "p", "1")).unwrap();
     history.keep("e", 0, &measurement("m0")).unwrap();
-    // What a process that was killed leaves behind: nothing was closed, the log is not yet in the file.
+    // What a process that was killed leaves behind: nothing was closed, the log is not yet in the
+    // file.
     let copy = place();
     for (path, bytes) in bytes_beside(&at.path) {
         fs::write(copy.path.with_file_name(path.file_name().unwrap()), bytes).unwrap();

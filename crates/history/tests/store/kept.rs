@@ -57,8 +57,9 @@ fn kept(history: &History) -> Vec<Measurement> {
     history.measurements("e").unwrap().into_iter().map(|k| k.measurement).collect()
 }
 
-/// A finished sweep had lost the figures of its threads, and the histograms of its streams and targets: its result shows
-/// its cells without them, and what it showed took the place of what was kept.
+/// A finished sweep had lost the figures of its threads, and the histograms of its streams and
+/// targets: its result shows its cells without them, and what it showed took the place of what was
+/// kept.
 #[test]
 fn a_result_that_shows_less_takes_nothing_away() {
     on_both(|place| {
@@ -69,7 +70,8 @@ fn a_result_that_shows_less_takes_nothing_away() {
         for (cell, measurement) in (0..).zip(&all).take(2) {
             history.keep("e", cell, measurement).unwrap();
         }
-        // The result as it was printed, into a history that was killed before the end: the last cell is not there.
+        // The result as it was printed, into a history that was killed before the end: the last
+        // cell is not there.
         let whole = |history: &History| {
             assert_eq!(kept(history)[..2], all[..2]);
             assert_eq!(history.document("e").unwrap().unwrap(), document);
@@ -90,7 +92,8 @@ fn a_result_that_shows_less_takes_nothing_away() {
     });
 }
 
-/// A sweep that was interrupted, went on and was then killed gave only what it had before it went on.
+/// A sweep that was interrupted, went on and was then killed gave only what it had before it went
+/// on.
 #[test]
 fn what_goes_on_gives_all_that_is_kept_of_it() {
     on_both(|place| {
@@ -106,7 +109,8 @@ fn what_goes_on_gives_all_that_is_kept_of_it() {
     });
 }
 
-/// A measurement without its document was passed over, where the experiment had no result that names it.
+/// A measurement without its document was passed over, where the experiment had no result that
+/// names it.
 #[test]
 fn a_measurement_that_lost_its_document_is_said() {
     let directory = tempfile::tempdir().unwrap();
@@ -120,7 +124,8 @@ fn a_measurement_that_lost_its_document_is_said() {
     assert!(wrong.iter().any(|line| line.contains("`e`") && line.contains("1 ")), "{wrong:?}");
 }
 
-/// A copy of a large history never came to its end while something ran: whatever another process wrote began it anew.
+/// A copy of a large history never came to its end while something ran: whatever another process
+/// wrote began it anew.
 #[test]
 fn a_copy_comes_to_its_end_while_others_write() {
     let directory = tempfile::tempdir().unwrap();

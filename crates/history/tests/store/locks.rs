@@ -8,9 +8,10 @@ use testing::locks;
 
 use crate::made::new;
 
-/// A process that closes a file drops every lock that it has on it. Each further connection of a process read the header
-/// of the file first, so a recorder with a second connection had no lock: another program took the history for unused,
-/// removed the log that the recorder wrote to, and what was recorded afterwards was lost or damaged the file.
+/// A process that closes a file drops every lock that it has on it. Each further connection of a
+/// process read the header of the file first, so a recorder with a second connection had no lock:
+/// another program took the history for unused, removed the log that the recorder wrote to, and
+/// what was recorded afterwards was lost or damaged the file.
 #[test]
 fn a_further_connection_takes_no_lock_from_the_others() {
     let directory = tempfile::tempdir().unwrap();

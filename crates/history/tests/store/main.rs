@@ -1,4 +1,5 @@
-//! A history keeps what it was given, in a file or on a server, and leaves alone what is not its own.
+//! A history keeps what it was given, in a file or on a server, and leaves alone what is not its
+//! own.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod both;

@@ -1,4 +1,5 @@
-//! A PostgreSQL server of our own: one for all tests of this program, with a database for each of them.
+//! A PostgreSQL server of our own: one for all tests of this program, with a database for each of
+//! them.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -15,8 +16,8 @@ use history::Place;
 const PASSWORD: &str = "pass @/:word";
 const PASSWORD_IN_URL: &str = "pass%20%40%2F%3Aword";
 
-/// Starts the server, waits until nobody needs it, which is when our end of the pipe is closed by whatever ends us, and
-/// removes its directory.
+/// Starts the server, waits until nobody needs it, which is when our end of the pipe is closed by
+/// whatever ends us, and removes its directory.
 const SUPERVISOR: &str = r#"
 trap "" HUP INT TERM # what ends the tests is not to end this before its work is done
 directory=$1; shift

@@ -72,7 +72,8 @@ enum Closed {
     Mount(#[expect(dead_code, reason = "what counts is when it is dropped")] Small),
 }
 
-/// Makes a history that may not be written; none where root may do everything and nothing can be mounted.
+/// Makes a history that may not be written; none where root may do everything and nothing can be
+/// mounted.
 fn read_only(directory: &Path) -> Option<Closed> {
     if is_root() {
         let small = Small::mount(directory, "8m")?;
@@ -197,8 +198,8 @@ fn a_lost_connection_is_made_anew() {
     let history = History::open(&place).unwrap();
     let document = runs("e", "2026-11-21T12:00:00Z", vec![full("m", 1.0)]);
     let cut = format!(
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{database}' \
-         AND application_name = 'iosonde'"
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = \
+         '{database}' AND application_name = 'iosonde'"
     );
     assert_eq!(server().psql(&database, &cut), "1");
     history.add(&document).unwrap();
@@ -243,8 +244,8 @@ fn encryption_is_as_the_url_asks() {
         let database = url.split(['/', '?']).nth(3).unwrap().to_owned();
         let _open = History::open(&place(&url)).unwrap();
         let sql = format!(
-            "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = '{database}' \
-             AND application_name = 'iosonde'"
+            "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = \
+             '{database}' AND application_name = 'iosonde'"
         );
         server.psql("postgres", &sql)
     };

@@ -17,7 +17,8 @@ const APPLICATION_ID: u32 = 0x696F_7364;
 
 type Expected = (&'static str, Option<Status>, Vec<(u32, Measurement)>);
 
-/// What every older history has: a sweep that was interrupted, one that is complete, and one without any cell.
+/// What every older history has: a sweep that was interrupted, one that is complete, and one
+/// without any cell.
 fn expected() -> Vec<Expected> {
     vec![
         ("a", Some(Status::Interrupted), vec![(0, full("m0", 0.1 + 0.2)), (5, measurement("m5"))]),
@@ -30,8 +31,8 @@ fn fill_1(sqlite: &rusqlite::Connection) {
     for (id, status, cells) in expected() {
         let status = status.map(|s| serde_json::to_value(s).unwrap().as_str().unwrap().to_owned());
         let finished = status.is_some().then_some("2026-11-21T13:00:00Z");
-        let sql = "INSERT INTO experiments VALUES (?1, 'iosonde.sweep/1', 'sweep', 'a title', '2026-11-21', ?2, ?3, \
-                   'plan', '{}')";
+        let sql = "INSERT INTO experiments VALUES (?1, 'iosonde.sweep/1', 'sweep', 'a title', \
+                   '2026-11-21', ?2, ?3, 'plan', '{}')";
         sqlite.execute(sql, rusqlite::params![id, finished, status]).unwrap();
         for (cell, m) in cells {
             let text = serde_json::to_string(&m).unwrap();
@@ -119,7 +120,8 @@ fn every_older_version_becomes_one_of_today_and_loses_nothing() {
         history.add(&runs("new", "2026-11-21T12:00:00Z", vec![full("x", 1.0)])).unwrap();
         assert_eq!(version(&path), today);
         let sqlite = rusqlite::Connection::open(&path).unwrap();
-        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_1' ESCAPE '\\'";
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_1' \
+                   ESCAPE '\\'";
         let left: u32 = sqlite.query_row(sql, [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0, "nothing of the old tables is left");
     }

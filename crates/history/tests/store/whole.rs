@@ -99,13 +99,15 @@ fn some() -> impl Strategy<Value = Vec<Measurement>> {
 fn every_figure_survives_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let place = Place::File(directory.path().join("history.db"));
-    proptest!(ProptestConfig::with_cases(64), |(measurements in some())| survives(&place, measurements));
+    proptest!(ProptestConfig::with_cases(64),
+        |(measurements in some())| survives(&place, measurements));
 }
 
 #[test]
 fn every_figure_survives_a_server() {
     let place = server().place().0;
-    proptest!(ProptestConfig::with_cases(16), |(measurements in some())| survives(&place, measurements));
+    proptest!(ProptestConfig::with_cases(16),
+        |(measurements in some())| survives(&place, measurements));
 }
 
 #[test]

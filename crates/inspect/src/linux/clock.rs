@@ -7,8 +7,8 @@ const UNSYNCHRONISED: libc::c_int = 5;
 /// Whether a time service keeps the clock; None where the kernel does not say.
 pub(super) fn synchronised() -> Option<bool> {
     let mut state = std::mem::MaybeUninit::<libc::timex>::zeroed();
-    // SAFETY: all zeros are a value of this structure of integers, and ask for the state without changing anything; the
-    // kernel writes no more than the structure.
+    // SAFETY: all zeros are a value of this structure of integers, and ask for the state without
+    // changing anything; the kernel writes no more than the structure.
     let result = unsafe { libc::adjtimex(state.as_mut_ptr()) };
     (result >= 0).then_some(result != UNSYNCHRONISED)
 }

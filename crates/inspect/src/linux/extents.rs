@@ -76,8 +76,9 @@ struct Map {
     extents: [Extent; BATCH],
 }
 
-/// The extents of a file; None where it may not be read or its file system does not tell. Nothing is written back for
-/// it: what the page cache holds and the file system has no place for yet counts as encoded.
+/// The extents of a file; None where it may not be read or its file system does not tell. Nothing
+/// is written back for it: what the page cache holds and the file system has no place for yet
+/// counts as encoded.
 pub(super) fn extents(path: &Path) -> Option<Extents> {
     let open =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW).open(path);
@@ -93,7 +94,8 @@ pub(super) fn extents(path: &Path) -> Option<Extents> {
     Some(summary.finish())
 }
 
-/// The next extents of a file from an offset on; None where its file system does not tell. A long map takes several calls.
+/// The next extents of a file from an offset on; None where its file system does not tell. A long
+/// map takes several calls.
 #[must_use]
 pub fn extent_map(file: &File, start: u64, writeback: Writeback) -> Option<Vec<Extent>> {
     let mut map = Map {
@@ -221,9 +223,11 @@ mod tests {
         #[test]
         fn any_map_is_survived(
             file_bytes in any::<u64>(),
-            parts in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()), 0..20),
+            parts in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()),
+                0..20),
         ) {
-            let parts: Vec<Extent> = parts.into_iter().map(|(l, p, n, f)| extent(l, p, n, f)).collect();
+            let parts: Vec<Extent> = parts.into_iter().map(|(l, p, n, f)| extent(l, p, n, f))
+                .collect();
             let found = summary(file_bytes, &parts);
             prop_assert!(found.pieces <= found.extents);
         }

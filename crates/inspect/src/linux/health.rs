@@ -1,4 +1,5 @@
-//! What disks say about their own state: the health log of NVMe by an ioctl, the life time of MMC by /sys.
+//! What disks say about their own state: the health log of NVMe by an ioctl, the life time of MMC
+//! by /sys.
 #![expect(unsafe_code, reason = "the health log is asked for by an ioctl that carries an address")]
 
 use std::fs::OpenOptions;
@@ -68,8 +69,8 @@ fn nvme_log(path: &Path) -> Option<[u8; LOG_BYTES]> {
         timeout_ms: TIMEOUT_MS,
         ..AdminCommand::default()
     };
-    // SAFETY: the command has the kernel's layout, only reads from the controller, and its address is that of a buffer
-    // of the length it names, which lives until the call returns.
+    // SAFETY: the command has the kernel's layout, only reads from the controller, and its address
+    // is that of a buffer of the length it names, which lives until the call returns.
     let result =
         unsafe { libc::ioctl(controller.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut command) };
     (result == 0).then_some(log)
@@ -108,7 +109,8 @@ fn of_log(log: &[u8; LOG_BYTES]) -> Health {
     }
 }
 
-/// Two numbers in hexadecimal, each a tenth of the life of one kind of cells: 0x01 is up to 10 % used.
+/// Two numbers in hexadecimal, each a tenth of the life of one kind of cells: 0x01 is up to 10 %
+/// used.
 fn mmc(life_time: &str) -> Option<Health> {
     let tenths = life_time.split_whitespace().filter_map(|word| {
         u64::from_str_radix(word.trim_start_matches("0x"), 16).ok().filter(|tenths| *tenths <= 11)
@@ -163,7 +165,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_log_is_survived(bytes in prop::collection::vec(any::<u8>(), LOG_BYTES), text in any::<String>()) {
+        fn any_log_is_survived(bytes in prop::collection::vec(any::<u8>(), LOG_BYTES),
+            text in any::<String>()) {
             of_log(&bytes.try_into().unwrap());
             mmc(&text);
         }

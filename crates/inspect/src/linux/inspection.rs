@@ -1,4 +1,5 @@
-//! Everything about targets: their storage, and what it takes more than reading a few small files to know.
+//! Everything about targets: their storage, and what it takes more than reading a few small files
+//! to know.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -78,14 +79,18 @@ fn hidden(targets: &[Inspected], privileged: bool) -> Vec<String> {
     };
     if devices().any(|d| d.name.starts_with("nvme") && !has_health(&d.name)) {
         hidden.push(if privileged {
-            "The health log of an NVMe disk could not be read: its controller's device is not there or refused.".to_owned()
+            "The health log of an NVMe disk could not be read: its controller's device is not \
+             there or refused."
+                .to_owned()
         } else {
             "The health log of NVMe disks is for the administrator: run this as root.".to_owned()
         });
     }
     if on("sata") || on("sas") || on("scsi") || on("usb") {
         hidden.push(
-            "The health (SMART) of SATA, SAS and USB disks is not asked for: `smartctl -a /dev/DISK` shows it.".to_owned(),
+            "The health (SMART) of SATA, SAS and USB disks is not asked for: `smartctl -a \
+             /dev/DISK` shows it."
+                .to_owned(),
         );
     }
     if !privileged && devices().any(|d| d.serial.is_none()) {
@@ -100,8 +105,8 @@ fn hidden(targets: &[Inspected], privileged: bool) -> Vec<String> {
         .any(|layer| layer.label.is_some() && layer.table.is_empty() && mapped(layer.kind))
     {
         hidden.push(
-            "What volumes of the device mapper are made of was concluded from their names; `dmsetup table` and `lvs -a` \
-             show it to root."
+            "What volumes of the device mapper are made of was concluded from their names; \
+             `dmsetup table` and `lvs -a` show it to root."
                 .to_owned(),
         );
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::tree::Tree;
 
-/// Interrupts of the disk in `dir` since the machine was started, by processor; empty where none can be told to be its.
+/// Interrupts of the disk in `dir` since the machine was started, by processor; empty where none
+/// can be told to be its.
 pub(super) fn interrupts(tree: &Tree, dir: &Path, table: &str) -> Vec<u64> {
     let start = tree.canonical(dir.join("device/device")).unwrap_or_else(|| dir.to_owned());
     let Some(numbers) =
@@ -46,8 +47,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TABLE: &str = "           CPU0       CPU1\n 24:   1   2  IO-APIC 5-edge x\n \
-        25:  10  20 PCI-MSIX 1-edge nvme0q1\n 26:  100 200 PCI-MSIX 2-edge nvme0q2\nNMI: 7 8 all\n";
+    const TABLE: &str = "           CPU0       CPU1\n 24:   1   2  IO-APIC 5-edge x\n 25:  10  20 \
+                         PCI-MSIX 1-edge nvme0q1\n 26:  100 200 PCI-MSIX 2-edge nvme0q2\nNMI: 7 8 \
+                         all\n";
 
     #[test]
     fn the_columns_of_a_device_are_summed() {

@@ -9,7 +9,8 @@ use crate::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 /// More members and paths than anyone has.
 const MEMBERS_MAX: usize = 1024;
 
-/// The layer whose directory, without symbolic links, is `dir`; `below` are the directories of what it lies on.
+/// The layer whose directory, without symbolic links, is `dir`; `below` are the directories of what
+/// it lies on.
 pub(super) fn layer(tree: &Tree, dir: &Path, level: u32, below: &[PathBuf]) -> Layer {
     let mut layer = Layer {
         name: device::name(dir),

@@ -71,8 +71,8 @@ pub(super) fn table(tree: &Tree, major: u32, minor: u32) -> Option<Vec<Line>> {
         number(major, minor),
     ];
     words.get_mut(..fields.len())?.copy_from_slice(&fields);
-    // SAFETY: the buffer begins with the kernel's structure, says how long it is, is aligned to eight bytes, and lives
-    // until the call returns; the kernel writes no more than that length.
+    // SAFETY: the buffer begins with the kernel's structure, says how long it is, is aligned to
+    // eight bytes, and lives until the call returns; the kernel writes no more than that length.
     let result =
         unsafe { libc::ioctl(control.as_raw_fd(), DM_TABLE_STATUS as _, words.as_mut_ptr()) };
     let answer: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -129,7 +129,8 @@ fn lines(answer: &[u8]) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-/// What a volume with this table does; None where its lines differ, or are of a kind that is not known.
+/// What a volume with this table does; None where its lines differ, or are of a kind that is not
+/// known.
 pub(super) fn kind(table: &[Line]) -> Option<LayerKind> {
     let first = table.first()?;
     let alike = table.iter().all(|line| line.kind == first.kind);
@@ -154,7 +155,8 @@ pub(super) fn kind(table: &[Line]) -> Option<LayerKind> {
 pub(super) fn policy(table: &[Line]) -> Option<String> {
     let line = table.iter().find(|line| line.kind == "multipath")?;
     let mut words = line.parameters.split_whitespace();
-    // Features and the arguments of a hardware handler, each counted; then the groups and the first to use.
+    // Features and the arguments of a hardware handler, each counted; then the groups and the first
+    // to use.
     for _ in 0..2 {
         let count: usize = words.next()?.parse().ok()?;
         for _ in 0..count {
@@ -210,7 +212,8 @@ mod tests {
     #[test]
     fn the_way_of_choosing_paths() {
         let of = |parameters: &str| policy(&lines(&answer(&[("multipath", parameters)])).unwrap());
-        let table = "1 queue_if_no_path 0 2 1 service-time 0 2 2 8:16 1 1 8:32 1 1 round-robin 0 1 2 8:48 1 1";
+        let table = "1 queue_if_no_path 0 2 1 service-time 0 2 2 8:16 1 1 8:32 1 1 round-robin 0 \
+                     1 2 8:48 1 1";
         assert_eq!(of(table).as_deref(), Some("service-time"));
         assert_eq!(of("0 1 alua 1 1 queue-length 0 1 1 8:16 1").as_deref(), Some("queue-length"));
         for nonsense in ["", "x", "9 a", "18446744073709551615 a b"] {
@@ -226,7 +229,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..800), start in 0_u32..800, count in any::<u32>()) {
+        fn any_answer_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..800),
+            start in 0_u32..800, count in any::<u32>()) {
             let mut bytes = bytes;
             if bytes.len() > 32 {
                 bytes[16..20].copy_from_slice(&start.to_ne_bytes());

@@ -166,7 +166,8 @@ mod tests {
     fn the_longest_and_last_mount_is_the_one() {
         let mounts = parse(
             b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:2 / /data rw - ext4 /dev/sda2 rw\n\
-              3 1 8:3 /sub /data/db rw - xfs /dev/sda3 rw\n4 1 8:4 / /data/db rw - xfs /dev/sda4 rw\n",
+              3 1 8:3 /sub /data/db rw - xfs /dev/sda3 rw\n4 1 8:4 / /data/db rw - xfs /dev/sda4 \
+              rw\n",
         );
         let id = |path: &str, mount_id, device| {
             find(&mounts, Path::new(path), mount_id, device).map(|mount| mount.id)

@@ -23,7 +23,8 @@ pub(super) fn partitions(tree: &Tree, dir: &Path) -> Vec<PlacedPartition> {
     found
 }
 
-/// The directories of all whole disks that hold something: no loop device without a file, no empty drive.
+/// The directories of all whole disks that hold something: no loop device without a file, no empty
+/// drive.
 pub(super) fn disks(tree: &Tree) -> Vec<PathBuf> {
     tree.entries("sys/class/block")
         .into_iter()

@@ -1,4 +1,5 @@
-//! What follows from a check: the verdict, the losses and what to do about them, as the conclusion of a document.
+//! What follows from a check: the verdict, the losses and what to do about them, as the conclusion
+//! of a document.
 
 use results::{BrokenPromise, Durability, DurabilityVerdict, Loss, LossCount, WriterEnd};
 use workload::Mode;
@@ -12,7 +13,8 @@ const FINDINGS_MAX: usize = 100;
 /// From this share on, what was promised last is lost as a whole.
 const ALL_BUT: f64 = 0.9;
 
-/// What follows from what was found. `rounds` is how often the writer was let go on, and `ending` how it ended the last time.
+/// What follows from what was found. `rounds` is how often the writer was let go on, and `ending`
+/// how it ended the last time.
 #[must_use]
 pub fn conclude(
     (header, state): (&Header, &State),
@@ -65,14 +67,13 @@ fn sentence(found: &Durability) -> String {
     let doubt = found.data.in_doubt.all() + found.log.map_or(0, |log| log.in_doubt.all());
     match found.verdict {
         DurabilityVerdict::Kept => format!(
-            "KEPT: all {promised} operations that were acknowledged as durable ({sync}) survived; of {doubt} places that may have \
-             been written when it ended, none lost what it had."
+            "KEPT: all {promised} operations that were acknowledged as durable ({sync}) survived; \
+             of {doubt} places that may have been written when it ended, none lost what it had."
         ),
-        DurabilityVerdict::NothingPromised => {
-            "NOTHING PROMISED: no operation had been acknowledged as durable, so nothing could be \
-             lost; let it write for longer."
-                .to_owned()
-        }
+        DurabilityVerdict::NothingPromised => "NOTHING PROMISED: no operation had been \
+                                               acknowledged as durable, so nothing could be lost; \
+                                               let it write for longer."
+            .to_owned(),
         DurabilityVerdict::Lost => {
             let ahead = found.count(Loss::AheadOfLog);
             let newer = format!(
@@ -89,13 +90,15 @@ fn sentence(found: &Durability) -> String {
                 (pages, records) => format!("{pages} pages and {records} records of the log"),
             };
             format!(
-                "LOST: {what} do not hold what was acknowledged as durable ({sync}), of {promised} operations that were{besides}."
+                "LOST: {what} do not hold what was acknowledged as durable ({sync}), of \
+                 {promised} operations that were{besides}."
             )
         }
     }
 }
 
-/// What it looks like, and what to do. `behind_oldest` promised versions are no older than the oldest that is lost.
+/// What it looks like, and what to do. `behind_oldest` promised versions are no older than the
+/// oldest that is lost.
 fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     let mut told = Vec::new();
     let add = |told: &mut Vec<String>, text: &str| told.push(text.to_owned());
@@ -107,13 +110,15 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     if count(Loss::Unknown) > 0 {
         add(
             &mut told,
-            "The storage is ahead of the witness: this is an older copy of the witness's file, or not the witness of this run.",
+            "The storage is ahead of the witness: this is an older copy of the witness's file, or \
+             not the witness of this run.",
         );
     }
     if count(Loss::Foreign) + count(Loss::Missing) > all_of_it / 2 {
         add(
             &mut told,
-            "Next to nothing of the run is here: is it the storage that was written to, and is it mounted where it was?",
+            "Next to nothing of the run is here: is it the storage that was written to, and is it \
+             mounted where it was?",
         );
         return told;
     }
@@ -122,27 +127,29 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     if gone > 0 && found.data.lost > 0 && share >= ALL_BUT {
         add(
             &mut told,
-            "Nearly everything behind one moment is gone: something has a volatile write cache and acknowledges flushes without \
-             making it stable.",
+            "Nearly everything behind one moment is gone: something has a volatile write cache \
+             and acknowledges flushes without making it stable.",
         );
     } else if gone > 0 {
         add(
             &mut told,
-            "Some of what was acknowledged is gone, and younger writes are there: a volatile write cache is written to the medium in \
-             another order, and flushes do not wait for it.",
+            "Some of what was acknowledged is gone, and younger writes are there: a volatile \
+             write cache is written to the medium in another order, and flushes do not wait for \
+             it.",
         );
     }
     if count(Loss::AheadOfLog) > 0 {
         add(
             &mut told,
-            "Writes have passed a flush: a database that relies on write-ahead logging cannot recover from that, whether or not \
-             anything else is lost.",
+            "Writes have passed a flush: a database that relies on write-ahead logging cannot \
+             recover from that, whether or not anything else is lost.",
         );
     }
     if count(Loss::Zeroed) > 0 {
         add(
             &mut told,
-            "Zeros where data was: the file system had allocated the blocks and did not keep that they were written, or blocks were discarded.",
+            "Zeros where data was: the file system had allocated the blocks and did not keep that \
+             they were written, or blocks were discarded.",
         );
     }
     if gone + count(Loss::AheadOfLog) > 0 {
@@ -151,7 +158,8 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
     if count(Loss::Unreadable) > 0 {
         add(
             &mut told,
-            "What was acknowledged cannot be read: look at the kernel's log and the health of the device (smartctl -x, nvme smart-log).",
+            "What was acknowledged cannot be read: look at the kernel's log and the health of the \
+             device (smartctl -x, nvme smart-log).",
         );
     }
     told
@@ -159,12 +167,15 @@ fn advice(found: &Durability, behind_oldest: u64) -> Vec<String> {
 
 /// What can be done about writes that were acknowledged and are gone.
 const REMEDIES: [&str; 4] = [
-    "Look for who holds the cache: the drive (hdparm -W, nvme get-feature -f 6, `write cache` in /sys/block/DEVICE/queue), a RAID controller \
-     whose cache has no battery, a hypervisor (`cache=unsafe`, `cache=writeback` without flushes), a file system mounted with `nobarrier`.",
+    "Look for who holds the cache: the drive (hdparm -W, nvme get-feature -f 6, `write cache` in \
+     /sys/block/DEVICE/queue), a RAID controller whose cache has no battery, a hypervisor \
+     (`cache=unsafe`, `cache=writeback` without flushes), a file system mounted with `nobarrier`.",
     "Switch that cache to write-through, or off, until it is protected, and test again.",
-    "A kernel that believes a device has no volatile cache sends no flushes: /sys/block/DEVICE/queue/write_cache says `write through` then. \
-     If the device has one all the same, that is the fault.",
-    "Until this test passes, a database on this storage can lose committed transactions, and can be damaged, when the power fails.",
+    "A kernel that believes a device has no volatile cache sends no flushes: \
+     /sys/block/DEVICE/queue/write_cache says `write through` then. If the device has one all the \
+     same, that is the fault.",
+    "Until this test passes, a database on this storage can lose committed transactions, and can \
+     be damaged, when the power fails.",
 ];
 
 fn finding(header: &Header, broken: &Broken) -> BrokenPromise {
@@ -213,17 +224,20 @@ pub fn method(header: &Header) -> Vec<String> {
     let order = match plan.order {
         Order::Page => "Pages were written in place.",
         Order::LogThenPage => {
-            "A record in the log was made durable, then its page was written without waiting for it, and made durable by a checkpoint."
+            "A record in the log was made durable, then its page was written without waiting for \
+             it, and made durable by a checkpoint."
         }
     };
     vec![
         order.to_owned(),
         format!(
-            "An operation counts as promised when {sync} and the witness had stored that on stable media."
+            "An operation counts as promised when {sync} and the witness had stored that on \
+             stable media."
         ),
         format!(
-            "Behind the mark of each of the {} threads, up to {} operations may have been made in part: their places may hold what was \
-             promised before, the new version, or a mixture, sector by sector.",
+            "Behind the mark of each of the {} threads, up to {} operations may have been made in \
+             part: their places may hold what was promised before, the new version, or a mixture, \
+             sector by sector.",
             plan.threads,
             plan.window_batches() * u64::from(plan.batch)
         ),

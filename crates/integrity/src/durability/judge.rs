@@ -52,7 +52,8 @@ pub(crate) struct Judged {
     pub(crate) newer: Vec<u32>,
 }
 
-/// What a page should hold: the promised version, 0 if none, and the versions that may have been written behind it.
+/// What a page should hold: the promised version, 0 if none, and the versions that may have been
+/// written behind it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) promised: u32,
@@ -134,7 +135,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Judges a page some sectors of which are neither as promised nor of a version that was being written.
+/// Judges a page some sectors of which are neither as promised nor of a version that was being
+/// written.
 fn judge_wrong(
     wrong: &[SectorFound],
     sectors: usize,
@@ -162,7 +164,8 @@ fn judge_wrong(
         return Judgement::Lost(loss, one.then_some(older));
     }
     if !window.is_empty() {
-        // What is cut off in the middle of its writing may leave anything, and nobody promised otherwise.
+        // What is cut off in the middle of its writing may leave anything, and nobody promised
+        // otherwise.
         return Judgement::InDoubt(Doubt::Torn);
     }
     let loss = if has(|s| matches!(s, SectorFound::Elsewhere(_))) {
@@ -246,10 +249,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever of the writes in flight has arrived, sector by sector: no alarm. One sector of an older version: always one.
+        /// Whatever of the writes in flight has arrived, sector by sector: no alarm. One sector of
+        /// an older version: always one.
         #[test]
         fn only_older_sectors_are_an_alarm(
-            choice in prop::array::uniform8(0usize..4), window in prop::collection::vec(11u32..20, 0..3), older in prop::option::of((0usize..8, 1u32..10))
+            choice in prop::array::uniform8(0usize..4),
+                window in prop::collection::vec(11u32..20, 0..3),
+                older in prop::option::of((0usize..8, 1u32..10))
         ) {
             let promised = 10;
             let mut versions = choice.map(|c| window.get(c).copied().unwrap_or(promised));
@@ -258,7 +264,8 @@ mod tests {
             if let Some((at, version)) = older {
                 versions[at] = version;
                 let alarm = said(versions, promised, &window);
-                prop_assert!(matches!(alarm, Judgement::Lost(Loss::Older | Loss::Torn, _)), "{:?}", alarm);
+                prop_assert!(matches!(alarm, Judgement::Lost(Loss::Older | Loss::Torn, _)), "{:?}",
+                    alarm);
             }
         }
     }

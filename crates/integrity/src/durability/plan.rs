@@ -14,7 +14,8 @@ pub const SCHEMA_OF_WITNESS: &str = "iosonde.witness/2";
 const THREADS_MAX: u32 = 256;
 const BATCH_MAX: u32 = 1024;
 const AHEAD_MAX: u32 = 1024;
-/// A thread has at least this many times as many pages as a batch writes, so that a batch seldom comes back to a page.
+/// A thread has at least this many times as many pages as a batch writes, so that a batch seldom
+/// comes back to a page.
 const BATCHES_OF_PAGES: u64 = 4;
 
 /// Everything that decides what is written.
@@ -83,8 +84,9 @@ pub enum PlanError {
     Page(#[from] crate::PageError),
     /// There are too few pages.
     #[error(
-        "the targets have {pages} pages of {page_bytes} bytes, and {threads} threads with {batch} operations in flight need at least \
-         {needed}; use a larger --size, fewer --threads or a smaller --depth"
+        "the targets have {pages} pages of {page_bytes} bytes, and {threads} threads with {batch} \
+         operations in flight need at least {needed}; use a larger --size, fewer --threads or a \
+         smaller --depth"
     )]
     TooSmall {
         /// Pages of all targets.
@@ -100,7 +102,8 @@ pub enum PlanError {
     },
     /// The log is too small.
     #[error(
-        "the log has {has} bytes, and needs at least {needed}; use a larger --log-size, fewer --threads or a smaller --depth"
+        "the log has {has} bytes, and needs at least {needed}; use a larger --log-size, fewer \
+         --threads or a smaller --depth"
     )]
     LogTooSmall {
         /// Its size.
@@ -133,7 +136,8 @@ pub struct Shape {
     log: Option<LogShape>,
 }
 
-/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last step of SplitMix64).
+/// Spreads the differences of similar numbers over all 64 bits, each number to another (the last
+/// step of SplitMix64).
 fn mixed(number: u64) -> u64 {
     let a = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let b = (a ^ (a >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -252,7 +256,8 @@ impl Shape {
         }
     }
 
-    /// The version that an operation of a batch gives to its page or record; none behind the last one that there is.
+    /// The version that an operation of a batch gives to its page or record; none behind the last
+    /// one that there is.
     #[must_use]
     pub fn version(&self, batch: u64, index: usize) -> Option<u32> {
         u32::try_from(batch.checked_mul(self.batch)?.checked_add(index as u64 + 1)?).ok()
@@ -314,7 +319,8 @@ impl Shape {
         (u32::try_from(slot / slots).unwrap_or(0), slot % slots)
     }
 
-    /// The last version up to `last` that a place of a thread in the log had or is to have; 0 if none.
+    /// The last version up to `last` that a place of a thread in the log had or is to have; 0 if
+    /// none.
     #[must_use]
     pub fn version_in_slot(&self, number: u64, last: u32) -> u32 {
         let (slots, last) = (self.log_slots().max(1), u64::from(last));
@@ -375,7 +381,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_batch_writes_pages_of_its_thread_once(seed: u64, first in 20u64..200, second in 28u64..100, batch in 0u64..1 << 28) {
+        fn a_batch_writes_pages_of_its_thread_once(seed: u64, first in 20u64..200,
+            second in 28u64..100, batch in 0u64..1 << 28) {
             let targets = [target(Role::Data, first * 4096), target(Role::Data, second * 4096)];
             let shape = Shape::new(&Plan { seed, ..plan(Order::Page) }, &targets).unwrap();
             let mut pages = Vec::new();
@@ -392,7 +399,8 @@ mod tests {
         }
 
         #[test]
-        fn a_place_in_the_log_has_the_last_operation_that_lies_there(last in 0u32..2000, thread in 0u32..3) {
+        fn a_place_in_the_log_has_the_last_operation_that_lies_there(last in 0u32..2000,
+            thread in 0u32..3) {
             let shape = shape([100, 100], Order::LogThenPage);
             let slots = shape.log_slots();
             prop_assert_eq!(slots, 84);

@@ -200,7 +200,8 @@ mod tests {
     use crate::durability::witness::serve;
     use std::io::BufReader;
 
-    /// A writer that is faster than its witness waits for it, and the witness has everything in the end.
+    /// A writer that is faster than its witness waits for it, and the witness has everything in the
+    /// end.
     #[test]
     fn promises_arrive_and_nobody_runs_too_far_ahead() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,8 +1,10 @@
 //! The witness's file: who writes what, and how far its promises go.
 //!
-//! It begins with one line of JSON ([`Header`]), filled up with spaces to a multiple of 4096 bytes. Two places of 16384 bytes follow,
-//! which are written in turn, so that one is whole whatever happens to the witness: each is a line of JSON ([`State`]), a tab, the
-//! checksum of that line (xxh3, 16 hexadecimal digits), and newlines up to its length. The whole one with the higher sequence counts.
+//! It begins with one line of JSON ([`Header`]), filled up with spaces to a multiple of 4096 bytes.
+//! Two places of 16384 bytes follow, which are written in turn, so that one is whole whatever
+//! happens to the witness: each is a line of JSON ([`State`]), a tab, the checksum of that line
+//! (xxh3, 16 hexadecimal digits), and newlines up to its length. The whole one with the higher
+//! sequence counts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -21,7 +23,8 @@ const PLACE_BYTES: usize = 16 << 10;
 /// No file of a witness is longer.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// What a thread has promised: batches whose records are durable in the log, and batches whose pages are.
+/// What a thread has promised: batches whose records are durable in the log, and batches whose
+/// pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Promised {
     /// Batches in the log; 0 without a log.
@@ -127,7 +130,8 @@ pub fn parse_state(name: &str, bytes: &[u8]) -> Result<(Header, State), StateErr
 }
 
 impl StateFile {
-    /// Opens the file of this run, or makes it where there is none, so that it lasts. Never touches a file of another run.
+    /// Opens the file of this run, or makes it where there is none, so that it lasts. Never touches
+    /// a file of another run.
     pub fn open(path: &Path, header: &Header) -> Result<Self, StateError> {
         let io = |what| move |source| StateError::Io { what, path: path.to_owned(), source };
         let mut new = OpenOptions::new();
@@ -267,7 +271,8 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..20_000, whole: bool) {
+        fn no_bytes_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200),
+            at in 0usize..20_000, whole: bool) {
             if whole {
                 let mut file = header_of(&header(2));
                 file.extend(place_of(&State { threads: promised(&[1, 2]), ..State::default() }));

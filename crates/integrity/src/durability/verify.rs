@@ -60,7 +60,8 @@ pub struct Checked {
     pub log: CheckedArea,
     pub(crate) broken: Vec<Broken>,
     pub(crate) counts: HashMap<Loss, u64>,
-    /// Of the promised versions that are the last of their page: those no older than the oldest that is lost, by thread.
+    /// Of the promised versions that are the last of their page: those no older than the oldest
+    /// that is lost, by thread.
     pub(crate) behind_oldest: u64,
 }
 
@@ -71,7 +72,8 @@ impl Checked {
         self.counts.get(&loss).copied().unwrap_or(0)
     }
 
-    /// Target, page there, and what became of it, of everything that was lost, a page at most once for each kind.
+    /// Target, page there, and what became of it, of everything that was lost, a page at most once
+    /// for each kind.
     pub fn losses(&self) -> impl Iterator<Item = (u16, u64, Loss)> + '_ {
         self.broken.iter().map(|b| (b.target, b.page, b.loss))
     }
@@ -95,7 +97,8 @@ impl Checked {
 }
 
 impl crate::durability::plan::Plan {
-    /// Depth and size of the reads of a check; its queue must have as many slots, with buffers of that size.
+    /// Depth and size of the reads of a check; its queue must have as many slots, with buffers of
+    /// that size.
     #[must_use]
     pub fn reads(&self) -> (u32, u32) {
         (READ_DEPTH, READ_BYTES.max(self.page_bytes) / self.page_bytes * self.page_bytes)
@@ -287,7 +290,8 @@ impl Check<'_> {
         }
     }
 
-    /// What was there before the run looks foreign: where the promised write was the first of its page, that one is lost.
+    /// What was there before the run looks foreign: where the promised write was the first of its
+    /// page, that one is lost.
     fn name_first_writes(&mut self) {
         let suspect = |b: &&Broken| b.data && b.foreign_only && b.loss == Loss::Foreign;
         let mut pages: HashSet<u64> = HashSet::new();
@@ -320,8 +324,8 @@ impl Check<'_> {
         }
     }
 
-    /// How many of the pages that were promised last since the oldest loss there are: if nearly all of them are lost, the storage
-    /// forgot everything behind a moment.
+    /// How many of the pages that were promised last since the oldest loss there are: if nearly all
+    /// of them are lost, the storage forgot everything behind a moment.
     fn count_behind_oldest(&mut self, expectations: &Expectations) {
         let mut oldest: HashMap<u32, u32> = HashMap::new();
         let lost = |b: &&Broken| b.data && b.loss != Loss::AheadOfLog;
@@ -378,8 +382,8 @@ impl Reading<'_> {
 
 /// Reads all targets of a run and says what of the promises that the witness holds is there.
 ///
-/// The targets of `queue` are those of the header, in its order; `available` says how many bytes each of them has. `progress` is told of
-/// bytes that were read.
+/// The targets of `queue` are those of the header, in its order; `available` says how many bytes
+/// each of them has. `progress` is told of bytes that were read.
 pub fn verify(
     header: &Header,
     state: &State,

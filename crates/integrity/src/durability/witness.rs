@@ -1,9 +1,11 @@
 //! The witness: keeps the promises of a writer that may be gone at any moment.
 //!
-//! It speaks lines. The writer begins with `run` and the [`Header`] as JSON; the witness answers `ready` and what it holds as JSON
-//! ([`State`](crate::durability::State)), or `error` and why not. Then the writer sends `keep` with the milliseconds it has written for and two
-//! numbers for each thread, the batches of its log and of its pages; and the witness answers `have` and the number of the message,
-//! counted from 1, when they are on stable media. So a promise that the witness does not have is none.
+//! It speaks lines. The writer begins with `run` and the [`Header`] as JSON; the witness answers
+//! `ready` and what it holds as JSON ([`State`](crate::durability::State)), or `error` and why not.
+//! Then the writer sends `keep` with the milliseconds it has written for and two numbers for each
+//! thread, the batches of its log and of its pages; and the witness answers `have` and the number
+//! of the message, counted from 1, when they are on stable media. So a promise that the witness
+//! does not have is none.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -163,9 +165,11 @@ mod tests {
     proptest! {
         #[test]
         fn messages_read_back_and_others_do_not_panic(
-            elapsed_ms: u64, marks in prop::collection::vec((any::<u64>(), any::<u64>()), 1..9), noise in ".*"
+            elapsed_ms: u64, marks in prop::collection::vec((any::<u64>(), any::<u64>()), 1..9),
+                noise in ".*"
         ) {
-            let threads: Vec<Promised> = marks.into_iter().map(|(log, data)| Promised { log, data }).collect();
+            let threads: Vec<Promised> = marks.into_iter()
+                .map(|(log, data)| Promised { log, data }).collect();
             let line = keep_line(elapsed_ms, &threads);
             prop_assert_eq!(parse_said(&line), Some(Said::Keep { elapsed_ms, threads }));
             let _ = parse_said(&noise);

@@ -28,7 +28,8 @@ pub enum WriterError {
     Full,
 }
 
-/// A thread of a plan. Its queues have a depth of at least a batch, and write buffers of a page and of a record of the log.
+/// A thread of a plan. Its queues have a depth of at least a batch, and write buffers of a page and
+/// of a record of the log.
 pub struct Writer<'a> {
     plan: &'a Plan,
     shape: &'a Shape,
@@ -48,8 +49,8 @@ pub struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// The thread of this number, which goes on behind what was promised.
     ///
-    /// Where a crash ended an earlier part of the run, it begins with the operations that were in doubt. They write the same bytes to the
-    /// same places, so that nothing stays in doubt.
+    /// Where a crash ended an earlier part of the run, it begins with the operations that were in
+    /// doubt. They write the same bytes to the same places, so that nothing stays in doubt.
     pub fn new(
         plan: &'a Plan,
         shape: &'a Shape,
@@ -79,7 +80,8 @@ impl<'a> Writer<'a> {
         self.promised
     }
 
-    /// Makes the next batch. `promise` is told of every step that is durable, before anything that relies on it is written.
+    /// Makes the next batch. `promise` is told of every step that is durable, before anything that
+    /// relies on it is written.
     pub fn batch(&mut self, promise: &mut dyn FnMut(Promised)) -> Result<(), WriterError> {
         match self.plan.order {
             Order::Page => {
@@ -115,7 +117,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Behind a crash, pages of durable records may be missing: they are written from the log, as a database would.
+    /// Behind a crash, pages of durable records may be missing: they are written from the log, as a
+    /// database would.
     fn recover(&mut self) -> Result<(), WriterError> {
         if !std::mem::replace(&mut self.recovered, true) {
             for batch in self.promised.data..self.promised.log {

@@ -22,8 +22,8 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Makes a file of so many zeros; there must be none of that name. Its space is taken at once: memory without a place to go to
-    /// would end the program.
+    /// Makes a file of so many zeros; there must be none of that name. Its space is taken at once:
+    /// memory without a place to go to would end the program.
     pub(crate) fn create(path: &Path, bytes: u64) -> io::Result<Self> {
         let file = options().create_new(true).open(path)?;
         let made = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
@@ -70,7 +70,8 @@ impl Mapped {
     #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins at a page")]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         let (start, count) = (self.map.as_ptr().cast::<AtomicU64>(), self.map.len() / 8);
-        // SAFETY: a mapping begins at a page, which is aligned; it lives as long as `self`; and all who touch it do so by these atomics.
+        // SAFETY: a mapping begins at a page, which is aligned; it lives as long as `self`; and all
+        // who touch it do so by these atomics.
         unsafe { std::slice::from_raw_parts(start, count) }
     }
 }

@@ -1,7 +1,8 @@
-//! Changed pages are written twice: first, one behind the other, to an area of their own; in their places when that is on stable media.
+//! Changed pages are written twice: first, one behind the other, to an area of their own; in their
+//! places when that is on stable media.
 //!
-//! A write in place that is torn can then be mended from the area. What is written to the area are pages of its own, which are checked like
-//! all others.
+//! A write in place that is torn can then be mended from the area. What is written to the area are
+//! pages of its own, which are checked like all others.
 
 use engine::Op;
 
@@ -19,7 +20,8 @@ pub(super) struct Doubling {
 }
 
 impl Site<'_> {
-    /// Lets pages of the checkpoint be written in their places: all of them, or the next that the area holds.
+    /// Lets pages of the checkpoint be written in their places: all of them, or the next that the
+    /// area holds.
     pub(super) fn clear(&mut self) {
         let Some(area) = self.shared.area() else {
             if self.ready.is_empty() {

@@ -14,14 +14,16 @@ use crate::log::Log;
 use crate::past_cache;
 use crate::plan::Hardening;
 
-/// So much at the beginning of a frame is fetched before it is looked at; the processor sees then what comes next.
+/// So much at the beginning of a frame is fetched before it is looked at; the processor sees then
+/// what comes next.
 const FETCHED_BYTES: usize = 512;
 /// What the processor fetches of its own accord ends where a frame of memory does.
 const FRAME_BYTES: usize = 4096;
 /// Frames whose beginning is fetched: of more, the last would wait for the first.
 const FRAMES_FETCHED: usize = 2;
 
-/// An I/O that has finished, and when that was seen: a page that is looked into lets others wait for long.
+/// An I/O that has finished, and when that was seen: a page that is looked into lets others wait
+/// for long.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reaped {
     finished: Finished,
@@ -31,7 +33,8 @@ pub(super) struct Reaped {
 }
 
 impl Site<'_> {
-    /// Takes so many I/Os that have finished. There is no look for more of them before the last are taken.
+    /// Takes so many I/Os that have finished. There is no look for more of them before the last are
+    /// taken.
     pub(super) fn take_finished(&mut self, most: usize) {
         if self.finished.is_empty() {
             self.reap();
@@ -45,7 +48,8 @@ impl Site<'_> {
         }
     }
 
-    /// Has the beginning of what is looked at next, and what is known of it, on its way into the cache while other things are done.
+    /// Has the beginning of what is looked at next, and what is known of it, on its way into the
+    /// cache while other things are done.
     fn fetch_next(&self) {
         let Some((slot, file, claims)) = self.next_read() else { return };
         let Some(first) = claims.first() else { return };
@@ -290,7 +294,8 @@ impl Site<'_> {
         }
     }
 
-    /// Reads a page again, alone, and waits for it. It goes to where it was read first: what was read there is kept elsewhere.
+    /// Reads a page again, alone, and waits for it. It goes to where it was read first: what was
+    /// read there is kept elsewhere.
     fn read_again(
         &mut self,
         (file, page): (u16, u64),

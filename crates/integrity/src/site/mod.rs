@@ -1,5 +1,5 @@
-//! One thread of the simulated database: it does on a queue what its users wish, keeps the log ahead of the pages, and checks everything
-//! that it reads.
+//! One thread of the simulated database: it does on a queue what its users wish, keeps the log
+//! ahead of the pages, and checks everything that it reads.
 
 mod doublewrite;
 mod finished;
@@ -118,7 +118,8 @@ pub(crate) struct Site<'a> {
     slots: Vec<Option<Busy>>,
     free: Vec<u32>,
     seats: Vec<Seat>,
-    /// Of each seat. They are all looked at whenever something has finished, so they are close together.
+    /// Of each seat. They are all looked at whenever something has finished, so they are close
+    /// together.
     states: Vec<State>,
     /// Seats whose users are asked now.
     asked: Vec<usize>,
@@ -221,7 +222,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Works until all users have left, `end_ns` has come, or the run is over for another reason; then writes what is in memory.
+    /// Works until all users have left, `end_ns` has come, or the run is over for another reason;
+    /// then writes what is in memory.
     pub(crate) fn work(mut self, end_ns: u64) -> Left {
         while self.failed.is_none() && !self.shared.is_broken() {
             self.distracted = false;
@@ -298,7 +300,8 @@ impl<'a> Site<'a> {
         logged && written && resized && self.slots.iter().all(Option::is_none)
     }
 
-    /// When a user wants something again. Without room for it, only what finishes helps, and that ends the wait.
+    /// When a user wants something again. Without room for it, only what finishes helps, and that
+    /// ends the wait.
     fn next_look(&self, now: u64) -> u64 {
         if !self.has_room() {
             return now + LOOK_UP_NS;
@@ -384,7 +387,8 @@ impl<'a> Site<'a> {
         self.put(slot, Task::Write { file, claims, seat }, request);
     }
 
-    /// Hands over what is to be done, and waits for something to take, unless there is something still.
+    /// Hands over what is to be done, and waits for something to take, unless there is something
+    /// still.
     fn issue_and_wait(&mut self, until_ns: u64) -> io::Result<()> {
         let issues = !self.requests.is_empty();
         self.issue()?;

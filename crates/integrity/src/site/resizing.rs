@@ -1,7 +1,8 @@
 //! A file becomes shorter or longer while others work on it.
 //!
-//! Before it becomes shorter, nobody is given a page of the part that goes any more, and those who have one are waited for. Behind that, and
-//! before the part is given out that comes back, each of its pages is zeros, whatever it was.
+//! Before it becomes shorter, nobody is given a page of the part that goes any more, and those who
+//! have one are waited for. Behind that, and before the part is given out that comes back, each of
+//! its pages is zeros, whatever it was.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -28,7 +29,8 @@ pub(super) struct Resizing {
 }
 
 impl Resizing {
-    /// The file system is at it, or zeros are written: who leaves waits for it, unless nothing is looked at any more behind that.
+    /// The file system is at it, or zeros are written: who leaves waits for it, unless nothing is
+    /// looked at any more behind that.
     pub(super) fn is_bound(&self) -> bool {
         !matches!(self.stage, Stage::Draining(_))
     }
@@ -124,7 +126,8 @@ impl Site<'_> {
         self.resizing = Some(doing);
     }
 
-    /// Writes zeros over pages of which nobody has one; gives the first that it has not begun, and how many I/Os it has.
+    /// Writes zeros over pages of which nobody has one; gives the first that it has not begun, and
+    /// how many I/Os it has.
     fn stamp(&mut self, number: u16, pages: std::ops::Range<u64>, most: u32) -> (u64, u32) {
         let file = self.shared.file(number);
         let each = u64::from(self.shared.plan.io_pages());
@@ -168,7 +171,8 @@ impl Site<'_> {
         self.states[doing.seat] = State::Idle;
     }
 
-    /// A file that did not become longer is as it was; what one holds that could not be cut, nobody knows.
+    /// A file that did not become longer is as it was; what one holds that could not be cut, nobody
+    /// knows.
     fn is_not_changed(&mut self, doing: &Resizing, error: &io::Error) {
         let file = self.shared.file(doing.file);
         let (offset, errno) = (file.offset(doing.to), error.raw_os_error().unwrap_or(0));

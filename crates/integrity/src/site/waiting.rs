@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::{Site, nanoseconds};
 use crate::waiting::{NAMED_FROM, Waiting};
 
-/// What a thread says is no older than this: to look at all of its I/Os whenever it waits would cost more than most of what it does.
+/// What a thread says is no older than this: to look at all of its I/Os whenever it waits would
+/// cost more than most of what it does.
 const TOLD_EVERY_NS: u64 = 1_000_000;
 
 impl Site<'_> {
@@ -17,7 +18,8 @@ impl Site<'_> {
         }
     }
 
-    /// Counts I/Os that take too long, each once, and names those that have been under way for some time.
+    /// Counts I/Os that take too long, each once, and names those that have been under way for some
+    /// time.
     pub(super) fn tell_of_long_ios(&mut self) {
         let now = self.queue.now();
         self.told_ns = now;

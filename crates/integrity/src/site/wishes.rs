@@ -11,7 +11,8 @@ use crate::users::{User, Wish};
 
 /// Wishes that are fulfilled from memory alone before the thread looks at its queue again.
 const WISHES_AT_ONCE: u32 = 64;
-/// A user that has to wait, for I/Os to become faster or for pages that others have, asks again after this, if nothing has finished meanwhile.
+/// A user that has to wait, for I/Os to become faster or for pages that others have, asks again
+/// after this, if nothing has finished meanwhile.
 const HELD_NS: u64 = 1_000_000;
 
 impl Site<'_> {
@@ -50,7 +51,8 @@ impl Site<'_> {
         }
     }
 
-    /// Asks a user until it has to wait for something; false if there was no room for what it wants.
+    /// Asks a user until it has to wait for something; false if there was no room for what it
+    /// wants.
     fn ask(&mut self, seat: usize, now: u64) -> bool {
         for _ in 0..WISHES_AT_ONCE {
             if !self.can_go_on(seat, now) {
@@ -74,8 +76,8 @@ impl Site<'_> {
         true
     }
 
-    /// Has the wishes of those who are idle, and what is known of their pages on its way into the cache, before the first of them is
-    /// fulfilled: one after the other would wait for memory.
+    /// Has the wishes of those who are idle, and what is known of their pages on its way into the
+    /// cache, before the first of them is fulfilled: one after the other would wait for memory.
     fn look_ahead(&mut self, asked: &[usize]) {
         for number in asked.iter().take(self.room()) {
             let seat = &mut self.seats[*number];

@@ -1,4 +1,5 @@
-//! What is written behind the users: the log, and changed pages once their records are on stable media.
+//! What is written behind the users: the log, and changed pages once their records are on stable
+//! media.
 
 use std::io;
 
@@ -9,7 +10,8 @@ use crate::ledger::Claim;
 use crate::log::BLOCK_BYTES_MAX;
 
 impl Site<'_> {
-    /// Writes what is pending in the log, if somebody waits for it, it is much, or nothing else will come.
+    /// Writes what is pending in the log, if somebody waits for it, it is much, or nothing else
+    /// will come.
     pub(super) fn write_log(&mut self, leaving: bool) {
         let Some(log) = &mut self.log else { return };
         let pending = log.pending_bytes();
@@ -39,7 +41,8 @@ impl Site<'_> {
         self.put(slot, Task::Log(block), request);
     }
 
-    /// Writes changed pages: all of them at a checkpoint and at the end, and when memory is nearly full of them.
+    /// Writes changed pages: all of them at a checkpoint and at the end, and when memory is nearly
+    /// full of them.
     pub(super) fn write_back(&mut self, now: u64, leaving: bool) {
         let full = self.dirty.len() >= (self.shared.dirty_most * 3 / 4).max(1);
         let something = !self.dirty.is_empty() || !self.to_harden.is_empty();

@@ -1,11 +1,13 @@
-//! Pages whose write has failed: what a read has shown of them must stay, where a read says what is on the media.
+//! Pages whose write has failed: what a read has shown of them must stay, where a read says what is
+//! on the media.
 
 use integrity::{PageDamage, PageOrder, PageUsers, Persistence, Plan, Report, ScanUsers};
 
 use super::storage::{Failure, Shared};
 use super::{failing, places, plan, validate_on};
 
-/// Users that mostly read, on a device whose writes fail and arrive all the same; what arrived is gone after a read.
+/// Users that mostly read, on a device whose writes fail and arrive all the same; what arrived is
+/// gone after a read.
 fn forgetful(align_bytes: u64) -> (Report, Shared) {
     let nobody = ScanUsers { users: 0, ..plan().audit };
     let mut plan = Plan { audit: nobody, read_ahead: nobody, bulk: nobody, ..plan() };
@@ -22,7 +24,8 @@ fn forgetful(align_bytes: u64) -> (Report, Shared) {
     (validate_on(&plan, &places, &storage, 3), storage)
 }
 
-/// The new version was read, and the old one behind it was taken for right, too, until the page was written again.
+/// The new version was read, and the old one behind it was taken for right, too, until the page was
+/// written again.
 #[test]
 fn a_version_that_was_read_after_a_failed_write_and_is_gone_is_found() {
     let (report, storage) = forgetful(512);
@@ -42,7 +45,8 @@ fn a_version_that_was_read_after_a_failed_write_and_is_gone_is_found() {
     assert!(storage.gone.iter().all(|(file, page)| found(*file, *page)), "{:?}", storage.gone);
 }
 
-/// The cache of the operating system does the same by itself when it could not write a page: that is a failed I/O, and no wrong data.
+/// The cache of the operating system does the same by itself when it could not write a page: that
+/// is a failed I/O, and no wrong data.
 #[test]
 fn through_the_cache_of_the_system_either_version_may_come() {
     let (report, storage) = forgetful(1);

@@ -1,4 +1,5 @@
-//! What other engines do: pages that are written twice, images of pages in the log, tables that are written whole and merged.
+//! What other engines do: pages that are written twice, images of pages in the log, tables that are
+//! written whole and merged.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +68,8 @@ fn pages_that_are_written_twice_raise_no_alarm() {
     }
 }
 
-/// While the area is written, no page of it is in its place yet; and no page of a group is there before the area is flushed.
+/// While the area is written, no page of it is in its place yet; and no page of a group is there
+/// before the area is flushed.
 #[test]
 fn the_area_comes_first() {
     let storage = area_storage(1);

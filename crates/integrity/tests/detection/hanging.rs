@@ -47,7 +47,8 @@ impl Queue for Hanging<'_> {
     }
 }
 
-/// Ctrl-C while storage hung was answered by nothing at all: nobody said what the end was waiting for.
+/// Ctrl-C while storage hung was answered by nothing at all: nobody said what the end was waiting
+/// for.
 #[test]
 fn who_wants_an_end_hears_what_it_waits_for() {
     static HANGS: AtomicBool = AtomicBool::new(false);

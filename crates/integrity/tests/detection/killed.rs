@@ -1,4 +1,5 @@
-//! A run that is killed at any moment goes on: no alarm for what was under way, and all that was damaged meanwhile is found.
+//! A run that is killed at any moment goes on: no alarm for what was under way, and all that was
+//! damaged meanwhile is found.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,7 +38,8 @@ fn one(
     run_kept(plan, places, TIME, &open, &AtomicBool::new(false), &|_| (), Some(kept))
 }
 
-/// Runs the plan, killed after each of these numbers of I/Os, and then to its end. `meanwhile` happens between the last kill and the rest.
+/// Runs the plan, killed after each of these numbers of I/Os, and then to its end. `meanwhile`
+/// happens between the last kill and the rest.
 fn killed(
     plan: &Plan,
     kills: &[(u64, usize)],
@@ -71,12 +73,14 @@ proptest! {
 
     #[test]
     fn a_run_goes_on_wherever_it_was_killed(
-        kills in prop::collection::vec((1u64..6000, 0usize..40), 1..5), threads in 1u32..3, seed: u64
+        kills in prop::collection::vec((1u64..6000, 0usize..40), 1..5), threads in 1u32..3,
+            seed: u64
     ) {
         let plan = Plan { threads, seed, ..plan() };
         let reports = killed(&plan, &kills, &|_, _| ());
         for report in &reports {
-            prop_assert!(report.is_right(), "{kills:?}: {} {:?}", report.faults[0], report.log_faults);
+            prop_assert!(report.is_right(), "{kills:?}: {} \
+                {:?}", report.faults[0], report.log_faults);
         }
         let last = reports.last().unwrap();
         prop_assert!(last.audit.is_some() && last.ended.is_none(), "{last:?}");
@@ -84,8 +88,8 @@ proptest! {
     }
 }
 
-/// What was spoiled while nobody was there is found when the run goes on, all of it and nothing else; only of a page that was being
-/// written both versions are right.
+/// What was spoiled while nobody was there is found when the run goes on, all of it and nothing
+/// else; only of a page that was being written both versions are right.
 #[test]
 fn damage_between_a_kill_and_the_rest_is_found() {
     for (after, least) in [(40, 100), (400, 500), (3000, 500)] {
@@ -144,7 +148,8 @@ fn a_run_that_has_ended_can_be_read_again() {
     assert_eq!(second.work.pages_checked, (DATA_PAGES + DATA_PAGES / 2) as u64);
 }
 
-/// The ledger of a moment before was put back: pages that were written since were called lost writes.
+/// The ledger of a moment before was put back: pages that were written since were called lost
+/// writes.
 #[test]
 fn a_ledger_older_than_the_data_is_told() {
     let directory = tempfile::tempdir().unwrap();
@@ -168,7 +173,8 @@ fn a_ledger_older_than_the_data_is_told() {
     }
 }
 
-/// Two runs on the same files, both killed; gives the places, the ledger of the first, and what lies in the storage behind each.
+/// Two runs on the same files, both killed; gives the places, the ledger of the first, and what
+/// lies in the storage behind each.
 fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<Vec<u8>>>) {
     let (places, storage) = (real_places(directory), empty());
     let mut left = Vec::new();
@@ -185,9 +191,10 @@ fn two_runs(directory: &Path, seeds: [u64; 2]) -> (Vec<Place>, Shared, Vec<Vec<V
     (places, storage, left)
 }
 
-/// A ledger was resumed after another run had used the files again, which keep their names, sizes and inodes. Every block of the log was
-/// read again and again, each for a second, and in the end all of it was called foreign data: the storage was blamed for the wrong
-/// ledger. With `--continue` that went on page by page, for hours on a large file.
+/// A ledger was resumed after another run had used the files again, which keep their names, sizes
+/// and inodes. Every block of the log was read again and again, each for a second, and in the end
+/// all of it was called foreign data: the storage was blamed for the wrong ledger. With
+/// `--continue` that went on page by page, for hours on a large file.
 #[test]
 fn a_ledger_and_files_of_two_runs_are_told_at_once() {
     for seeds in [[5, 6], [5, 5]] {
@@ -227,7 +234,8 @@ fn one_file_of_another_run_is_named() {
     assert!(error.contains("a.ldx") && !error.contains(".mdx"), "{error}");
 }
 
-/// Storage that lost or mixed up some blocks is at fault, even if what lies there is of an earlier run: each is reported.
+/// Storage that lost or mixed up some blocks is at fault, even if what lies there is of an earlier
+/// run: each is reported.
 #[test]
 fn some_pages_and_blocks_of_another_run_are_damage() {
     let directory = tempfile::tempdir().unwrap();
@@ -247,7 +255,8 @@ fn some_pages_and_blocks_of_another_run_are_damage() {
     assert!(report.log_blocks > report.log_fault_count);
 }
 
-/// Data of nobody, and of nothing, is damage: only another run's marks say that the files are others.
+/// Data of nobody, and of nothing, is damage: only another run's marks say that the files are
+/// others.
 #[test]
 fn files_without_any_mark_are_damage() {
     for byte in [0, 0xA5] {
@@ -292,7 +301,8 @@ fn a_ledger_is_of_one_run_and_nothing_else() {
     }
 }
 
-/// A ledger that was cut or changed at its beginning was not told from one that was whole, but for its length.
+/// A ledger that was cut or changed at its beginning was not told from one that was whole, but for
+/// its length.
 #[test]
 fn a_ledger_that_was_cut_says_so() {
     let directory = tempfile::tempdir().unwrap();
@@ -314,7 +324,8 @@ fn a_ledger_that_was_cut_says_so() {
 proptest! {
     #[test]
     fn a_ledger_whose_header_was_changed_is_refused(
-        at in prop_oneof![0usize..16, 0usize..512, 512usize..560], value: u64, bit in prop::option::of(0u32..64)
+        at in prop_oneof![0usize..16, 0usize..512, 512usize..560], value: u64,
+            bit in prop::option::of(0u32..64)
     ) {
         let directory = tempfile::tempdir().unwrap();
         let (places, file) = (real_places(directory.path()), directory.path().join("l"));

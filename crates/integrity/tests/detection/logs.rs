@@ -53,7 +53,8 @@ fn log_fails(
     (report, storage, told.into_inner().unwrap())
 }
 
-/// Parts of the log as long as a page, as the storage counts those of which a reader was handed wrong bytes.
+/// Parts of the log as long as a page, as the storage counts those of which a reader was handed
+/// wrong bytes.
 fn parts(report: &Report) -> BTreeSet<(u16, u64)> {
     let of = |offset: u64, bytes: u64| {
         (0..bytes).step_by(PAGE).map(move |at| (1, (offset + at) / PAGE as u64))
@@ -62,7 +63,8 @@ fn parts(report: &Report) -> BTreeSet<(u16, u64)> {
     faults.flat_map(|f| of(f.offset_bytes, f.sectors.len() as u64 * 512)).collect()
 }
 
-/// Each of them had a number and a sentence, was called by the first words of it, and was not read again.
+/// Each of them had a number and a sentence, was called by the first words of it, and was not read
+/// again.
 #[test]
 fn each_fault_of_the_log_is_found_and_named() {
     use Persistence::{Persistent, Transient};
@@ -100,7 +102,8 @@ fn each_fault_of_the_log_is_found_and_named() {
     }
 }
 
-/// Before the log comes round nobody knows what was in a place: what is there is no block of this log.
+/// Before the log comes round nobody knows what was in a place: what is there is no block of this
+/// log.
 #[test]
 fn what_nobody_has_written_is_foreign() {
     let (report, ..) = log_fails(LONG_LOG, Failure::LostWrite, 5);
@@ -108,7 +111,8 @@ fn what_nobody_has_written_is_foreign() {
     assert!(report.log_faults.iter().all(|f| f.damage == PageDamage::ForeignData));
 }
 
-/// It was "foreign data": the log and the data of a database are on one array, where a write may miss the file.
+/// It was "foreign data": the log and the data of a database are on one array, where a write may
+/// miss the file.
 #[test]
 fn what_belongs_into_the_log_is_recognised_in_a_page() {
     let (report, storage, _) = log_fails(SHORT_LOG, Failure::StrayWrite, 41);

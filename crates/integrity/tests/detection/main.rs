@@ -109,8 +109,8 @@ fn ios_that_move_only_a_part_are_gone_on_with() {
     assert!(report.is_right() && report.failures.is_empty(), "{report:?}");
 }
 
-/// Storage on which something goes wrong with every n-th I/O of pages, after the first writes have made them: what is lost then was never
-/// there.
+/// Storage on which something goes wrong with every n-th I/O of pages, after the first writes have
+/// made them: what is lost then was never there.
 fn failing(failure: Failure, every: u64) -> Shared {
     let storage = empty();
     {
@@ -121,14 +121,16 @@ fn failing(failure: Failure, every: u64) -> Shared {
     storage
 }
 
-/// Lets something go wrong, and holds the pages that were found against those of which a reader was handed wrong bytes.
+/// Lets something go wrong, and holds the pages that were found against those of which a reader was
+/// handed wrong bytes.
 fn detects(threads: u32, failure: Failure, every: u64, names: &[(PageDamage, Persistence)]) {
     let storage = failing(failure, every);
     let report = validate(&Plan { threads, ..plan() }, &storage, 20 / u64::from(threads));
     all_is_found(&report, &storage, failure, names);
 }
 
-/// Each page of which a reader was handed wrong bytes was found and has one of these names, and each of the names there is.
+/// Each page of which a reader was handed wrong bytes was found and has one of these names, and
+/// each of the names there is.
 fn all_is_found(
     report: &Report,
     storage: &Shared,
@@ -190,8 +192,8 @@ fn the_first_fault_ends_the_run_where_that_is_wanted() {
     assert_eq!((report.fault_count, report.audit), (1, None), "{:?}", report.faults);
 }
 
-/// An I/O that the system fails is no wrong data: the page may hold what it held, what it should have become, or sectors of both, however
-/// often the write is tried.
+/// An I/O that the system fails is no wrong data: the page may hold what it held, what it should
+/// have become, or sectors of both, however often the write is tried.
 #[test]
 fn failed_ios_are_told_apart_from_wrong_data() {
     for (every, sectors) in [(97, 0), (3, 5), (2, 1_000_000)] {
@@ -205,7 +207,8 @@ fn failed_ios_are_told_apart_from_wrong_data() {
     }
 }
 
-/// What cannot be flushed may have arrived or not: that is an I/O error, and no page may be called wrong afterwards.
+/// What cannot be flushed may have arrived or not: that is an I/O error, and no page may be called
+/// wrong afterwards.
 #[test]
 fn a_failed_flush_ends_the_run() {
     let report = validate(
@@ -277,7 +280,8 @@ fn glances_tell_what_the_report_says() {
             assert!(matches!(notice.kind, NoticeKind::WrongData(_)), "{notice:?}");
             notices.fetch_add(1, Ordering::Relaxed);
         }
-        // Two glances after everything but the log was done: the first of them may have begun before.
+        // Two glances after everything but the log was done: the first of them may have begun
+        // before.
         Event::Began { phase: Phase::Log, .. } => {
             let seen = seen.lock().unwrap();
             while seen.try_recv().is_ok() {}

@@ -50,7 +50,8 @@ fn the_queue_is_full_and_nothing_else_is_done() {
         let file = &report.targets[0];
         let ios = |kind: &integrity::KindFigures| kind.single + kind.several;
         let (reads, writes) = (ios(&file.read), ios(&file.write));
-        // 32 at a time, 10 ms each, for 20 s; some find all pages taken, and the load and the audit come on top.
+        // 32 at a time, 10 ms each, for 20 s; some find all pages taken, and the load and the audit
+        // come on top.
         assert!(reads + writes > 50_000, "{order:?} {pages:?}: {reads} and {writes}");
         let share = 100.0 * writes as f64 / (reads + writes) as f64;
         assert!((share - 30.0).abs() < 2.0, "{share}");
@@ -58,7 +59,8 @@ fn the_queue_is_full_and_nothing_else_is_done() {
     }
 }
 
-/// Buffers of users who work with single pages were as large as what all pages are written with, and 256 KiB apart.
+/// Buffers of users who work with single pages were as large as what all pages are written with,
+/// and 256 KiB apart.
 #[test]
 fn buffers_are_as_large_as_what_is_done_in_them() {
     let sizes = |plan: &Plan, places: &[Place]| {
@@ -129,7 +131,8 @@ fn each_fault_is_found_and_named() {
     }
 }
 
-/// Pages of one I/O are read again each into its own place: what is behind a wrong page is looked at afterwards.
+/// Pages of one I/O are read again each into its own place: what is behind a wrong page is looked
+/// at afterwards.
 #[test]
 fn several_wrong_pages_of_one_read_are_all_found() {
     let storage = failing(Failure::ZeroRead, 101);

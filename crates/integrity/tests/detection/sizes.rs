@@ -102,7 +102,8 @@ fn what_comes_back_at_the_end_of_a_file_is_found() {
     assert!(report.work.lengthened > 5);
 }
 
-/// Pages of which a reader was handed wrong bytes are those that are found, and each has one of these names.
+/// Pages of which a reader was handed wrong bytes are those that are found, and each has one of
+/// these names.
 fn detects(plan: &Plan, places: &[Place], storage: &Shared, names: &[(PageDamage, Persistence)]) {
     let report = validate_on(plan, places, storage, 12);
     let storage = storage.lock().unwrap();
@@ -127,8 +128,8 @@ fn fail(storage: &Shared, failure: Failure, every: u64) {
 /// A failure, how often it happens, and its names.
 type Case = (Failure, u64, Vec<(PageDamage, Persistence)>);
 
-/// Each failure, how often it happens, and the names that its faults may have. Of a page that was zeros before its first write, one that
-/// did not arrive leaves zeros.
+/// Each failure, how often it happens, and the names that its faults may have. Of a page that was
+/// zeros before its first write, one that did not arrive leaves zeros.
 fn cases() -> Vec<Case> {
     use Persistence::{Persistent, Transient};
     let lost = (PageDamage::LostWrite, Persistent);
@@ -209,7 +210,8 @@ fn each_fault_is_found_in_files_with_holes() {
     }
 }
 
-/// A file for which there is no room stays as it is, and the run goes on; one that cannot be cut ends it.
+/// A file for which there is no room stays as it is, and the run goes on; one that cannot be cut
+/// ends it.
 #[test]
 fn what_cannot_be_done_to_a_file_is_told() {
     let storage = empty();
@@ -232,7 +234,8 @@ fn what_cannot_be_done_to_a_file_is_told() {
     assert!(report.ended.is_some_and(|why| why.contains("cannot be made shorter")));
 }
 
-/// A run that is killed in files with holes is gone on with: what nobody has written is still zeros.
+/// A run that is killed in files with holes is gone on with: what nobody has written is still
+/// zeros.
 #[test]
 fn holes_are_known_when_a_run_goes_on() {
     let directory = tempfile::tempdir().unwrap();
@@ -288,14 +291,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn whatever_sizes_there_are_nothing_is_wrong(
-        seed: u64, threads in 1u32..4, stamp: bool, sparse: bool, begin in 1usize..30, step in 1usize..12,
+        seed: u64, threads in 1u32..4, stamp: bool, sparse: bool, begin in 1usize..30,
+            step in 1usize..12,
         steps in (1u32..4, 0u32..4), pause in (1u64..30, 0u64..50), cycles in 1u32..3
     ) {
         let storage = all_holes();
         let mut places = changing(&storage);
         places[0].shape.sparse = sparse;
         let resize = places[0].shape.resize.as_mut().unwrap();
-        (resize.begin_bytes, resize.step_bytes) = ((begin * 20 * PAGE) as u64, (step * 10 * PAGE) as u64);
+        (resize.begin_bytes, resize.step_bytes) =
+            ((begin * 20 * PAGE) as u64, (step * 10 * PAGE) as u64);
         let resizing = Some(Resizing {
             pause_min: Duration::from_millis(pause.0),
             pause_max: Duration::from_millis(pause.0 + pause.1),

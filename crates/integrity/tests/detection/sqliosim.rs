@@ -1,4 +1,5 @@
-//! What SQLIOSim's configurations ask for beyond users: throttling, cycles, hits, single pages, several logs.
+//! What SQLIOSim's configurations ask for beyond users: throttling, cycles, hits, single pages,
+//! several logs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

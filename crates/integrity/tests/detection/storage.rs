@@ -1,4 +1,5 @@
-//! Storage in memory that can be made to fail, and that knows what every reader should have been given.
+//! Storage in memory that can be made to fail, and that knows what every reader should have been
+//! given.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +68,8 @@ pub(crate) struct Storage {
     pub steps: Vec<(u16, bool)>,
     /// I/Os behind the end of a target.
     pub beyond: u32,
-    /// What has arrived of a write that failed is there for so many reads of each page, and then gone.
+    /// What has arrived of a write that failed is there for so many reads of each page, and then
+    /// gone.
     pub forgets_after: Option<u32>,
     /// What such a page held before, and how often it was read since.
     forgotten: BTreeMap<(u16, u64), (Vec<u8>, u32)>,
@@ -77,7 +79,8 @@ pub(crate) struct Storage {
     pub wrong: Option<Arc<AtomicBool>>,
     /// I/Os move only a part at a time.
     pub short: bool,
-    /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors arrive.
+    /// After so many I/Os, whoever uses it is gone: of the writes under way, this many sectors
+    /// arrive.
     pub dies: Option<(u64, usize)>,
     /// I/Os since somebody new uses it.
     pub made: u64,
@@ -223,7 +226,8 @@ impl Storage {
         i32::try_from(bytes.len()).unwrap()
     }
 
-    /// Pages that were read often enough since a write of them failed hold what they held before it.
+    /// Pages that were read often enough since a write of them failed hold what they held before
+    /// it.
     fn forget(&mut self, request: &Request) {
         let Some(most) = self.forgets_after else { return };
         for page in Self::part(request).step_by(PAGE) {
@@ -264,7 +268,8 @@ impl Storage {
             Some(Failure::StaleRead) => {
                 for (page, bytes) in part.clone().step_by(PAGE).zip(out.chunks_mut(PAGE)) {
                     let old = self.before.get(&(request.target, page as u64));
-                    // Before the first version there was nothing that could be told from foreign data.
+                    // Before the first version there was nothing that could be told from foreign
+                    // data.
                     if let Some(old) = old.filter(|old| old[0] != EMPTY || old[1] != EMPTY) {
                         bytes[..old.len()].copy_from_slice(old);
                     }

@@ -1,5 +1,5 @@
-//! A disk in memory with a volatile write cache, which loses what is not stable at a crash, keeps no order, and may lie about flushes. It
-//! remembers every write, and so knows what must be where.
+//! A disk in memory with a volatile write cache, which loses what is not stable at a crash, keeps
+//! no order, and may lie about flushes. It remembers every write, and so knows what must be where.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -28,7 +28,8 @@ pub(crate) enum Conduct {
     Reorders(f64),
 }
 
-/// What survives a crash of what is not stable: sectors, 4 KiB or writes, each with this probability.
+/// What survives a crash of what is not stable: sectors, 4 KiB or writes, each with this
+/// probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Survival {
     pub(crate) unit_bytes: u64,
@@ -41,7 +42,8 @@ struct Written {
     data: Vec<u8>,
 }
 
-/// Of a sector, by target and number: the number of a write, counted from 1; 0 is what was there from the beginning.
+/// Of a sector, by target and number: the number of a write, counted from 1; 0 is what was there
+/// from the beginning.
 pub(crate) type Sectors = BTreeMap<(u16, u64), usize>;
 
 pub(crate) struct Disk {

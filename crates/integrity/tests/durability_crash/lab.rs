@@ -80,7 +80,8 @@ fn header(case: &Case) -> Header {
 
 /// The witness, and what it knows of the disk at each of its marks.
 struct Witness {
-    /// What each thread has promised and the witness does not have yet, with what the disk had answered by then.
+    /// What each thread has promised and the witness does not have yet, with what the disk had
+    /// answered by then.
     under_way: Vec<VecDeque<(Promised, Sectors)>>,
     held: Vec<Promised>,
     /// Of every sector, the write that was promised.
@@ -154,7 +155,8 @@ fn round(
     disk.borrow_mut().crash();
 }
 
-/// Makes rounds until one has lost something, or the last has been made; says what the last check found.
+/// Makes rounds until one has lost something, or the last has been made; says what the last check
+/// found.
 pub(crate) fn run(case: &Case) -> Outcome {
     let header = header(case);
     let shape = Shape::new(&header.plan, &header.targets).unwrap();
@@ -195,16 +197,18 @@ fn unit(shape: &Shape, at: (u16, u64)) -> (u16, u64) {
 
 type Units = BTreeSet<(u16, u64)>;
 
-/// Everything that does not hold what was promised or is newer, by the writes that the disk saw; and what of that cannot be told from what
-/// is in flight, because it holds what was there from the beginning.
+/// Everything that does not hold what was promised or is newer, by the writes that the disk saw;
+/// and what of that cannot be told from what is in flight, because it holds what was there from the
+/// beginning.
 fn lost(header: &Header, shape: &Shape, disk: &Disk, witness: &Witness) -> (Units, Units) {
     let format = PageFormat::new(usize::try_from(PAGE).unwrap(), header.plan.seed).unwrap();
     let version = |at, write| format.read_stamp(&disk.content(at, write)).map(|s| s.version);
     let mut worst: BTreeMap<(u16, u64), bool> = BTreeMap::new();
     for (at, write) in &witness.guaranteed {
         let has = disk.stable_write(*at);
-        // Behind a crash, operations that were in doubt are made again from the first on. What a later one of them had brought before may
-        // be there still: that is newer, though it was written earlier.
+        // Behind a crash, operations that were in doubt are made again from the first on. What a
+        // later one of them had brought before may be there still: that is newer, though it was
+        // written earlier.
         let newer = has > 0 && version(*at, has) > version(*at, *write);
         if !newer && !disk.has_at_least(*at, *write) {
             let older = has > 0;

@@ -1,5 +1,5 @@
-//! Crashes by the thousand, in memory: storage that keeps its word is never accused, and storage that does not is found out whenever
-//! something that was promised is really gone.
+//! Crashes by the thousand, in memory: storage that keeps its word is never accused, and storage
+//! that does not is found out whenever something that was promised is really gone.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod disk;
@@ -62,7 +62,8 @@ proptest! {
     #[test]
     fn storage_that_keeps_its_word_is_never_accused(case in case(Just(Conduct::Honest))) {
         let outcome = run(&case);
-        prop_assert!(outcome.checked.is_kept(), "{:?}", outcome.checked.losses().collect::<Vec<_>>());
+        prop_assert!(outcome.checked.is_kept(), "{:?}", outcome.checked.losses()
+            .collect::<Vec<_>>());
         assert_exact(&outcome);
     }
 
@@ -72,8 +73,8 @@ proptest! {
     }
 }
 
-/// Round three made an operation again, which was lost, on a page that still held a later operation of round two. The oracle, which went by the
-/// time of writes alone, called that lost.
+/// Round three made an operation again, which was lost, on a page that still held a later operation
+/// of round two. The oracle, which went by the time of writes alone, called that lost.
 #[test]
 fn what_is_newer_is_not_lost_though_it_was_written_earlier() {
     assert_exact(&run(&Case {

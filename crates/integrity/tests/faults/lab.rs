@@ -127,7 +127,8 @@ pub(crate) fn visible(injected: &[Injected]) -> BTreeMap<u64, usize> {
     visible
 }
 
-/// What each page may be called that something is wrong with, seen or not: a fault may lie over an older one.
+/// What each page may be called that something is wrong with, seen or not: a fault may lie over an
+/// older one.
 pub(crate) fn names(injected: &[Injected]) -> Names {
     let mut names = Names::new();
     for one in injected {

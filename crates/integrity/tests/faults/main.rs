@@ -1,4 +1,5 @@
-//! On the real path through the kernel: every fault that a reader was handed is found and called by its name, and nothing else is.
+//! On the real path through the kernel: every fault that a reader was handed is found and called by
+//! its name, and nothing else is.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -48,10 +49,13 @@ detected! {
     bits_flipped_in_reads: Fault::BitFlipRead, every 61 => [PageDamage::BitError];
     bits_flipped_in_writes: Fault::BitFlipWrite, every 13 => [PageDamage::BitError];
     lost_writes: Fault::LostWrite, every 13 => [PageDamage::LostWrite];
-    writes_torn_behind_the_first_sector: Fault::TornWrite(Torn::Prefix(1)), every 13 => [PageDamage::TornPage];
-    writes_torn_before_the_last_sector: Fault::TornWrite(Torn::Suffix(1)), every 13 => [PageDamage::TornPage];
+    writes_torn_behind_the_first_sector: Fault::TornWrite(Torn::Prefix(1)),
+        every 13 => [PageDamage::TornPage];
+    writes_torn_before_the_last_sector: Fault::TornWrite(Torn::Suffix(1)),
+        every 13 => [PageDamage::TornPage];
     writes_torn_everywhere: Fault::TornWrite(Torn::Random), every 13 => [PageDamage::TornPage];
-    misdirected_writes: Fault::MisdirectedWrite, every 13 => [PageDamage::MisdirectedWrite, PageDamage::LostWrite];
+    misdirected_writes: Fault::MisdirectedWrite,
+        every 13 => [PageDamage::MisdirectedWrite, PageDamage::LostWrite];
     misdirected_reads: Fault::MisdirectedRead, every 61 => [PageDamage::MisdirectedRead];
     stale_reads: Fault::StaleRead, every 61 => [PageDamage::StaleRead];
     zeroed_reads: Fault::ZeroRead, every 61 => [PageDamage::Zeroed];

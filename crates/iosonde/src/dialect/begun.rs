@@ -13,7 +13,8 @@ use crate::exit::Failure;
 /// The mark of a test file that nothing is written in yet.
 const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };
 
-/// Files that are not there and have no extension are begun here: their names would be taken for those of directories.
+/// Files that are not there and have no extension are begun here: their names would be taken for
+/// those of directories.
 pub(crate) fn begin_files(workload: &Workload) -> Result<Vec<PathBuf>, Failure> {
     begin_targets(&workload.targets)
 }
@@ -42,10 +43,12 @@ pub(crate) fn announce(plans: &[TargetPlan], display: &mut Display) {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
         match (plan.action, plan.whole_bytes().map(Bytes)) {
             (Action::Refill, Some(whole)) => display.message(&format!(
-                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} are written again and used"
+                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} \
+                 are written again and used"
             )),
             (_, Some(whole)) => display.message(&format!(
-                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} are used"
+                "note: `{path}` is a test file of {whole} and keeps its size; its first {size} \
+                 are used"
             )),
             (Action::Make | Action::Refill, None) => display
                 .message(&format!("note: `{path}` is written as a test file of {size}, and stays")),

@@ -1,4 +1,5 @@
-//! What the commands of old tools share: flags of ours, with two dashes, among those of another grammar.
+//! What the commands of old tools share: flags of ours, with two dashes, among those of another
+//! grammar.
 
 mod begun;
 mod cpus;
@@ -22,7 +23,8 @@ pub(crate) struct Tokens {
     pub tokens: Vec<OsString>,
 }
 
-/// Takes our flags, which are those of `T`, out of a command line. What is left is in the other grammar.
+/// Takes our flags, which are those of `T`, out of a command line. What is left is in the other
+/// grammar.
 ///
 /// A flag of ours that is wrong, and `--help`, end the program as everywhere else.
 pub(crate) fn split<T: Parser>(

@@ -82,7 +82,8 @@ impl PlaceFlags {
         Ok(())
     }
 
-    /// What may be done to these targets. Files that are made have any name and stay, as SQLIO leaves them.
+    /// What may be done to these targets. Files that are made have any name and stay, as SQLIO
+    /// leaves them.
     pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
         let mut destroy = self.destroyed();
         destroy.retain(|path| targets.iter().any(|t| t.path == *path));

@@ -22,7 +22,8 @@ pub(super) struct DiskspdFlags {
     #[arg(long, value_name = "SECONDS")]
     pub warmup: Option<f64>,
 
-    /// Write the result to a file, too: text=FILE, xml=FILE or json=FILE; may be given several times
+    /// Write the result to a file, too: text=FILE, xml=FILE or json=FILE; may be given several
+    /// times
     #[arg(long, value_name = "FORM=FILE")]
     pub also: Vec<Also>,
 

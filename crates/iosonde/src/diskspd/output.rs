@@ -57,7 +57,8 @@ pub(super) fn places(flags: &DiskspdFlags) -> Vec<Target> {
     flags.also.iter().map(|also| place(&also.file)).collect()
 }
 
-/// That each file can be written is found out before anything is measured. Nothing that was there is replaced unasked.
+/// That each file can be written is found out before anything is measured. Nothing that was there
+/// is replaced unasked.
 pub(super) fn check(flags: &DiskspdFlags, targets: &[Target]) -> Result<(), Failure> {
     let mut earlier: Vec<&Path> = Vec::new();
     for also in &flags.also {
@@ -93,7 +94,8 @@ fn may_write(file: &Path, flags: &DiskspdFlags) -> io::Result<()> {
     }
 }
 
-/// Writes a result. What came into its place since it was checked is left, and the result goes beside it.
+/// Writes a result. What came into its place since it was checked is left, and the result goes
+/// beside it.
 fn put(file: &Path, text: &str, flags: &DiskspdFlags) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(file) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),

@@ -80,7 +80,8 @@ fn check_processors(profile: &Profile, flags: &DiskspdFlags) -> Result<(), Failu
             continue;
         }
         let text = format!(
-            "-a: there is no processor {} in group {}; a group has processors 0 to {}, of which {} in all are there",
+            "-a: there is no processor {} in group {}; a group has processors 0 to {}, of which \
+             {} in all are there",
             asked.cpu,
             asked.group,
             GROUP_CPUS - 1,
@@ -93,7 +94,8 @@ fn check_processors(profile: &Profile, flags: &DiskspdFlags) -> Result<(), Failu
     if wrong.is_empty() { Ok(()) } else { Err(Failure::NotUnderstood(wrong.join("\n"))) }
 }
 
-/// What flags say instead of the profile: lengths, in the whole seconds that a profile has, and the seed.
+/// What flags say instead of the profile: lengths, in the whole seconds that a profile has, and the
+/// seed.
 fn rehearse(span: &mut TimeSpan, flags: &DiskspdFlags) -> Result<(), Failure> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let whole = |seconds: f64| seconds.ceil() as u32;
@@ -143,8 +145,8 @@ fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<Stri
 }
 
 impl Planned {
-    /// Makes what is missing known to the engine, and ends the used parts within the targets. The files begun for that are
-    /// empty.
+    /// Makes what is missing known to the engine, and ends the used parts within the targets. The
+    /// files begun for that are empty.
     pub(super) fn settle(&mut self) -> Result<Vec<PathBuf>, Failure> {
         let workload = &self.job.workload;
         let begun =
@@ -154,7 +156,8 @@ impl Planned {
         Ok(begun)
     }
 
-    /// Whether all of its targets are there or made by itself, so that it can be looked at before others have run.
+    /// Whether all of its targets are there or made by itself, so that it can be looked at before
+    /// others have run.
     pub(super) fn stands_alone(&self) -> bool {
         let there = |t: &Target| t.path.exists() || t.size_bytes.is_some();
         self.job.workload.engine.is_artificial() || self.job.workload.targets.iter().all(there)
@@ -208,7 +211,8 @@ pub(super) fn precreate(
     })
 }
 
-/// What the engine calls wrong usage is, of a profile that keeps DiskSpd's rules, something that cannot be done.
+/// What the engine calls wrong usage is, of a profile that keeps DiskSpd's rules, something that
+/// cannot be done.
 pub(super) fn cannot(failure: Failure) -> Failure {
     match failure {
         Failure::WrongUsage(text) => Failure::CannotRun(text),

@@ -181,7 +181,8 @@ impl RunView for SpanView<'_> {
         self.witness.hear(event, display);
     }
 
-    /// Files are made before the event is waited for, so that what waits with it begins at the same time.
+    /// Files are made before the event is waited for, so that what waits with it begins at the same
+    /// time.
     fn ready(&mut self, display: &mut Display) {
         if let Some(event) = &self.events.ready {
             display.message(&format!("waiting for the event `{event}`, which is a file"));

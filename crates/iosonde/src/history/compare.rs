@@ -12,8 +12,8 @@ use crate::run::json;
 /// `iosonde history compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// What is compared against: an id or its unique beginning, `latest`, or `@TAG` for every result with that tag.
-    /// With --baseline: what is judged
+    /// What is compared against: an id or its unique beginning, `latest`, or `@TAG` for every
+    /// result with that tag. With --baseline: what is judged
     #[arg(value_name = "A")]
     pub a: String,
 

@@ -113,7 +113,8 @@ fn model(storage: &Storage) -> Option<String> {
     Some(device.model.clone().unwrap_or_else(|| device.name.clone()))
 }
 
-/// The best loads of the target on this host; where it has none, those of a device of the same model, which is said.
+/// The best loads of the target on this host; where it has none, those of a device of the same
+/// model, which is said.
 fn best(
     history: &History,
     host: &str,
@@ -135,7 +136,8 @@ fn best(
     );
     let Some(first) = loads.first() else { return Ok((loads, None)) };
     let said = format!(
-        "This target was never measured; the figures are those of the same device ({model}) under `{}`",
+        "This target was never measured; the figures are those of the same device ({model}) under \
+         `{}`",
         first.target
     );
     Ok((loads, Some(said)))

@@ -26,8 +26,8 @@ const NOTES_SHOWN: usize = 20;
 /// `iosonde history import`
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Exports of `iosonde history export`, results as `--json` prints them, or results of SQLIO (text), DiskSpd (text, XML), fio
-    /// (JSON) and IOMeter (CSV); `-` is stdin
+    /// Exports of `iosonde history export`, results as `--json` prints them, or results of SQLIO
+    /// (text), DiskSpd (text, XML), fio (JSON) and IOMeter (CSV); `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }

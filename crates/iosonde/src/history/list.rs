@@ -19,10 +19,12 @@ use crate::run;
 
 /// The widest that a list is.
 const WIDTH: usize = 100;
-/// What is cut where a list would be wider is cut no further than this; the words for how a result ended stay whole.
+/// What is cut where a list would be wider is cut no further than this; the words for how a result
+/// ended stay whole.
 const NARROW: usize = 8;
 const NARROW_STATE: usize = 11;
-/// An id begins with its time: so many digits tell results apart that are a quarter of a second from each other.
+/// An id begins with its time: so many digits tell results apart that are a quarter of a second
+/// from each other.
 const SHORT_ID: usize = 10;
 
 /// `iosonde history list`
@@ -44,7 +46,8 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Only of this command
-    #[arg(long, value_name = "COMMAND", value_parser = PossibleValuesParser::new(results::kind_words()))]
+    #[arg(long, value_name = "COMMAND", value_parser =
+        PossibleValuesParser::new(results::kind_words()))]
     pub kind: Option<String>,
 
     /// Only of this host
@@ -59,7 +62,8 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME")]
     pub tag: Option<String>,
 
-    /// Only from this moment on: 2026-11-21, 2026-11-21T15:04 (local time) or with a zone, 2026-11-21T15:04Z
+    /// Only from this moment on: 2026-11-21, 2026-11-21T15:04 (local time) or with a zone,
+    /// 2026-11-21T15:04Z
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     pub since: Option<Timestamp>,
 
@@ -270,7 +274,8 @@ fn local(started: &str) -> String {
     zoned.map_or_else(|_| clean(started), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// How wide each of these columns may be, so that the table is no wider than a hundred columns as far as that is possible.
+/// How wide each of these columns may be, so that the table is no wider than a hundred columns as
+/// far as that is possible.
 fn widths(heads: &[&str], rows: &[Vec<String>], columns: &[usize]) -> Vec<usize> {
     let count = |text: &str| text.chars().count();
     let widest = |column: &usize| {

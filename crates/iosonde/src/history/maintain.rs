@@ -1,4 +1,5 @@
-//! `iosonde history check` and `iosonde history backup`: is everything there, and is there a second copy?
+//! `iosonde history check` and `iosonde history backup`: is everything there, and is there a second
+//! copy?
 
 use std::path::PathBuf;
 
@@ -27,9 +28,9 @@ pub(crate) fn check(history: &History) -> Result<Outcome, Failure> {
     }
     print(&format!("{}\n", wrong.join("\n")))?;
     Err(Failure::CannotRun(format!(
-        "`{place}` is damaged. Save what can be read with `iosonde history export --output FILE`, import that into a new \
-         history (`iosonde history import FILE --history NEW`), or go back to a backup; leave the damaged one as it is \
-         until then",
+        "`{place}` is damaged. Save what can be read with `iosonde history export --output FILE`, \
+         import that into a new history (`iosonde history import FILE --history NEW`), or go back \
+         to a backup; leave the damaged one as it is until then",
         place = history.place()
     )))
 }

@@ -20,7 +20,8 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Of a recording of `iosonde monitor`: set this result beside the part of it in which it was measured
+    /// Of a recording of `iosonde monitor`: set this result beside the part of it in which it was
+    /// measured
     #[arg(long, value_name = "RESULT")]
     pub during: Option<String>,
 }
@@ -72,8 +73,8 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     }
 }
 
-/// Whether a process works on it. One that was killed is silent for a while before it counts as lost, but nobody holds its
-/// result any more.
+/// Whether a process works on it. One that was killed is silent for a while before it counts as
+/// lost, but nobody holds its result any more.
 fn is_running(history: &History, id: &str) -> Result<bool, Failure> {
     let live = history.live_runs().map_err(failure)?;
     Ok(live.iter().any(|run| run.id == id) && history.hold(id).is_err())

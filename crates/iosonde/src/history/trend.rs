@@ -26,7 +26,8 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// Only this load: words of it in their order such as `8 KiB read depth 8`, or the id of its conditions
+    /// Only this load: words of it in their order such as `8 KiB read depth 8`, or the id of its
+    /// conditions
     #[arg(long, value_name = "WORDS")]
     pub load: Option<String>,
 
@@ -121,7 +122,8 @@ fn drawn(args: &TrendArgs, history: &History) -> Result<Trend, Failure> {
     let mut trend = draw(dated, figure, env!("CARGO_PKG_VERSION"));
     if cut {
         trend.warnings.push(format!(
-            "Only the newest {MOST} measurements were looked at; name a target, a host or the id of conditions"
+            "Only the newest {MOST} measurements were looked at; name a target, a host or the id \
+             of conditions"
         ));
     }
     Ok(trend)

@@ -11,7 +11,8 @@ use crate::run::json;
 /// `iosonde inspect`
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// Directories, files or block devices; without any, all mounted file systems on block devices and all other disks
+    /// Directories, files or block devices; without any, all mounted file systems on block devices
+    /// and all other disks
     #[arg(value_name = "TARGET")]
     targets: Vec<PathBuf>,
 
@@ -23,7 +24,8 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     json: bool,
 
-    /// Leave out host names, serial numbers, ports, addresses and paths, for a copy that goes to others
+    /// Leave out host names, serial numbers, ports, addresses and paths, for a copy that goes to
+    /// others
     #[arg(long)]
     redact: bool,
 

@@ -59,7 +59,8 @@ pub(crate) struct IometerArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Show every run in its order, how long all of them take, and what is not done as IOMeter; touch nothing
+    /// Show every run in its order, how long all of them take, and what is not done as IOMeter;
+    /// touch nothing
     #[arg(long)]
     pub dry_run: bool,
 

@@ -67,7 +67,8 @@ fn csv(args: &IometerArgs, planned: &mut Planned) -> Result<Option<Results>, Fai
     }
     if results::wants_instantaneous(&planned.config) {
         planned.notes.push(format!(
-            "the results of each moment, which the file asks for in `inst{}`, are not written; they are in the series of each measurement",
+            "the results of each moment, which the file asks for in `inst{}`, are not written; \
+             they are in the series of each measurement",
             plan::name_of(&path)
         ));
     }

@@ -55,7 +55,8 @@ pub(super) fn plan(path: &Path, args: &IometerArgs) -> Result<Planned, Failure> 
     if runs.steps.is_empty() {
         notes.extend(about_runs);
         notes.push(format!(
-            "`{shown}`: there is nothing to run: no worker has both an access specification and a target"
+            "`{shown}`: there is nothing to run: no worker has both an access specification and a \
+             target"
         ));
         return Err(Failure::WrongUsage(notes.join("\n")));
     }
@@ -129,7 +130,8 @@ fn sizes(cycle: &CycleWorkload, args: &IometerArgs, notes: &mut Vec<String>) -> 
     let sizes = first.run.workload.targets.iter().zip(&cycle.uses).map(&mut size).collect();
     if !filled.is_empty() {
         notes.push(format!(
-            "the file says to use all of each disk, which IOMeter fills with its test file; here it is one of {} ({}); `--size` gives another size",
+            "the file says to use all of each disk, which IOMeter fills with its test file; here \
+             it is one of {} ({}); `--size` gives another size",
             Bytes(DEFAULT_SIZE_BYTES),
             filled.join(", ")
         ));
@@ -146,7 +148,8 @@ fn options(
 ) -> Result<CycleOptions, Failure> {
     let endless = cycle.until_stopped && args.seconds.is_none();
     if endless && args.place.engine() == EngineChoice::Sim {
-        let text = "its runs go on until somebody stops them, and simulated time does not wait for that; give their length with `--seconds`";
+        let text = "its runs go on until somebody stops them, and simulated time does not wait \
+                    for that; give their length with `--seconds`";
         return Err(Failure::WrongUsage(text.to_owned()));
     }
     let fixed = config.managers.iter().flat_map(|m| &m.workers).any(|w| w.use_seed);
@@ -207,13 +210,18 @@ fn method(workload: &Workload, cycle: &Cycle, endless: bool) -> Vec<String> {
         if endless { "until it was stopped".to_owned() } else { show_duration(workload.seconds) };
     vec![
         format!(
-            "The runs of the IOMeter configuration `{}` were made in the order of its test type {}, each of {window} after {} of I/O that is not counted.",
+            "The runs of the IOMeter configuration `{}` were made in the order of its test type \
+             {}, each of {window} after {} of I/O that is not counted.",
             cycle.file,
             cycle.test_type,
             show_duration(workload.warmup_seconds)
         ),
-        "Each worker was one thread with its outstanding I/Os on each of its targets: what is in flight is that times the targets, of all workers.".to_owned(),
-        "Each burst drew its row of the access specification by its percent; a mix is the shape of a load, not the load itself.".to_owned(),
+        "Each worker was one thread with its outstanding I/Os on each of its targets: what is in \
+         flight is that times the targets, of all workers."
+            .to_owned(),
+        "Each burst drew its row of the access specification by its percent; a mix is the shape \
+         of a load, not the load itself."
+            .to_owned(),
     ]
 }
 

@@ -30,7 +30,8 @@ pub(super) fn stamp() -> String {
 }
 
 impl Results {
-    /// Claims the file, before anything is measured; `touch` tries whether its directory takes files.
+    /// Claims the file, before anything is measured; `touch` tries whether its directory takes
+    /// files.
     pub(super) fn claim(path: &Path, config: &Config, touch: bool) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             Failure::CannotRun(format!(
@@ -117,7 +118,8 @@ impl Results {
         file.sync_data()
     }
 
-    /// Whether nothing stands in the last line: a session that was cut off may have left half of one.
+    /// Whether nothing stands in the last line: a session that was cut off may have left half of
+    /// one.
     fn ends_a_line(&self) -> io::Result<bool> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

@@ -50,8 +50,9 @@ struct ConvertArgs {
     #[arg(long, value_name = "KIND", value_enum)]
     to: Option<KindArg>,
 
-    /// Which of several runs of a file: jobs between stonewalls, time spans, steps of IOMeter's cycle. `all` writes each to a file of its
-    /// own, with its number before the extension [default: 1]
+    /// Which of several runs of a file: jobs between stonewalls, time spans, steps of IOMeter's
+    /// cycle. `all` writes each to a file of its own, with its number before the extension
+    /// [default: 1]
     #[arg(long, value_name = "N|all")]
     step: Option<String>,
 
@@ -152,8 +153,8 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
     // What is wrong in a file that calls itself TOML is to be said with its line.
     let toml = named.filter(|kind| *kind == Kind::Toml);
     let kind = from.or(toml).or_else(|| Kind::of_text(&decode(&bytes))).or(named);
-    let unknown = "it is none of a workload of iosonde (TOML), an .icf file, a profile of DiskSpd and a job file of fio; say which it \
-                   should be: `--from`";
+    let unknown = "it is none of a workload of iosonde (TOML), an .icf file, a profile of DiskSpd \
+                   and a job file of fio; say which it should be: `--from`";
     let kind = kind.ok_or_else(|| wrong(path, unknown))?;
     let said = |e: String| match kind {
         Kind::Toml => Failure::WrongUsage(format!("`{}`: {e}", path.display())),
@@ -165,7 +166,8 @@ fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, 
     Ok((kind, parts))
 }
 
-/// The bytes of a file, unless it is larger than any that holds a workload: a device by mistake, for one.
+/// The bytes of a file, unless it is larger than any that holds a workload: a device by mistake,
+/// for one.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |e: std::io::Error| wrong(path, &e.to_string());
     let mut bytes = Vec::new();
@@ -183,11 +185,13 @@ fn kind_of(path: Option<&Path>) -> Option<Kind> {
     Kind::of_extension(path?.extension()?.to_str()?)
 }
 
-/// The workload of a file of any kind, the first of several, and what of the file is lost; for commands that run it.
+/// The workload of a file of any kind, the first of several, and what of the file is lost; for
+/// commands that run it.
 pub(crate) fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), Failure> {
     let drives = |failure| match failure {
         Failure::WrongUsage(text) if text.contains("--drive") => Failure::WrongUsage(format!(
-            "{text}; `iosonde workload convert --drive … -o FILE.toml` makes a file that can be run"
+            "{text}; `iosonde workload convert --drive … -o FILE.toml` makes a file that can be \
+             run"
         )),
         other => other,
     };
@@ -195,7 +199,8 @@ pub(crate) fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), Fai
     let count = parts.len();
     if count > 1 {
         let text = format!(
-            "it has {count} runs, and one is run at a time; choose one: `iosonde workload convert --step N -o FILE.toml`"
+            "it has {count} runs, and one is run at a time; choose one: `iosonde workload convert \
+             --step N -o FILE.toml`"
         );
         return Err(wrong(path, &text));
     }
@@ -203,7 +208,8 @@ pub(crate) fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), Fai
     Ok((part.workload, parts.lost.into_iter().chain(part.lost).collect()))
 }
 
-/// The numbers of the parts that are asked for. The others are lost, unless they were left out by name.
+/// The numbers of the parts that are asked for. The others are lost, unless they were left out by
+/// name.
 fn chosen(
     parts: &Parts,
     args: &ConvertArgs,
@@ -218,7 +224,8 @@ fn chosen(
         }
         Some("all") if parts.len() > FILES_MAX => {
             let text = format!(
-                "`--step all`: there are {} steps, and {FILES_MAX} files are the most that are written; choose one by its number",
+                "`--step all`: there are {} steps, and {FILES_MAX} files are the most that are \
+                 written; choose one by its number",
                 parts.len()
             );
             Err(Failure::WrongUsage(text))

@@ -13,13 +13,12 @@ use crate::recording::RecordingArgs;
 /// `iosonde monitor`
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
-#[command(
-    after_help = "Exit codes: 0 done; 1 could not watch; 2 wrong usage; 4 a condition of --alert came true; 130 \
-                        interrupted before the end that --seconds or --count asked for; with a COMMAND, its own exit code \
-                        where that is not 0."
-)]
+#[command(after_help = "Exit codes: 0 done; 1 could not watch; 2 wrong usage; 4 a condition of \
+                        --alert came true; 130 interrupted before the end that --seconds or \
+                        --count asked for; with a COMMAND, its own exit code where that is not 0.")]
 pub(crate) struct MonitorArgs {
-    /// What is watched, with every layer under it: a file, a directory, a device or its name (vda) [default: all real devices]
+    /// What is watched, with every layer under it: a file, a directory, a device or its name (vda)
+    /// [default: all real devices]
     #[arg(value_name = "TARGET", conflicts_with = "all")]
     pub targets: Vec<PathBuf>,
 
@@ -27,7 +26,8 @@ pub(crate) struct MonitorArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Distance of two samples, 100ms to 60s [default: 1s; with a COMMAND 100ms, so that the edges of its run are found]
+    /// Distance of two samples, 100ms to 60s [default: 1s; with a COMMAND 100ms, so that the edges
+    /// of its run are found]
     #[arg(long, value_name = "TIME")]
     pub interval: Option<Nanoseconds>,
 
@@ -39,23 +39,26 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "N", conflicts_with = "command")]
     pub count: Option<u64>,
 
-    /// Lay a CSV on the same time axis: a column of times (RFC 3339, or seconds or milliseconds since 1970), any others with numbers,
-    /// such as figures of an array. It is read when the recording ends. May be given several times
+    /// Lay a CSV on the same time axis: a column of times (RFC 3339, or seconds or milliseconds
+    /// since 1970), any others with numbers, such as figures of an array. It is read when the
+    /// recording ends. May be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
 
-    /// Answer http://ADDRESS:PORT/metrics in the format of OpenMetrics, as Prometheus asks for it; what other computers can reach needs a
-    /// token, which is made and printed
+    /// Answer http://ADDRESS:PORT/metrics in the format of OpenMetrics, as Prometheus asks for it;
+    /// what other computers can reach needs a token, which is made and printed
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<std::net::SocketAddr>,
 
-    /// Say when FIGURE > LIMIT holds for a TIME, such as 'write_latency > 20ms for 60s' or 'vda.average_queue > 2', and exit with 4
-    /// then; ready: log, oltp-data, dss-data, queue, io-pressure. May be given several times
+    /// Say when FIGURE > LIMIT holds for a TIME, such as 'write_latency > 20ms for 60s' or
+    /// 'vda.average_queue > 2', and exit with 4 then; ready: log, oltp-data, dss-data, queue,
+    /// io-pressure. May be given several times
     #[arg(long, value_name = "CONDITION")]
     pub alert: Vec<Alert>,
 
-    /// Watch what this database counts about its I/O, too: postgres://user@host/database, mysql://user@host, sqlserver://user@host. May be
-    /// given several times. Without a TARGET, the devices are those of its data where that is on this host. Passwords are better in
+    /// Watch what this database counts about its I/O, too: postgres://user@host/database,
+    /// mysql://user@host, sqlserver://user@host. May be given several times. Without a TARGET, the
+    /// devices are those of its data where that is on this host. Passwords are better in
     /// PGPASSWORD, ~/.pgpass, MYSQL_PWD or SQLCMDPASSWORD than here
     #[arg(long, value_name = "URL")]
     pub database: Vec<String>,
@@ -72,7 +75,8 @@ pub(crate) struct MonitorArgs {
     #[arg(long)]
     pub json_lines: bool,
 
-    /// Show the figures on a screen of their own, with sparklines, which `q` leaves; tables where the terminal cannot
+    /// Show the figures on a screen of their own, with sparklines, which `q` leaves; tables where
+    /// the terminal cannot
     #[arg(long, conflicts_with_all = ["quiet", "command"])]
     pub live: bool,
 
@@ -81,14 +85,16 @@ pub(crate) struct MonitorArgs {
     pub quiet: bool,
 
     /// The name of the recording, by which it is also found as @NAME
-    #[arg(long, value_name = "NAME", value_parser = crate::recording::tag, conflicts_with = "no_history")]
+    #[arg(long, value_name = "NAME", value_parser = crate::recording::tag, conflicts_with =
+        "no_history")]
     pub name: Option<String>,
 
     #[command(flatten)]
     pub recording: RecordingArgs,
 
-    /// Watch exactly while this runs: another benchmark, or a real job. What it prints passes through, and goes to stderr where
-    /// stdout is for --csv, --json or --json-lines. Results of SQLIO, DiskSpd, fio and iosonde in it are set beside the counters
+    /// Watch exactly while this runs: another benchmark, or a real job. What it prints passes
+    /// through, and goes to stderr where stdout is for --csv, --json or --json-lines. Results of
+    /// SQLIO, DiskSpd, fio and iosonde in it are set beside the counters
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

@@ -7,9 +7,11 @@ use jiff::Timestamp;
 use monitor::crop::{self, Run};
 use results::{Document, Experiment, FoundBy, Measurement, RecordedRun, Recording};
 
-/// Sets each measurement beside the part of the recording in which it was made. What cannot be set beside it is told.
+/// Sets each measurement beside the part of the recording in which it was made. What cannot be set
+/// beside it is told.
 ///
-/// The beginning is known of a measurement that says when it ran; those of other tools are told apart by `has_time`.
+/// The beginning is known of a measurement that says when it ran; those of other tools are told
+/// apart by `has_time`.
 pub(super) fn set_beside(
     document: &mut Experiment<Recording>,
     measurements: Vec<Measurement>,
@@ -86,7 +88,8 @@ fn began_s(document: &Experiment<Recording>, m: &Measurement) -> Option<f64> {
     Some((began - recorded).total(jiff::Unit::Second).ok()? + m.workload.warmup_seconds + cut_s)
 }
 
-/// The recorded devices that hold its targets; where none does, the one that did the most of its kind.
+/// The recorded devices that hold its targets; where none does, the one that did the most of its
+/// kind.
 fn devices(document: &Experiment<Recording>, m: &Measurement) -> Vec<String> {
     let recording = &document.conclusion;
     let recorded = |name: &String| recording.totals.disks.contains_key(name);

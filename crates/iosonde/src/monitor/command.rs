@@ -116,7 +116,8 @@ impl Running {
     }
 }
 
-/// Whether a signal from the keyboard reaches the command without us: it is in our process group, and that has the terminal.
+/// Whether a signal from the keyboard reaches the command without us: it is in our process group,
+/// and that has the terminal.
 #[cfg(unix)]
 fn is_of_terminal() -> bool {
     let terminals = [rustix::stdio::stdin(), rustix::stdio::stderr()];

@@ -1,5 +1,5 @@
-//! Databases that are watched beside the devices: each is asked by a thread of its own, so that one that does not answer delays
-//! nothing.
+//! Databases that are watched beside the devices: each is asked by a thread of its own, so that one
+//! that does not answer delays nothing.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -78,8 +78,8 @@ impl Databases {
     pub(super) fn methods(&self) -> Vec<String> {
         let method = |database: &Watching| {
             format!(
-                "{} ({}) was asked for its own counters at the same time; its reads and writes are requests to the operating \
-                 system, of which the page cache may answer some.",
+                "{} ({}) was asked for its own counters at the same time; its reads and writes \
+                 are requests to the operating system, of which the page cache may answer some.",
                 database.source, database.title
             )
         };
@@ -219,7 +219,8 @@ fn turns(source: &str, window: &DatabaseWindow) -> Vec<String> {
     turns
 }
 
-/// The sum of all rows with what is counted for the whole database, and each object that did something.
+/// The sum of all rows with what is counted for the whole database, and each object that did
+/// something.
 fn rows_of(source: &str, window: &DatabaseWindow) -> Vec<RecordedRow> {
     let Some(total) = DatabaseRow::total(&window.rows) else { return Vec::new() };
     let mut total = recorded(source, &total);

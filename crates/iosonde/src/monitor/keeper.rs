@@ -1,5 +1,5 @@
-//! The recording goes into the history while it is recorded, by a thread of its own: a history that is slow or held by others delays no
-//! sample.
+//! The recording goes into the history while it is recorded, by a thread of its own: a history that
+//! is slow or held by others delays no sample.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread::JoinHandle;
@@ -89,7 +89,8 @@ impl Keeper {
     }
 }
 
-/// Writes until nothing more comes. A history that is held by others is tried again with what comes next.
+/// Writes until nothing more comes. A history that is held by others is tried again with what comes
+/// next.
 fn keep(place: &Place, id: &str, work: &Receiver<Work>) -> Result<(), HistoryError> {
     let history = History::open_existing(place)?;
     let mut held: Vec<Work> = Vec::new();

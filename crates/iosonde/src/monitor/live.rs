@@ -1,7 +1,8 @@
-//! `--live`: the figures of the last window as a table, and the minutes before it as sparklines, on a screen of their own.
+//! `--live`: the figures of the last window as a table, and the minutes before it as sparklines, on
+//! a screen of their own.
 //!
-//! What it shows is a list of lines made of the model alone, so it is tested without a terminal. The terminal is that of the other
-//! screens, with the same ways out.
+//! What it shows is a list of lines made of the model alone, so it is tested without a terminal.
+//! The terminal is that of the other screens, with the same ways out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -35,7 +35,8 @@ pub(super) fn plan(args: &MonitorArgs, databases: &Databases) -> Result<Plan, Fa
     }
     if args.targets.is_empty() && !args.all {
         for directory in databases.data_directories() {
-            // One that this user may not look into is no reason to end: then all devices are watched.
+            // One that this user may not look into is no reason to end: then all devices are
+            // watched.
             if let Ok((found, chain)) = look(Path::new(directory), &inspector, &known) {
                 storage.extend(found);
                 chains.push(chain);
@@ -99,7 +100,8 @@ fn look(
             let chain = Chain::of(&storage, known);
             if chain.devices.is_empty() {
                 let text = format!(
-                    "`{}` lies on no block device whose counters could be watched{}; name a device, or nothing for all of them",
+                    "`{}` lies on no block device whose counters could be watched{}; name a \
+                     device, or nothing for all of them",
                     target.display(),
                     chain.file_system.map(|f| format!(" ({f})")).unwrap_or_default()
                 );

@@ -243,7 +243,8 @@ impl Session {
                         continue;
                     }
                     format!(
-                        "`{shown}`: {outside} figures lie outside of the recording and are left out"
+                        "`{shown}`: {outside} figures lie outside of the recording and are left \
+                         out"
                     )
                 }
             };
@@ -259,7 +260,11 @@ impl Session {
         let mut notes = ended.notes;
         notes.extend(set_beside(&mut self.document, ended.measurements, ended.has_time));
         if found == 0 {
-            notes.push("what the command printed is no result of SQLIO, DiskSpd, fio or iosonde: nothing is compared".to_owned());
+            notes.push(
+                "what the command printed is no result of SQLIO, DiskSpd, fio or iosonde: nothing \
+                 is compared"
+                    .to_owned(),
+            );
         }
         for note in notes {
             self.display.message(&format!("note: {}", clean(&note)));
@@ -314,7 +319,8 @@ impl Session {
         let noted = self.recorder.finish(&Document::Recording(Box::new(self.document.clone())));
         if let (Err(error), true) = (&kept, noted.is_ok()) {
             self.display.message(&format!(
-                "note: the history could not be written while it was recorded ({error}); it is whole now"
+                "note: the history could not be written while it was recorded ({error}); it is \
+                 whole now"
             ));
         }
         noted.map_err(Failure::CannotRun)?;
@@ -376,14 +382,16 @@ fn document(args: &MonitorArgs, plan: &Plan, devices: &[BlockDevice]) -> Experim
         measurements: Vec::new(),
         method: vec![
             format!(
-                "The counters of the operating system (/proc/diskstats, /proc/stat, /proc/pressure, /proc/meminfo, /proc/vmstat) \
-                 were read every {}.",
+                "The counters of the operating system (/proc/diskstats, /proc/stat, \
+                 /proc/pressure, /proc/meminfo, /proc/vmstat) were read every {}.",
                 workload::show_ns(interval.as_nanos() as f64)
             ),
-            "Figures are sums over the whole time: latency is the sum of the times of all I/Os divided by their number, so that a \
-             second with many I/Os weighs more than one with few, and an idle second nothing."
+            "Figures are sums over the whole time: latency is the sum of the times of all I/Os \
+             divided by their number, so that a second with many I/Os weighs more than one with \
+             few, and an idle second nothing."
                 .to_owned(),
-            "The counters hold everybody's I/O, after merging and splitting, from the moment at which it is queued in the kernel."
+            "The counters hold everybody's I/O, after merging and splitting, from the moment at \
+             which it is queued in the kernel."
                 .to_owned(),
         ],
         warnings: Vec::new(),

@@ -1,4 +1,5 @@
-//! The charts of a report as files: SVG and PNG, and a list of them that also says which files are ours.
+//! The charts of a report as files: SVG and PNG, and a list of them that also says which files are
+//! ours.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +34,8 @@ pub(super) struct Charts {
     count: usize,
 }
 
-/// Writes each chart of a report. A file that is there and not in the list of an earlier report is left alone.
+/// Writes each chart of a report. A file that is there and not in the list of an earlier report is
+/// left alone.
 pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| {
         let path = path.display();

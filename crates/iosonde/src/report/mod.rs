@@ -17,12 +17,13 @@ use crate::recording::HistoryPlace;
 /// `iosonde report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Files with what `--json` printed (`-` is stdin), or results of the history: an id, the unique beginning of one,
-    /// `latest`, or `@TAG` for every result with a tag
+    /// Files with what `--json` printed (`-` is stdin), or results of the history: an id, the
+    /// unique beginning of one, `latest`, or `@TAG` for every result with a tag
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<PathBuf>,
 
-    /// Where the report goes; the ending names the format, `-` is stdout [default: iosonde-report-DATE.html]
+    /// Where the report goes; the ending names the format, `-` is stdout [default:
+    /// iosonde-report-DATE.html]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -30,7 +31,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 
-    /// The vendor's copy: host names, serial numbers, paths and what is mounted are replaced by words that say nothing
+    /// The vendor's copy: host names, serial numbers, paths and what is mounted are replaced by
+    /// words that say nothing
     #[arg(long)]
     pub redact: bool,
 
@@ -38,7 +40,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
 
-    /// Set these results, measured while a recording of `iosonde monitor` went on, beside the part of it in which they were made
+    /// Set these results, measured while a recording of `iosonde monitor` went on, beside the part
+    /// of it in which they were made
     #[arg(long, value_name = "RESULT")]
     pub during: Vec<PathBuf>,
 
@@ -64,7 +67,8 @@ pub(crate) enum Format {
     Markdown,
     /// The documents themselves, a line for each
     Json,
-    /// In the shape of fio's JSON, for programs that draw it: one file, or one for each load where the output is a directory
+    /// In the shape of fio's JSON, for programs that draw it: one file, or one for each load where
+    /// the output is a directory
     FioJson,
 }
 
@@ -151,8 +155,8 @@ fn destination(args: &ReportArgs) -> Result<(Format, Option<PathBuf>), Failure> 
     match args.format.or_else(|| Format::by_ending(path)) {
         Some(format) => Ok((format, Some(path.clone()))),
         None => Err(Failure::WrongUsage(format!(
-            "the name `{}` does not say in which format the report is to be: end it in .html, .xlsx, .csv, .md or .json, \
-             or add `--format`",
+            "the name `{}` does not say in which format the report is to be: end it in .html, \
+             .xlsx, .csv, .md or .json, or add `--format`",
             path.display()
         ))),
     }
@@ -245,8 +249,8 @@ fn content(
         Format::FioJson => {
             if documents.iter().map(|d| d.measurements().len()).sum::<usize>() > 1 {
                 eprint(
-                    "note: programs that draw fio's results add up the loads of one file; name a directory with `--output` for a \
-                     file of each",
+                    "note: programs that draw fio's results add up the loads of one file; name a \
+                     directory with `--output` for a file of each",
                 );
             }
             report::fio::text(documents).into_bytes()

@@ -1,4 +1,5 @@
-//! The file that a report goes to: new, or an earlier report of the same kind; never somebody else's.
+//! The file that a report goes to: new, or an earlier report of the same kind; never somebody
+//! else's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Big figures: digits of three by five points, drawn with half blocks so that points are nearly square.
+//! Big figures: digits of three by five points, drawn with half blocks so that points are nearly
+//! square.
 
 /// Points of a glyph, from the top; the leftmost point is the highest of its `width` bits.
 struct Glyph {

@@ -79,7 +79,8 @@ impl Rows {
         let mut top = (1, take(2));
         let mut low = (1, take(1));
         log += take(1);
-        // A large screen shows the workers beside everything else, a small one instead of the lower figures.
+        // A large screen shows the workers beside everything else, a small one instead of the lower
+        // figures.
         let wanted = workers.map_or(0, |count| count.saturating_add(2));
         let beside = if left >= 12 { wanted.min(left - left / 3) } else { 0 };
         left -= beside;

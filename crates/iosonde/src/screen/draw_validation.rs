@@ -161,7 +161,8 @@ fn paint_work(area: Rect, buffer: &mut Buffer, validated: &Validated) {
         format!("{checked} pages checked")
     } else {
         format!(
-            "{checked} pages checked · {changes} changed · {commits} commits · {checkpoints} checkpoints"
+            "{checked} pages checked · {changes} changed · {commits} commits · {checkpoints} \
+             checkpoints"
         )
     };
     line(row(area, 1), buffer, &done, style);

@@ -1,7 +1,9 @@
-//! The live screen: what happens now as big figures, on demand for each worker. docs/live.md describes it.
+//! The live screen: what happens now as big figures, on demand for each worker. docs/live.md
+//! describes it.
 //!
-//! It is drawn by a thread of its own from what the display hears anyway. The thread that measures only puts it into a
-//! channel, which drops it when it is full: a terminal that hangs costs a measurement nothing.
+//! It is drawn by a thread of its own from what the display hears anyway. The thread that measures
+//! only puts it into a channel, which drops it when it is full: a terminal that hangs costs a
+//! measurement nothing.
 
 mod digits;
 mod draw;
@@ -49,7 +51,8 @@ fn hung() -> MutexGuard<'static, Vec<Receiver<()>>> {
     HUNG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the terminal back at the end of the program, where a terminal that hung has prevented it before.
+/// Gives the terminal back at the end of the program, where a terminal that hung has prevented it
+/// before.
 pub(crate) fn leave() {
     for done in hung().drain(..) {
         let _ = done.recv_timeout(LAST);
@@ -96,7 +99,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Opens the screen; none where the user has left it before. The error says why this terminal cannot show it, once.
+    /// Opens the screen; none where the user has left it before. The error says why this terminal
+    /// cannot show it, once.
     pub(crate) fn open(about: About) -> Result<Option<Self>, String> {
         if LEFT.load(Ordering::Relaxed) {
             return Ok(None);
@@ -132,7 +136,8 @@ impl Screen {
         }
     }
 
-    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds; whoever draws hangs then.
+    /// Ends it. Waits until the terminal is clean, and for no longer than two seconds; whoever
+    /// draws hangs then.
     pub(crate) fn close(&mut self) {
         if self.sender.take().is_some()
             && self.done.recv_timeout(END) == Err(RecvTimeoutError::Timeout)

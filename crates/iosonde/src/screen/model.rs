@@ -1,4 +1,5 @@
-//! What the screen shows, as data: what is heard goes in, nothing is drawn here and no clock is read.
+//! What the screen shows, as data: what is heard goes in, nothing is drawn here and no clock is
+//! read.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -181,7 +182,8 @@ impl Model {
                 self.workers = Some((Arc::clone(names), Arc::clone(points)));
             }
             Event::WindowEnded => {
-                // What is left of a window that is no whole number of seconds, where there is nothing else.
+                // What is left of a window that is no whole number of seconds, where there is
+                // nothing else.
                 if self.now.is_none() && self.gathered.seconds > 0.0 {
                     self.show_gathered();
                 }
@@ -234,7 +236,8 @@ impl Model {
         self.messages.push_back((weight, clean(text)));
     }
 
-    /// How far the phase is, from 0 to 1, where that is known, and the same in seconds: done and left.
+    /// How far the phase is, from 0 to 1, where that is known, and the same in seconds: done and
+    /// left.
     pub(super) fn progress(&self, now: Duration) -> Option<(f64, f64, f64)> {
         let since_s = now.saturating_sub(self.phase_at).as_secs_f64();
         let (done_s, left_s) = match &self.phase {

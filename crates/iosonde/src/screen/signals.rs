@@ -1,6 +1,8 @@
-//! Signals that the screen has to know of: what ends the run, and what stops and continues the program.
+//! Signals that the screen has to know of: what ends the run, and what stops and continues the
+//! program.
 //!
-//! They are registered once and stay: a handler that was taken back would leave the signal without effect.
+//! They are registered once and stay: a handler that was taken back would leave the signal without
+//! effect.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -118,7 +120,8 @@ impl Signals {
 mod tests {
     use super::*;
 
-    /// Ctrl-Z between two screens of an experiment stopped the program a second time, in the middle of the next measurement.
+    /// Ctrl-Z between two screens of an experiment stopped the program a second time, in the middle
+    /// of the next measurement.
     #[test]
     fn what_came_without_a_screen_stops_no_later_one() {
         let signals = Signals::default();

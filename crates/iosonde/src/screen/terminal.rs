@@ -54,7 +54,8 @@ pub(crate) fn fits() -> Result<(), String> {
     }
     match terminal_size::terminal_size_of(io::stderr()) {
         Some((width, height)) if width.0 < COLUMNS_MIN || height.0 < ROWS_MIN => Err(format!(
-            "`--live` needs a terminal of at least {COLUMNS_MIN} x {ROWS_MIN}; this one has {} x {}",
+            "`--live` needs a terminal of at least {COLUMNS_MIN} x {ROWS_MIN}; this one has {} x \
+             {}",
             width.0, height.0
         )),
         None => Err("`--live` needs a terminal that says how large it is".to_owned()),
@@ -100,7 +101,8 @@ impl Drop for Taken {
 
 /// The terminal is as it was, whoever says so first.
 fn give_back() {
-    // First what never waits. Also where the terminal was given back without the library, which remembers it as raw.
+    // First what never waits. Also where the terminal was given back without the library, which
+    // remembers it as raw.
     let _ = disable_raw_mode();
     // Taken until the screen is left: who is ended meanwhile leaves it.
     if TAKEN.load(Ordering::SeqCst) {
@@ -236,7 +238,8 @@ impl Shown {
                     return Ok(Ended::Left);
                 }
                 Wish::End => {
-                    // First, so that a second one that ends the program at once finds the terminal clean.
+                    // First, so that a second one that ends the program at once finds the terminal
+                    // clean.
                     drop(taken);
                     Signals::end();
                     while event::poll(Duration::ZERO)? {

@@ -1,6 +1,8 @@
-//! `iosonde sqlio batch`: every combination of lists, as the SQLIO_Batch script measured them, with SQLIO's text in a dated file.
+//! `iosonde sqlio batch`: every combination of lists, as the SQLIO_Batch script measured them, with
+//! SQLIO's text in a dated file.
 //!
-//! It is a sweep: its cells are kept one by one, it goes on after an interruption, and it may leave out what can be inferred.
+//! It is a sweep: its cells are kept one by one, it goes on after an interruption, and it may leave
+//! out what can be inferred.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -27,8 +29,9 @@ use crate::sweep::{How, run_plan};
 /// Of many cells, each need not be known as well as a single one.
 const ADAPTIVE_PERCENT: f64 = 5.0;
 
-/// Measures every combination of kinds, threads, orders, outstanding I/Os and sizes on each drive, and writes SQLIO's text of each
-/// into a dated file. Without lists, those of the script SQLIO_Batch
+/// Measures every combination of kinds, threads, orders, outstanding I/Os and sizes on each drive,
+/// and writes SQLIO's text of each into a dated file. Without lists, those of the script
+/// SQLIO_Batch
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(super) struct BatchArgs {
@@ -37,7 +40,8 @@ pub(super) struct BatchArgs {
     drives: Vec<String>,
 
     /// Kinds of I/O: W, R; writes first, so that there is something to read
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, ignore_case = true, default_values = ["w", "r"])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, ignore_case = true,
+        default_values = ["w", "r"])]
     kinds: Vec<KindArg>,
 
     /// Threads for each drive
@@ -49,15 +53,18 @@ pub(super) struct BatchArgs {
     seconds: f64,
 
     /// Orders: random, sequential
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_values = ["random", "sequential"])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_values =
+        ["random", "sequential"])]
     factors: Vec<FactorArg>,
 
     /// I/Os that each thread keeps under way
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t =
+        [1, 2, 4, 8, 16, 32, 64, 128])]
     outstanding: Vec<u32>,
 
     /// Sizes of one I/O in KiB
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [1, 8, 64, 128, 256, 1024])]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t =
+        [1, 8, 64, 128, 256, 1024])]
     block_sizes: Vec<u32>,
 
     /// Longest pause between tests; it ends when the storage is at rest
@@ -84,7 +91,8 @@ pub(super) struct BatchArgs {
     #[arg(long)]
     adaptive: bool,
 
-    /// A test ends when the 95 % interval of its mean is within this many percent [default: 5 with `--adaptive`]
+    /// A test ends when the 95 % interval of its mean is within this many percent [default: 5 with
+    /// `--adaptive`]
     #[arg(long, value_name = "PERCENT")]
     precision: Option<f64>,
 

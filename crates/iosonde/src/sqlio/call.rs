@@ -91,7 +91,8 @@ impl Call {
     }
 }
 
-/// Usable bytes of what is there; none where nothing is. A file that iosonde began is there without any.
+/// Usable bytes of what is there; none where nothing is. A file that iosonde began is there without
+/// any.
 fn current(path: &Path) -> Option<u64> {
     fs::metadata(path).ok()?;
     let target = Target { path: path.to_owned(), size_bytes: None };

@@ -6,8 +6,9 @@ use workload::Bytes;
 use crate::dialect::PlaceFlags;
 use crate::recording::RecordingArgs;
 
-/// SQLIO's command line as it is; `-?` shows its options. Further commands: `parse FILE…` shows results as a table, `batch` measures
-/// a matrix of calls, `script FILE` runs a batch file of calls.
+/// SQLIO's command line as it is; `-?` shows its options. Further commands: `parse FILE…` shows
+/// results as a table, `batch` measures a matrix of calls, `script FILE` runs a batch file of
+/// calls.
 #[derive(Debug, Parser)]
 pub(super) struct SqlioFlags {
     #[command(flatten)]

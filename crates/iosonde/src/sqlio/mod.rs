@@ -18,8 +18,8 @@ use crate::exit::{Failure, Outcome, print};
 use flags::SqlioFlags;
 
 /// What is said to who says nothing.
-const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` those of iosonde; what SQLIO did \
-                       without any is `iosonde sqlio -kR`";
+const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` \
+                       those of iosonde; what SQLIO did without any is `iosonde sqlio -kR`";
 
 /// Runs the command.
 pub(crate) fn sqlio(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {

@@ -41,7 +41,8 @@ impl Outputs {
         Self { destroy, known: HashMap::new() }
     }
 
-    /// Whether a step may write there, as far as is known before the script begins. Touches nothing.
+    /// Whether a step may write there, as far as is known before the script begins. Touches
+    /// nothing.
     pub(super) fn check(&mut self, path: &Path, append: bool) -> io::Result<()> {
         let key = same(path);
         let known = self.known.get(&key).map(|out| out.replaceable);
@@ -58,7 +59,8 @@ impl Outputs {
 
     /// Makes the file ready for what a step prints: empty, or with what is in it.
     ///
-    /// It stays open until [`Self::close`], so that what this script wrote is told from what somebody else put there meanwhile.
+    /// It stays open until [`Self::close`], so that what this script wrote is told from what
+    /// somebody else put there meanwhile.
     pub(super) fn begin(&mut self, path: &Path, append: bool) -> io::Result<()> {
         let key = same(path);
         if !self.known.contains_key(&key) {
@@ -93,7 +95,8 @@ impl Outputs {
         self.known.remove(&same(path));
     }
 
-    /// Whether what is in a file may be replaced; an error where not even something may be written behind it.
+    /// Whether what is in a file may be replaced; an error where not even something may be written
+    /// behind it.
     fn judged(&self, key: &PathBuf, file: File) -> io::Result<bool> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {

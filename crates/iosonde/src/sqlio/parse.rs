@@ -14,7 +14,8 @@ use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::files::{claim, write_whole};
 
-/// Shows every run in files of SQLIO's output as a line of a table, with the columns of the SQLIO-Parse scripts
+/// Shows every run in files of SQLIO's output as a line of a table, with the columns of the
+/// SQLIO-Parse scripts
 #[derive(Debug, Parser)]
 #[command(name = "iosonde sqlio parse")]
 struct ParseArgs {

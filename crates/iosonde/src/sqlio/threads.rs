@@ -1,4 +1,5 @@
-//! What SQLIO's hidden levels show of single threads and files; on stderr, so that stdout stays what scripts expect.
+//! What SQLIO's hidden levels show of single threads and files; on stderr, so that stdout stays
+//! what scripts expect.
 
 use std::fmt::Write as _;
 

@@ -140,7 +140,8 @@ fn users_of(config: &Configuration, cpus: u64, seed: u64) -> Plan {
     }
 }
 
-/// As many threads as there are CPUs, logs have room for, and I/Os may be in flight; as deep as memory has room for.
+/// As many threads as there are CPUs, logs have room for, and I/Os may be in flight; as deep as
+/// memory has room for.
 fn with_threads(config: &Configuration, cpus: u64, mut plan: Plan) -> Plan {
     let general = &config.general;
     let logs = config.files.iter().filter(|file| file.log_file);
@@ -193,7 +194,8 @@ fn notes(config: &Configuration) -> Vec<String> {
     );
     add(
         !general.write_through,
-        "`WriteThrough=FALSE`: files are flushed instead, the log before a commit is done and data at the end of a checkpoint",
+        "`WriteThrough=FALSE`: files are flushed instead, the log before a commit is done and \
+         data at the end of a checkpoint",
     );
     add(
         !general.delete_files_at_startup,
@@ -221,7 +223,8 @@ fn notes(config: &Configuration) -> Vec<String> {
             || random.cpu_simulation
             || random.cpu_cycles_min != 0
             || random.cpu_cycles_max != 0,
-        "`YieldPercentage`, `CPUSimulation`, `CPUCyclesMin`, `CPUCyclesMax`: no CPU time is spent between I/Os",
+        "`YieldPercentage`, `CPUSimulation`, `CPUCyclesMin`, `CPUCyclesMax`: no CPU time is spent \
+         between I/Os",
     );
     add(
         [audit.delay_after_cycles, read_ahead.delay_after_cycles, bulk.delay_after_cycles]

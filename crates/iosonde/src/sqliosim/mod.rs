@@ -1,4 +1,5 @@
-//! `iosonde sqliosim`: SQLIOSim's command line and configurations, on the simulated database of `validate`.
+//! `iosonde sqliosim`: SQLIOSim's command line and configurations, on the simulated database of
+//! `validate`.
 
 mod effective;
 mod flags;
@@ -49,7 +50,8 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
         if command.save.is_some() {
             return Ok(Outcome::Done);
         }
-        let text = "there are no files to work on: name a directory with `-dir`, or files in the configuration";
+        let text = "there are no files to work on: name a directory with `-dir`, or files in the \
+                    configuration";
         return Err(wrong(text.to_owned()));
     }
     test(&command, &reading.config, &flags, display, stop)
@@ -149,7 +151,8 @@ fn about(config: &Configuration, mapped: &Mapped) -> String {
         n => format!("{n} cycles"),
     };
     format!(
-        "{}, {} with {} I/Os each, {} random, {} audit, {} read-ahead and {} bulk users, {cycles} of {} s",
+        "{}, {} with {} I/Os each, {} random, {} audit, {} read-ahead and {} bulk users, {cycles} \
+         of {} s",
         counted(config.files.len() as u64, "file"),
         counted(plan.threads.into(), "thread"),
         plan.depth,

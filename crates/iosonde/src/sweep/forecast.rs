@@ -89,6 +89,7 @@ pub(super) fn forecast(
     let bytes = Bytes((share * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
     let (iops, mb) = (speed.random_iops, speed.bytes_per_s / 1e6);
     Ok(format!(
-        "{text}written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS and {mb} MB/s\n"
+        "{text}written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS \
+         and {mb} MB/s\n"
     ))
 }

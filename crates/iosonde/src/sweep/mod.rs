@@ -65,11 +65,13 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub shuffle: bool,
 
-    /// Measure only the cells that the others can be inferred from, each as long as its precision needs
+    /// Measure only the cells that the others can be inferred from, each as long as its precision
+    /// needs
     #[arg(long)]
     pub adaptive: bool,
 
-    /// A window ends when the 95 % interval of its mean is within this many percent [default: 5 with `--adaptive`]
+    /// A window ends when the 95 % interval of its mean is within this many percent [default: 5
+    /// with `--adaptive`]
     #[arg(long, value_name = "PERCENT")]
     pub precision: Option<f64>,
 
@@ -77,7 +79,8 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Go on with a sweep that was interrupted: that of the same plan, or without any plan the newest
+    /// Go on with a sweep that was interrupted: that of the same plan, or without any plan the
+    /// newest
     #[arg(long, conflicts_with = "no_history")]
     pub resume: bool,
 
@@ -108,8 +111,8 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub blocks: Option<Vec<Bytes>>,
 
-    /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as "File Server"; `iosonde
-    /// specs` lists them. May be given several times
+    /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as
+    /// "File Server"; `iosonde specs` lists them. May be given several times
     #[arg(long, value_name = "NAME", conflicts_with_all = ["writes", "patterns", "blocks"])]
     pub spec: Vec<String>,
 
@@ -305,7 +308,8 @@ fn resumption(args: &SweepArgs) -> String {
 }
 
 fn nothing_asked() -> Failure {
-    let text = "say what to sweep: `--preset NAME` (see `--list-presets`), `--plan FILE`, or lists such as \
-                `--blocks 8K,64K --depths 1,2,4`; or `--resume` to go on with a sweep";
+    let text = "say what to sweep: `--preset NAME` (see `--list-presets`), `--plan FILE`, or \
+                lists such as `--blocks 8K,64K --depths 1,2,4`; or `--resume` to go on with a \
+                sweep";
     Failure::WrongUsage(text.to_owned())
 }

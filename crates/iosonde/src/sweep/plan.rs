@@ -124,7 +124,8 @@ fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure>
     Ok(())
 }
 
-/// A cell is a workload, and its fields are those of one; whoever typed lists knows them by their flags.
+/// A cell is a workload, and its fields are those of one; whoever typed lists knows them by their
+/// flags.
 fn in_flags(violation: Violation) -> Violation {
     let flag = match violation.field.as_str() {
         "streams[0].blocks" => "--blocks",

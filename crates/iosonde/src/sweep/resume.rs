@@ -47,7 +47,8 @@ pub(super) fn begun(
     Ok(Begun { plan, resumed: Some((experiment, names)) })
 }
 
-/// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left aside is refused.
+/// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left
+/// aside is refused.
 pub(super) fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
     let (target, lists) = (&args.target, &args.lists);
     let given = [
@@ -71,8 +72,8 @@ pub(super) fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::WrongUsage(format!(
-        "`--resume` alone goes on with the newest sweep as it was begun: leave out {}, or repeat the whole command of the \
-         sweep that is meant, with its preset, plan or lists",
+        "`--resume` alone goes on with the newest sweep as it was begun: leave out {}, or repeat \
+         the whole command of the sweep that is meant, with its preset, plan or lists",
         names.join(", ")
     )))
 }

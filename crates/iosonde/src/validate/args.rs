@@ -23,7 +23,8 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub keep: KeepArgs,
 
-    /// Where the log is: a directory, a file or a block device [default: beside the first TARGET that is a directory]
+    /// Where the log is: a directory, a file or a block device [default: beside the first TARGET
+    /// that is a directory]
     #[arg(long, value_name = "TARGET")]
     pub log: Option<PathBuf>,
 
@@ -35,7 +36,8 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// How long the users work, between the first writing of all pages and the last reading of them [default: 300]
+    /// How long the users work, between the first writing of all pages and the last reading of them
+    /// [default: 300]
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
 
@@ -59,12 +61,13 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "PERCENT")]
     pub update: Option<f64>,
 
-    /// How often all changed pages are written, and files flushed where that is wanted [default: 15]
+    /// How often all changed pages are written, and files flushed where that is wanted [default:
+    /// 15]
     #[arg(long, value_name = "SECONDS")]
     pub checkpoint: Option<f64>,
 
-    /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync) before a commit is done and at the end of
-    /// a checkpoint [default: write-through]
+    /// What makes writes last: each is write-through (O_DSYNC), or files are flushed (fdatasync)
+    /// before a commit is done and at the end of a checkpoint [default: write-through]
     #[arg(long, value_enum)]
     pub hardening: Option<HardeningArg>,
 

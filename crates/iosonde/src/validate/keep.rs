@@ -1,4 +1,5 @@
-//! Runs that can be gone on with after they were killed: `--ledger`, `--resume`, and `--clean` for what they have left.
+//! Runs that can be gone on with after they were killed: `--ledger`, `--resume`, and `--clean` for
+//! what they have left.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,16 +20,18 @@ use crate::exit::{Failure, Outcome, print};
 /// Flags that say what stays of a run.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// Keep what the run knows in this new file, 8 bytes for each page, so that `--resume` goes on with it after it was killed
+    /// Keep what the run knows in this new file, 8 bytes for each page, so that `--resume` goes on
+    /// with it after it was killed
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub ledger: Option<PathBuf>,
 
-    /// Go on with the run of this ledger, on its targets and with its flags; what it had written is read first
+    /// Go on with the run of this ledger, on its targets and with its flags; what it had written is
+    /// read first
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
-    /// Remove what a run that was killed has left: each TARGET is a ledger with its files, a directory with test files, or a test file.
-    /// What iosonde has not made stays
+    /// Remove what a run that was killed has left: each TARGET is a ledger with its files, a
+    /// directory with test files, or a test file. What iosonde has not made stays
     #[arg(long, conflicts_with_all = ["ledger", "resume"])]
     pub clean: bool,
 }
@@ -122,7 +125,8 @@ fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
 /// What was typed behind the name of the program.
 fn typed() -> Result<Vec<String>, Failure> {
     let text = |argument: OsString| {
-        let error = "a ledger keeps the command in Unicode, and there are other bytes in it; rename the TARGET";
+        let error = "a ledger keeps the command in Unicode, and there are other bytes in it; \
+                     rename the TARGET";
         argument.into_string().map_err(|_| Failure::CannotRun(error.to_owned()))
     };
     std::env::args_os().skip(1).map(text).collect()
@@ -173,7 +177,8 @@ impl Keeping {
     pub(super) fn fillings(&self, roles: &[Role]) -> Vec<Filling> {
         let filling = |role: &Role| match (self, role) {
             (Self::GoOn(..), _) => Filling::AsItIs,
-            // The first writing of all pages fills their files; the log is overwritten here and there and is filled before.
+            // The first writing of all pages fills their files; the log is overwritten here and
+            // there and is filled before.
             (_, Role::Data | Role::Doublewrite) => Filling::Caller,
             (_, Role::Log) => Filling::Engine,
         };
@@ -185,20 +190,23 @@ impl Keeping {
         let Self::New(file) = self else { return Ok(()) };
         let name = file.display();
         if plan.resizing.is_some() {
-            let text = "`--ledger` and `--resize` exclude each other: how long a file was is not kept; leave out one of both";
+            let text = "`--ledger` and `--resize` exclude each other: how long a file was is not \
+                        kept; leave out one of both";
             return Err(Failure::WrongUsage(text.to_owned()));
         }
         let place = whole(file);
         if targets.iter().any(|target| whole(&target.path) == place) {
             let text = format!(
-                "`--ledger {name}` is one of the test files of this run; name another file, such as one in `/dev/shm`"
+                "`--ledger {name}` is one of the test files of this run; name another file, such \
+                 as one in `/dev/shm`"
             );
             return Err(Failure::WrongUsage(text));
         }
         Ok(())
     }
 
-    /// Makes a ledger of about the size that it will have, and removes it: where that is not possible, nothing else is made.
+    /// Makes a ledger of about the size that it will have, and removes it: where that is not
+    /// possible, nothing else is made.
     pub(super) fn try_out(
         &self,
         plan: &Plan,
@@ -216,7 +224,8 @@ impl Keeping {
         let places: Vec<Place> = targets.iter().zip(roles).map(place).collect();
         KeptLedger::try_out(file, plan, &places).map_err(|error| {
             let text = format!(
-                "{error}; name a new file where there is room for it and files can be mapped, such as in `/dev/shm`"
+                "{error}; name a new file where there is room for it and files can be mapped, \
+                 such as in `/dev/shm`"
             );
             Failure::CannotRun(text)
         })
@@ -227,8 +236,8 @@ impl Keeping {
         if let Self::New(ledger) | Self::GoOn(ledger, _) = self {
             let ledger = ledger.display();
             return format!(
-                "leaves the files and the ledger behind: go on with `iosonde validate --resume {ledger}`, or remove them with \
-                 `iosonde validate --clean {ledger}`"
+                "leaves the files and the ledger behind: go on with `iosonde validate --resume \
+                 {ledger}`, or remove them with `iosonde validate --clean {ledger}`"
             );
         }
         if files.is_empty() {
@@ -265,7 +274,8 @@ impl Keeping {
         Ok(Some(Arc::new(kept)))
     }
 
-    /// Whether the run could begin and has ended: what is left of it, and what can be done about that.
+    /// Whether the run could begin and has ended: what is left of it, and what can be done about
+    /// that.
     pub(super) fn end(
         &self,
         kept: Option<&KeptLedger>,
@@ -287,7 +297,8 @@ impl Keeping {
             format!("all pages can be read again with `iosonde validate --resume {name}`")
         } else {
             format!(
-                "go on with `iosonde validate --resume {name}`, or remove what is left with `iosonde validate --clean {name}`"
+                "go on with `iosonde validate --resume {name}`, or remove what is left with \
+                 `iosonde validate --clean {name}`"
             )
         }))
     }

@@ -13,12 +13,13 @@ use crate::exit::Failure;
 /// What is done to the pages.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// What is done to the pages: what a database does, or nothing but reads and writes that are checked and keep every queue full,
-    /// anywhere (random) or in a row (sequential), without a log
+    /// What is done to the pages: what a database does, or nothing but reads and writes that are
+    /// checked and keep every queue full, anywhere (random) or in a row (sequential), without a log
     #[arg(long, value_enum, default_value = "database")]
     pub workload: WorkArg,
 
-    /// With `--workload random` or `sequential`: share of the I/Os that write, in percent [default: 50]
+    /// With `--workload random` or `sequential`: share of the I/Os that write, in percent [default:
+    /// 50]
     #[arg(long, value_name = "PERCENT")]
     pub write: Option<f64>,
 
@@ -26,7 +27,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "SIZE")]
     pub block: Option<Bytes>,
 
-    /// The engine whose I/O is imitated: pages, users, log, flushes, cache; other flags win over it [default: sqlserver]
+    /// The engine whose I/O is imitated: pages, users, log, flushes, cache; other flags win over it
+    /// [default: sqlserver]
     #[arg(long = "for", value_enum, value_name = "ENGINE")]
     pub imitated: Option<Imitated>,
 
@@ -34,11 +36,13 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with = "buffered")]
     pub direct: bool,
 
-    /// Do not write the data before: the files begin as holes, and what nobody has written yet must be zeros
+    /// Do not write the data before: the files begin as holes, and what nobody has written yet must
+    /// be zeros
     #[arg(long)]
     pub sparse: bool,
 
-    /// Make the data files shorter and longer while users work, with pauses of this length on average; they begin with half of their size
+    /// Make the data files shorter and longer while users work, with pauses of this length on
+    /// average; they begin with half of their size
     #[arg(long, value_name = "SECONDS")]
     pub resize: Option<f64>,
 

@@ -1,4 +1,5 @@
-//! How a validation checks what it reads, and what is to be known of its result: sentences for its document.
+//! How a validation checks what it reads, and what is to be known of its result: sentences for its
+//! document.
 
 use integrity::{Hardening, Plan};
 use results::{Validation, ValidationVerdict};
@@ -11,7 +12,8 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
             "Every write was write-through (O_DSYNC): on stable media before it was done."
         }
         Hardening::Flush => {
-            "Files were flushed (fdatasync): the log before a commit was done, files with pages at the end of a checkpoint."
+            "Files were flushed (fdatasync): the log before a commit was done, files with pages at \
+             the end of a checkpoint."
         }
     };
     let work = show_duration(found.asked_seconds);
@@ -26,23 +28,27 @@ pub(super) fn method(plan: &Plan, found: &Validation, sparse: bool) -> Vec<Strin
     };
     let mut method = vec![
         format!(
-            "{begin}; {who} for {work} in each cycle; behind that every page{log} was to be read again."
+            "{begin}; {who} for {work} in each cycle; behind that every page{log} was to be read \
+             again."
         ),
-        "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 bits (xxh3) over all of it, and its contents \
-         follow from its place, its version and its run. A page is right if its first stamp is the expected one and the checksum fits; \
-         one that is not is compared byte by byte with what should be there."
+        "Each sector of 512 bytes names its place and its version, each page has a checksum of 64 \
+         bits (xxh3) over all of it, and its contents follow from its place, its version and its \
+         run. A page is right if its first stamp is the expected one and the checksum fits; one \
+         that is not is compared byte by byte with what should be there."
             .to_owned(),
-        "The version that a page should have was kept outside of the page, so that a whole page of an older version is found: no checksum \
-         can tell it."
+        "The version that a page should have was kept outside of the page, so that a whole page \
+         of an older version is found: no checksum can tell it."
             .to_owned(),
         "A page that was written again before anybody read it was not checked in between."
             .to_owned(),
         hardening.to_owned(),
         format!(
-            "A page that was wrong was read again up to {} times (behind the first 20 of them, twice), and once by a buffered read.",
+            "A page that was wrong was read again up to {} times (behind the first 20 of them, \
+             twice), and once by a buffered read.",
             plan.rereads
         ),
-        "It is RIGHT if every page and block that was read was as it was written, no I/O failed, and nobody ended it before its end."
+        "It is RIGHT if every page and block that was read was as it was written, no I/O failed, \
+         and nobody ended it before its end."
             .to_owned(),
     ];
     if logs {
@@ -63,7 +69,8 @@ pub(super) fn warnings(found: &Validation) -> Vec<String> {
     };
     warn(
         found.mode == Mode::Buffered,
-        "What was read went through the cache of the operating system: it says little of the storage behind it.",
+        "What was read went through the cache of the operating system: it says little of the \
+         storage behind it.",
     );
     warn(
         !found.audited && found.verdict != ValidationVerdict::WrongData,
@@ -71,7 +78,8 @@ pub(super) fn warnings(found: &Validation) -> Vec<String> {
     );
     warn(
         found.verdict == ValidationVerdict::IoFailed,
-        "What could not be read was not checked, and after a write that failed a page may hold the old version or the new one.",
+        "What could not be read was not checked, and after a write that failed a page may hold \
+         the old version or the new one.",
     );
     if let Some(why) = &found.ended {
         warnings.push(format!("It could not go on: {why}."));

@@ -11,7 +11,8 @@ use integrity::{
 pub(crate) enum Imitated {
     /// SQL Server: what is done where nothing is said
     Sqlserver,
-    /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and behind each checkpoint
+    /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and
+    /// behind each checkpoint
     Postgres,
     /// MySQL (InnoDB): 16 KiB pages that are written twice, a log in blocks of 512 bytes, flushes
     Mysql,
@@ -53,7 +54,8 @@ fn readers(users: u32, pages: (u32, u32)) -> PageUsers {
     PageUsers { users, write_percent: 0.0, pages, order: PageOrder::Random }
 }
 
-/// Reads are combined up to 128 KiB; each page is written alone, and the log has whole pages of its own.
+/// Reads are combined up to 128 KiB; each page is written alone, and the log has whole pages of its
+/// own.
 fn postgres(usual: &Plan) -> Plan {
     Plan {
         page_bytes: 8192,
@@ -86,7 +88,8 @@ fn mysql(usual: &Plan) -> Plan {
     }
 }
 
-/// One connection writes, others read. A frame of the log is a page and 24 bytes; 1000 of them are a checkpoint.
+/// One connection writes, others read. A frame of the log is a page and 24 bytes; 1000 of them are
+/// a checkpoint.
 fn sqlite(usual: &Plan) -> Plan {
     Plan {
         page_bytes: 4096,
@@ -113,7 +116,8 @@ fn sqlite(usual: &Plan) -> Plan {
     }
 }
 
-/// Blocks of 4 to 16 KiB are read here and there; tables are written and merged with 1 MiB at a time.
+/// Blocks of 4 to 16 KiB are read here and there; tables are written and merged with 1 MiB at a
+/// time.
 fn rocksdb(usual: &Plan, data_bytes: u64) -> Plan {
     let page_bytes = 4096;
     let table = (data_bytes / TABLES).min(TABLE_BYTES) / u64::from(page_bytes);

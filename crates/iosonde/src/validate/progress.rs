@@ -1,4 +1,5 @@
-//! What goes on in a validation, as a line for people and as events for those who watch from elsewhere.
+//! What goes on in a validation, as a line for people and as events for those who watch from
+//! elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -77,7 +78,8 @@ const WRONG_MAX: u64 = 20;
 /// Behind those, how many there are is told no sooner than this.
 const COUNT_PERIOD: Duration = Duration::from_secs(10);
 
-/// What people hear of notices: of wrong pages and blocks the first ones, and how many there are now and then.
+/// What people hear of notices: of wrong pages and blocks the first ones, and how many there are
+/// now and then.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     pages: Counted,
@@ -111,7 +113,8 @@ impl Counted {
         let Some(counted) = self.counted else {
             self.counted = Some(now);
             return Some(format!(
-                "WRONG DATA: more than {WRONG_MAX} {what}; from here on they are counted, and the result has them"
+                "WRONG DATA: more than {WRONG_MAX} {what}; from here on they are counted, and the \
+                 result has them"
             ));
         };
         if now.duration_since(counted) < COUNT_PERIOD {
@@ -122,8 +125,8 @@ impl Counted {
     }
 }
 
-/// The same as events that the history keeps for those who watch: each phase is a step, each glance an interval of its window.
-/// `said` is what people hear of a notice.
+/// The same as events that the history keeps for those who watch: each phase is a step, each glance
+/// an interval of its window. `said` is what people hear of a notice.
 pub(super) fn live_events(
     event: &Event,
     (time, has_log): (Duration, bool),

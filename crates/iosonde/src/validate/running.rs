@@ -49,8 +49,8 @@ pub(crate) struct Output<'a> {
     pub behind: &'a dyn Fn(&Report, &[Place]) -> String,
 }
 
-/// Makes the targets ready, runs the plan on them, and shows and records what it found. `hear` is told what is shown meanwhile, and whether
-/// it is an error.
+/// Makes the targets ready, runs the plan on them, and shows and records what it found. `hear` is
+/// told what is shown meanwhile, and whether it is an error.
 pub(crate) fn conduct(
     given: &Given<'_>,
     output: &Output<'_>,
@@ -87,8 +87,8 @@ pub(crate) fn conduct(
     deliver((&shown, &document), outcome, &mut hold(&recorder), quiet, &mut complain)
 }
 
-/// Prints a result and keeps it in the history, in this order: a history that hangs shall not keep the result. That it fails is what the
-/// command then ends with, unless what was found is worse.
+/// Prints a result and keeps it in the history, in this order: a history that hangs shall not keep
+/// the result. That it fails is what the command then ends with, unless what was found is worse.
 pub(super) fn deliver(
     (shown, document): (&str, &Document),
     outcome: Outcome,

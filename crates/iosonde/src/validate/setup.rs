@@ -82,7 +82,8 @@ fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
     Ok((file.plan.clone(), Some(file)))
 }
 
-/// The targets with pages, and the log behind them where there is one; one stream that uses all of them as the threads will.
+/// The targets with pages, and the log behind them where there is one; one stream that uses all of
+/// them as the threads will.
 pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
     let stream = integrity::stream(plan);
     let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
@@ -127,7 +128,8 @@ fn check_places(args: &ValidateArgs) -> Result<(), Failure> {
         let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
         let Some(directory) = directory.filter(|d| !path.exists() && !d.is_dir()) else { continue };
         return Err(Failure::WrongUsage(format!(
-            "{name} `{}` does not exist, and neither does the directory `{}`: correct the name, or make a directory with `mkdir -p`",
+            "{name} `{}` does not exist, and neither does the directory `{}`: correct the name, \
+             or make a directory with `mkdir -p`",
             path.display(),
             directory.display()
         )));
@@ -139,8 +141,8 @@ fn check_places(args: &ValidateArgs) -> Result<(), Failure> {
 fn no_place_for_log(args: &ValidateArgs) -> String {
     match args.target.targets.iter().find(|target| !target.exists()) {
         Some(missing) => format!(
-            "TARGET `{}` does not exist: if it is to be a directory, make it first with `mkdir`; if it is to be a new test file, name where \
-             the log is with `--log`",
+            "TARGET `{}` does not exist: if it is to be a directory, make it first with `mkdir`; \
+             if it is to be a new test file, name where the log is with `--log`",
             missing.display()
         ),
         None => "no TARGET is a directory, so name where the log is with `--log`".to_owned(),
@@ -161,7 +163,8 @@ fn log_of(args: &ValidateArgs, plan: &Plan) -> Result<Target, Failure> {
     Ok(Target { path, size_bytes: Some(size) })
 }
 
-/// The target of pages that are written twice, where the plan has such: in the first directory, or beside the log.
+/// The target of pages that are written twice, where the plan has such: in the first directory, or
+/// beside the log.
 fn area_of(args: &ValidateArgs, plan: &Plan, log: &Target) -> Option<Target> {
     let pages = u64::from(plan.doublewrite_pages) * u64::from(plan.threads);
     let size = Bytes((pages * u64::from(plan.page_bytes)).max(LOG_BYTES_MIN));

@@ -1,4 +1,5 @@
-//! A headless Chromium, driven over the DevTools protocol through a pipe: messages of JSON, a zero byte after each.
+//! A headless Chromium, driven over the DevTools protocol through a pipe: messages of JSON, a zero
+//! byte after each.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -170,7 +171,8 @@ impl Browser {
     /// The value of an expression in the page; promises are waited for.
     #[track_caller]
     pub(crate) fn eval(&mut self, script: &str) -> Value {
-        let params = json!({ "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true });
+        let params = json!({ "expression": script, "returnByValue": true, "awaitPromise": true,
+            "userGesture": true });
         let outcome = self.call("Runtime.evaluate", &params);
         assert!(outcome["exceptionDetails"].is_null(), "{script}: {}", outcome["exceptionDetails"]);
         outcome["result"]["value"].clone()
@@ -198,14 +200,16 @@ impl Browser {
 
     /// The size of the window, and whether the user likes it dark.
     pub(crate) fn show_as(&mut self, width: u32, height: u32, dark: bool) {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1,
+            "mobile": width < 600 });
         self.call("Emulation.setDeviceMetricsOverride", &size);
         let scheme = if dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.call("Emulation.setEmulatedMedia", &media);
     }
 
-    /// Asserts that the page fits its window, and saves a picture of it where IOSONDE_SCREENSHOTS says.
+    /// Asserts that the page fits its window, and saves a picture of it where IOSONDE_SCREENSHOTS
+    /// says.
     #[track_caller]
     pub(crate) fn look(&mut self, name: &str) {
         let wide = self.eval("document.documentElement.scrollWidth - innerWidth");

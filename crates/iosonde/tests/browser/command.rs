@@ -99,7 +99,8 @@ fn what_cannot_be_served_is_said_with_the_remedy() {
     );
 }
 
-/// Each page is read through a connection of its own, and each of them took the locks of the others away.
+/// Each page is read through a connection of its own, and each of them took the locks of the others
+/// away.
 #[test]
 fn it_keeps_its_lock_on_the_history_whatever_is_read() {
     let directory = history();

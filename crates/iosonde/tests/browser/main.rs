@@ -1,4 +1,5 @@
-//! The pages of `iosonde serve` in a real browser: opened, filtered, sorted, compared, and a run watched to its end.
+//! The pages of `iosonde serve` in a real browser: opened, filtered, sorted, compared, and a run
+//! watched to its end.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -28,7 +29,8 @@ fn look_everywhere(browser: &mut Browser, name: &str) {
 /// The words of a column of the list.
 fn column(browser: &mut Browser, label: &str) -> Vec<String> {
     let script = format!(
-        "[...document.querySelectorAll('.list td[data-label=\"{label}\"]')].map(td => td.innerText.trim())"
+        "[...document.querySelectorAll('.list td[data-label=\"{label}\"]')].map(td => \
+         td.innerText.trim())"
     );
     let values = browser.eval(&script);
     values.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
@@ -48,7 +50,10 @@ fn results_are_found_sorted_shown_and_compared() {
 
     // Filter by the form, as a user does.
     browser.eval("document.querySelector('summary').click()");
-    browser.follow("document.querySelector('[name=kind]').value = 'knee'; document.querySelector('.search button').click()");
+    browser.follow(
+        "document.querySelector('[name=kind]').value = 'knee'; document.querySelector('.search \
+         button').click()",
+    );
     assert!(browser.text("location.search").starts_with("?kind=knee"), "empty fields are left out");
     assert_eq!(column(&mut browser, "Kind"), ["knee"]);
     look_everywhere(&mut browser, "filtered");
@@ -56,8 +61,10 @@ fn results_are_found_sorted_shown_and_compared() {
     assert_eq!(column(&mut browser, "Load").len(), all);
 
     // Sort by a column, both ways.
-    let sort = "[...document.querySelectorAll('.list thead a')].find(a => a.textContent === 'Best IOPS').click()";
-    let figures = "[...document.querySelectorAll('.list td[data-label=\"Best IOPS\"]')].map(td => Number(td.textContent.replace(/[^0-9.]/g, '')))";
+    let sort = "[...document.querySelectorAll('.list thead a')].find(a => a.textContent === 'Best \
+                IOPS').click()";
+    let figures = "[...document.querySelectorAll('.list td[data-label=\"Best IOPS\"]')].map(td => \
+                   Number(td.textContent.replace(/[^0-9.]/g, '')))";
     for (way, sign) in [("descending", -1.0), ("ascending", 1.0)] {
         browser.follow(sort);
         let iops: Vec<f64> = serde_json::from_value(browser.eval(figures)).unwrap();
@@ -177,7 +184,10 @@ fn with_a_token_the_browser_gets_in_by_the_address_or_the_form() {
     look_everywhere(&mut browser, "token");
     let refused = browser.complaints();
     assert!(refused.iter().all(|c| c.contains("401")), "{refused:?}");
-    browser.follow("document.querySelector('[name=token]').value = 'a-token-of-22-letters!'; document.querySelector('form button').click()");
+    browser.follow(
+        "document.querySelector('[name=token]').value = 'a-token-of-22-letters!'; \
+         document.querySelector('form button').click()",
+    );
     assert_eq!(browser.text("location.search"), "", "the token leaves the address");
     assert!(column(&mut browser, "Load").len() >= 4);
     assert_eq!(browser.text("document.cookie"), "", "no script sees the cookie");

@@ -36,7 +36,8 @@ fn columns(place: &Place) -> (Vec<String>, Vec<String>) {
 
 const SIM: [&str; 4] = ["--engine", "sim", "--sim", "servers = 1, read_ns = \"1ms\""];
 
-/// `iosonde diskspd` read one block after the other; the report's CSV said `random`, the history's `sequential`.
+/// `iosonde diskspd` read one block after the other; the report's CSV said `random`, the history's
+/// `sequential`.
 #[test]
 fn the_order_of_a_diskspd_run_is_the_same_in_both_csv_files() {
     for (line, pattern) in [
@@ -69,8 +70,8 @@ name = \"data\"
 write_percent = 30
 ";
 
-/// Of a durable log beside data files that are not, the history's CSV said durable and the report's not. The
-/// documentation says that every write is.
+/// Of a durable log beside data files that are not, the history's CSV said durable and the report's
+/// not. The documentation says that every write is.
 #[test]
 fn a_load_is_durable_in_both_csv_files_where_every_writing_stream_is() {
     let data_that_reads = LOG_BESIDE_DATA.replace("write_percent = 30", "write_percent = 0");
@@ -87,7 +88,8 @@ fn a_load_is_durable_in_both_csv_files_where_every_writing_stream_is() {
     }
 }
 
-/// `history list --kind validate` and `--kind monitor` were refused as wrong usage, though results of both are kept.
+/// `history list --kind validate` and `--kind monitor` were refused as wrong usage, though results
+/// of both are kept.
 #[test]
 fn every_kind_of_result_and_every_pattern_can_be_selected() {
     let place = place();

@@ -117,8 +117,8 @@ fn a_result_without_an_end_is_one_result() {
     let sqlite = rusqlite::Connection::open(&store.path).unwrap();
     let begun = "(SELECT experiment FROM tags WHERE tag = 'begun')";
     let change = format!(
-        "UPDATE documents SET document = NULL WHERE experiment = {begun}; \
-         UPDATE experiments SET status = NULL, finished = NULL WHERE number = {begun}"
+        "UPDATE documents SET document = NULL WHERE experiment = {begun}; UPDATE experiments SET \
+         status = NULL, finished = NULL WHERE number = {begun}"
     );
     sqlite.execute_batch(&change).unwrap();
     let found = store.compared(&["@whole", "@begun"]);

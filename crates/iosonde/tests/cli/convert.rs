@@ -141,12 +141,19 @@ fn what_is_no_workload_is_said() {
     file("x.xml", "<Profile>\n");
     fails(&convert(place.path(), &["x.xml"]), 2, "line 2");
     fails(&convert(place.path(), &["missing"]), 2, "`missing`");
-    let windows = "'TEST SETUP\n'Run Time\n\t0 0 5\n'END test setup\n'ACCESS SPECIFICATIONS\n'Access specification name,default assignment\n\tx,NONE\n\
-                   'size,% of size,% reads,% random,delay,burst,align,reply\n\t4096,100,100,100,0,1,0,0\n'END access specifications\n\
-                   'MANAGER LIST\n'Manager ID, manager name\n\t1,H\n'Manager network address\n\t\n'Worker\n\tW\n'Worker type\n\tDISK\n\
-                   'Default target settings for worker\n'Number of outstanding IOs,test connection rate,transactions per connection\n\t8,DISABLED,1\n\
-                   'Disk maximum size,starting sector\n\t0,0\n'End default target settings for worker\n'Assigned access specs\n\tx\n\
-                   'End assigned access specs\n'Target assignments\n'Target\n\tE: \"data\"\n'Target type\n\tDISK\n'End target\n\
+    let windows = "'TEST SETUP\n'Run Time\n\t0 0 5\n'END test setup\n'ACCESS \
+        SPECIFICATIONS\n'Access specification name,default assignment\n\tx,NONE\n\
+                   'size,% of size,% reads,% \
+                   random,delay,burst,align,reply\n\t4096,100,100,100,0,1,0,0\n'END access \
+                   specifications\n\
+                   'MANAGER LIST\n'Manager ID, manager name\n\t1,H\n'Manager network \
+                   address\n\t\n'Worker\n\tW\n'Worker type\n\tDISK\n\
+                   'Default target settings for worker\n'Number of outstanding IOs,test connection \
+                   rate,transactions per connection\n\t8,DISABLED,1\n\
+                   'Disk maximum size,starting sector\n\t0,0\n'End default target settings for \
+                   worker\n'Assigned access specs\n\tx\n\
+                   'End assigned access specs\n'Target \
+                   assignments\n'Target\n\tE: \"data\"\n'Target type\n\tDISK\n'End target\n\
                    'End target assignments\n'End worker\n'End manager\n'END manager list\n";
     file("w.icf", windows);
     fails(&convert(place.path(), &["w.icf"]), 2, "`--drive E=/a/directory`");
@@ -179,7 +186,8 @@ fn a_job_file_takes_its_variables_from_the_environment() {
     fs::write(place.path().join("x.fio"), jobs).unwrap();
     let mut run = command(&["run", "--workload", "x.fio", "--dry-run"]);
     run.current_dir(place.path()).env_remove("IOSONDE_JOB_FILE");
-    let unset = "`x.fio`: line 2, column 1: `filename=${IOSONDE_JOB_FILE}.dat`: the environment variable `IOSONDE_JOB_FILE` is not set";
+    let unset = "`x.fio`: line 2, column 1: `filename=${IOSONDE_JOB_FILE}.dat`: the environment \
+                 variable `IOSONDE_JOB_FILE` is not set";
     fails(&run.output().unwrap(), 2, unset);
     let output = run.env("IOSONDE_JOB_FILE", "data").output().unwrap();
     succeeds(&output);

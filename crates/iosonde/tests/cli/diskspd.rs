@@ -98,7 +98,8 @@ fn a_file_that_is_used_again_gets_the_same_offsets() {
         measurement(&output).workload.streams[0].span_bytes.map(|span| span.0)
     };
     assert_eq!([used(), used()], [Some(1_000_000); 2]);
-    // The size behind the name was that of the whole pages in the run that made the file, and what was asked for later.
+    // The size behind the name was that of the whole pages in the run that made the file, and what
+    // was asked for later.
     let made = |name: &str| {
         let line = format!("-c1000000 -b4K -r {name}");
         stdout(&diskspd(dir.path(), &line, &SHORT)).contains(&format!(" | {name} (976.56KiB)\n"))
@@ -198,11 +199,13 @@ fn the_schema_of_profiles_is_published_as_it_is() {
 }
 
 /// Two time spans on one file, the second twice as long.
-const TWO_SPANS: &str = "<Profile><TimeSpans>\
-    <TimeSpan><Duration>1</Duration><Warmup>0</Warmup><Targets><Target><Path>a.dat</Path><BlockSize>4096</BlockSize>\
-    <FileSize>1048576</FileSize><WriteRatio>100</WriteRatio></Target></Targets></TimeSpan>\
-    <TimeSpan><Duration>2</Duration><Warmup>0</Warmup><MeasureLatency>1</MeasureLatency><Targets><Target><Path>a.dat</Path>\
-    <Random>8192</Random><BlockSize>8192</BlockSize></Target></Targets></TimeSpan></TimeSpans></Profile>";
+const TWO_SPANS: &str = "<Profile><TimeSpans><TimeSpan><Duration>1</Duration><Warmup>0</\
+                         Warmup><Targets><Target><Path>a.dat</Path><BlockSize>4096</\
+                         BlockSize><FileSize>1048576</FileSize><WriteRatio>100</WriteRatio></\
+                         Target></Targets></TimeSpan><TimeSpan><Duration>2</Duration><Warmup>0</\
+                         Warmup><MeasureLatency>1</MeasureLatency><Targets><Target><Path>a.dat</\
+                         Path><Random>8192</Random><BlockSize>8192</BlockSize></Target></\
+                         Targets></TimeSpan></TimeSpans></Profile>";
 
 #[test]
 fn time_spans_follow_one_another() {
@@ -295,8 +298,8 @@ fn processors_that_are_not_there_are_said_before_a_file_is_made() {
 #[test]
 fn a_time_span_that_fails_does_not_end_the_others() {
     let dir = tempfile::tempdir().unwrap();
-    let middle = "<TimeSpan><Duration>1</Duration><Targets><Target><Path>a.dat</Path>\
-        <BaseFileOffset>4194304</BaseFileOffset></Target></Targets></TimeSpan>";
+    let middle = "<TimeSpan><Duration>1</Duration><Targets><Target><Path>a.dat</\
+                  Path><BaseFileOffset>4194304</BaseFileOffset></Target></Targets></TimeSpan>";
     let mut profile = TWO_SPANS.to_owned();
     let at = profile.find("</TimeSpan>").unwrap() + "</TimeSpan>".len();
     profile.insert_str(at, middle);

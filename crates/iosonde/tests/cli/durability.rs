@@ -1,4 +1,5 @@
-//! `iosonde validate --durability`: processes that are killed, on a real disk; what is found is a result like every other.
+//! `iosonde validate --durability`: processes that are killed, on a real disk; what is found is a
+//! result like every other.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -161,10 +162,12 @@ fn what_a_crash_has_left_is_checked_later() {
         let place = Place::new();
         let mut running = place.start(&["--seconds", "600", "--order", "log-then-page"]);
         running.wait_for("writing\n");
-        // Pages are promised from the first checkpoint on, and not at a certain number of marks: where flushes are slow, each mark holds
-        // one promise of the log, and twenty of them came before it.
+        // Pages are promised from the first checkpoint on, and not at a certain number of marks:
+        // where flushes are slow, each mark holds one promise of the log, and twenty of them came
+        // before it.
         wait_for_state(&place.witness, |state| state.threads.iter().any(|t| t.data > 0));
-        // Both at once: a writer whose parent is gone ends in order, and there was nobody left to kill.
+        // Both at once: a writer whose parent is gone ends in order, and there was nobody left to
+        // kill.
         let (writer, parent) = (writer_of(running.id()).to_string(), running.id().to_string());
         tool("sh", &["-c", "kill -KILL $0 $1", &writer, &parent]).unwrap();
         drop(running.end());
@@ -286,7 +289,9 @@ fn another_host_can_be_the_witness() {
     let place = Place::new();
     let bin = place.directory.path().join("bin");
     fs::create_dir(&bin).unwrap();
-    let ssh = "#!/bin/sh\n[ \"$1 $2 $3 $4\" = \"-o BatchMode=yes -- far\" ] || exit 255\nexec sh -c \"$5\"\n";
+    let ssh = "#!/bin/sh\n\
+        [ \"$1 $2 $3 $4\" = \"-o BatchMode=yes -- far\" ] || exit 255\n\
+        exec sh -c \"$5\"\n";
     fs::write(bin.join("ssh"), ssh).unwrap();
     fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_iosonde"), bin.join("iosonde")).unwrap();

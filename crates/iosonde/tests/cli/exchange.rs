@@ -1,4 +1,5 @@
-//! Results leave a history and come into another; tables are read by the programs they are made for.
+//! Results leave a history and come into another; tables are read by the programs they are made
+//! for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -217,7 +218,8 @@ fn tables_have_their_columns() {
     let store = Store::filled();
     let sqlio = store.export_text(&["--format", "csv", "--columns", "sqlio"]);
     let mut lines = sqlio.lines();
-    let head = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max";
+    let head = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,\
+                Latency_avg,Latency_max";
     assert_eq!(lines.next(), Some(head));
     let kinds: Vec<&str> = lines.map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(kinds.len(), 6);
@@ -244,8 +246,8 @@ fn a_backup_is_a_history_and_goes_over_nothing() {
 fn a_check_says_what_is_missing() {
     let store = Store::filled();
     let history = rusqlite::Connection::open(&store.history).unwrap();
-    let sql = "DELETE FROM measurement_documents \
-               WHERE measurement = (SELECT min(number) FROM measurements)";
+    let sql = "DELETE FROM measurement_documents WHERE measurement = (SELECT min(number) FROM \
+               measurements)";
     assert_eq!(history.execute(sql, []).unwrap(), 1);
     drop(history);
     let output = store.history(&["check"]);

@@ -1,4 +1,5 @@
-//! `iosonde assess --expect` and `--for` on a simulated device: exit codes, and the sentences in every output.
+//! `iosonde assess --expect` and `--for` on a simulated device: exit codes, and the sentences in
+//! every output.
 
 use std::fs;
 use std::path::Path;
@@ -36,12 +37,15 @@ fn a_claim_that_is_not_met_ends_in_4_with_the_sentence_in_text_and_report() {
     assert!(report.contains("</span> not met</p>"), "as a card");
 }
 
-/// Too few I/Os at each depth for a p99.9: the claim was "not measured", although 4 000 IOPS are not 8 000.
+/// Too few I/Os at each depth for a p99.9: the claim was "not measured", although 4 000 IOPS are
+/// not 8 000.
 #[test]
 fn a_condition_that_failed_is_not_met_beside_one_that_could_not_be_judged() {
     let directory = tempfile::tempdir().unwrap();
-    let both = "[[claim]]\nload = \"log_write_4k\"\nexpect = [\"iops >= 8000\", \"latency_p99_9 <= 1s\"]\n\
-                [[claim]]\nload = \"log_write_4k\"\nexpect = [\"iops >= 1\", \"latency_p99_9 <= 1s\"]\n";
+    let both = "[[claim]]\nload = \"log_write_4k\"\nexpect = [\"iops >= 8000\", \"latency_p99_9 <= \
+        1s\"]\n\
+                [[claim]]\nload = \"log_write_4k\"\nexpect = [\"iops >= 1\", \"latency_p99_9 <= \
+                1s\"]\n";
     let output = assess(directory.path(), both, &["--json"]);
     assert_eq!(code(&output), 4, "{}", stderr(&output));
     let assessment: Assessment = serde_json::from_slice(&output.stdout).unwrap();

@@ -66,7 +66,8 @@ fn the_targets_of_one_file_system_fit_together() {
     succeeds(&both("24M"));
 }
 
-/// A half-filled leftover is as long as the whole, but takes less: what it did not take was counted as free.
+/// A half-filled leftover is as long as the whole, but takes less: what it did not take was counted
+/// as free.
 #[test]
 fn a_sparse_leftover_frees_only_what_it_takes() {
     let dir = tempfile::tempdir().unwrap();
@@ -127,8 +128,9 @@ fn a_file_system_without_direct_io_is_told_and_nothing_is_left() {
     assert_eq!(names(&mount.path), [""; 0]);
 }
 
-/// A write that the kernel holds in a frozen file system returns when it is thawed, and not before: a stuck I/O. The
-/// run ends on time without it, and a signal that comes while it is waited for counts.
+/// A write that the kernel holds in a frozen file system returns when it is thawed, and not before:
+/// a stuck I/O. The run ends on time without it, and a signal that comes while it is waited for
+/// counts.
 #[test]
 fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     let dir = tempfile::tempdir().unwrap();
@@ -177,7 +179,8 @@ fn a_frozen_file_system_holds_up_neither_the_end_nor_a_signal() {
     }
 }
 
-/// A frozen file system; a test that fails must not leave it so, since nothing on it would ever end.
+/// A frozen file system; a test that fails must not leave it so, since nothing on it would ever
+/// end.
 struct Frozen<'a>(&'a str);
 
 impl Drop for Frozen<'_> {

@@ -106,7 +106,8 @@ fn a_file_with_several_names_is_not_written() {
     refuses_writes(&other, &["--destroy", other.to_str().unwrap()], "hard links");
 }
 
-/// A database or a virtual machine that runs on the file would not survive, whatever the file is called.
+/// A database or a virtual machine that runs on the file would not survive, whatever the file is
+/// called.
 #[test]
 fn a_file_that_a_program_has_open_is_not_written() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,7 +7,8 @@ use workload::{Nanoseconds, SimDevice};
 
 use crate::program::{Running, code, stderr};
 
-/// Ctrl-C while storage hung was answered by nothing: neither what the end waited for, nor what a second one leaves behind.
+/// Ctrl-C while storage hung was answered by nothing: neither what the end waited for, nor what a
+/// second one leaves behind.
 #[test]
 fn who_wants_an_end_hears_what_it_waits_for_and_can_have_it_at_once() {
     let time = Nanoseconds(1000);

@@ -1,4 +1,5 @@
-//! Everything that is measured is recorded, is found again, and looks as it did when it was measured.
+//! Everything that is measured is recorded, is found again, and looks as it did when it was
+//! measured.
 
 use std::fs;
 use std::path::Path;
@@ -237,7 +238,8 @@ fn wait_for_measurements(place: &Place, count: u64) {
     }
 }
 
-/// The machine, a colleague or the OOM killer ends the program in the middle: what was finished is there.
+/// The machine, a colleague or the OOM killer ends the program in the middle: what was finished is
+/// there.
 #[test]
 fn killed_in_the_middle_every_finished_measurement_is_kept_and_shown() {
     let short = ["--precision", "0", "--seconds", "0.3", "--warmup", "0", "--settle", "0"];

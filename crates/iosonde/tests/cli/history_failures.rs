@@ -1,4 +1,5 @@
-//! A history that cannot be used is said before anything is measured; one that fails later costs no result.
+//! A history that cannot be used is said before anything is measured; one that fails later costs no
+//! result.
 
 use std::fs;
 
@@ -101,7 +102,8 @@ fn a_history_without_room_costs_no_result() {
     assert_eq!(show[0], document["measurements"][0], "what was kept is there");
 }
 
-/// The disk of the history gets full while what is to survive a crash is written: the verdict is shown all the same.
+/// The disk of the history gets full while what is to survive a crash is written: the verdict is
+/// shown all the same.
 #[test]
 fn a_history_without_room_costs_no_verdict() {
     let place = place();
@@ -142,7 +144,8 @@ fn what_could_not_be_kept_for_a_while_is_kept_at_the_end() {
     assert_eq!(show, document);
 }
 
-/// Somebody resumed a sweep in one window while it was running in another: cells were measured twice at once.
+/// Somebody resumed a sweep in one window while it was running in another: cells were measured
+/// twice at once.
 #[test]
 fn a_sweep_is_resumed_by_one_process_at_a_time() {
     let place = place();

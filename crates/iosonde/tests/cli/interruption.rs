@@ -65,7 +65,8 @@ fn a_signal_during_the_window_gives_what_was_measured() {
     }
 }
 
-/// The program hangs because nobody takes its result: the first signal changes nothing, the second ends it.
+/// The program hangs because nobody takes its result: the first signal changes nothing, the second
+/// ends it.
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let args = ["run", "--engine", "sim", "--seconds", "100", "--interval", "10ms", "--json"];
@@ -79,8 +80,8 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
-/// fio stopped for a second at 1000 IOPS reported a maximum of 143 us. I/Os that were due while the process stood still
-/// waited; that is in their latency.
+/// fio stopped for a second at 1000 IOPS reported a maximum of 143 us. I/Os that were due while the
+/// process stood still waited; that is in their latency.
 #[test]
 fn a_second_in_which_the_process_stands_still_is_in_the_latency() {
     let dir = tempfile::tempdir().unwrap();
@@ -145,7 +146,8 @@ fn an_interrupted_run_keeps_a_kept_file() {
     succeeds(&run(dir.path(), &["--quiet"]));
 }
 
-/// A connection that dropped left the test file behind, unless `nohup` had said that the run should go on.
+/// A connection that dropped left the test file behind, unless `nohup` had said that the run should
+/// go on.
 #[test]
 fn a_dropped_connection_ends_the_run_in_order_unless_it_is_to_be_ignored() {
     let run = |disposition: &str, seconds: &str| {

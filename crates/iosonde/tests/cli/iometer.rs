@@ -98,8 +98,10 @@ Version 1.1.0
 fn file(dir: &Path, test_type: &str, sectors: u64) -> String {
     let worker = format!(
         "'Worker type\n\tDISK\n'Default target settings for worker\n\
-         'Number of outstanding IOs,test connection rate,transactions per connection,use fixed seed,fixed seed value\n\
-         \t3,DISABLED,1,DISABLED,0\n'Disk maximum size,starting sector,Data pattern\n\t{sectors},0,0\n\
+         'Number of outstanding IOs,test connection rate,transactions per connection,use fixed \
+         seed,fixed seed value\n\
+         \t3,DISABLED,1,DISABLED,0\n'Disk maximum size,starting sector,Data \
+         pattern\n\t{sectors},0,0\n\
          'End default target settings for worker\n'Assigned access specs"
     );
     let mut text = FILE.replace("TEST_TYPE", test_type).replace("WORKER\n", &format!("{worker}\n"));

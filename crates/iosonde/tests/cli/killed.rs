@@ -1,4 +1,5 @@
-//! `iosonde validate` that is killed: it goes on with its ledger, or what it left is removed, and nothing else is.
+//! `iosonde validate` that is killed: it goes on with its ledger, or what it left is removed, and
+//! nothing else is.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -65,7 +66,8 @@ fn what_was_spoiled_between_is_found_and_a_kept_run_can_be_read_again() {
     assert!(text.contains("page 77 at"), "{text}");
 }
 
-/// A ledger that could not be made was refused when the files had been made and filled, which may take hours.
+/// A ledger that could not be made was refused when the files had been made and filled, which may
+/// take hours.
 #[test]
 fn a_ledger_that_cannot_be_is_refused_before_anything_is_made() {
     let dir = tempfile::tempdir().unwrap();
@@ -118,8 +120,9 @@ fn another_run_is_not_gone_on_with() {
     fails(&command(&resume).output().unwrap(), 1, "is no ledger");
 }
 
-/// The files of a killed run were used by another, which keeps their names, sizes and inodes. Resuming the first blamed the storage, after
-/// it had read every block of the log again for a second each.
+/// The files of a killed run were used by another, which keeps their names, sizes and inodes.
+/// Resuming the first blamed the storage, after it had read every block of the log again for a
+/// second each.
 #[test]
 fn a_ledger_of_a_run_before_is_refused_and_names_the_files() {
     let dir = tempfile::tempdir().unwrap();

@@ -48,7 +48,8 @@ fn an_expectation_that_is_not_met_ends_with_its_own_code() {
     assert!(text.contains("not reached."), "{text}");
 }
 
-/// Where too few I/Os were measured for the percentile, the expectation was "not reached", as if that had been seen.
+/// Where too few I/Os were measured for the percentile, the expectation was "not reached", as if
+/// that had been seen.
 #[test]
 fn an_expectation_that_cannot_be_judged_is_said_to_be_so_and_does_not_pass() {
     let slow = ["--sim", "servers = 1, read_ns = \"50ms\"", "--latency-target", "10s@p99.9"];

@@ -107,7 +107,8 @@ fn a_history_that_cannot_be_told_anything_holds_nothing_up() {
     wait_for_live(&place);
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
     sqlite.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // Longer than the rest of the window. The result then waits to be recorded, which is allowed to take a while.
+    // Longer than the rest of the window. The result then waits to be recorded, which is allowed to
+    // take a while.
     std::thread::sleep(Duration::from_secs(5));
     sqlite.execute_batch("ROLLBACK").unwrap();
     let output = running.end();

@@ -1,4 +1,5 @@
-//! Every command that has a history open keeps its lock on it, so that no other program takes it for unused.
+//! Every command that has a history open keeps its lock on it, so that no other program takes it
+//! for unused.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +10,12 @@ use testing::locks;
 
 use crate::program::{Running, command, stderr};
 
-/// What is looked at how often. A process that has the file open and no lock for so many looks in a row has lost it; while
-/// it opens or closes the file, that lasts for less.
+/// What is looked at how often. A process that has the file open and no lock for so many looks in a
+/// row has lost it; while it opens or closes the file, that lasts for less.
 const EVERY: Duration = Duration::from_millis(10);
 const LOST: u32 = 30;
-/// Looks at each command: events for those who watch are written after two seconds, by a further connection.
+/// Looks at each command: events for those who watch are written after two seconds, by a further
+/// connection.
 const LOOKS: u32 = 400;
 
 /// Runs a command with a history of its own, and says where it had the history open without a lock.

@@ -1,4 +1,5 @@
-//! The real program on real files: what it writes to stdout, what it does to other people's data, how it ends.
+//! The real program on real files: what it writes to stdout, what it does to other people's data,
+//! how it ends.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

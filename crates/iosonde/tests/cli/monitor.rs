@@ -1,4 +1,5 @@
-//! `iosonde monitor`: what the operating system counts, shown, recorded, and set beside what a tool measured meanwhile.
+//! `iosonde monitor`: what the operating system counts, shown, recorded, and set beside what a tool
+//! measured meanwhile.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -22,7 +23,8 @@ fn monitor(history: &Path, args: &[&str]) -> Output {
     command.env("IOSONDE_HISTORY", history).output().unwrap()
 }
 
-/// The exercise of Performance Monitor beside SQLIO: recorded while it runs, cropped to its run by itself, and compared.
+/// The exercise of Performance Monitor beside SQLIO: recorded while it runs, cropped to its run by
+/// itself, and compared.
 #[test]
 fn a_test_of_sqlio_agrees_with_what_the_system_counted() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -96,7 +98,8 @@ fn a_separate_recording_is_set_beside_a_result_of_its_time() {
     let history = directory.path().join("history.db");
     let target = directory.path().to_str().unwrap();
     let run = format!(
-        "sleep 0.5; exec {} run {target} --size 16M --seconds 1 --warmup 0 --quiet --no-history --json > {target}/run.json",
+        "sleep 0.5; exec {} run {target} --size 16M --seconds 1 --warmup 0 --quiet --no-history \
+         --json > {target}/run.json",
         env!("CARGO_BIN_EXE_iosonde")
     );
     let args = [target, "--interval", "100ms", "--json", "--tag", "beside", "--", "sh", "-c", &run];
@@ -157,7 +160,8 @@ fn lines_rows_and_documents_have_stdout_for_themselves() {
     assert_eq!(code(&document), 2, "--count and a command");
     assert!(!history.exists(), "--no-history");
     fails(&monitor(&history, &["/no/such/place/at/all"]), 1, "does not exist");
-    // One that is not there was taken for one that could be made, and the disk under its directory was watched.
+    // One that is not there was taken for one that could be made, and the disk under its directory
+    // was watched.
     fails(&monitor(&history, &["/no-such-place"]), 1, "does not exist");
     fails(&monitor(&history, &["--interval", "10ms"]), 2, "between 0.1 s and 60 s");
     fails(&monitor(&history, &["--alert", "speed > 3"]), 2, "there is no figure");

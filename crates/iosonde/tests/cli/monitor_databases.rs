@@ -1,4 +1,5 @@
-//! A database beside the device: `iosonde monitor --database URL` with a real PostgreSQL under load.
+//! A database beside the device: `iosonde monitor --database URL` with a real PostgreSQL under
+//! load.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

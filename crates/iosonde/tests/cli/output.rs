@@ -53,7 +53,8 @@ fn text_names_the_size_of_the_file() {
     assert_eq!(stderr(&output), "");
 }
 
-/// fio wrote its error lines in front of the `{`, so that no program could read what a failing disk had done.
+/// fio wrote its error lines in front of the `{`, so that no program could read what a failing disk
+/// had done.
 #[test]
 fn a_failing_disk_leaves_json_pure() {
     let full = Path::new("/dev/full");

@@ -104,7 +104,8 @@ fn progress_can_be_read_by_programs() {
     assert!(events.iter().any(|event| event == "step"), "{events:?}");
 }
 
-/// What a command says before it measures, and what the writer of a durability test says, came as words among the events.
+/// What a command says before it measures, and what the writer of a durability test says, came as
+/// words among the events.
 #[test]
 fn nothing_but_events_comes_before_and_beside_them() {
     for line in [
@@ -123,7 +124,8 @@ fn nothing_but_events_comes_before_and_beside_them() {
     }
 }
 
-/// What may be overwritten was not compared with what the plan names: a slip of the pen was taken in silence.
+/// What may be overwritten was not compared with what the plan names: a slip of the pen was taken
+/// in silence.
 #[test]
 fn what_may_be_overwritten_is_a_target_of_the_plan() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +150,8 @@ fn original(dir: &Path, history: &str) -> String {
     id(&output)
 }
 
-/// The plan said `data`, which was another directory elsewhere, and nothing of the size where a rule had chosen it.
+/// The plan said `data`, which was another directory elsewhere, and nothing of the size where a
+/// rule had chosen it.
 #[test]
 fn a_result_is_repeated_on_its_target_from_wherever_and_compared() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! `iosonde validate --durability` on a device whose power fails: storage that keeps its word is not accused, and storage that does not is
-//! found out.
+//! `iosonde validate --durability` on a device whose power fails: storage that keeps its word is
+//! not accused, and storage that does not is found out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,8 @@ use crate::program::{Running, code, kill, stderr};
 
 const SIZE: u64 = 16 << 20;
 
-/// Lets it write, kills the writer, lets the power fail, and checks; gives the exit code, the result, and what the device knows it lost.
+/// Lets it write, kills the writer, lets the power fail, and checks; gives the exit code, the
+/// result, and what the device knows it lost.
 fn crash(
     test: &str,
     mode: [&str; 2],

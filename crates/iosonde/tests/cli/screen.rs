@@ -1,4 +1,5 @@
-//! `--live`: the screen in a terminal, and lines where there is none. The terminal is made by `script` of util-linux.
+//! `--live`: the screen in a terminal, and lines where there is none. The terminal is made by
+//! `script` of util-linux.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -130,7 +131,8 @@ fn the_run_goes_on_with_lines_where_the_screen_is_left() {
     assert!(fs::read_to_string(stdout).unwrap().contains("interrupted"));
 }
 
-/// A run in a shell that tells, in `pid` and `tty`, which process and terminal it has, and after its end how the terminal is.
+/// A run in a shell that tells, in `pid` and `tty`, which process and terminal it has, and after
+/// its end how the terminal is.
 fn watched(directory: &Path, arguments: &str) -> Terminal {
     let (program, there) = (env!("CARGO_BIN_EXE_iosonde"), directory.display());
     // A shell that hears the signal of the keyboard waits for its child before it dies.
@@ -143,9 +145,9 @@ fn watched(directory: &Path, arguments: &str) -> Terminal {
     terminal
 }
 
-/// The first signal ends the run in order; the second, before the screen was left, ended the program with the terminal raw.
-/// Later that was left of two that two threads handled at the same time: one had asked whether it is the first, when the
-/// other said so, and then asked again.
+/// The first signal ends the run in order; the second, before the screen was left, ended the
+/// program with the terminal raw. Later that was left of two that two threads handled at the same
+/// time: one had asked whether it is the first, when the other said so, and then asked again.
 #[test]
 fn two_signals_at_once_leave_a_clean_terminal() {
     let dir = tempfile::tempdir().unwrap();
@@ -161,7 +163,8 @@ fn two_signals_at_once_leave_a_clean_terminal() {
     assert_eq!(text.matches(SCREEN_ON).count(), text.matches(SCREEN_OFF).count());
 }
 
-/// A terminal that takes nothing any more holds the thread that draws, and that held the settings of the terminal.
+/// A terminal that takes nothing any more holds the thread that draws, and that held the settings
+/// of the terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_hangs_is_not_left_raw() {

@@ -97,7 +97,8 @@ fn the_batch_of_an_article_runs_as_it_is() {
     succeeds(&parsed);
     let csv = fs::read_to_string(dir.path().join("table.csv")).unwrap();
     let mut lines = csv.lines();
-    let head = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max";
+    let head = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,\
+                Latency_avg,Latency_max";
     assert_eq!(lines.next(), Some(head));
     assert!(lines.next().unwrap().starts_with("W,2,600,E,random,32,8,"), "{csv}");
     assert_eq!(lines.count(), 14);
@@ -383,9 +384,9 @@ fn the_table_is_no_ones_elses_file() {
     assert_eq!(stdout(&output).lines().count(), 3, "{}", stdout(&output));
 }
 
-/// `iosonde diskspd` made `io.dat`, wrote to it, and left it as a file whose content the next run must not believe. `iosonde
-/// sqlio` said that it does not exist and made it anew with 32 MiB. It is used at the size it has; where less is asked for,
-/// the file keeps its size, and that is said.
+/// `iosonde diskspd` made `io.dat`, wrote to it, and left it as a file whose content the next run
+/// must not believe. `iosonde sqlio` said that it does not exist and made it anew with 32 MiB. It
+/// is used at the size it has; where less is asked for, the file keeps its size, and that is said.
 #[test]
 fn a_file_that_diskspd_wrote_is_found_at_its_size() {
     let dir = tempfile::tempdir().unwrap();

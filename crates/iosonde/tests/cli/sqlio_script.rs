@@ -27,7 +27,8 @@ fn runs(path: &Path) -> usize {
 }
 
 /// A log with two runs.
-const LOG: &str = "@echo off\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -frandom -b8 >> ./log.txt\n\
+const LOG: &str = "@echo off\necho ComputerName: %COMPUTERNAME% > log.txt\nsqlio -frandom -b8 >> \
+    ./log.txt\n\
     sqlio -frandom -b8 >> log.txt\necho the end\n";
 
 #[test]

@@ -1,4 +1,5 @@
-//! `iosonde sqliosim`: old command lines do what they did, say what they said, and touch nothing of anybody else.
+//! `iosonde sqliosim`: old command lines do what they did, say what they said, and touch nothing of
+//! anybody else.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

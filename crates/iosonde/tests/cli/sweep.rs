@@ -251,7 +251,8 @@ fn the_table_has_the_columns_that_scripts_know() {
     succeeds(&place.run(&[&lists[..], &csv_flag].concat()));
     let text = fs::read_to_string(&csv).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-    let columns = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max";
+    let columns = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,\
+                   Latency_avg,Latency_max";
     assert!(text.starts_with(columns));
     assert_eq!(lines.len(), 3);
     assert!(lines.iter().all(|l| l.len() == lines[0].len()));
@@ -341,7 +342,8 @@ fn begun_without_a_cell(place: &Place) -> Kept {
     let sim = ["--engine", "sim", "--blocks", "8K", "--depths", "1,2", "--seconds", "0.1"];
     succeeds(&place.run(&[&sim[..], &["--quiet"]].concat()));
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
-    let undo = "DELETE FROM measurements; UPDATE experiments SET status = 'interrupted', finished = 'then', measurements = 0";
+    let undo = "DELETE FROM measurements; UPDATE experiments SET status = 'interrupted', finished \
+                = 'then', measurements = 0";
     sqlite.execute_batch(undo).unwrap();
     place.open().unfinished("sweep", None).unwrap().remove(0)
 }
@@ -357,14 +359,16 @@ fn a_sweep_that_was_killed_before_its_first_cell_goes_on() {
     assert_eq!((ended.id, ended.cells, ended.status), (begun.id, 2, Some(Status::Complete)));
 }
 
-/// The table was not written where the history could not note the end of the sweep, as on a full disk.
+/// The table was not written where the history could not note the end of the sweep, as on a full
+/// disk.
 #[test]
 fn a_history_that_fails_at_the_end_does_not_cost_the_table() {
     let place = Place::new();
     let sim = ["--engine", "sim", "--blocks", "8K", "--seconds", "0.1", "--quiet"];
     succeeds(&place.run(&sim));
     let sqlite = rusqlite::Connection::open(place.history()).unwrap();
-    let full = "CREATE TRIGGER full BEFORE UPDATE OF status ON experiments BEGIN SELECT RAISE(ABORT, 'full'); END";
+    let full = "CREATE TRIGGER full BEFORE UPDATE OF status ON experiments BEGIN SELECT \
+                RAISE(ABORT, 'full'); END";
     sqlite.execute_batch(full).unwrap();
     let csv = place.path().join("cells.csv");
     let output = place.run(&[&sim[..], &["--csv", csv.to_str().unwrap()]].concat());

@@ -57,7 +57,8 @@ fn the_whole_file_is_written_with_bytes_that_do_not_repeat() {
     assert_eq!(blocks.len(), (16 << 20) / 512);
 }
 
-/// A kept file that had to grow was marked as not to be kept, and the run after the next removed it.
+/// A kept file that had to grow was marked as not to be kept, and the run after the next removed
+/// it.
 #[test]
 fn a_kept_file_that_is_made_larger_is_still_kept() {
     let (dir, path) = kept();
@@ -84,8 +85,8 @@ fn a_file_that_is_to_be_kept_from_now_on_says_so() {
     assert_eq!(names(dir.path()), [""; 0], "a leftover is removed by the run that used it");
 }
 
-/// A run that had written zeros left a file that passed for filled with random bytes, and a device that knows zeros
-/// looked fast in the next one.
+/// A run that had written zeros left a file that passed for filled with random bytes, and a device
+/// that knows zeros looked fast in the next one.
 #[test]
 fn a_file_that_was_written_with_other_bytes_is_filled_again() {
     let (dir, path) = kept();
@@ -182,7 +183,8 @@ fn a_test_file_in_use_is_left_alone() {
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
-/// Between the plan and the lock others may be faster; the loser gave up, and removed the winner's file.
+/// Between the plan and the lock others may be faster; the loser gave up, and removed the winner's
+/// file.
 #[test]
 fn processes_that_start_together_each_find_a_file() {
     let (dir, path) = kept();
@@ -214,8 +216,8 @@ fn a_file_that_took_the_name_meanwhile_is_not_removed() {
     assert!(fs::read(&path).unwrap() == content);
 }
 
-/// The target is planned early and made late; in between, the first target is filled. What took the place of the
-/// second one's test file was emptied and overwritten.
+/// The target is planned early and made late; in between, the first target is filled. What took the
+/// place of the second one's test file was emptied and overwritten.
 #[test]
 fn what_takes_a_test_files_place_before_its_turn_is_safe() {
     let (dir, second) = kept();

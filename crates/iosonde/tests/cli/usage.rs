@@ -73,7 +73,8 @@ fn no_test_file_is_made_among_the_devices() {
     fails(&run_small(std::path::Path::new("/dev/tty"), &[]), 1, "a character device");
 }
 
-/// A directory's name that was mistyped became a test file in the directory above, on another disk than was meant.
+/// A directory's name that was mistyped became a test file in the directory above, on another disk
+/// than was meant.
 #[test]
 fn a_missing_directory_is_not_taken_for_a_file_to_be_made() {
     let dir = tempfile::tempdir().unwrap();

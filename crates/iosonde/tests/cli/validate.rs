@@ -1,4 +1,5 @@
-//! `iosonde validate`: what it says of storage that is right, of storage that is not, and that it leaves nothing behind.
+//! `iosonde validate`: what it says of storage that is right, of storage that is not, and that it
+//! leaves nothing behind.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -33,8 +34,8 @@ fn storage_that_is_right_is_called_so() {
     }
 }
 
-/// Somebody else writes into the file meanwhile: the page has foreign data, and the run ends with 3. The files were removed behind that,
-/// and with them what a vendor asks for.
+/// Somebody else writes into the file meanwhile: the page has foreign data, and the run ends with 3.
+/// The files were removed behind that, and with them what a vendor asks for.
 #[test]
 fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
     for go_on in [&[][..], &["--continue", "--seconds", "2"]] {
@@ -45,7 +46,8 @@ fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
         let mut running = Running::start(&arguments(dir.path(), &[quiet, go_on].concat()));
         running.wait_for("the load is running");
         let mut file = OpenOptions::new().write(true).open(dir.path().join("iosonde.mdx")).unwrap();
-        // A byte of every page: those that are written afterwards are right again, and there are always others.
+        // A byte of every page: those that are written afterwards are right again, and there are
+        // always others.
         for page in 0..2048 {
             file.seek(SeekFrom::Start(page * 8192 + 700)).unwrap();
             file.write_all(b"X").unwrap();
@@ -60,8 +62,9 @@ fn wrong_data_ends_it_with_a_report_and_exit_code_3() {
             text.contains("bit error in `") && text.contains("still so after 8 more reads"),
             "{text}"
         );
-        // Each of thousands was read again as patiently as the first, and the run did not end. Where the first one ends it, what another
-        // thread looks into meanwhile says that its reads were cut short.
+        // Each of thousands was read again as patiently as the first, and the run did not end.
+        // Where the first one ends it, what another thread looks into meanwhile says that its reads
+        // were cut short.
         let hasty = text.lines().any(|line| line.ends_with("; still so after 2 more reads"));
         assert_eq!(hasty, !go_on.is_empty(), "{text}");
         // Thousands of lines stood between the verdict and the end.
@@ -112,7 +115,8 @@ fn what_cannot_be_checked_is_refused_before_anything_is_made() {
     assert_eq!(names(dir.path()), [""; 0]);
 }
 
-/// Whoever mistyped a TARGET was asked for the log, and errors named fields of the plan that nobody had typed.
+/// Whoever mistyped a TARGET was asked for the log, and errors named fields of the plan that nobody
+/// had typed.
 #[test]
 fn a_refusal_names_what_was_typed() {
     let dir = tempfile::tempdir().unwrap();

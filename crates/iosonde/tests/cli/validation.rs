@@ -1,4 +1,5 @@
-//! What `iosonde validate` finds is a result like every other: JSON, history, reports; and its plan comes from a file where one is named.
+//! What `iosonde validate` finds is a result like every other: JSON, history, reports; and its plan
+//! comes from a file where one is named.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -115,7 +116,8 @@ fn a_clean_validation_is_a_result_like_others() {
 #[test]
 fn wrong_data_is_recorded_before_it_ends_with_3() {
     let place = Place::new();
-    // Nobody writes meanwhile: the system would write the rest of a frame back as it was before, and the page was torn.
+    // Nobody writes meanwhile: the system would write the rest of a frame back as it was before,
+    // and the page was torn.
     let config = place.directory.path().join("nobody-writes.toml");
     fs::write(&config, "bulk.users = 0\n").unwrap();
     let config = config.to_str().unwrap();
@@ -215,7 +217,8 @@ fn a_plan_comes_from_a_file_and_flags_win() {
     refused("checkpoint_every_ns = 5\n", "plan.toml`, line 1: checkpoint", "0.001 s to 31 days");
     refused("[random\n", "line 1", "plan.toml");
     fails(&place.validate(&["--config", "/nowhere/plan.toml"]), 2, "/nowhere/plan.toml");
-    // Notepad's UTF-16 was "stream did not contain valid UTF-8"; its mark in front of UTF-8 does no harm.
+    // Notepad's UTF-16 was "stream did not contain valid UTF-8"; its mark in front of UTF-8 does no
+    // harm.
     let utf16: Vec<u8> = "\u{feff}depth = 8\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [&utf16[..], &utf16[2..]] {
         fs::write(&file, bytes).unwrap();

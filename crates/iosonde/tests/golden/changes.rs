@@ -1,10 +1,10 @@
-//! What is printed differently on purpose since the golden files were written, with the reason: the file, the row, the
-//! column, and what stood and stands there.
+//! What is printed differently on purpose since the golden files were written, with the reason: the
+//! file, the row, the column, and what stood and stands there.
 
 /// Differences of reports.
 pub(crate) const REPORTS: &[&str] = &[
-    // A stream that makes random I/Os within another order is `mixed`, as in the history. It was its order there, and
-    // several streams were all of theirs.
+    // A stream that makes random I/Os within another order is `mixed`, as in the history. It was
+    // its order there, and several streams were all of theirs.
     "cycle.csv 0 pattern: sequential -> mixed",
     "cycle.csv 1 pattern: sequential -> mixed",
     "cycle.csv 2 pattern: sequential -> mixed",
@@ -17,7 +17,8 @@ pub(crate) const REPORTS: &[&str] = &[
     "run-options.csv 0 conditions_id: 49734d65cfaae46b -> 5f059ce5112675a0",
 ];
 
-/// Differences of the table of an export that was imported again, so that its columns were worked out anew.
+/// Differences of the table of an export that was imported again, so that its columns were worked
+/// out anew.
 pub(crate) const IMPORTED: &[&str] = &[
     // A stream that makes random I/Os within another order is `mixed`.
     "export.csv 0 pattern: sequential -> mixed",

@@ -6,7 +6,8 @@ fn is_figure(cell: &str) -> bool {
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The figures of each row of each table, sorted: columns stand apart by two blanks or more, in Markdown by bars.
+/// The figures of each row of each table, sorted: columns stand apart by two blanks or more, in
+/// Markdown by bars.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     let mut rows = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -27,8 +28,8 @@ fn holds(row: &[&str], figures: &[&str]) -> bool {
     figures.iter().all(|figure| rest.any(|other| other == figure))
 }
 
-/// The rows of figures that were printed and are not printed now. Further rows, and further figures in a row, are no
-/// difference.
+/// The rows of figures that were printed and are not printed now. Further rows, and further figures
+/// in a row, are no difference.
 pub(crate) fn differences(file: &str, old: &str, new: &str) -> Vec<String> {
     let mut left = rows(new);
     let mut lost = rows(old);

@@ -42,7 +42,8 @@ pub(crate) fn documents() -> Vec<(String, Value)> {
     documents
 }
 
-/// The names of the documents that the golden history holds. Comparisons, trends and the like are kept nowhere.
+/// The names of the documents that the golden history holds. Comparisons, trends and the like are
+/// kept nowhere.
 pub(crate) fn kept() -> Vec<String> {
     let is_kept = |schema: &str| results::KINDS.iter().any(|kind| kind.schema == schema);
     let documents = documents().into_iter();

@@ -1,4 +1,5 @@
-//! Documents and a history that an earlier version wrote are read, shown, compared and exported as that version did.
+//! Documents and a history that an earlier version wrote are read, shown, compared and exported as
+//! that version did.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod changes;

@@ -1,4 +1,5 @@
-//! Figures as people read them: alone with their unit, in a cell under a heading that names it, and beside an axis.
+//! Figures as people read them: alone with their unit, in a cell under a heading that names it, and
+//! beside an axis.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

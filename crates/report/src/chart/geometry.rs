@@ -69,7 +69,8 @@ pub(crate) fn axes(chart: &Chart) -> Vec<&Axis> {
 
 /// The figures of a side that an axis must hold.
 ///
-/// An interval that is far longer than the figures would press them to the floor; it is cut at the edge of the plot.
+/// An interval that is far longer than the figures would press them to the floor; it is cut at the
+/// edge of the plot.
 fn held(chart: &Chart, wanted: usize) -> Option<(f64, f64)> {
     let log = ruler::is_log(&axes(chart)[wanted].scale);
     let x_log = ruler::is_log(&chart.x.scale);

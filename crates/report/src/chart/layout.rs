@@ -1,4 +1,5 @@
-//! Room for words: how wide a text is, where a long one is cut, and which labels have room beside each other.
+//! Room for words: how wide a text is, where a long one is cut, and which labels have room beside
+//! each other.
 
 /// Letters are so high.
 pub(crate) const FONT: f64 = 12.0;
@@ -49,7 +50,8 @@ pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// Puts labels into rows so that none lies over another: for each the row, none where no row has room.
+/// Puts labels into rows so that none lies over another: for each the row, none where no row has
+/// room.
 ///
 /// A label is given by its beginning and its end.
 pub(crate) fn rows(labels: &[(f64, f64)], rows_max: usize) -> Vec<Option<usize>> {
@@ -69,7 +71,8 @@ pub(crate) fn rows(labels: &[(f64, f64)], rows_max: usize) -> Vec<Option<usize>>
     labels.iter().map(|label| place(*label)).collect()
 }
 
-/// Of labels in order, those that do not touch the one that was kept before: given by middle and width.
+/// Of labels in order, those that do not touch the one that was kept before: given by middle and
+/// width.
 pub(crate) fn thinned(labels: &[(f64, f64)], gap: f64) -> Vec<usize> {
     let mut kept = Vec::new();
     let mut free_from = f64::NEG_INFINITY;

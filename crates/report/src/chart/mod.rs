@@ -1,9 +1,10 @@
 //! Charts of the model as SVG.
 //!
-//! One painter draws for the page, where words around the picture are HTML and colours come from the style sheet, and
-//! for a file, where everything is inside. Colours are attributes of a light page in both; the style sheet's rules go
-//! before attributes. Shapes, dashes and signs tell series apart where colour does not. Figures that have no place on
-//! an axis (not numbers, or nothing on a logarithmic one) are gaps.
+//! One painter draws for the page, where words around the picture are HTML and colours come from
+//! the style sheet, and for a file, where everything is inside. Colours are attributes of a light
+//! page in both; the style sheet's rules go before attributes. Shapes, dashes and signs tell series
+//! apart where colour does not. Figures that have no place on an axis (not numbers, or nothing on a
+//! logarithmic one) are gaps.
 
 mod aloud;
 pub(crate) mod figure;
@@ -81,10 +82,10 @@ pub fn svg(chart: &Chart) -> String {
     end += MARGIN;
     let (width, height) = (px(FILE_WIDTH), px(end));
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" aria-label=\"{}\" font-family=\"{FONTS}\" font-size=\"{}\">\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"{PAPER}\"/>{head}{legend}\
-         <g transform=\"translate({} {})\">{plot}</g>{foot}</svg>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\" font-family=\"{FONTS}\" \
+         font-size=\"{}\"><rect width=\"{width}\" height=\"{height}\" \
+         fill=\"{PAPER}\"/>{head}{legend}<g transform=\"translate({} {})\">{plot}</g>{foot}</svg>",
         escape(&aloud(chart)),
         px(FONT),
         px(MARGIN),
@@ -92,7 +93,8 @@ pub fn svg(chart: &Chart) -> String {
     )
 }
 
-/// The picture of a chart for a page, with its geometry for the script: no title, legend or caption.
+/// The picture of a chart for a page, with its geometry for the script: no title, legend or
+/// caption.
 pub(crate) fn picture(chart: &Chart, class: &str, width: f64, height: f64) -> String {
     let geometry = Geometry::new(chart, width, height);
     let plot = plot_group(chart, &geometry, &looks(chart));
@@ -101,8 +103,9 @@ pub(crate) fn picture(chart: &Chart, class: &str, width: f64, height: f64) -> St
     };
     let sides: Vec<String> = geometry.verticals.iter().map(|v| end(&v.ruler)).collect();
     format!(
-        "<svg class=\"plot {class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" \
-         font-size=\"{}\" data-plot=\"{} {} {} {}\" data-x=\"{}\" data-y=\"{}\">{plot}</svg>",
+        "<svg class=\"plot {class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" \
+         role=\"img\" aria-label=\"{}\" font-size=\"{}\" data-plot=\"{} {} {} {}\" data-x=\"{}\" \
+         data-y=\"{}\">{plot}</svg>",
         px(width),
         px(geometry.needed),
         escape(&aloud(chart)),
@@ -272,7 +275,8 @@ fn flags(place: &Geometry<'_>) -> String {
         let row = flag.label.as_ref().map_or(rows.saturating_sub(1), |l| l.row);
         let from = place.top - row as f64 * LINE - 4.0;
         lines += &format!(
-            "<path class=\"mark\" stroke=\"{INK}\" stroke-dasharray=\"4 3\" fill=\"none\" d=\"M{x} {}V{}\"><title>{}</title></path>",
+            "<path class=\"mark\" stroke=\"{INK}\" stroke-dasharray=\"4 3\" fill=\"none\" \
+             d=\"M{x} {}V{}\"><title>{}</title></path>",
             px(from),
             px(bottom),
             escape(&flag.mark.label),
@@ -281,7 +285,8 @@ fn flags(place: &Geometry<'_>) -> String {
         if let Some(label) = &flag.label {
             // The line to a label of a higher row may pass under one of a lower row.
             let halo = format!(
-                " font-weight=\"600\" stroke=\"{PAPER}\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\""
+                " font-weight=\"600\" stroke=\"{PAPER}\" stroke-width=\"4\" \
+                 stroke-linejoin=\"round\" paint-order=\"stroke\""
             );
             labels += &text(label.x, from - 3.0, "middle", INK, &label.text, &halo);
         }

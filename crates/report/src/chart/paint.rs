@@ -77,7 +77,8 @@ fn runs(place: &Geometry<'_>, side: usize, points: &[Point]) -> Vec<Vec<Spot>> {
     runs
 }
 
-/// Of points that are closer together than can be seen, the first, lowest, highest and last of each pixel.
+/// Of points that are closer together than can be seen, the first, lowest, highest and last of each
+/// pixel.
 fn thinned(run: &[Spot]) -> Vec<&Spot> {
     let mut kept: Vec<&Spot> = Vec::new();
     for pixel in run.chunk_by(|a, b| a.x.floor().total_cmp(&b.x.floor()).is_eq()) {
@@ -113,7 +114,8 @@ pub(crate) fn series(chart: &Chart, place: &Geometry<'_>, index: usize, look: Lo
         marks_and_lines(place, side, series, look)
     };
     format!(
-        "<g class=\"series s{}\" data-series=\"{index}\" color=\"{colour}\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\">{inner}</g>",
+        "<g class=\"series s{}\" data-series=\"{index}\" color=\"{colour}\" stroke=\"{colour}\" \
+         fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\">{inner}</g>",
         look.kind % KINDS
     )
 }
@@ -184,7 +186,8 @@ fn band(run: &[Spot]) -> String {
     let lower = ends.iter().rev().map(|(x, low, _)| format!("{} {}", px(*x), px(*low)));
     let places: Vec<String> = upper.chain(lower).collect();
     format!(
-        "<path class=\"band\" stroke=\"none\" fill=\"currentColor\" fill-opacity=\"0.18\" d=\"M{}z\"/>",
+        "<path class=\"band\" stroke=\"none\" fill=\"currentColor\" fill-opacity=\"0.18\" \
+         d=\"M{}z\"/>",
         places.join("L")
     )
 }

@@ -60,7 +60,8 @@ pub(crate) struct Vertical {
     pub(crate) word: &'static str,
 }
 
-/// Axes for the figures of the left and of the right side, whose marks lie at the same heights where that can be.
+/// Axes for the figures of the left and of the right side, whose marks lie at the same heights
+/// where that can be.
 pub(crate) fn verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
     let plain = |(axis, ends): &Side<'_>| {
         !is_log(&axis.scale) && ends.is_none_or(|(low, high)| low >= 0.0 && high > SMALLEST)
@@ -72,7 +73,8 @@ pub(crate) fn verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
 }
 
 fn even_verticals(sides: &[Side<'_>]) -> Vec<Vertical> {
-    // Lines of the right side get some air above, so that even ones of both sides do not lie on each other.
+    // Lines of the right side get some air above, so that even ones of both sides do not lie on
+    // each other.
     let airy = |(side, (_, ends)): (usize, &Side<'_>)| {
         ends.map_or(1.0, |(_, high)| high * if side == 0 { 1.0 } else { 1.2 })
     };
@@ -152,7 +154,8 @@ fn apart(log: bool, low: f64, high: f64) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// The horizontal axis for figures between two ends, with room at both for columns where there are some.
+/// The horizontal axis for figures between two ends, with room at both for columns where there are
+/// some.
 pub(crate) fn horizontal(axis: &Axis, ends: Option<(f64, f64)>, gap: Option<f64>) -> Ruler {
     if let Scale::Names(names) = &axis.scale {
         let count = names.len().max(1) as f64;
@@ -173,7 +176,8 @@ pub(crate) fn horizontal(axis: &Axis, ends: Option<(f64, f64)>, gap: Option<f64>
     Ruler { log, from, to }
 }
 
-/// The marks of a horizontal axis: where figures were measured, if those are few, else round places.
+/// The marks of a horizontal axis: where figures were measured, if those are few, else round
+/// places.
 pub(crate) fn horizontal_ticks(
     axis: &Axis,
     ruler: &Ruler,

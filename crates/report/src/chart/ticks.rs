@@ -34,7 +34,8 @@ fn step_of(steps: &[f64], width: f64) -> f64 {
     found.filter(|s| s.is_normal()).unwrap_or(width)
 }
 
-/// The number of steps and the step for an axis from zero that gets as much room as can be out of it.
+/// The number of steps and the step for an axis from zero that gets as much room as can be out of
+/// it.
 pub(crate) fn from_zero(largest: &[f64], divisors: &[f64]) -> (u32, Vec<f64>) {
     let plan = |parts: u32| {
         let of =
@@ -106,7 +107,8 @@ pub(crate) fn even(from: f64, to: f64, about: u32, unit: Unit, measure: &Measure
     inside.map(|at| Tick { at, label: label(at, step, measure) }).collect()
 }
 
-/// Powers between two figures: of two, or one, two and five of each power of ten; thinned to about so many.
+/// Powers between two figures: of two, or one, two and five of each power of ten; thinned to about
+/// so many.
 pub(crate) fn powers(from: f64, to: f64, base: f64, about: u32, unit: Unit) -> Vec<Tick> {
     let (low, high) = (from.log(base) - 1e-9, to.log(base) + 1e-9);
     let span = high - low;

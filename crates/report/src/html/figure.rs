@@ -1,4 +1,5 @@
-//! A chart of the model as a figure: pictures for wide and narrow pages, a legend that holds the figures for the script.
+//! A chart of the model as a figure: pictures for wide and narrow pages, a legend that holds the
+//! figures for the script.
 
 use super::table::brief;
 use crate::chart::{self, aloud_axis, escape, looks, picture, series_name, swatch};
@@ -57,8 +58,8 @@ fn figure(chart: &Chart, level: u8, class: &str, pictures: &str) -> String {
         format!("<figcaption>{}</figcaption>", escape(&chart.caption))
     };
     format!(
-        "<figure class=\"{class}\"><h{level}>{}</h{level}>{}\
-         <div class=\"plots\" data-unit=\"{}\" data-title=\"{}\"{names}>{pictures}</div>{caption}</figure>\n",
+        "<figure class=\"{class}\"><h{level}>{}</h{level}>{}<div class=\"plots\" data-unit=\"{}\" \
+         data-title=\"{}\"{names}>{pictures}</div>{caption}</figure>\n",
         escape(&chart.title),
         legend(chart),
         unit(chart.x.unit),
@@ -84,8 +85,9 @@ fn legend(chart: &Chart) -> String {
             String::new()
         };
         out += &format!(
-            "<li data-unit=\"{}\" data-side=\"{}\"{xs} data-y=\"{}\"{intervals}>\
-             <svg class=\"swatch\" viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" aria-hidden=\"true\">{}</svg> <span>{}</span></li>",
+            "<li data-unit=\"{}\" data-side=\"{}\"{xs} data-y=\"{}\"{intervals}><svg \
+             class=\"swatch\" viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" \
+             aria-hidden=\"true\">{}</svg> <span>{}</span></li>",
             unit(aloud_axis(chart, series).unit),
             chart::side(chart, series),
             figures(&points, 1),

@@ -1,9 +1,10 @@
 //! A report as one HTML file, and its parts for other pages.
 //!
-//! The file asks nothing of a network: style, pictures, script and the documents themselves are inside, and its content
-//! security policy allows nothing else. It is readable and printable without its script, which reads charts out, hides
-//! series, sorts and filters tables and saves documents. The templates are compiled into the program by `askama`, which
-//! escapes every text. The parts need no inline style and no inline script, so that a strict policy takes them.
+//! The file asks nothing of a network: style, pictures, script and the documents themselves are
+//! inside, and its content security policy allows nothing else. It is readable and printable
+//! without its script, which reads charts out, hides series, sorts and filters tables and saves
+//! documents. The templates are compiled into the program by `askama`, which escapes every text.
+//! The parts need no inline style and no inline script, so that a strict policy takes them.
 
 mod figure;
 mod raw;
@@ -24,7 +25,8 @@ pub fn style() -> &'static str {
     include_str!("../../templates/style.css")
 }
 
-/// The script of every page: reads charts out, sorts and filters tables, saves documents. Pages are whole without it.
+/// The script of every page: reads charts out, sorts and filters tables, saves documents. Pages are
+/// whole without it.
 ///
 /// It offers `window.iosonde.enhance(element)` for what is put into a page later.
 #[must_use]
@@ -46,7 +48,8 @@ pub fn is_report(text: &str) -> bool {
     text.contains(SIGN) || text.contains(EARLIER_SIGN)
 }
 
-/// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own documents.
+/// A report as one HTML file that needs nothing else: opens from a disk, prints, and holds its own
+/// documents.
 pub fn page(report: &Report) -> Result<String, ReportError> {
     let several = report.results.len() != 1;
     let room = DOCUMENTS_BYTES / report.results.len().max(1);
@@ -91,7 +94,8 @@ pub fn assessment(assessment: &Assessment) -> Result<String, ReportError> {
     page(&crate::build(&[Document::Assessment(Box::new(assessment.clone()))]))
 }
 
-/// One result with its title as the first heading, contents and sections, for a page with [`style`] and [`script`].
+/// One result with its title as the first heading, contents and sections, for a page with [`style`]
+/// and [`script`].
 ///
 /// Sections have their key as `id`. The document is not in it.
 pub fn part(result: &ResultPart) -> Result<String, ReportError> {
@@ -228,7 +232,8 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// A page without what neither XML nor a reader takes: control characters, and marks that turn the direction of writing.
+/// A page without what neither XML nor a reader takes: control characters, and marks that turn the
+/// direction of writing.
 fn scrubbed(page: String) -> String {
     let refused = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))

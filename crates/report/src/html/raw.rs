@@ -20,7 +20,8 @@ pub(super) struct Packed {
     pub(super) left_out: Option<&'static str>,
 }
 
-/// What goes first where a document is too large: what it is called, under which names it lies, and its own names.
+/// What goes first where a document is too large: what it is called, under which names it lies, and
+/// its own names.
 const STEPS: [(&str, &[&str], &[&str]); 3] = [
     ("histograms of single threads", &["threads_detail"], &["histogram"]),
     (
@@ -35,7 +36,8 @@ const STEPS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// The document as gzip in base64, in so many bytes if it can be: with less of what is beside the point where it cannot.
+/// The document as gzip in base64, in so many bytes if it can be: with less of what is beside the
+/// point where it cannot.
 pub(super) fn packed(document: &Document, room: usize) -> Result<Packed, ReportError> {
     if let Some(text) = written(document, room)? {
         return Ok(Packed { text, left_out: None });
@@ -74,7 +76,8 @@ fn empty(value: &mut Value, inside: &[&str], names: &[&str], within: bool) {
     }
 }
 
-/// The document as gzip in base64; none where that takes more room. It ends there: what follows is not compressed in vain.
+/// The document as gzip in base64; none where that takes more room. It ends there: what follows is
+/// not compressed in vain.
 fn written(document: &impl Serialize, room: usize) -> Result<Option<String>, ReportError> {
     let limited = Limited { text: EncoderStringWriter::new(&STANDARD), left: room / 4 * 3 };
     let mut buffered =

@@ -32,9 +32,9 @@ pub(super) fn html(table: &Table) -> String {
     let tall = if rows > TALL_FROM { " tall" } else { "" };
     let many = if table.columns.len() > MANY_FROM { " many" } else { "" };
     let mut out = format!(
-        "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p>\
-         <div class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {title}\"><table>\
-         <caption>{}</caption>",
+        "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p><div \
+         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"Table: \
+         {title}\"><table><caption>{}</caption>",
         if title.is_empty() { "Table" } else { &title }
     );
     let wide: Vec<bool> = (0..table.columns.len()).map(|i| is_wide(table, i)).collect();
@@ -130,7 +130,8 @@ fn bar(value: f64, largest: f64) -> String {
         return String::new();
     }
     format!(
-        "<svg class=\"bar\" viewBox=\"0 0 100 3\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M0 0h{:.0}v3H0z\"/></svg>",
+        "<svg class=\"bar\" viewBox=\"0 0 100 3\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\"><path d=\"M0 0h{:.0}v3H0z\"/></svg>",
         share * 100.0
     )
 }

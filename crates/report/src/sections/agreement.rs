@@ -45,15 +45,16 @@ pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
     let mut blocks = Vec::new();
     if all.is_empty() {
         blocks.push(Block::Paragraph(
-            "There is nothing to compare with: the kernel keeps no counters that cover this target, or the I/O need not \
-             arrive at the device as it was issued."
+            "There is nothing to compare with: the kernel keeps no counters that cover this \
+             target, or the I/O need not arrive at the device as it was issued."
                 .to_owned(),
         ));
         return section("agreement", "Agreement with the kernel", blocks);
     }
     blocks.push(Block::Paragraph(
-        "What this program measured beside what the operating system counted at the device over the same window. The \
-         kernel's latency begins later, below the submission path, and decides nothing."
+        "What this program measured beside what the operating system counted at the device over \
+         the same window. The kernel's latency begins later, below the submission path, and \
+         decides nothing."
             .to_owned(),
     ));
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
@@ -65,8 +66,8 @@ pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
     let differing = differing(loads);
     blocks.push(if differing.is_empty() {
         Block::Paragraph(
-            "Every figure that is judged is within what it is allowed: the tolerance, and the I/Os that the edges of the \
-             window may cut."
+            "Every figure that is judged is within what it is allowed: the tolerance, and the \
+             I/Os that the edges of the window may cut."
                 .to_owned(),
         )
     } else {

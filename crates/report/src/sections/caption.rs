@@ -1,5 +1,5 @@
-//! What stands under a chart or a table: file size, block size, pattern, depth, cache. Without them a figure means
-//! nothing.
+//! What stands under a chart or a table: file size, block size, pattern, depth, cache. Without them
+//! a figure means nothing.
 
 use results::{Measurement, SweptCell};
 use workload::{Bytes, Mode, Stream};

@@ -1,4 +1,5 @@
-//! Whether the figures of one measurement fit together: what it cost, what was in flight, errors, long waits.
+//! Whether the figures of one measurement fit together: what it cost, what was in flight, errors,
+//! long waits.
 
 use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};

@@ -12,7 +12,8 @@ use crate::words;
 
 const MIB: f64 = 1_048_576.0;
 
-/// A column: its key, the figure of a database, that of a device, the heading, and what the figure is divided by.
+/// A column: its key, the figure of a database, that of a device, the heading, and what the figure
+/// is divided by.
 const COLUMNS: [(&str, &str, &str, &str, Unit, f64); 8] = [
     ("reads_per_s", "reads_per_s", "reads_per_s", "Reads", Unit::Iops, 1.0),
     ("writes_per_s", "writes_per_s", "writes_per_s", "Writes", Unit::Iops, 1.0),
@@ -45,7 +46,8 @@ const COLUMNS: [(&str, &str, &str, &str, Unit, f64); 8] = [
     ),
 ];
 
-/// Both sides, what their difference means, each object, and the counters; none where no database was watched.
+/// Both sides, what their difference means, each object, and the counters; none where no database
+/// was watched.
 pub(super) fn of(r: &Recording, shown: &[RecordedPoint]) -> Option<Section> {
     if r.totals.rows.is_empty() {
         return None;

@@ -1,4 +1,5 @@
-//! Whether everything is there that was acknowledged as durable: the verdict, what it looks like, what was lost, what was read and how.
+//! Whether everything is there that was acknowledged as durable: the verdict, what it looks like,
+//! what was lost, what was read and how.
 
 use results::{
     BrokenPromise, CheckedArea, Durability, DurabilityVerdict, DurableOrder, Experiment, Loss,
@@ -44,7 +45,8 @@ fn cards(d: &Durability) -> Vec<Card> {
     }
     if d.verdict == DurabilityVerdict::Kept {
         evidence.push(
-            "A cache that is empty at the moment of a crash loses nothing, so one crash says little."
+            "A cache that is empty at the moment of a crash loses nothing, so one crash says \
+             little."
                 .to_owned(),
         );
     }
@@ -94,16 +96,19 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
 fn meaning(loss: Loss) -> &'static str {
     match loss {
         Loss::Older => {
-            "A committed change is gone, and the page that is there is whole: no checksum in it tells."
+            "A committed change is gone, and the page that is there is whole: no checksum in it \
+             tells."
         }
         Loss::Torn => {
-            "A page is partly of before and partly of after a commit. A log with full pages, a doublewrite area or a checksum finds it."
+            "A page is partly of before and partly of after a commit. A log with full pages, a \
+             doublewrite area or a checksum finds it."
         }
         Loss::Zeroed => {
             "The page is empty. A database may take it for a new one, and loses what was in it."
         }
         Loss::Misplaced => {
-            "What belongs to another place is there: both are wrong, and a database that checks page numbers reports it."
+            "What belongs to another place is there: both are wrong, and a database that checks \
+             page numbers reports it."
         }
         Loss::Foreign => {
             "Bytes of somebody else, or of before the run: the page cannot be read as what it was."
@@ -115,7 +120,8 @@ fn meaning(loss: Loss) -> &'static str {
             "The file has become shorter: everything that was committed behind its end is gone."
         }
         Loss::AheadOfLog => {
-            "A write has passed a flush. A change without its log record cannot be taken back, and recovery may damage more."
+            "A write has passed a flush. A change without its log record cannot be taken back, and \
+             recovery may damage more."
         }
         Loss::Unknown => {
             "It is newer than the witness's file: an old copy of that file, or that of another run."

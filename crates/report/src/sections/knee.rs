@@ -33,7 +33,8 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// The measurements of the shallowest load, the operating point and the peak: where distributions are worth showing.
+/// The measurements of the shallowest load, the operating point and the peak: where distributions
+/// are worth showing.
 fn marked(e: &Experiment<Saturation>) -> Vec<(String, &Measurement)> {
     let curve = &e.conclusion.curve;
     let mut places: Vec<(&str, usize)> = vec![("shallowest", 0)];

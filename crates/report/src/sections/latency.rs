@@ -25,7 +25,8 @@ fn kinds(m: &Measurement) -> Vec<(&'static str, &Statistics, Latency)> {
     kinds.into_iter().filter_map(|(kind, s)| Some((kind, s, s.latency_ns?))).collect()
 }
 
-/// The section: percentiles of all loads as chart and table, and histograms where there are few loads.
+/// The section: percentiles of all loads as chart and table, and histograms where there are few
+/// loads.
 pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
     let mut charts: Vec<Chart> = percentiles(loads).into_iter().collect();
     if histograms {
@@ -79,7 +80,8 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     )
 }
 
-/// Upper edge of the bucket of a value: four buckets for each power of ten … of two, joined until few enough.
+/// Upper edge of the bucket of a value: four buckets for each power of ten … of two, joined until
+/// few enough.
 fn edges(low: u64, high: u64) -> Vec<u64> {
     let (low, high) = (low.max(1) as f64, high.max(1) as f64);
     let mut step = 0.25;

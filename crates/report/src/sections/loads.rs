@@ -9,7 +9,8 @@ use super::make::{column, table, text, whole};
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
-/// Columns that are of no use to a reader where all rows hold the same: what was tested says it already.
+/// Columns that are of no use to a reader where all rows hold the same: what was tested says it
+/// already.
 const COMMON: [&str; 17] = [
     "cell",
     "host",
@@ -33,7 +34,8 @@ const COMMON: [&str; 17] = [
 const FOR_PROGRAMS: [&str; 6] =
     ["measurement_id", "experiment_id", "kind", "started", "tool_version", "conditions_id"];
 
-/// The figures that were in the first tables, in their order; those that came later follow in the order of the list.
+/// The figures that were in the first tables, in their order; those that came later follow in the
+/// order of the list.
 const FIRST: [&str; 38] = [
     "cell",
     "load",
@@ -75,8 +77,8 @@ const FIRST: [&str; 38] = [
     "conditions_id",
 ];
 
-/// The figures of a load in the order of the columns. Their keys are the header of the CSV: it may grow at the end, and
-/// never changes.
+/// The figures of a load in the order of the columns. Their keys are the header of the CSV: it may
+/// grow at the end, and never changes.
 pub(crate) fn figures() -> impl Iterator<Item = &'static FigureField> {
     let later = |figure: &&FigureField| figure.in_reports && !FIRST.contains(&figure.key);
     FIRST.iter().filter_map(|key| figure(key)).chain(FIGURES.iter().filter(later))
@@ -93,7 +95,8 @@ fn row(document: &Document, cell: u32, m: &Measurement) -> Vec<Cell> {
     let environment =
         if m.environment.host.is_some() { &m.environment } else { document.environment() };
     let cell = |figure: &FigureField| match figure.key {
-        // For people, everything that received the I/O is named; and an experiment may have its environment only once.
+        // For people, everything that received the I/O is named; and an experiment may have its
+        // environment only once.
         "target" => text(&targets(m)),
         "device" => text(&device(environment)),
         "host" => text(&environment.hostname().unwrap_or_default()),
@@ -123,7 +126,8 @@ fn device(environment: &Environment) -> String {
     names.join(" + ")
 }
 
-/// A column of words in front of the others: its key, its heading, and what it says of each measurement.
+/// A column of words in front of the others: its key, its heading, and what it says of each
+/// measurement.
 pub(super) type Lead<'a> = (&'static str, &'a str, &'a dyn Fn(usize) -> String);
 
 /// Some of the loads of a document for people.

@@ -1,4 +1,5 @@
-//! Small pieces of a report: facts, cells, columns, axes, series, charts. What cannot be drawn or is no figure stays out.
+//! Small pieces of a report: facts, cells, columns, axes, series, charts. What cannot be drawn or
+//! is no figure stays out.
 
 use std::collections::HashSet;
 

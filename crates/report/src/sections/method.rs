@@ -50,7 +50,8 @@ fn headroom(document: &Document) -> Option<String> {
         }
     };
     Some(format!(
-        "Without any I/O this program makes {} I/Os a second on this host. The largest rate measured here is {} of that.",
+        "Without any I/O this program makes {} I/Os a second on this host. The largest rate \
+         measured here is {} of that.",
         workload::show_number(ceiling),
         words::percent(used)
     ))
@@ -62,8 +63,9 @@ fn latency(tool: Option<&str>) -> Fact {
         Some(tool) => fact("Latency", format!("As {tool} tells it; iosonde did not measure it.")),
         None => fact(
             "Latency",
-            "From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O \
-             is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.",
+            "From submission to completion of one I/O; at a set rate from the moment at which the \
+             I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, \
+             shortest and longest are exact.",
         ),
     }
 }
@@ -73,21 +75,23 @@ fn promises() -> Vec<Fact> {
     vec![
         fact(
             "Promised",
-            "The storage had acknowledged the operation as durable, and the witness had stored that on stable media.",
+            "The storage had acknowledged the operation as durable, and the witness had stored \
+             that on stable media.",
         ),
         fact(
             "In doubt",
-            "It may have been written at the moment of the crash: what was promised before, the new version or a mixture of both \
-             may be there, and none of it is an error.",
+            "It may have been written at the moment of the crash: what was promised before, the \
+             new version or a mixture of both may be there, and none of it is an error.",
         ),
         fact(
             "Lost",
-            "It does not hold what was promised, nor anything newer. Something between the program and the medium acknowledged what \
-             it did not keep.",
+            "It does not hold what was promised, nor anything newer. Something between the \
+             program and the medium acknowledged what it did not keep.",
         ),
         fact(
             "Kept",
-            "Nothing was lost in this crash. What had left all caches before cannot be lost any more, so one crash says little.",
+            "Nothing was lost in this crash. What had left all caches before cannot be lost any \
+             more, so one crash says little.",
         ),
     ]
 }
@@ -96,22 +100,25 @@ fn terms(tool: Option<&str>) -> Vec<Fact> {
     vec![
         fact(
             "IOPS",
-            "I/Os that completed without error inside the measured window, for each second of it. Warm-up does not count.",
+            "I/Os that completed without error inside the measured window, for each second of it. \
+             Warm-up does not count.",
         ),
         fact("MiB/s", "Bytes moved by those I/Os for each second, in units of 2^20 bytes."),
         latency(tool),
         fact(
             "p99",
-            "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie above it.",
+            "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie \
+             above it.",
         ),
         fact(
             "Depth, in flight",
-            "Outstanding I/Os of each thread, and of all threads together. Achieved is the average over the window.",
+            "Outstanding I/Os of each thread, and of all threads together. Achieved is the \
+             average over the window.",
         ),
         fact(
             "Operating point",
-            "The least measured load that gives at least 95 % of the highest throughput: more in flight makes each I/O \
-             wait and gains next to nothing.",
+            "The least measured load that gives at least 95 % of the highest throughput: more in \
+             flight makes each I/O wait and gains next to nothing.",
         ),
         fact(
             "Little knee N*",
@@ -119,11 +126,13 @@ fn terms(tool: Option<&str>) -> Vec<Fact> {
         ),
         fact(
             "Direct, durable",
-            "Direct I/O goes past the cache of the operating system. A durable write is on stable media before it completes.",
+            "Direct I/O goes past the cache of the operating system. A durable write is on stable \
+             media before it completes.",
         ),
         fact(
             "File size",
-            "A small file may fit a cache of the storage and then shows the cache. No figure here holds for another file size.",
+            "A small file may fit a cache of the storage and then shows the cache. No figure here \
+             holds for another file size.",
         ),
     ]
 }

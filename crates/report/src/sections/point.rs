@@ -37,7 +37,8 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
     })
 }
 
-/// The figures of a saturation point beyond the operating point itself. `unit` is that of the throughput.
+/// The figures of a saturation point beyond the operating point itself. `unit` is that of the
+/// throughput.
 pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
     let n95 = with_interval(knee.operating_load, knee.operating_load_interval);
     let mut facts = vec![fact("95 % of the highest (N95)", format!("{n95} in flight"))];

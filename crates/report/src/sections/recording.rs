@@ -102,7 +102,8 @@ fn joined(points: &[RecordedPoint]) -> Vec<RecordedPoint> {
     points.chunks(size).map(join).collect()
 }
 
-/// The devices that did something, the busiest first; partitions only where their disk is not watched.
+/// The devices that did something, the busiest first; partitions only where their disk is not
+/// watched.
 fn busiest(r: &Recording) -> Vec<&str> {
     let watched = |name: &String| r.devices.iter().any(|device| device.name == *name);
     let mut found: Vec<(u64, &str)> = Vec::new();

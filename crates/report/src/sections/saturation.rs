@@ -1,4 +1,5 @@
-//! Saturation: throughput and latency against the I/Os in flight, a line for each number of threads.
+//! Saturation: throughput and latency against the I/Os in flight, a line for each number of
+//! threads.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use super::make::{self, Drawn, Named, linear, log2, mark, point, points, series}
 use crate::model::{Axis, Chart, Mark, Point, Series, Shape, Side, Unit};
 use crate::words;
 
-/// A tail this many times the mean would press the mean to the floor of the chart; it stays in the table.
+/// A tail this many times the mean would press the mean to the floor of the chart; it stays in the
+/// table.
 const TAIL_SHOWN: f64 = 8.0;
 /// Lines of one chart that can still be told apart.
 const LINES: usize = 8;
@@ -149,7 +151,8 @@ impl Curve<'_> {
         )
     }
 
-    /// The loads by their number of threads, where there are several numbers with several depths each.
+    /// The loads by their number of threads, where there are several numbers with several depths
+    /// each.
     fn by_threads(&self) -> Option<Vec<(u64, Vec<Load>)>> {
         let mut groups: BTreeMap<u64, Vec<Load>> = BTreeMap::new();
         for load in self.loads.iter().filter(|l| l.depth.is_some()) {
@@ -194,7 +197,8 @@ impl Curve<'_> {
         charts.into_iter().flatten().collect()
     }
 
-    /// Throughput against all I/Os in flight, a line for each number of threads: whether they lie on one curve.
+    /// Throughput against all I/Os in flight, a line for each number of threads: whether they lie
+    /// on one curve.
     pub(super) fn of_total(&self) -> Option<Chart> {
         let x = |l: &Load| l.in_flight as f64;
         let title = format!("{}: throughput against all in flight", self.title);

@@ -52,7 +52,8 @@ const WRITES: [&str; 9] = [
     "volatile-write-cache",
 ];
 
-/// What of the set-up may explain a saturation point at so many I/Os in flight; nothing where nothing does.
+/// What of the set-up may explain a saturation point at so many I/Os in flight; nothing where
+/// nothing does.
 pub(super) fn of_knee(environment: &Environment, in_flight: f64) -> Vec<Block> {
     let devices = environment.storage.iter().flat_map(|storage| &storage.devices);
     let mut sentences: Vec<String> = Vec::new();
@@ -90,7 +91,8 @@ fn queues(device: &Device, in_flight: f64) -> Vec<String> {
     let name = words::clean(&device.name);
     let sentence = |(what, limit): (&str, u64)| {
         format!(
-            "Saturation at {} in flight is where {what} of {name} ends ({limit}): more I/Os wait in the kernel.",
+            "Saturation at {} in flight is where {what} of {name} ends ({limit}): more I/Os wait \
+             in the kernel.",
             show_number(in_flight)
         )
     };

@@ -6,7 +6,8 @@ use results::{Document, Measurement};
 
 use crate::words;
 
-/// The document with replacement characters where a path is not UTF-8: such a path has no place in JSON.
+/// The document with replacement characters where a path is not UTF-8: such a path has no place in
+/// JSON.
 pub(crate) fn in_utf8(mut document: Document) -> Document {
     match &mut document {
         Document::Measurement(d) => measurement(d),

@@ -1,4 +1,5 @@
-//! Whether the storage returned what was written: the verdict, every fault and what it means, what was checked and how.
+//! Whether the storage returned what was written: the verdict, every fault and what it means, what
+//! was checked and how.
 
 use results::{
     DatabaseWork, Experiment, FileIos, LogBlockFault, PageDamage, Persistence, Validation,
@@ -120,40 +121,48 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
     let transient = persistence == Persistence::Transient;
     match damage {
         PageDamage::BitError | PageDamage::ChecksumOnly if transient => {
-            "A read gave wrong bits, and the next was right: memory, a cable or a controller. What is stored is right, but whoever \
-             has no checksum works with wrong values, and writes them."
+            "A read gave wrong bits, and the next was right: memory, a cable or a controller. What \
+             is stored is right, but whoever has no checksum works with wrong values, and writes \
+             them."
         }
         PageDamage::BitError | PageDamage::ChecksumOnly => {
-            "Wrong bits are stored. A database with page checksums reports a corrupt page; without, it returns wrong values."
+            "Wrong bits are stored. A database with page checksums reports a corrupt page; \
+             without, it returns wrong values."
         }
         PageDamage::TornPage => {
-            "A write arrived in part. A database needs full page images, a doublewrite area or a storage with atomic writes of \
-             its page size to recover from that; an acknowledged write must never be torn."
+            "A write arrived in part. A database needs full page images, a doublewrite area or a \
+             storage with atomic writes of its page size to recover from that; an acknowledged \
+             write must never be torn."
         }
         PageDamage::LostWrite => {
-            "An acknowledged write did not arrive. The old page is whole and has a valid checksum, so a database does not notice: \
-             committed changes are gone, and indexes no longer fit their tables."
+            "An acknowledged write did not arrive. The old page is whole and has a valid checksum, \
+             so a database does not notice: committed changes are gone, and indexes no longer fit \
+             their tables."
         }
         PageDamage::StaleRead => {
-            "A read gave an older version although the newer one is stored: a cache that was not made to forget it. A database \
-             works with values that have been changed, and may write them back."
+            "A read gave an older version although the newer one is stored: a cache that was not \
+             made to forget it. A database works with values that have been changed, and may write \
+             them back."
         }
         PageDamage::NewerThanKnown => {
-            "A page is of a version that this run has not written: another program writes to the file, or the ledger is older \
-             than the data, as one that was restored from a copy."
+            "A page is of a version that this run has not written: another program writes to the \
+             file, or the ledger is older than the data, as one that was restored from a copy."
         }
         PageDamage::MisdirectedWrite => {
-            "A page was written to the place of another: both are lost, the one at its own place as a lost write."
+            "A page was written to the place of another: both are lost, the one at its own place \
+             as a lost write."
         }
         PageDamage::MisdirectedRead => {
-            "A read gave another page. What is stored is right; a database that checks page numbers reports it."
+            "A read gave another page. What is stored is right; a database that checks page \
+             numbers reports it."
         }
         PageDamage::Zeroed => {
-            "Zeros are where data was: discarded or never written blocks. A database may take such a page for a new one."
+            "Zeros are where data was: discarded or never written blocks. A database may take such \
+             a page for a new one."
         }
         PageDamage::ForeignData => {
-            "Bytes that this run has never written: another program or host writes to the same storage, or it maps two places \
-             to one."
+            "Bytes that this run has never written: another program or host writes to the same \
+             storage, or it maps two places to one."
         }
     }
 }
@@ -278,9 +287,9 @@ fn log_table(v: &Validation) -> Option<Table> {
             cached(fault.right_cached),
         ]
     });
-    let mut caption =
-        "Each was acknowledged as durable: a database would lose committed transactions."
-            .to_owned();
+    let mut caption = "Each was acknowledged as durable: a database would lose committed \
+                       transactions."
+        .to_owned();
     let more = v.log_fault_count.saturating_sub(v.log_faults.len() as u64);
     if more > 0 {
         caption = format!("{caption} {} more were counted.", words::count(more));

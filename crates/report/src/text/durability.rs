@@ -1,4 +1,5 @@
-//! The end of `iosonde validate --durability` and `--verify`: the verdict first, then what was written and read, then what was lost.
+//! The end of `iosonde validate --durability` and `--verify`: the verdict first, then what was
+//! written and read, then what was lost.
 
 use results::{BrokenPromise, CheckedArea, Durability, DurableOrder, Experiment, Loss};
 use workload::Mode;
@@ -48,7 +49,8 @@ fn written(d: &Durability) -> String {
         _ => String::new(),
     };
     format!(
-        "{} threads x {} in flight, pages of {} bytes, {}{order}{cache}, {:.1} s of writing{rounds} on {}, begun {}, run {}",
+        "{} threads x {} in flight, pages of {} bytes, {}{order}{cache}, {:.1} s of \
+         writing{rounds} on {}, begun {}, run {}",
         d.threads,
         d.depth,
         d.page_bytes,
@@ -66,8 +68,8 @@ fn area(what: &str, area: &CheckedArea) -> String {
         [checked, promised, right, lost, in_doubt.old, in_doubt.new, in_doubt.torn]
             .map(words::count);
     let text = format!(
-        "{checked} read, {promised} promised, {right} as promised, {lost} lost; in doubt, and all right: {old} old, {new} new, \
-         {torn} in part"
+        "{checked} read, {promised} promised, {right} as promised, {lost} lost; in doubt, and all \
+         right: {old} old, {new} new, {torn} in part"
     );
     wrap(&format!("{what}: "), &text, WIDTH)
 }

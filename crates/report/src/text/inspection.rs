@@ -11,7 +11,8 @@ use crate::words;
 /// Pieces of a device's description that are too many for one line each.
 type Facts = Vec<String>;
 
-/// The machine, the chain under each target, the partition table and the findings, the most serious first.
+/// The machine, the chain under each target, the partition table and the findings, the most serious
+/// first.
 #[must_use]
 pub fn inspection(i: &Inspection) -> String {
     let mut out = host(&i.host);
@@ -28,8 +29,8 @@ pub fn inspection(i: &Inspection) -> String {
     out
 }
 
-/// The gravest finding about an environment and how many there are, in a line of at most `width` columns, for the head of a
-/// longer text; empty where there is none.
+/// The gravest finding about an environment and how many there are, in a line of at most `width`
+/// columns, for the head of a longer text; empty where there is none.
 #[must_use]
 pub fn findings_head(storage: &[Storage], host: Option<&Host>, width: usize) -> String {
     let mut all: Vec<&Finding> = storage.iter().flat_map(|s| &s.findings).collect();
@@ -298,7 +299,8 @@ fn of_disk(disk: &Disk) -> Facts {
     facts
 }
 
-/// Disk, partition, starting offset: the table that DiskPart and the WMI script of the SQL Server documents gave.
+/// Disk, partition, starting offset: the table that DiskPart and the WMI script of the SQL Server
+/// documents gave.
 fn partitions(targets: &[Inspected]) -> String {
     let mut table = Table::new(
         2,

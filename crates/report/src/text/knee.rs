@@ -128,8 +128,8 @@ fn figures(knee: &Knee) -> String {
     if let Some(usl) = &knee.usl {
         let peak = usl.peak_in_flight.map_or_else(|| words::NONE.to_owned(), show_number);
         let text = format!(
-            "The universal scalability law describes it with contention {}, coherence {} and a peak at {peak} in \
-             flight (typical error {}).",
+            "The universal scalability law describes it with contention {}, coherence {} and a \
+             peak at {peak} in flight (typical error {}).",
             show_number(usl.contention),
             show_number(usl.coherence),
             words::percent(Some(usl.error_percent))

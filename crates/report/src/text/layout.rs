@@ -7,7 +7,8 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Rows under a heading, in plain text; the first columns are set to the left, the others to the right.
+/// Rows under a heading, in plain text; the first columns are set to the left, the others to the
+/// right.
 #[derive(Debug, Clone)]
 pub struct Table {
     left: usize,
@@ -55,7 +56,8 @@ impl Table {
     }
 }
 
-/// A paragraph in lines of at most `limit` columns, the first after `first`, the others after as many spaces.
+/// A paragraph in lines of at most `limit` columns, the first after `first`, the others after as
+/// many spaces.
 #[must_use]
 pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     let indent = " ".repeat(width(first));

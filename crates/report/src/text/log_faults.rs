@@ -1,4 +1,5 @@
-//! Blocks of the log that were not there, in words; and what they have in common with pages that were wrong.
+//! Blocks of the log that were not there, in words; and what they have in common with pages that
+//! were wrong.
 
 use results::{LogBlockFault, Persistence, Validation, WrongSector, still_wrong};
 
@@ -59,7 +60,8 @@ fn place(fault: &LogBlockFault) -> String {
     )
 }
 
-/// Everything else that is known of it, line by line: when, what its sectors held, and the bytes that differ.
+/// Everything else that is known of it, line by line: when, what its sectors held, and the bytes
+/// that differ.
 pub(crate) fn log_fault_details(fault: &LogBlockFault) -> Vec<String> {
     let written = match fault.written_after_seconds {
         Some(seconds) => format!("written {seconds:.3} s after it"),
@@ -79,7 +81,8 @@ pub(super) fn moments(found_seconds: f64, written: &str, right_cached: Option<bo
         None => "not possible",
     };
     format!(
-        "found {found_seconds:.3} s after the start, {written}; through the cache of the system: {cached}"
+        "found {found_seconds:.3} s after the start, {written}; through the cache of the system: \
+         {cached}"
     )
 }
 

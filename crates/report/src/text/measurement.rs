@@ -108,7 +108,8 @@ fn throughput(m: &Measurement) -> String {
     format!("\nThroughput\n{}", table.show())
 }
 
-/// How well the mean is known. What is not settled stands among the warnings, where it was asked for.
+/// How well the mean is known. What is not settled stands among the warnings, where it was asked
+/// for.
 fn steadiness(m: &Measurement) -> String {
     let mut out = String::new();
     let known = m.steady.as_ref().filter(|s| s.settled || m.workload.precision.is_none());
@@ -130,7 +131,8 @@ fn steadiness(m: &Measurement) -> String {
         let (range, slope) = (rounds.range_percent, rounds.slope_percent);
         let steady = if rounds.settled { "steady" } else { "not steady" };
         out.push_str(&format!(
-            "  five rounds: range {range:.0} %, slope {slope:.0} % of the mean: {steady} (SNIA: 20 %, 10 %)\n"
+            "  five rounds: range {range:.0} %, slope {slope:.0} % of the mean: {steady} (SNIA: \
+             20 %, 10 %)\n"
         ));
     }
     out

@@ -1,4 +1,5 @@
-//! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is longer.
+//! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is
+//! longer.
 
 mod assessment;
 mod comparison;

@@ -1,4 +1,5 @@
-//! What the operating system counted: a window as `iosonde monitor` shows it, and the end of a recording.
+//! What the operating system counted: a window as `iosonde monitor` shows it, and the end of a
+//! recording.
 
 use counters::{DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally, Unit};
 use results::{AlertTime, Experiment, FoundBy, RecordedRow, Recording, Status, show_figure};
@@ -236,7 +237,9 @@ fn runs(e: &Experiment<Recording>) -> String {
         };
         let device = m.kernel.as_ref().map_or_else(String::new, |k| words::clean(&k.device));
         out.push_str(&format!(
-            "\n{tool}: {}\n  from {:.1} s to {:.1} s of the recording (found {found}), on {device}\n",
+            "\n\
+                {tool}: {}\n\
+                \x20 from {:.1} s to {:.1} s of the recording (found {found}), on {device}\n",
             words::clean(&m.workload.title()),
             run.from_s,
             run.to_s,

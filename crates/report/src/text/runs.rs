@@ -1,5 +1,5 @@
-//! The end of `iosonde run --repeat`: the runs, their mean and how far they differ. And what an experiment that never
-//! came to its end has left.
+//! The end of `iosonde run --repeat`: the runs, their mean and how far they differ. And what an
+//! experiment that never came to its end has left.
 
 use results::{Experiment, Measurement, Runs, Status};
 use workload::show_number;

@@ -1,4 +1,5 @@
-//! What `iosonde sweep` says at its end: the best of each load, then every cell, as text and as CSV.
+//! What `iosonde sweep` says at its end: the best of each load, then every cell, as text and as
+//! CSV.
 
 use results::{Experiment, Source, Status, Sweep, SweptCell, SweptCurve, csv_field};
 use workload::{Target, show_duration, show_number};
@@ -7,8 +8,9 @@ use super::layout::{Table, WIDTH, shorten, shorten_path, wrap};
 use crate::words;
 
 /// The first line of every CSV of a sweep; a file without it is somebody else's.
-pub const CSV_HEAD: &str = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,Latency_min,Latency_avg,Latency_max,\
-                            file_bytes,write_percent,block_bytes,in_flight,latency_p99_ns,error_percent,source,operation";
+pub const CSV_HEAD: &str = "Kind,Threads,Seconds,Drive,Stripe,Outstanding,Size,IOs,MBs,\
+                            Latency_min,Latency_avg,Latency_max,file_bytes,write_percent,\
+                            block_bytes,in_flight,latency_p99_ns,error_percent,source,operation";
 
 /// Columns for a load; with more, the tables are wider than a screen.
 const LOAD: usize = 42;
@@ -188,9 +190,11 @@ fn notes(e: &Experiment<Sweep>) -> String {
     format!("\nHow it was measured\n{method}\n{warnings}")
 }
 
-/// Every cell as a line of CSV: first the columns that scripts around SQLIO use, under their names, then ours.
+/// Every cell as a line of CSV: first the columns that scripts around SQLIO use, under their names,
+/// then ours.
 ///
-/// Times are milliseconds in the columns of the first kind and nanoseconds in ours. A figure that is not there is empty.
+/// Times are milliseconds in the columns of the first kind and nanoseconds in ours. A figure that
+/// is not there is empty.
 #[must_use]
 pub fn sweep_csv(e: &Experiment<Sweep>) -> String {
     let mut out = format!("{CSV_HEAD}\n");

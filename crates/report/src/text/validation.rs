@@ -1,4 +1,5 @@
-//! The end of `iosonde validate`: the verdict first, then what was done, then the wrong pages; and the verdict again behind those.
+//! The end of `iosonde validate`: the verdict first, then what was done, then the wrong pages; and
+//! the verdict again behind those.
 
 use results::{
     Experiment, FileIos, NEWER_BECAUSE, PageDamage, PageFault, Persistence, ResumedRun, Validation,
@@ -70,7 +71,8 @@ pub fn validation(experiment: &Experiment<Validation>) -> String {
     out
 }
 
-/// Whether users of a database worked, who change pages in memory and log that, and not such as only read and write.
+/// Whether users of a database worked, who change pages in memory and log that, and not such as
+/// only read and write.
 pub(crate) fn is_database(v: &Validation) -> bool {
     v.work.changes > 0 || v.files.iter().any(|file| file.role == "log")
 }
@@ -156,8 +158,8 @@ pub(crate) fn resumed_sentence(resumed: &ResumedRun) -> String {
         times => format!("{times}th time"),
     };
     format!(
-        "gone on with for the {times}, behind a reading of the {} pages that had been written; {} of them were being written when \
-         it ended, and could be old or new",
+        "gone on with for the {times}, behind a reading of the {} pages that had been written; {} \
+         of them were being written when it ended, and could be old or new",
         words::count(resumed.pages_written),
         words::count(resumed.pages_unsure)
     )
@@ -314,7 +316,8 @@ impl From<&PageFault> for Again {
     }
 }
 
-/// Everything else that is known of it, line by line: when, what was done with the page, and the bytes that differ.
+/// Everything else that is known of it, line by line: when, what was done with the page, and the
+/// bytes that differ.
 pub(crate) fn fault_details(fault: &PageFault) -> Vec<String> {
     let written = match (fault.expected_version, fault.written_after_seconds) {
         (0, _) => "not written since it came to be".to_owned(),

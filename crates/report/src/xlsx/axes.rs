@@ -1,5 +1,5 @@
-//! Where axes begin and end, and their ticks. Excel would choose by itself, but by other rules than the other formats,
-//! and a vertical line at a mark has to know where the axis ends.
+//! Where axes begin and end, and their ticks. Excel would choose by itself, but by other rules than
+//! the other formats, and a vertical line at a mark has to know where the axis ends.
 
 use crate::model::Scale;
 
@@ -18,7 +18,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// The ends of an axis that reaches all the figures. A vertical one begins at 0 unless it is logarithmic.
+    /// The ends of an axis that reaches all the figures. A vertical one begins at 0 unless it is
+    /// logarithmic.
     pub(crate) fn of(scale: &Scale, figures: &[f64], vertical: bool, moment: bool) -> Self {
         let min = figures.iter().copied().fold(f64::INFINITY, f64::min);
         let max = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -28,7 +28,8 @@ pub(crate) fn text(text: &str) -> String {
     format!("{kept} … ({left} more characters, more than a cell holds)")
 }
 
-/// A text as the alternative text of a chart or a table. The library leaves out a longer one and complains on stderr.
+/// A text as the alternative text of a chart or a table. The library leaves out a longer one and
+/// complains on stderr.
 pub(crate) fn alternative(text: &str) -> String {
     let text = words::clean(text);
     if text.encode_utf16().count() <= ALTERNATIVE_LIMIT {

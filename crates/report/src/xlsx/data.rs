@@ -194,7 +194,8 @@ impl Block<'_> {
         Ok(range)
     }
 
-    /// The columns of a vertical line. On an axis of names it is one figure, and a bar from there to the axis.
+    /// The columns of a vertical line. On an axis of names it is one figure, and a bar from there
+    /// to the axis.
     fn mark(
         &mut self,
         plot: &Plot<'_>,

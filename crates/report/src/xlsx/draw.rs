@@ -1,4 +1,5 @@
-//! Charts as Excel draws them: from cells, so that they can be changed, copied and asked for their figures.
+//! Charts as Excel draws them: from cells, so that they can be changed, copied and asked for their
+//! figures.
 
 use rust_xlsxwriter::{
     Chart, ChartAxis, ChartAxisCrossing, ChartDataLabel, ChartDataLabelPosition, ChartEmptyCells,
@@ -91,7 +92,8 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
         ruled(chart.y2_axis(), right);
         chart.y2_axis().set_major_gridlines(false);
         if !plot.named {
-            // The hidden axis of the series on the right has to be the same as the one that is seen.
+            // The hidden axis of the series on the right has to be the same as the one that is
+            // seen.
             scale(chart.x2_axis(), &plot.x);
         }
     }

@@ -1,8 +1,8 @@
 //! Puts the parts of a chart's series into the order that the format asks for.
 //!
-//! The library writes the sign at the points of a scatter series before the looks of its line. ECMA-376 has them the
-//! other way round (CT_ScatterSer), and Excel may refuse a drawing that is out of order. Where the order is right, this
-//! changes nothing.
+//! The library writes the sign at the points of a scatter series before the looks of its line.
+//! ECMA-376 has them the other way round (CT_ScatterSer), and Excel may refuse a drawing that is
+//! out of order. Where the order is right, this changes nothing.
 
 use std::io::{Cursor, Read, Write};
 

@@ -1,8 +1,9 @@
 //! The report as a workbook for Excel, LibreOffice and what else reads XLSX.
 //!
-//! The first sheet says what the report says. Each table has a sheet of its own, each result one with its charts; the
-//! figures of the charts are in cells behind them. The same report makes the same bytes: the time in the file is that
-//! of the newest result. What Excel cannot hold is left out with a note, and no text is ever a formula.
+//! The first sheet says what the report says. Each table has a sheet of its own, each result one
+//! with its charts; the figures of the charts are in cells behind them. The same report makes the
+//! same bytes: the time in the file is that of the newest result. What Excel cannot hold is left
+//! out with a note, and no text is ever a formula.
 
 mod axes;
 mod cells;
@@ -32,10 +33,12 @@ const BESIDE: u16 = 2;
 const CHART_COLUMNS: u16 = 12;
 const CHART_ROWS: u32 = 23;
 
-/// Most charts of a result: beyond it, nobody looks for one, and programs take minutes to open the file.
+/// Most charts of a result: beyond it, nobody looks for one, and programs take minutes to open the
+/// file.
 const CHARTS: usize = 400;
 
-/// Most table sheets in a workbook; a workbook with thousands of sheets opens in none of the programs.
+/// Most table sheets in a workbook; a workbook with thousands of sheets opens in none of the
+/// programs.
 const TABLES: usize = 400;
 
 /// The report as an XLSX file.

@@ -29,7 +29,8 @@ impl Names {
         self.unique(if words.is_empty() { "Sheet" } else { &words }, SHEET_LIMIT, " ")
     }
 
-    /// A name for a table or a range: letters, digits and low lines, never like a cell (`P99`), thanks to its beginning.
+    /// A name for a table or a range: letters, digits and low lines, never like a cell (`P99`),
+    /// thanks to its beginning.
     pub(crate) fn identifier(&mut self, kind: &str, wanted: &str) -> String {
         let letters: String =
             wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -1,5 +1,5 @@
-//! A chart as rows of figures that can be drawn: what is not a number is gone, and each row has one place on the
-//! horizontal axis and a figure of each series, in the units that are shown.
+//! A chart as rows of figures that can be drawn: what is not a number is gone, and each row has one
+//! place on the horizontal axis and a figure of each series, in the units that are shown.
 
 use super::axes::Bounds;
 use super::units::Shown;
@@ -181,7 +181,8 @@ fn thin(points: &mut [(&Series, Vec<Point>)], notes: &mut Vec<String>) {
     }
 }
 
-/// The rows: each place, in rising order, and how many rows before it have the same place. Names have one row each.
+/// The rows: each place, in rising order, and how many rows before it have the same place. Names
+/// have one row each.
 fn keys(points: &[(&Series, Vec<Point>)], named: bool) -> Vec<(f64, usize)> {
     let mut keys: Vec<(f64, usize)> = Vec::new();
     for (_, points) in points {
@@ -270,13 +271,15 @@ fn place(chart: &Chart, x: f64, named: bool, axis: &Ruler) -> Place {
 }
 
 impl Plot<'_> {
-    /// The vertical axis that the lines of the marks stand on: the last, so that they are behind all in the legend too.
+    /// The vertical axis that the lines of the marks stand on: the last, so that they are behind
+    /// all in the legend too.
     pub(crate) fn last_ruler(&self) -> &Ruler {
         self.right.as_ref().unwrap_or(&self.left)
     }
 }
 
-/// The marks that have a place: on an axis of figures between its ends, on one of names at the nearest row.
+/// The marks that have a place: on an axis of figures between its ends, on one of names at the
+/// nearest row.
 fn marks<'a>(
     chart: &'a Chart,
     keys: &[(f64, usize)],

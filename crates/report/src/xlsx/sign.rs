@@ -9,7 +9,8 @@ const AUTHOR: &str = "<dc:creator>iosonde ";
 /// The properties of a workbook of ours are short.
 const PROPERTIES_MAX: u64 = 64 << 10;
 
-/// Whether a file is a workbook that [`workbook`](super::workbook) made, in this version or another.
+/// Whether a file is a workbook that [`workbook`](super::workbook) made, in this version or
+/// another.
 #[must_use]
 pub fn is_workbook(content: &[u8]) -> bool {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(content)) else { return false };

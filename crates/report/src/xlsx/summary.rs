@@ -1,4 +1,5 @@
-//! The first sheet: what the report says, in the order in which people read, with links to the tables and charts.
+//! The first sheet: what the report says, in the order in which people read, with links to the
+//! tables and charts.
 
 use rust_xlsxwriter::{Format, Url, Worksheet, XlsxError};
 
@@ -72,7 +73,8 @@ struct Page<'a> {
 type Cell<'a> = Option<(&'a str, &'a Format)>;
 
 impl Page<'_> {
-    /// Writes the next row. What a sheet has no row for is left out; a million sentences are read by nobody.
+    /// Writes the next row. What a sheet has no row for is left out; a million sentences are read
+    /// by nobody.
     fn line(&mut self, label: Cell<'_>, words: Cell<'_>) -> Result<(), XlsxError> {
         if self.row < ROWS {
             for (column, cell) in [(0, label), (1, words)] {

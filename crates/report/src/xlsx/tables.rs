@@ -99,7 +99,8 @@ fn head(
     Ok(())
 }
 
-/// How the figures of a column are shown. All times of a table are in the same unit, so that they can be compared.
+/// How the figures of a column are shown. All times of a table are in the same unit, so that they
+/// can be compared.
 fn shown(table: &model::Table, columns: &[Column], at: usize) -> Shown {
     let unit = columns.get(at).map_or(Unit::Text, |column| column.unit);
     let of_unit = (0..columns.len()).filter(move |other| {

@@ -1,7 +1,7 @@
 //! In which units figures are shown in cells and on axes, and by which number format.
 //!
-//! Excel has no format that shows nanoseconds as milliseconds or bytes as GiB. So figures are converted, and the heading
-//! or the axis says to what.
+//! Excel has no format that shows nanoseconds as milliseconds or bytes as GiB. So figures are
+//! converted, and the heading or the axis says to what.
 
 use crate::model::Unit;
 
@@ -94,7 +94,8 @@ impl Shown {
     }
 }
 
-/// The largest unit of which every size is at least one; a larger one where figures would have five digits.
+/// The largest unit of which every size is at least one; a larger one where figures would have five
+/// digits.
 fn byte_unit(figures: impl Iterator<Item = f64>) -> (f64, &'static str) {
     let sizes = figures.filter(|v| v.is_finite() && *v > 0.0);
     let (least, most) = sizes.fold((f64::MAX, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)));

@@ -1,4 +1,5 @@
-//! Reports made by hand: every kind of block, shape, scale and unit, and figures that no storage gives.
+//! Reports made by hand: every kind of block, shape, scale and unit, and figures that no storage
+//! gives.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 

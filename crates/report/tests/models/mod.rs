@@ -9,7 +9,8 @@ use report::model::{
 };
 use results::Document;
 
-pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\" onload='x' & <b> ]]> --> \u{1b}[31m \u{202E} \u{0} \u{FFFF}";
+pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\" onload='x' & <b> ]]> --> \
+                                  \u{1b}[31m \u{202E} \u{0} \u{FFFF}";
 
 pub(crate) fn axis(title: &str, unit: Unit, scale: Scale) -> Axis {
     Axis { title: title.to_owned(), unit, scale }
@@ -295,7 +296,8 @@ fn any_figure() -> impl Strategy<Value = f64> {
         5 => -1e7..1e7_f64,
         3 => 0.0..100.0_f64,
         2 => proptest::num::f64::ANY,
-        1 => prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(1e300), Just(-1e300), Just(1e-300)],
+        1 => prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(1e300), Just(-1e300),
+            Just(1e-300)],
     ]
 }
 

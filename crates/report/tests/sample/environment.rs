@@ -85,7 +85,8 @@ fn storage() -> Storage {
             finding(
                 Severity::Info,
                 "io-split",
-                "The kernel splits I/Os larger than 128 KiB; 512 KiB reads arrive at the device as four.",
+                "The kernel splits I/Os larger than 128 KiB; 512 KiB reads arrive at the device \
+                 as four.",
                 None,
             ),
         ],

@@ -1,4 +1,5 @@
-//! A realistic assessment and measurements, made without any storage: a device of known service time and width.
+//! A realistic assessment and measurements, made without any storage: a device of known service
+//! time and width.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up figures")]
@@ -332,7 +333,8 @@ pub(crate) fn assessment() -> Assessment {
     ];
     let windows = patterns.iter().map(|p| (p.measurement.seconds, p.measurement.write.bytes));
     let unseen = Extent::of_windows(windows).map(|extent| extent.unseen());
-    let varied = "512 KiB sequential read: throughput varied by 9 % between intervals; the figure is less certain than the others.";
+    let varied = "512 KiB sequential read: throughput varied by 9 % between intervals; the figure \
+                  is less certain than the others.";
     Assessment {
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id: "20261120T101213Z-db01".to_owned(),
@@ -344,7 +346,8 @@ pub(crate) fn assessment() -> Assessment {
         pace: Pace::Normal,
         target: PathBuf::from("/data/pg"),
         file_bytes: FILE_BYTES,
-        file_size_reason: "four times the largest cache that was found, within the free space".to_owned(),
+        file_size_reason: "four times the largest cache that was found, within the free space"
+            .to_owned(),
         environment: environment::environment(),
         verdicts,
         patterns,
@@ -358,9 +361,11 @@ pub(crate) fn assessment() -> Assessment {
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),
         method: [
-            "The test file was wholly written with incompressible, non-repeating data before the first read.",
+            "The test file was wholly written with incompressible, non-repeating data before the \
+             first read.",
             "Every load ran 3 s uncounted and 30 s counted, with a pause of 5 s before it.",
-            "I/O was direct: past the cache of the operating system. Writes of log and data were durable.",
+            "I/O was direct: past the cache of the operating system. Writes of log and data were \
+             durable.",
             "Kernel counters of nvme0n1 were taken over the same windows.",
         ]
         .map(str::to_owned)
@@ -390,7 +395,8 @@ pub(crate) fn empty() -> Assessment {
     }
 }
 
-/// The assessment of a device whose durable writes are too fast for its reads, and whose reads fell to another level.
+/// The assessment of a device whose durable writes are too fast for its reads, and whose reads fell
+/// to another level.
 pub(crate) fn assessment_in_doubt() -> Assessment {
     let mut found = assessment();
     let honesty = analysis::honesty::judge(&analysis::honesty::Evidence {
@@ -413,7 +419,8 @@ pub(crate) fn assessment_in_doubt() -> Assessment {
     found
 }
 
-/// The assessment with a claim that was not met, log flushes that are too fast and a cost of misalignment.
+/// The assessment with a claim that was not met, log flushes that are too fast and a cost of
+/// misalignment.
 pub(crate) fn assessment_with_findings() -> Assessment {
     let mut assessment = assessment();
     let claim = analysis::claims::Claim {

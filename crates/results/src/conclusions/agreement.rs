@@ -34,11 +34,12 @@ pub struct AgreementRow {
     pub tool: f64,
     /// As the kernel counted it.
     pub kernel: f64,
-    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did nothing, in percent of
-    /// what it did in both; 100 where it did nothing at all.
+    /// Kernel less tool, in percent of the tool's figure. In a direction in which the tool did
+    /// nothing, in percent of what it did in both; 100 where it did nothing at all.
     pub difference_percent: f64,
-    /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the window may cut,
-    /// N/(X T). None where the row is only shown: latency, and the I/O size, which follows from the others.
+    /// The difference up to which this row agrees: the tolerance and the I/Os that the edges of the
+    /// window may cut, N/(X T). None where the row is only shown: latency, and the I/O size, which
+    /// follows from the others.
     pub allowed_percent: Option<f64>,
 }
 
@@ -59,13 +60,14 @@ pub struct Agreement {
     pub explanation: String,
 }
 
-/// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a proof: the
-/// counters of a device do not say who used it.
+/// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a
+/// proof: the counters of a device do not say who used it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
-    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file system adds I/O of its
-    /// own (journal, metadata, copy-on-write). The counters cannot tell these apart.
+    /// The kernel counted more I/Os and more bytes: somebody else uses the device, or the file
+    /// system adds I/O of its own (journal, metadata, copy-on-write). The counters cannot tell
+    /// these apart.
     OtherLoad,
     /// More I/Os, the same bytes: each I/O is cut in pieces on its way.
     Splitting,
@@ -73,7 +75,8 @@ pub enum Suspicion {
     Merging,
     /// Fewer bytes: a cache above the device answered, or the counters are those of another device.
     Caching,
-    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves more than was asked for (read-ahead,
-    /// whole blocks or records where part of one was asked for).
+    /// More bytes than the additional I/Os could carry, so that it is no other load: each I/O moves
+    /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
+    /// for).
     Amplification,
 }

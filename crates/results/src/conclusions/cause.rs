@@ -87,6 +87,7 @@ pub struct Link {
     pub name: String,
     /// What it carries by its standard, bytes for each second in one direction, after line coding.
     pub bytes_per_s: f64,
-    /// The least that it carries in practice when it is the limit: what is left after frames and protocols.
+    /// The least that it carries in practice when it is the limit: what is left after frames and
+    /// protocols.
     pub practical_bytes_per_s: f64,
 }

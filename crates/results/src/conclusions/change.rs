@@ -23,7 +23,8 @@ pub enum Change {
 pub enum Basis {
     /// The spread between the runs of both sides.
     Runs,
-    /// One side has one run: the spread between runs that is known from elsewhere or from the other side.
+    /// One side has one run: the spread between runs that is known from elsewhere or from the other
+    /// side.
     KnownSpread,
     /// One side has one run, and no spread is known.
     Nothing,
@@ -61,8 +62,8 @@ pub struct Compared {
     pub worse_p: Option<f64>,
     /// Chance of such runs if the second side were not better by more than the band.
     pub better_p: Option<f64>,
-    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of fewer than four runs on
-    /// a side.
+    /// Chance that ranks separate so far where nothing changed (Mann-Whitney, two-sided); absent of
+    /// fewer than four runs on a side.
     pub rank_p: Option<f64>,
     /// The verdict in one sentence.
     pub explanation: String,

@@ -26,7 +26,8 @@ pub struct JudgedClaim {
     pub outcome: Outcome,
     /// How many settings it was held against.
     pub settings: usize,
-    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is met.
+    /// What the best of them reaches of the expectation it misses most, in percent; 100 and more is
+    /// met.
     pub attained_percent: Option<f64>,
     /// The outcome in one sentence.
     pub sentence: String,

@@ -16,7 +16,8 @@ pub enum Outcome {
     AllFits,
     /// No cache took part.
     NoneSeen,
-    /// Latency is the same at every size: no cache takes part, or one that is larger than all of them.
+    /// Latency is the same at every size: no cache takes part, or one that is larger than all of
+    /// them.
     Flat,
     /// Latency changes with the size, but not as a cache makes it change.
     Unclear,
@@ -56,7 +57,8 @@ pub struct SizeShare {
     pub ios: u64,
     /// Share of I/Os faster than the threshold, in percent.
     pub fast_percent: f64,
-    /// What a cache of the estimated size would answer, min(1, C/F), in percent; none without an estimate.
+    /// What a cache of the estimated size would answer, min(1, C/F), in percent; none without an
+    /// estimate.
     pub expected_percent: Option<f64>,
 }
 
@@ -88,7 +90,8 @@ pub struct Edge {
     pub miss_latency_ns: Option<f64>,
     /// Every size in rising order, where fast and slow I/Os can be told apart.
     pub shares: Vec<SizeShare>,
-    /// Whether the shares follow min(1, C/F) as those of a cache with recency or of a fixed region do.
+    /// Whether the shares follow min(1, C/F) as those of a cache with recency or of a fixed region
+    /// do.
     pub follows_law: Option<bool>,
     /// What a fair test of the storage behind the cache needs.
     pub fair_sizes: Vec<FairSize>,

@@ -13,8 +13,8 @@ pub enum Sign {
     FasterThanMedium,
     /// They cost no more than plain ones although there is a write cache.
     NoSlowerThanCached,
-    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no more than plain ones
-    /// where such a cache would show.
+    /// The medium is slow, and they are faster than a protected cache in front of it, or cost no
+    /// more than plain ones where such a cache would show.
     NotBelieved,
     /// Too little is known.
     Unknown,

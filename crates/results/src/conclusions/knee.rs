@@ -12,28 +12,33 @@ pub struct Knee {
     pub peak: CurvePoint,
     /// How the curve ends.
     pub reached: Reached,
-    /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated between them; where
-    /// the curve still rises at the deepest of them, a deeper ramp would put it deeper.
+    /// N95: the least load with 95 % of the highest throughput of the loads measured, interpolated
+    /// between them; where the curve still rises at the deepest of them, a deeper ramp would put it
+    /// deeper.
     pub operating_load: f64,
-    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure they are.
+    /// Where N95 lies with 95 % confidence. None where neither the points nor a fit tell how sure
+    /// they are.
     pub operating_load_interval: Option<Interval>,
-    /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at which the two
-    /// asymptotes of the fitted curve meet, and the number of I/Os the storage works on at once. Never below the
-    /// shallowest load measured. None where the ceiling was not seen or the curve does not fit the points.
+    /// N* = saturated throughput x unloaded latency (Little 1961), in I/Os in flight: the load at
+    /// which the two asymptotes of the fitted curve meet, and the number of I/Os the storage works
+    /// on at once. Never below the shallowest load measured. None where the ceiling was not seen or
+    /// the curve does not fit the points.
     pub little_knee: Option<f64>,
     /// Where N* lies with 95 % confidence.
     pub little_knee_interval: Option<Interval>,
-    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else measured at the
-    /// shallowest load.
+    /// Latency of an I/O that waits for no other: from the fit where there is a Little knee, else
+    /// measured at the shallowest load.
     pub unloaded_latency_ns: f64,
-    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a Little knee,
-    /// else the highest measured, which the true one may exceed. Of a retrograde curve, the height of its peak.
+    /// Throughput at unlimited load, in the unit of the points given: from the fit where there is a
+    /// Little knee, else the highest measured, which the true one may exceed. Of a retrograde
+    /// curve, the height of its peak.
     pub saturated_throughput: f64,
     /// Where it lies with 95 % confidence; None where it is only the highest measured.
     pub saturated_throughput_interval: Option<Interval>,
     /// Of a retrograde curve, the universal scalability law fitted to it.
     pub usl: Option<Usl>,
-    /// Typical distance of the measured points from the fitted curve; None where no curve was fitted.
+    /// Typical distance of the measured points from the fitted curve; None where no curve was
+    /// fitted.
     pub fit_error_percent: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,
@@ -47,7 +52,8 @@ pub struct Knee {
 pub enum Reached {
     /// Throughput stopped growing.
     Saturated,
-    /// Throughput was still rising at the deepest point: the capacity is at least what was measured there.
+    /// Throughput was still rising at the deepest point: the capacity is at least what was measured
+    /// there.
     NotReached,
     /// Throughput has a peak and falls clearly beyond it.
     Retrograde,
@@ -68,10 +74,11 @@ pub struct CurvePoint {
 
 /// Where a figure lies with 95 % confidence.
 ///
-/// From 200 curves, drawn by scattering the points around the fitted curve (around the points themselves where it does
-/// not fit) and fitted again: the middle 95 % of what they give, and at least 5 % of the figure either way. The
-/// standard deviation of each point is its own half width by 1.96 or the distance of all points from the fit,
-/// whichever is larger: a point cannot know how much the storage differs from one measurement to the next.
+/// From 200 curves, drawn by scattering the points around the fitted curve (around the points
+/// themselves where it does not fit) and fitted again: the middle 95 % of what they give, and at
+/// least 5 % of the figure either way. The standard deviation of each point is its own half width
+/// by 1.96 or the distance of all points from the fit, whichever is larger: a point cannot know how
+/// much the storage differs from one measurement to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Its lower end.

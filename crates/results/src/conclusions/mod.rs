@@ -1,7 +1,8 @@
-//! Conclusions as documents publish them: figures, the sentence that states them, and the rule that led to it.
+//! Conclusions as documents publish them: figures, the sentence that states them, and the rule that
+//! led to it.
 //!
-//! The crate `analysis` has similar types and may change them freely. These belong to the documents and change only with
-//! them. The crate that draws a conclusion converts it, field by field.
+//! The crate `analysis` has similar types and may change them freely. These belong to the documents
+//! and change only with them. The crate that draws a conclusion converts it, field by field.
 
 pub mod agreement;
 pub mod alignment;

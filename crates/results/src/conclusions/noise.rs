@@ -12,14 +12,14 @@ pub struct Stability {
     pub mean: f64,
     /// Standard deviation of the single intervals in percent of the mean.
     pub cv_percent: f64,
-    /// Rise (or fall, negative) over the whole window of the straight line fitted by least squares, in percent of
-    /// the mean.
+    /// Rise (or fall, negative) over the whole window of the straight line fitted by least squares,
+    /// in percent of the mean.
     pub slope_percent: f64,
-    /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal parts of the
-    /// window.
+    /// Highest less lowest round mean in percent of the mean; the rounds are five consecutive equal
+    /// parts of the window.
     pub range_percent: f64,
-    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of fewer than five
-    /// intervals, nor of a series that is zero throughout.
+    /// True where the range is at most 20 % and the slope at most 10 % either way. Never true of
+    /// fewer than five intervals, nor of a series that is zero throughout.
     pub settled: bool,
 }
 
@@ -32,12 +32,14 @@ pub struct Trust {
     pub mean: f64,
     /// Coefficient of variation of the runs; absent of fewer than two.
     pub cv_percent: Option<f64>,
-    /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean; absent of fewer
-    /// than two.
+    /// Half width of the 95 % interval of the mean of the runs (Student), in percent of the mean;
+    /// absent of fewer than two.
     pub half_width_percent: Option<f64>,
-    /// Share of the device's I/O that was not the test's; absent where the device's counters were not read.
+    /// Share of the device's I/O that was not the test's; absent where the device's counters were
+    /// not read.
     pub foreign_percent: Option<f64>,
-    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O of more than 2 %.
+    /// True where something speaks against the figure: runs that vary by more than 5 %, foreign I/O
+    /// of more than 2 %.
     pub noisy: bool,
     /// What was found, in one sentence.
     pub explanation: String,

@@ -25,8 +25,8 @@ pub struct Plateau {
     pub seconds: f64,
     /// Mean over it, in the unit of the series.
     pub mean: f64,
-    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation included; absent where
-    /// the mean is not positive or there are fewer than ten values.
+    /// Half width of the 95 % interval of the mean in percent of the mean, autocorrelation
+    /// included; absent where the mean is not positive or there are fewer than ten values.
     pub half_width_percent: Option<f64>,
     /// Standard deviation of the single values in percent of the mean; 0 where it cannot be had.
     pub cv_percent: f64,

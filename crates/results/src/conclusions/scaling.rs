@@ -33,7 +33,8 @@ pub struct Scaling {
     pub first_non_linear: Option<usize>,
     /// Sets of targets that share a bottleneck, found from pairs that gave no sum.
     pub shared: Vec<Vec<usize>>,
-    /// Throughput that no step exceeds although more targets were added, where the last two steps agree in it.
+    /// Throughput that no step exceeds although more targets were added, where the last two steps
+    /// agree in it.
     pub ceiling_per_s: Option<f64>,
     /// The rule that was applied, with its numbers.
     pub rule: String,

@@ -104,8 +104,8 @@ pub struct Limits {
     /// Which latency is judged.
     #[serde(default)]
     pub statistic: Statistic,
-    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit costs one grade: one I/O
-    /// in a hundred then stalls its user, which a mean hides.
+    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit
+    /// costs one grade: one I/O in a hundred then stalls its user, which a mean hides.
     #[serde(default = "default_tail_factor")]
     pub tail_factor: u32,
     /// Where the limits come from.

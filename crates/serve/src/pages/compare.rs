@@ -1,4 +1,5 @@
-//! Two results compared, or all results of a tag with others: the form to choose them, and what comes of it.
+//! Two results compared, or all results of a tag with others: the form to choose them, and what
+//! comes of it.
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -143,7 +144,8 @@ fn side(history: &History, selector: &str) -> Result<Vec<Entry>, Problem> {
         let n = entries.len();
         let name = words::clean(selector);
         return Err(Problem::Bad(format!(
-            "`{name}` stands for {n} results, and {SIDE} on a side are compared here; iosonde history compare takes more."
+            "`{name}` stands for {n} results, and {SIDE} on a side are compared here; iosonde \
+             history compare takes more."
         )));
     }
     Ok(entries)

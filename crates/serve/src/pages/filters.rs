@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    /// The form did not offer SQLIO's matrix, and the address `?pattern=matrix` was refused, though histories hold
-    /// such runs.
+    /// The form did not offer SQLIO's matrix, and the address `?pattern=matrix` was refused, though
+    /// histories hold such runs.
     #[test]
     fn every_kind_and_every_pattern_can_be_asked_for() {
         for kind in results::kind_words() {
@@ -165,7 +165,8 @@ mod tests {
         #[test]
         fn no_field_is_a_panic(value in any::<String>()) {
             for field in ["kind", "block", "since", "until", "status", "pattern", "tag", "text"] {
-                let _ = asked(Parameters::default().address("", &[(field, &value)]).trim_start_matches('?'));
+                let _ = asked(Parameters::default().address("", &[(field, &value)])
+                    .trim_start_matches('?'));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! A run that is under way, as it tells the history of itself (docs/live.md).
 //!
-//! The page gets its figures over a stream of server-sent events, each under the number that it has in the history. A
-//! browser whose connection broke says which was the last that it got, and goes on from there.
+//! The page gets its figures over a stream of server-sent events, each under the number that it has
+//! in the history. A browser whose connection broke says which was the last that it got, and goes
+//! on from there.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -71,7 +71,8 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
     })
 }
 
-/// Leaves the loads with the most dates, and says what is left out. A single date is shown where there is nothing else.
+/// Leaves the loads with the most dates, and says what is left out. A single date is shown where
+/// there is nothing else.
 fn shorten(trend: &mut Trend) -> Option<String> {
     let all = trend.loads.len();
     if trend.loads.iter().any(|load| load.points.len() > 1) {
@@ -80,7 +81,10 @@ fn shorten(trend: &mut Trend) -> Option<String> {
     trend.loads.truncate(LOADS);
     let shown = trend.loads.len();
     (shown < all).then(|| {
-        format!("{shown} of {all} loads are shown, those with the most dates; name a target or a load for others.")
+        format!(
+            "{shown} of {all} loads are shown, those with the most dates; name a target or a load \
+             for others."
+        )
     })
 }
 

@@ -1,4 +1,5 @@
-//! The stream of a run that is under way: from the beginning, from where a connection broke, by several, to its end.
+//! The stream of a run that is under way: from the beginning, from where a connection broke, by
+//! several, to its end.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -121,7 +122,8 @@ fn a_run_that_died_is_said_to_be_lost() {
     assert!(viewer.next("data:").unwrap().contains("Lost"));
 }
 
-/// Seen as "Over; nothing was measured" of a run whose result was written a moment after it had said that it ended.
+/// Seen as "Over; nothing was measured" of a run whose result was written a moment after it had
+/// said that it ended.
 #[test]
 fn a_result_that_comes_a_moment_after_the_end_is_waited_for() {
     let (served, history) = with_run();

@@ -1,4 +1,5 @@
-//! Requests that want more than there is: other files, other SQL, endless addresses, bytes that are no HTTP.
+//! Requests that want more than there is: other files, other SQL, endless addresses, bytes that are
+//! no HTTP.
 
 use std::io::Write;
 
@@ -156,7 +157,8 @@ fn what_is_no_http_does_no_harm() {
     ] {
         let mut stream = served.connect();
         stream.write_all(bytes).unwrap();
-        // Some begin like a request: the server may wait for more of them, and nobody waits for the server.
+        // Some begin like a request: the server may wait for more of them, and nobody waits for the
+        // server.
         drop(stream);
     }
     served.get("/").is(200, "db7");

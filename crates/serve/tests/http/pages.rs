@@ -1,4 +1,5 @@
-//! What the pages show, as far as it can be seen without a browser; and what they say when the history cannot be read.
+//! What the pages show, as far as it can be seen without a browser; and what they say when the
+//! history cannot be read.
 
 use std::fs;
 

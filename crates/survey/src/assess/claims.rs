@@ -44,8 +44,8 @@ pub(super) fn wanted<'a>(
     wanted
 }
 
-/// Every claim, held against every setting that was measured to its end. Of a load whose throughput fell in the meantime
-/// only what was left counts.
+/// Every claim, held against every setting that was measured to its end. Of a load whose throughput
+/// fell in the meantime only what was left counts.
 pub(super) fn judge(
     claims: &[Claim],
     ramps: &[Ramp],

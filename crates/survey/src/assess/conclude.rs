@@ -13,8 +13,8 @@ use crate::{doubts, medium};
 
 /// One verdict for each role, from the patterns that were measured.
 ///
-/// A role is judged only when every load that speaks for it was measured to its end without an error: the missing one
-/// might have been the slow one.
+/// A role is judged only when every load that speaks for it was measured to its end without an
+/// error: the missing one might have been the slow one.
 pub(super) fn verdicts(
     limits: &[verdict::Limits],
     loads: &[Load],
@@ -81,7 +81,8 @@ fn evidence_of(pattern: &PatternResult, changed: &Changed) -> Option<Evidence> {
 /// Loads that had another throughput when they were measured again.
 #[derive(Default)]
 pub(super) struct Changed {
-    /// Each with its name, and with its last measurement where that is a repetition with less throughput.
+    /// Each with its name, and with its last measurement where that is a repetition with less
+    /// throughput.
     loads: Vec<(String, LevelChange, Option<Measurement>)>,
 }
 
@@ -153,7 +154,8 @@ pub(super) fn unseen(patterns: &[PatternResult]) -> Option<String> {
     extent.map(|extent| extent.unseen())
 }
 
-/// Whether durable writes can be where they claim to be: the log beside the same writes without durability.
+/// Whether durable writes can be where they claim to be: the log beside the same writes without
+/// durability.
 pub(super) fn honesty(
     loads: &[Load],
     patterns: &[PatternResult],

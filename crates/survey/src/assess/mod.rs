@@ -1,8 +1,8 @@
 //! The main job: what can this storage do, and is it fit for a database?
 //!
-//! Looks at the storage, chooses a file size, fills the file, raises the depth of three loads until they saturate,
-//! measures every pattern that matters for a database, and judges them by role. Every measurement that was finished is
-//! in the result, however the assessment ended.
+//! Looks at the storage, chooses a file size, fills the file, raises the depth of three loads until
+//! they saturate, measures every pattern that matters for a database, and judges them by role.
+//! Every measurement that was finished is in the result, however the assessment ended.
 
 mod claims;
 mod conclude;

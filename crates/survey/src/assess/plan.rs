@@ -59,8 +59,8 @@ impl Timing {
     }
 }
 
-/// A precision in percent, the shortest and the longest window, the shortest of a workload that writes, and warm-up and
-/// settling.
+/// A precision in percent, the shortest and the longest window, the shortest of a workload that
+/// writes, and warm-up and settling.
 fn timing(
     percent: f64,
     (at_least_seconds, seconds): (f64, f64),
@@ -79,7 +79,8 @@ pub(super) struct Load {
     pub(super) title: String,
     pub(super) operation: String,
     pub(super) stream: Stream,
-    /// Whether its depth is raised to find where it saturates; it is then measured at the depth found.
+    /// Whether its depth is raised to find where it saturates; it is then measured at the depth
+    /// found.
     pub(super) ramp: bool,
     /// What it is evidence for.
     pub(super) role: Option<Role>,
@@ -114,7 +115,8 @@ impl Load {
     }
 }
 
-/// Every load, in the order in which they are measured: reads first, then the log, then heavier writes.
+/// Every load, in the order in which they are measured: reads first, then the log, then heavier
+/// writes.
 pub(super) fn loads(database: Database, file_bytes: u64, align_bytes: u64) -> Vec<Load> {
     let profile = databases::profile(database);
     let areas = Areas::of(file_bytes);
@@ -230,7 +232,8 @@ fn shifted(loads: &[Load], align_bytes: u64) -> Option<Load> {
     Some(Load { like: Some(load.name.clone()), ..shifted })
 }
 
-/// Access specifications on the part of the file that holds data, each at rising depths. Names that nobody knows are none.
+/// Access specifications on the part of the file that holds data, each at rising depths. Names that
+/// nobody knows are none.
 pub(super) fn named(specs: &[String], file_bytes: u64) -> Vec<Load> {
     let areas = Areas::of(file_bytes);
     let load = |spec: &Spec| {
@@ -326,9 +329,10 @@ pub(super) fn method(
     vec![
         format!("I/O went to {}: {}.", path.display(), target.content()),
         mode.to_owned(),
-        "Data are the first seven eighths of the file, the log is the rest. One thread submits all I/O. Every \
-         measurement has random offsets of its own, and sequential reads begin at another place each time, so that \
-         none is answered from what the one before has left in a cache."
+        "Data are the first seven eighths of the file, the log is the rest. One thread submits \
+         all I/O. Every measurement has random offsets of its own, and sequential reads begin at \
+         another place each time, so that none is answered from what the one before has left in a \
+         cache."
             .to_owned(),
         length("pattern", &timing.pattern),
         length("depth of a ramp", &timing.ramp),
@@ -336,21 +340,22 @@ pub(super) fn method(
             "Measurements that write, and those after them, were preceded by a pause of {} s.",
             timing.pattern.settle_seconds
         ),
-        "Latency is from the call that submits an I/O to the moment its completion is seen, of every single I/O. \
-         An I/O counts when it completes inside the measured window."
+        "Latency is from the call that submits an I/O to the moment its completion is seen, of \
+         every single I/O. An I/O counts when it completes inside the measured window."
             .to_owned(),
         format!(
-            "The loads are shaped like the I/O of {}; they are not the database itself. The depth of {} was raised 1, 2, \
-             4 … until throughput stopped growing while latency rose, and once more to a depth between; they were then \
-             measured at the operating point, the smallest depth with 95 % of the highest throughput.",
+            "The loads are shaped like the I/O of {}; they are not the database itself. The depth \
+             of {} was raised 1, 2, 4 … until throughput stopped growing while latency rose, and \
+             once more to a depth between; they were then measured at the operating point, the \
+             smallest depth with 95 % of the highest throughput.",
             options.database.title(),
             ramped(loads)
         ),
-        "Log writes are sequential, one at a time, each on stable media before it completes (O_DSYNC); once more \
-         without that, to see what it costs."
+        "Log writes are sequential, one at a time, each on stable media before it completes \
+         (O_DSYNC); once more without that, to see what it costs."
             .to_owned(),
-        "The kernel's own counters of the device were read at both ends of every window and compared with the \
-         tool's."
+        "The kernel's own counters of the device were read at both ends of every window and \
+         compared with the tool's."
             .to_owned(),
     ]
 }
@@ -364,8 +369,8 @@ fn ramped(loads: &[Load]) -> String {
 fn length(what: &str, timing: &lab::Timing) -> String {
     let Some(precision) = timing.precision else { return String::new() };
     format!(
-        "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for {} to {} s after {} s \
-         of warm-up.",
+        "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for \
+         {} to {} s after {} s of warm-up.",
         precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
     )
 }

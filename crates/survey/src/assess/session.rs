@@ -50,7 +50,8 @@ impl<'a, 'l> Session<'a, 'l> {
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
     ///
-    /// Whatever goes wrong, what was measured until then is found, and the lab knows what went wrong.
+    /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
+    /// wrong.
     pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Found {
         self.lab.expect_steps(plan::steps(loads));
         self.tool_ceiling();
@@ -98,7 +99,8 @@ impl<'a, 'l> Session<'a, 'l> {
         self.found.tool_ceiling_iops = tool_ceiling(self.stop);
     }
 
-    /// The first pattern again, when everything else has been done: what varies from run to run is not seen within one.
+    /// The first pattern again, when everything else has been done: what varies from run to run is
+    /// not seen within one.
     fn repeat(&mut self, loads: &[Load]) {
         let Some(first) = self.found.patterns.first() else { return };
         let Some(load) = loads.iter().find(|load| load.name == first.name) else { return };

@@ -1,5 +1,5 @@
-//! How large the test file should be: larger than the caches that would answer instead of the storage, as far as space
-//! and time allow.
+//! How large the test file should be: larger than the caches that would answer instead of the
+//! storage, as far as space and time allow.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,8 +29,8 @@ pub(super) struct Size {
 pub fn assess_size_rule(pace: Pace) -> String {
     let timing = Timing::of(pace);
     format!(
-        "its size: {} times the memory of this host, at most half of the free space, and no more than can be written in {} \
-         (learnt from the first {})",
+        "its size: {} times the memory of this host, at most half of the free space, and no more \
+         than can be written in {} (learnt from the first {})",
         timing.memory_times,
         show_duration(timing.fill_s),
         Bytes(PROBE_BYTES)
@@ -97,7 +97,8 @@ fn by_rule(memory: u64, space: u64, bytes_per_s: f64, timing: &Timing) -> Size {
     } else {
         let speed = show_number(bytes_per_s / 1_048_576.0);
         let reason = format!(
-            "what can be written in {} s at {speed} MiB/s; {times} times the {memory_shown} of memory would take longer",
+            "what can be written in {} s at {speed} MiB/s; {times} times the {memory_shown} of \
+             memory would take longer",
             timing.fill_s
         );
         (
@@ -120,8 +121,8 @@ fn round_down(bytes: u64) -> u64 {
 fn too_small(bytes: u64, memory: u64, cause: &str) -> Option<String> {
     (bytes < memory.saturating_mul(SMALL_TIMES)).then(|| {
         format!(
-            "the test file of {} is less than {SMALL_TIMES} times the memory of {} ({cause}): caches of a host below, \
-             a controller or an array may answer in place of the storage",
+            "the test file of {} is less than {SMALL_TIMES} times the memory of {} ({cause}): \
+             caches of a host below, a controller or an array may answer in place of the storage",
             Bytes(bytes),
             Bytes(memory)
         )

@@ -108,13 +108,15 @@ fn split(found: &Found<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
     let (decides, explanation) = if ratio >= MORE {
         let load = show_number(knee.operating_load / deepest.threads as f64);
         let text = format!(
-            "What saturates is each thread, at a depth of about {load}: {figures}, so that the number of threads counts, too."
+            "What saturates is each thread, at a depth of about {load}: {figures}, so that the \
+             number of threads counts, too."
         );
         (Decides::DepthOfEachThread, text)
     } else {
         let load = show_number(knee.operating_load);
         let text = format!(
-            "What saturates is the total, at about {load} in flight, however it is spread over threads: {figures}."
+            "What saturates is the total, at about {load} in flight, however it is spread over \
+             threads: {figures}."
         );
         (Decides::TotalInFlight, text)
     };
@@ -241,21 +243,22 @@ pub(super) fn method(options: &KneeOptions, prepared: &Prepared) -> Vec<String> 
     let mut method = vec![
         format!("Content of the targets: {}.", contents.join("; ")),
         format!(
-            "The depth of {} was doubled, from {from} up to {to} in flight in all, until two doublings gained less than \
-             5 % each and the fitted curve gained none; one more depth was measured where 95 % of the highest throughput \
-             is reached.",
+            "The depth of {} was doubled, from {from} up to {to} in flight in all, until two \
+             doublings gained less than 5 % each and the fitted curve gained none; one more depth \
+             was measured where 95 % of the highest throughput is reached.",
             show_threads(options)
         ),
         options.setup.timing_sentence(),
-        "Beyond saturation, as many I/Os in flight were spread over twice and four times as many threads, and blocks \
-         four times as large were used (up to 1 MiB), where that could be done: what they change tells causes apart."
+        "Beyond saturation, as many I/Os in flight were spread over twice and four times as many \
+         threads, and blocks four times as large were used (up to 1 MiB), where that could be \
+         done: what they change tells causes apart."
             .to_owned(),
         "Every measurement had random offsets of its own.".to_owned(),
     ];
     if let Some(target) = &options.latency_target {
         method.push(format!(
-            "Depths between the last within {target} and the first beyond it were measured until they were within 6 % \
-             of each other."
+            "Depths between the last within {target} and the first beyond it were measured until \
+             they were within 6 % of each other."
         ));
     }
     method

@@ -31,7 +31,8 @@ pub struct LatencyTarget {
 /// What is no latency target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, p95, p99 or p99.9"
+    "`{0}` is no latency target; write a time and a statistic, such as 5ms@p99: mean, p50, p90, \
+     p95, p99 or p99.9"
 )]
 pub struct LatencyTargetError(String);
 
@@ -78,7 +79,8 @@ impl LatencyTarget {
 }
 
 impl Found<'_> {
-    /// Goes in between the deepest load within the latency and the first beyond it, until they are close.
+    /// Goes in between the deepest load within the latency and the first beyond it, until they are
+    /// close.
     pub(super) fn within(&mut self, target: &LatencyTarget) -> WithinLatency {
         for _ in 0..MEASUREMENTS_MAX {
             let Some(depth) = self.next_depth(target) else { break };
@@ -103,7 +105,8 @@ impl Found<'_> {
             .by_depth()
             .filter(|(depth, m)| target.holds(m) && beyond.is_none_or(|b| *depth < b));
         let within = within.map(|(depth, _)| depth).max()?;
-        // Where every load is within it: more in flight than the curve needed brings no more, only latency.
+        // Where every load is within it: more in flight than the curve needed brings no more, only
+        // latency.
         let beyond = beyond?;
         let middle = (f64::from(within) * f64::from(beyond)).sqrt().round();
         #[expect(
@@ -153,7 +156,8 @@ impl Found<'_> {
                 }
                 Outcome::NotMeasured => write!(
                     explanation,
-                    " Whether the expected {iops} IOPS are reached cannot be judged: too few I/Os were measured for {}.",
+                    " Whether the expected {iops} IOPS are reached cannot be judged: too few I/Os \
+                     were measured for {}.",
                     target.statistic
                 ),
             };

@@ -1,8 +1,9 @@
-//! The saturation point of one load: how many I/Os in flight it takes, and what then keeps throughput from growing.
+//! The saturation point of one load: how many I/Os in flight it takes, and what then keeps
+//! throughput from growing.
 //!
-//! The depth of the load is raised by the search of `analysis::knee`; what was measured is put before
-//! `analysis::cause`, with a few loads beside the curve that tell causes apart: as many I/Os in flight on more threads,
-//! and larger blocks.
+//! The depth of the load is raised by the search of `analysis::knee`; what was measured is put
+//! before `analysis::cause`, with a few loads beside the curve that tell causes apart: as many I/Os
+//! in flight on more threads, and larger blocks.
 
 pub(crate) mod conclude;
 mod latency;
@@ -61,8 +62,8 @@ impl KneeOptions {
             return Ok(depths);
         }
         let rule = format!(
-            "{workers} threads have a multiple of {workers} I/Os in flight, and none is in this range; widen it with \
-             --from and --to or use fewer threads"
+            "{workers} threads have a multiple of {workers} I/Os in flight, and none is in this \
+             range; widen it with --from and --to or use fewer threads"
         );
         let (field, value) = ("in flight".to_owned(), format!("{from} to {to}"));
         Err(PrepareError::Invalid(vec![Violation { field, value, rule }]))

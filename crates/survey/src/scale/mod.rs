@@ -1,4 +1,5 @@
-//! The same load on each target alone, then on 1, 2, 4, 8 … together: do they add up, and what do they share?
+//! The same load on each target alone, then on 1, 2, 4, 8 … together: do they add up, and what do
+//! they share?
 
 use std::sync::atomic::AtomicBool;
 
@@ -177,8 +178,9 @@ fn method(options: &ScaleOptions, lab: &Lab<'_>, unit: ScaleUnit) -> Vec<String>
     };
     vec![
         format!(
-            "The same load ran on each target alone and then on several at once, with {} I/Os in flight on each target \
-             throughout (threads x depth: {} x {}); {added} a second were added up.",
+            "The same load ran on each target alone and then on several at once, with {} I/Os in \
+             flight on each target throughout (threads x depth: {} x {}); {added} a second were \
+             added up.",
             u64::from(stream.threads) * u64::from(stream.depth),
             stream.threads,
             stream.depth

@@ -85,8 +85,8 @@ pub(super) fn by_space_and_time(
     self::chosen(options, in_time, reason)
 }
 
-/// Whether a file of the largest size is still to be written. A test file that an earlier run has left may be large
-/// enough for the smallest size and not for this one.
+/// Whether a file of the largest size is still to be written. A test file that an earlier run has
+/// left may be large enough for the smallest size and not for this one.
 fn fills(options: &SizesOptions, chosen: &Chosen) -> Result<bool, PrepareError> {
     let workload = chosen.setup.workload(vec![options.stream.clone()]);
     let plan = engine::plan(&workload, &chosen.setup.permissions)?;

@@ -1,7 +1,8 @@
-//! The same load over growing parts of one file: how large is the cache that answers in place of the storage?
+//! The same load over growing parts of one file: how large is the cache that answers in place of
+//! the storage?
 //!
-//! One file of the largest size is made; each smaller size is its first part. A file of its own for every size would lie
-//! elsewhere on the medium, and its caches would have to be filled anew.
+//! One file of the largest size is made; each smaller size is its first part. A file of its own for
+//! every size would lie elsewhere on the medium, and its caches would have to be filled anew.
 
 mod choose;
 
@@ -53,7 +54,8 @@ pub struct SizesOptions {
     pub pass_seconds: f64,
 }
 
-/// What `sizes` would make ready, for those who only want to see it: the setup with the size of its file.
+/// What `sizes` would make ready, for those who only want to see it: the setup with the size of its
+/// file.
 pub fn sizes_setup(options: &SizesOptions) -> Result<Setup, PrepareError> {
     Ok(choose::by_space(options)?.setup)
 }
@@ -99,7 +101,8 @@ fn sized(stream: &Stream, size: Bytes) -> Stream {
 
 /// Reads a size once in order, as far as the time for it goes.
 ///
-/// The engine measures by time, so the pass is one short part to learn the speed and one part for the rest.
+/// The engine measures by time, so the pass is one short part to learn the speed and one part for
+/// the rest.
 fn warm(lab: &mut Lab<'_>, options: &SizesOptions, size: Bytes) -> Option<Warmed> {
     if lab.setup().engine.is_artificial() || options.pass_seconds <= 0.0 {
         return None;
@@ -195,11 +198,12 @@ fn shows_caches(stream: &Stream) -> bool {
 fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<String> {
     let (stream, setup) = (&options.stream, lab.setup());
     let mut method = vec![
-        "One file of the largest size was made; each size is its first part, so that everything else stays the same."
+        "One file of the largest size was made; each size is its first part, so that everything \
+         else stays the same."
             .to_owned(),
         format!(
-            "The load had {} I/Os in flight: few, so that I/Os that a cache answers do not wait behind others that it \
-             does not, and the two kinds stay apart in the latencies.",
+            "The load had {} I/Os in flight: few, so that I/Os that a cache answers do not wait \
+             behind others that it does not, and the two kinds stay apart in the latencies.",
             u64::from(stream.threads) * u64::from(stream.depth)
         ),
         setup.timing_sentence(),
@@ -208,11 +212,12 @@ fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<St
     method.push(if curve.iter().all(|r| r.warmed.is_none()) {
         "Nothing was read before a size was measured.".to_owned()
     } else if cut == 0 {
-        "Before a size was measured, all of it was read once in order, so that caches could fill.".to_owned()
+        "Before a size was measured, all of it was read once in order, so that caches could fill."
+            .to_owned()
     } else {
         format!(
-            "Before a size was measured, it was read in order for at most {} s, so that caches could fill; {cut} of {} \
-             sizes were not read to their end.",
+            "Before a size was measured, it was read in order for at most {} s, so that caches \
+             could fill; {cut} of {} sizes were not read to their end.",
             options.pass_seconds,
             curve.len()
         )
@@ -225,7 +230,9 @@ fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<St
     }
     if !shows_caches(stream) {
         method.push(
-            "A size of a cache follows from uniformly random reads only; of this load there is the curve alone.".into(),
+            "A size of a cache follows from uniformly random reads only; of this load there is \
+             the curve alone."
+                .into(),
         );
     }
     method
@@ -235,7 +242,8 @@ fn method(options: &SizesOptions, lab: &Lab<'_>, curve: &[SizeResult]) -> Vec<St
 mod tests {
     use super::*;
 
-    /// A pass over 300 000 bytes read a block of 300 000, which direct I/O refuses: the experiment failed.
+    /// A pass over 300 000 bytes read a block of 300 000, which direct I/O refuses: the experiment
+    /// failed.
     #[test]
     fn a_pass_over_any_size_has_aligned_blocks_and_stays_inside() {
         for size in [300_000, PASS_BLOCK, 5 * PASS_BLOCK + 1000] {

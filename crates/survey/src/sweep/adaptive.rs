@@ -1,13 +1,16 @@
 //! Which cells to measure so that the others can be inferred, and what follows for those.
 //!
-//! Cells that differ only in block size, threads and depth are a *family*: one kind of I/O. Of each family, the largest and
-//! the smallest block are measured at rising loads until they saturate; of the blocks between, the least load and twice the
-//! knee, because service times are a time for each I/O and a time for each byte. A surface through all of these gives the
-//! rest. Control cells with another split of the same load into threads and depth show whether only their product
-//! matters; a block size that the surface does not describe is measured at rising loads itself. Then cells in
-//! saturation are measured again until the best of every load is known well enough, or the time is used.
+//! Cells that differ only in block size, threads and depth are a *family*: one kind of I/O. Of each
+//! family, the largest and the smallest block are measured at rising loads until they saturate; of
+//! the blocks between, the least load and twice the knee, because service times are a time for each
+//! I/O and a time for each byte. A surface through all of these gives the rest. Control cells with
+//! another split of the same load into threads and depth show whether only their product matters; a
+//! block size that the surface does not describe is measured at rising loads itself. Then cells in
+//! saturation are measured again until the best of every load is known well enough, or the time is
+//! used.
 //!
-//! All of it follows from what was measured: the next cell after an interruption is the one it would have been.
+//! All of it follows from what was measured: the next cell after an interruption is the one it
+//! would have been.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +19,18 @@ use analysis::numbers::median;
 use analysis::surface::{Surface, SurfacePoint};
 use workload::sweep::Cell;
 
-/// The best of every load is to be known to this many percent (half of the width of its 95 % interval).
+/// The best of every load is to be known to this many percent (half of the width of its 95 %
+/// interval).
 pub(super) const BEST_PERCENT: f64 = 3.0;
 /// Repetitions stop when this share of the time of the whole matrix is used.
 pub(super) const BUDGET_SHARE: f64 = 0.02;
-/// A size whose cells lie farther from the surface than this, in natural log units, is not described by it …
+/// A size whose cells lie farther from the surface than this, in natural log units, is not
+/// described by it …
 const OFF: f64 = 0.10;
 /// … nor if they lie farther than so many times the scatter of all points.
 const OFF_SCATTERS: f64 = 3.5;
-/// Cells of the same load and another split differ if they do by more than this on average, in natural log units.
+/// Cells of the same load and another split differ if they do by more than this on average, in
+/// natural log units.
 const SPLIT: f64 = 0.15;
 /// A load this many times the knee is saturated.
 const SATURATED: f64 = 2.0;
@@ -126,7 +132,8 @@ impl<'a> Design<'a> {
         Self { families, rounds }
     }
 
-    /// The next cell; none when everything can be inferred well enough, or `budget_s` of device time are used.
+    /// The next cell; none when everything can be inferred well enough, or `budget_s` of device
+    /// time are used.
     pub(super) fn next(&self, budget_s: f64) -> Option<Next<'a>> {
         for family in &self.families {
             if let Some(cell) = family.next(self.rounds) {
@@ -169,8 +176,8 @@ impl<'a> Design<'a> {
             .reduce(|a, b| if b.figures.iops > a.figures.iops { b } else { a })
     }
 
-    /// Whether the throughput of a load falls past a peak, as far as it was measured at rising loads: of three points,
-    /// noise alone makes a peak.
+    /// Whether the throughput of a load falls past a peak, as far as it was measured at rising
+    /// loads: of three points, noise alone makes a peak.
     pub(super) fn has_peak(&self, cells: &[&Cell]) -> bool {
         let ramp = |cell: &&Cell| self.place(cell)?.1.ramp(self.rounds).ok();
         cells.iter().filter_map(ramp).any(|points| is_retrograde(&points))
@@ -282,7 +289,8 @@ impl<'a> Family<'a> {
         size.loads.iter().filter(move |(n, _)| enough(**n)).map(|(_, splits)| splits)
     }
 
-    /// The saturated cell of a size that was measured least often; none when all were measured often enough.
+    /// The saturated cell of a size that was measured least often; none when all were measured
+    /// often enough.
     fn saturated_cell(&self, size: &Size<'a>, rounds: &Rounds) -> Option<&'a Cell> {
         let count = |cell: &Cell| rounds.get(&cell.number).map_or(0, Vec::len);
         let cells = self.saturated(size).flatten().copied();
@@ -307,8 +315,8 @@ impl<'a> Family<'a> {
         (mean > 0.0).then(|| (mean / expected).ln())
     }
 
-    /// The scatter is that of the middle of all cells, which a size that does not fit hardly moves; for normal noise, the
-    /// standard deviation is 1.48 times the median.
+    /// The scatter is that of the middle of all cells, which a size that does not fit hardly moves;
+    /// for normal noise, the standard deviation is 1.48 times the median.
     fn limit(&self, rounds: &Rounds) -> f64 {
         let cells = self.sizes.iter().flat_map(|s| s.loads.values().flatten());
         let distances: Vec<f64> =
@@ -383,14 +391,14 @@ impl<'a> Size<'a> {
         cells.flat_map(of_cell).collect()
     }
 
-    /// The measured points of rising loads, each at least twice the one before, up to saturation; or the cell that is
-    /// missing.
+    /// The measured points of rising loads, each at least twice the one before, up to saturation;
+    /// or the cell that is missing.
     fn ramp(&self, rounds: &Rounds) -> Result<Vec<LoadPoint>, &'a Cell> {
         self.rising(rounds).map(|rising| rising.into_iter().map(|(_, point)| point).collect())
     }
 
-    /// The cell that should be measured again before a fall is believed: of those from the peak on, the one that was
-    /// measured least often.
+    /// The cell that should be measured again before a fall is believed: of those from the peak on,
+    /// the one that was measured least often.
     fn doubtful(&self, rounds: &Rounds) -> Option<&'a Cell> {
         let rising = self.rising(rounds).ok()?;
         let points: Vec<LoadPoint> = rising.iter().map(|(_, point)| *point).collect();

@@ -15,7 +15,8 @@ fn cells(blocks: &[u64]) -> Vec<Cell> {
     Plan::new("t", vec![matrix]).cells()
 }
 
-/// Measures what the design asks for, until it asks for nothing; gives what it measured, in that order.
+/// Measures what the design asks for, until it asks for nothing; gives what it measured, in that
+/// order.
 fn measure(
     cells: &[Cell],
     budget_s: f64,
@@ -106,8 +107,9 @@ fn past_a_peak_every_block_size_is_measured_at_rising_loads() {
     }
 }
 
-/// A block between the others, measured at its least load and twice in saturation, once 16 % too high, was taken for one
-/// that falls past a peak: nothing was inferred for it, and its noise was its best.
+/// A block between the others, measured at its least load and twice in saturation, once 16 % too
+/// high, was taken for one that falls past a peak: nothing was inferred for it, and its noise was
+/// its best.
 #[test]
 fn a_peak_is_seen_at_rising_loads_only() {
     let cells = cells(&BLOCKS);

@@ -50,7 +50,8 @@ fn of_mean(half_widths: &[f64]) -> f64 {
     half_widths.iter().map(|e| e * e).sum::<f64>().sqrt() / half_widths.len() as f64
 }
 
-/// Every cell with its figures. `measured` holds, for each cell, the places of its measurements in `measurements`.
+/// Every cell with its figures. `measured` holds, for each cell, the places of its measurements in
+/// `measurements`.
 pub(super) fn cells(
     cells: &[Cell],
     measurements: &[Measurement],
@@ -163,7 +164,8 @@ fn by_total<'a>(load: &[&'a SweptCell]) -> BTreeMap<u64, Vec<&'a SweptCell>> {
     totals
 }
 
-/// How far cells of the same total in flight are apart, in percent of their mean: the largest of all totals.
+/// How far cells of the same total in flight are apart, in percent of their mean: the largest of
+/// all totals.
 fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
     let difference = |cells: Vec<&SweptCell>| {
         let iops: Vec<f64> = cells.iter().filter_map(|c| c.iops).collect();
@@ -175,7 +177,8 @@ fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
     by_total(load).into_values().filter_map(difference).reduce(f64::max)
 }
 
-/// Adds what follows for the cells of a group of targets that were not measured, and the best of each of its loads.
+/// Adds what follows for the cells of a group of targets that were not measured, and the best of
+/// each of its loads.
 pub(super) fn infer(
     design: &Design<'_>,
     group: &[usize],

@@ -1,4 +1,5 @@
-//! How many measurements an adaptive sweep makes and how long they take, before anything is known of the storage.
+//! How many measurements an adaptive sweep makes and how long they take, before anything is known
+//! of the storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +21,8 @@ pub struct Forecast {
     pub seconds: f64,
 }
 
-/// Foresees an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they may, and there are no
-/// repetitions beyond the time that is meant for them.
+/// Foresees an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they
+/// may, and there are no repetitions beyond the time that is meant for them.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Forecast {
     let cells = plan.cells();

@@ -1,7 +1,7 @@
 //! A sweep: every cell of a plan, one after the other, each given away as soon as it is finished.
 //!
-//! What to measure next follows from the plan and from what was measured, and from nothing else. A sweep that was
-//! interrupted, in whatever way, is therefore continued by giving it what was kept.
+//! What to measure next follows from the plan and from what was measured, and from nothing else. A
+//! sweep that was interrupted, in whatever way, is therefore continued by giving it what was kept.
 
 mod adaptive;
 mod conclude;

@@ -1,11 +1,13 @@
-//! The pause before a cell: the storage works off what the cell before has left, and no longer than that takes.
+//! The pause before a cell: the storage works off what the cell before has left, and no longer than
+//! that takes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use counters::{DiskCounters, Sampler, WriteBack};
 
-/// What a device writes from a cache of its own is in no counter, so that after writes the pause has at least this length.
+/// What a device writes from a cache of its own is in no counter, so that after writes the pause
+/// has at least this length.
 pub(super) const AFTER_WRITES_S: f64 = 15.0;
 /// From one look at the counters to the next.
 const LOOK: Duration = Duration::from_millis(500);
@@ -16,8 +18,8 @@ const DIRTY_BYTES: u64 = 16 << 20;
 
 /// Waits until the storage has come to rest, for at most `seconds`; gives how long it waited.
 ///
-/// Rest is: no I/O on the devices, and nothing that the operating system writes back. Where there are no counters, all
-/// of the pause is kept.
+/// Rest is: no I/O on the devices, and nothing that the operating system writes back. Where there
+/// are no counters, all of the pause is kept.
 pub(super) fn rest(devices: &[String], seconds: f64, wrote: bool, stop: &AtomicBool) -> f64 {
     let begin = Instant::now();
     let at_least = if wrote { AFTER_WRITES_S.min(seconds) } else { 0.0 };

@@ -111,7 +111,8 @@ impl Session {
         }
         let stream = preparing_stream(self.here(group));
         let setup = self.setup(group, &stream, kept_bytes.as_deref())?;
-        // The lab counts its own steps; people count cells. Each group has a lab, all are one sweep.
+        // The lab counts its own steps; people count cells. Each group has a lab, all are one
+        // sweep.
         let number = Shared::new(self.done.len());
         let of = self.expected();
         let mut counted = |progress: Progress<'_>| match progress {
@@ -233,7 +234,8 @@ impl Session {
         Some(kept.targets.iter().map(|t| t.file_bytes).collect())
     }
 
-    /// The group with the sizes that its targets have, or had when the cells kept so far were measured.
+    /// The group with the sizes that its targets have, or had when the cells kept so far were
+    /// measured.
     fn setup(
         &mut self,
         group: &[usize],
@@ -261,8 +263,9 @@ impl Session {
             let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
             let action = plan.describe();
             self.method.push(format!(
-                "The sweep was interrupted when {kept} cells on these targets were measured, and went on with the others. \
-                 The target was made ready again at the same size, {path} ({size}): {action}."
+                "The sweep was interrupted when {kept} cells on these targets were measured, and \
+                 went on with the others. The target was made ready again at the same size, \
+                 {path} ({size}): {action}."
             ));
         }
     }
@@ -275,7 +278,8 @@ impl Session {
             && kept != sizes
         {
             let rule = format!(
-                "the cells kept so far were measured on {kept:?} bytes; give back a target of that size, or begin a new sweep"
+                "the cells kept so far were measured on {kept:?} bytes; give back a target of \
+                 that size, or begin a new sweep"
             );
             let (field, value) = ("size".to_owned(), format!("{sizes:?} bytes"));
             return Err(PrepareError::Invalid(vec![Violation { field, value, rule }]));
@@ -317,7 +321,8 @@ impl Session {
         }
     }
 
-    /// What is measured, and how long the whole sweep still takes. Simulated time is not waited for.
+    /// What is measured, and how long the whole sweep still takes. Simulated time is not waited
+    /// for.
     fn title(&self, cell: &Cell, group: &[usize]) -> String {
         let plan = &self.options.plan;
         let mut title = cell.title();
@@ -350,7 +355,8 @@ impl Session {
         let plan = &self.options.plan;
         let precision = plan.precision.map(|precision| {
             let at_least_seconds = precision.at_least_seconds.min(cell.seconds);
-            // Once the cache of the device is full, it stays so from one cell to the next: there is no pause.
+            // Once the cache of the device is full, it stays so from one cell to the next: there is
+            // no pause.
             let full = plan.adaptive && !afresh;
             let written_seconds = if full { at_least_seconds } else { precision.written_seconds };
             Precision { at_least_seconds, written_seconds, ..precision }
@@ -418,8 +424,8 @@ impl Session {
     }
 }
 
-/// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a thousand large ones before a
-/// slow link do. That is no reason to end a sweep.
+/// Whether nothing failed but the last I/Os, which took longer than the end of the run waits: a
+/// thousand large ones before a slow link do. That is no reason to end a sweep.
 fn is_slow(m: &Measurement) -> bool {
     m.status == Status::Failed
         && m.errors.is_empty()
@@ -485,8 +491,8 @@ fn preparing_stream<'c>(cells: impl Iterator<Item = &'c Cell>) -> Stream {
     stream
 }
 
-/// What hundreds of measurements need not repeat: the figures of each thread, and of one stream and one target what is
-/// in the total. What is kept has all of it.
+/// What hundreds of measurements need not repeat: the figures of each thread, and of one stream and
+/// one target what is in the total. What is kept has all of it.
 fn slim(mut measurement: Measurement) -> Measurement {
     measurement.threads_detail.clear();
     for stream in &mut measurement.streams {
@@ -510,8 +516,9 @@ fn method_of(plan: &Plan) -> Vec<String> {
         "The cells were measured in the order of the lists."
     };
     let mut method = vec![format!(
-        "{order} Test files are wholly written before the first cell, so that reads find data whatever the order. Every \
-         cell has random offsets of its own, which follow from the seed and the number of the cell."
+        "{order} Test files are wholly written before the first cell, so that reads find data \
+         whatever the order. Every cell has random offsets of its own, which follow from the seed \
+         and the number of the cell."
     )];
     if plan.engine.is_artificial() {
         method.push(
@@ -538,21 +545,25 @@ fn pauses(longest_s: f64) -> String {
         return "There were no pauses between the cells.".to_owned();
     }
     let text = format!(
-        "Before each cell there was a pause of at most {longest_s} s, which ended when the device had done no I/O and the \
-         operating system had nothing to write back for a second and a half"
+        "Before each cell there was a pause of at most {longest_s} s, which ended when the device \
+         had done no I/O and the operating system had nothing to write back for a second and a \
+         half"
     );
     if longest_s <= AFTER_WRITES_S {
         return format!("{text}; after writes all of it was kept.");
     }
     format!(
-        "{text}; after writes it had at least {AFTER_WRITES_S} s, because what a device writes from a cache of its own is in \
-         no counter."
+        "{text}; after writes it had at least {AFTER_WRITES_S} s, because what a device writes \
+         from a cache of its own is in no counter."
     )
 }
 
-const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only were measured as one kind of I/O: the largest \
-    and the smallest block at rising loads until they were saturated, the blocks between at the least load and at twice the \
-    knee, and the same load split into few and into many threads. A surface through these (throughput depends on the total \
-    in flight; a time for each I/O and a time for each byte; a link) gives the other cells, with its 95 % interval. Saturated \
-    cells were measured again until the best of every load was known to ±3 %, or 2 % of the time of the whole matrix was \
-    used. There were pauses between kinds of I/O only, so that the cache of a device that was written stays full.";
+const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only were measured as \
+    one kind of I/O: \
+     the largest and the smallest block at rising loads until they were saturated, the blocks \
+     between at the least load and at twice the knee, and the same load split into few and into \
+     many threads. A surface through these (throughput depends on the total in flight; a time for \
+     each I/O and a time for each byte; a link) gives the other cells, with its 95 % interval. \
+     Saturated cells were measured again until the best of every load was known to ±3 %, or 2 % \
+     of the time of the whole matrix was used. There were pauses between kinds of I/O only, so \
+     that the cache of a device that was written stays full.";

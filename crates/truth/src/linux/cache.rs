@@ -1,7 +1,9 @@
-//! A volatile write cache: what is written is seen at once, and survives a crash only if a flush or a durable write made it stable.
+//! A volatile write cache: what is written is seen at once, and survives a crash only if a flush or
+//! a durable write made it stable.
 //!
-//! Of every sector that is not stable, what would be there without it and everything written since are kept. A crash chooses for each part
-//! of each write whether it had reached the medium, in any order.
+//! Of every sector that is not stable, what would be there without it and everything written since
+//! are kept. A crash chooses for each part of each write whether it had reached the medium, in any
+//! order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -15,7 +17,8 @@ use super::faults::{SECTOR_BYTES, Span, joined};
 /// A write cache that loses what is in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cache {
-    /// What survives a crash or does not: parts of a write of this many bytes; `u64::MAX` for whole writes.
+    /// What survives a crash or does not: parts of a write of this many bytes; `u64::MAX` for whole
+    /// writes.
     pub unit_bytes: u64,
     /// Of what is not stable at a crash, this share has reached the medium all the same.
     pub survives: f64,
@@ -38,7 +41,8 @@ pub struct Lost {
     pub file: String,
     /// The part of it that is not what was written last.
     pub span: Span,
-    /// The fault by which it had been acknowledged as stable; none where it never was, and might be lost.
+    /// The fault by which it had been acknowledged as stable; none where it never was, and might be
+    /// lost.
     pub acknowledged: Option<usize>,
 }
 
@@ -53,7 +57,8 @@ pub(super) enum Flush {
     Reorders(usize),
 }
 
-/// A sector that a crash has spoiled although it had been acknowledged: where, what it should hold, and by which fault.
+/// A sector that a crash has spoiled although it had been acknowledged: where, what it should hold,
+/// and by which fault.
 pub(super) struct Broken {
     pub(super) file: u64,
     pub(super) sector: u64,
@@ -63,7 +68,8 @@ pub(super) struct Broken {
 
 /// What a crash has done.
 pub(super) struct Crashed {
-    /// Every sector that is not what was written last, and the fault by which it had been acknowledged.
+    /// Every sector that is not what was written last, and the fault by which it had been
+    /// acknowledged.
     pub(super) lost: Vec<(u64, u64, Option<usize>)>,
     pub(super) broken: Vec<Broken>,
 }
@@ -168,7 +174,8 @@ impl Volatile {
         self.lock().sectors.retain(|at, _| at.0 != file || at.1 < end);
     }
 
-    /// The power fails: what is not stable is gone, but for what had reached the medium. `content` gives the file of a number.
+    /// The power fails: what is not stable is gone, but for what had reached the medium. `content`
+    /// gives the file of a number.
     pub(super) fn crash(
         &self,
         content: impl Fn(u64) -> Option<std::sync::Arc<File>>,
@@ -350,10 +357,12 @@ mod tests {
     }
 
     proptest! {
-        /// What is stable is never lost, what is lost and was acknowledged is known, and nothing comes from nowhere.
+        /// What is stable is never lost, what is lost and was acknowledged is known, and nothing
+        /// comes from nowhere.
         #[test]
         fn a_crash_takes_only_what_is_not_stable(
-            steps in prop::collection::vec(step(), 1..60), seed: u64, survives in 0.0f64..=1.0, unit in prop::sample::select(vec![512u64, 4096, u64::MAX]), small: bool
+            steps in prop::collection::vec(step(), 1..60), seed: u64, survives in 0.0f64..=1.0,
+                unit in prop::sample::select(vec![512u64, 4096, u64::MAX]), small: bool
         ) {
             let bytes = if small { 4096 } else { 1 << 20 };
             let mut device = Device::new(Cache { unit_bytes: unit, survives, bytes, seed });
@@ -369,12 +378,17 @@ mod tests {
                 }
             }
             let (crashed, found) = device.crash();
-            let broken: Vec<usize> = crashed.broken.iter().map(|b| usize::try_from(b.sector).unwrap()).collect();
-            let lost: Vec<usize> = crashed.lost.iter().map(|l| usize::try_from(l.1).unwrap()).collect();
+            let broken: Vec<usize> = crashed.broken.iter()
+                .map(|b| usize::try_from(b.sector).unwrap()).collect();
+            let lost: Vec<usize> = crashed.lost.iter().map(|l| usize::try_from(l.1).unwrap())
+                .collect();
             for (sector, now) in found.iter().enumerate() {
-                prop_assert!(*now >= device.stable[sector] && *now <= device.last[sector], "sector {sector}: {now}");
-                prop_assert_eq!(broken.contains(&sector), *now < device.acknowledged[sector], "sector {}", sector);
-                prop_assert_eq!(lost.contains(&sector), *now != device.last[sector], "sector {}", sector);
+                prop_assert!(*now >= device.stable[sector] && *now <= device.last[sector], "sector \
+                    {sector}: {now}");
+                prop_assert_eq!(broken.contains(&sector), *now < device.acknowledged[sector],
+                    "sector {}", sector);
+                prop_assert_eq!(lost.contains(&sector), *now != device.last[sector], "sector \
+                    {}", sector);
             }
             for b in &crashed.broken {
                 let sector = usize::try_from(b.sector).unwrap();

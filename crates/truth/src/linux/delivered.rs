@@ -29,7 +29,8 @@ pub struct Delivered {
     pub sync: Direction,
     /// I/Os that the device failed.
     pub failed: u64,
-    /// How much later than the model says the answers were given: 99 % of them were no later. 0 without any.
+    /// How much later than the model says the answers were given: 99 % of them were no later. 0
+    /// without any.
     pub lateness_p99_ns: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The file system around the device: one directory, whose files lie on the device's targets.
 //!
-//! Content is kept in memory, sparsely. Names, sizes and attributes cost no time; only reads, writes and flushes go to
-//! the device.
+//! Content is kept in memory, sparsely. Names, sizes and attributes cost no time; only reads,
+//! writes and flushes go to the device.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -216,7 +216,8 @@ impl About {
         Place { content: &self.content, file: self.file, offset, at_ns }
     }
 
-    /// By how much later than the device's model has it the answer comes, and what it is if it is an error.
+    /// By how much later than the device's model has it the answer comes, and what it is if it is
+    /// an error.
     fn trouble(&self) -> (u64, Option<Errno>) {
         let drawn = self.drawn.as_ref();
         let errno = drawn.and_then(Drawn::errno).map(Errno::from_i32);

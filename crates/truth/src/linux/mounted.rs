@@ -21,14 +21,16 @@ use super::unavailable::Unavailable;
 
 /// Threads that take I/Os from the kernel.
 const TAKING: usize = 2;
-/// `-f` makes the kernel forget the I/Os that nobody will answer any more, also where the file system is still in use.
+/// `-f` makes the kernel forget the I/Os that nobody will answer any more, also where the file
+/// system is still in use.
 const UNMOUNT: &str = r#"umount -f "$1" || umount -l "$1"; rmdir "$1""#;
 
 /// A device of known behaviour behind the files of a directory.
 ///
-/// Each target is a file; files that are made in the directory lie on the targets too, the first on the first. Reads,
-/// writes and flushes take the time that the model says, counted from the moment the kernel hands them over. When this
-/// is dropped, what is pending is answered and the file system unmounted.
+/// Each target is a file; files that are made in the directory lie on the targets too, the first on
+/// the first. Reads, writes and flushes take the time that the model says, counted from the moment
+/// the kernel hands them over. When this is dropped, what is pending is answered and the file
+/// system unmounted.
 pub struct Truth {
     server: Arc<Server>,
     faults: Arc<Faults>,
@@ -96,8 +98,9 @@ impl Truth {
         self.directory.join(files::name_of(target))
     }
 
-    /// Does something, such as filling a file, without the device taking any time for it; it is not counted either. Then
-    /// the device is idle and its time begins: what the model says of periods, caches and the n-th I/O counts from here.
+    /// Does something, such as filling a file, without the device taking any time for it; it is not
+    /// counted either. Then the device is idle and its time begins: what the model says of periods,
+    /// caches and the n-th I/O counts from here.
     pub fn instantly<T>(&self, work: impl FnOnce() -> T) -> T {
         self.server.instantly(work)
     }
@@ -108,8 +111,8 @@ impl Truth {
         self.server.now_ns()
     }
 
-    /// From now on, this goes wrong, and nothing else; the first that happens to a request happens alone. What is stored at the
-    /// first call is right by definition; nobody may be writing then.
+    /// From now on, this goes wrong, and nothing else; the first that happens to a request happens
+    /// alone. What is stored at the first call is right by definition; nobody may be writing then.
     pub fn inject(&self, plans: Vec<FaultPlan>) {
         self.faults.inject(plans);
     }
@@ -125,16 +128,18 @@ impl Truth {
         self.cache.begin(cache);
     }
 
-    /// The power fails and comes back: what was in the cache is gone, but for the share that had reached the medium. Gives what is not
-    /// as it was written last. Nobody may be writing. Names and lengths of files are always stable.
+    /// The power fails and comes back: what was in the cache is gone, but for the share that had
+    /// reached the medium. Gives what is not as it was written last. Nobody may be writing. Names
+    /// and lengths of files are always stable.
     pub fn crash(&self) -> io::Result<Vec<Lost>> {
         let (lost, crashed) = files::crash(&self.files, &self.cache)?;
         self.faults.lost(crashed.broken, self.server.now_ns());
         Ok(lost)
     }
 
-    /// Writes what went wrong as a line of JSON for each event: `injected` with what it changed, `visible` when a reader was first
-    /// handed that, `healed` when it was written again before, `lost` when a crash took what had been acknowledged as stable.
+    /// Writes what went wrong as a line of JSON for each event: `injected` with what it changed,
+    /// `visible` when a reader was first handed that, `healed` when it was written again before,
+    /// `lost` when a crash took what had been acknowledged as stable.
     pub fn write_fault_log(&self, out: &mut dyn Write) -> io::Result<()> {
         self.faults.write_log(out)
     }

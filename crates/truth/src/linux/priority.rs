@@ -7,7 +7,8 @@ use std::num::NonZeroU64;
 /// Above everything ordinary, below the kernel's own threads that work for it.
 const LEVEL: libc::c_int = 10;
 
-/// Has the calling thread run before all ordinary ones, where that is allowed, and its timers end on time.
+/// Has the calling thread run before all ordinary ones, where that is allowed, and its timers end
+/// on time.
 ///
 /// Where it is not allowed the device is late more often, which it says itself.
 pub(super) fn raise() {

@@ -1,7 +1,9 @@
-//! The device on the clock of the machine: takes I/Os, asks the model when they are done, and answers then.
+//! The device on the clock of the machine: takes I/Os, asks the model when they are done, and
+//! answers then.
 //!
-//! The schedule is in the model's time. An answer that comes late, because the host was busy, delays that one I/O; the
-//! server that it occupied is free when the model says, so the capacity stays what it is.
+//! The schedule is in the model's time. An answer that comes late, because the host was busy,
+//! delays that one I/O; the server that it occupied is free when the model says, so the capacity
+//! stays what it is.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,8 +88,9 @@ impl Server {
         }
     }
 
-    /// Finds out what the way from a program to the device, the timer and the way back take together, and answers that
-    /// much earlier from now on: so that programs see the model's times. `read` makes one I/O.
+    /// Finds out what the way from a program to the device, the timer and the way back take
+    /// together, and answers that much earlier from now on: so that programs see the model's times.
+    /// `read` makes one I/O.
     pub(super) fn find_lead(&self, read: impl Fn() -> io::Result<usize>) -> io::Result<()> {
         let model =
             SimDevice { servers: 1, read_ns: Nanoseconds(PROBE_NS), ..SimDevice::default() };
@@ -191,7 +194,8 @@ impl Server {
         self.lock().log.push(Served { op, outcome, arrived_ns, due_ns, answered_ns });
     }
 
-    /// Answers at once what comes while `work` is done. Then the device is idle, and begins its time anew.
+    /// Answers at once what comes while `work` is done. Then the device is idle, and begins its
+    /// time anew.
     pub(super) fn instantly<T>(&self, work: impl FnOnce() -> T) -> T {
         self.instant.store(true, Ordering::Release);
         let done = work();

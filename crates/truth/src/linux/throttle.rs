@@ -1,7 +1,7 @@
 //! The kernel's own limit of a block device: exact capacity, let through in slices of 100 ms.
 //!
-//! Good for what a device can do, not for its latencies. In control groups of version 1 a group holds threads and does
-//! not limit the groups below it; in version 2 it holds whole processes.
+//! Good for what a device can do, not for its latencies. In control groups of version 1 a group
+//! holds threads and does not limit the groups below it; in version 2 it holds whole processes.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -77,8 +77,8 @@ impl Throttle {
         Ok(throttle)
     }
 
-    /// Does something within the limits: what this thread does, and the threads that it starts meanwhile (in version 2
-    /// of the control groups, the whole process).
+    /// Does something within the limits: what this thread does, and the threads that it starts
+    /// meanwhile (in version 2 of the control groups, the whole process).
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> Result<T, Unavailable> {
         let members = self.system.version.members();
         let enter = |group: &Path| fs::write(group.join(members), "0");

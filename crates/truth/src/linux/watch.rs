@@ -1,4 +1,5 @@
-//! How late ordinary threads wake on this host: what any program's latencies carry, besides those of the device.
+//! How late ordinary threads wake on this host: what any program's latencies carry, besides those
+//! of the device.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ impl Watch {
         Self { stop, watching }
     }
 
-    /// By how much such a thread woke too late, on average, in nanoseconds. A quiet host needs less than 100 µs.
+    /// By how much such a thread woke too late, on average, in nanoseconds. A quiet host needs less
+    /// than 100 µs.
     #[must_use]
     pub fn lateness_mean_ns(self) -> f64 {
         self.stop.store(true, Ordering::Relaxed);

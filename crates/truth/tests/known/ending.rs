@@ -61,7 +61,8 @@ fn a_panic_leaves_nothing_mounted() {
     drop(still_open);
 }
 
-/// A process that waits for its own file system cannot be killed: the thread that waits keeps the others' files open.
+/// A process that waits for its own file system cannot be killed: the thread that waits keeps the
+/// others' files open.
 #[test]
 fn a_killed_process_ends_and_leaves_nothing_mounted() {
     let name = "a_killed_process_ends_and_leaves_nothing_mounted";

@@ -46,7 +46,8 @@ fn the_kernel_lets_through_what_it_is_told_to() {
         throttle.within(|| reading(device.path(), 8, || on_a_quiet_host(name, || iops_of(&device))))
     };
     match limited() {
-        // The kernel lets I/Os through in slices, 30 in 3 s, of which two may be on either side of the ends.
+        // The kernel lets I/Os through in slices, 30 in 3 s, of which two may be on either side of
+        // the ends.
         Ok(Some(iops)) => assert_close(iops, IOPS as f64, 8.0, "IOPS"),
         Ok(None) => {}
         Err(reason) => testing::skip(&format!("truth::{name}"), reason),

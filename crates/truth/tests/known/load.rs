@@ -54,7 +54,8 @@ pub(crate) fn reading<T>(path: &Path, threads: u64, work: impl FnOnce() -> T) ->
     })
 }
 
-/// What the device delivers to so many threads in some seconds; none when the host was too busy for figures of time.
+/// What the device delivers to so many threads in some seconds; none when the host was too busy for
+/// figures of time.
 pub(crate) fn delivered(
     truth: &Truth,
     threads: u64,
@@ -70,7 +71,8 @@ pub(crate) fn delivered(
     });
     let (late, host) = (delivered.lateness_p99_ns as f64, watch.lateness_mean_ns());
     eprintln!(
-        "{threads} threads: {:.1} IOPS, {:.3} ms; device late by {:.0} us (p99), host by {:.0} us (mean)",
+        "{threads} threads: {:.1} IOPS, {:.3} ms; device late by {:.0} us (p99), host by {:.0} us \
+         (mean)",
         delivered.iops(),
         delivered.latency_mean_ns().unwrap_or_default() / 1e6,
         late / 1e3,

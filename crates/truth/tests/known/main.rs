@@ -64,6 +64,7 @@ fn exponential_service_times_keep_the_saturated_throughput() {
     let Some(truth) = mounted(name, model, &[SIZE]) else { return };
     let attempt = || load::delivered(&truth, 64, 2.0, SERVICE_NS as f64);
     let Some(delivered) = on_a_quiet_host(name, attempt) else { return };
-    // 3 200 service times were drawn: their mean is within 5 % in 199 of 200 cases, and the seed is fixed.
+    // 3 200 service times were drawn: their mean is within 5 % in 199 of 200 cases, and the seed is
+    // fixed.
     assert_close(delivered.iops(), 32e9 / SERVICE_NS as f64, 6.0, "IOPS");
 }

@@ -1,4 +1,5 @@
-//! The rules that a plan must keep. All violations are reported together, before anything is touched.
+//! The rules that a plan must keep. All violations are reported together, before anything is
+//! touched.
 
 use std::fmt::Display;
 
@@ -43,7 +44,8 @@ impl Plan {
         found
     }
 
-    /// Every cell is a workload that keeps the rules; what several break in the same way is said once.
+    /// Every cell is a workload that keeps the rules; what several break in the same way is said
+    /// once.
     fn check_cells(&self, found: &mut Vec<Violation>) {
         for cell in self.cells() {
             for violation in self.workload(&cell, 0).violations() {
@@ -84,7 +86,8 @@ fn check_specs(found: &mut Vec<Violation>, index: usize, matrix: &Matrix) {
     let alone = (&matrix.writes, &matrix.patterns, &matrix.blocks)
         == (&usual.writes, &usual.patterns, &usual.blocks);
     if !matrix.specs.is_empty() && !alone {
-        let rule = "an access specification has its own shares, order and sizes; leave out writes, patterns and blocks";
+        let rule = "an access specification has its own shares, order and sizes; leave out \
+                    writes, patterns and blocks";
         found.push(violation(&field, "set beside others", rule));
     }
     let mixed = |name: &String| specs::spec(name).is_some_and(|s| s.stream().mix.is_some());

@@ -2,7 +2,8 @@
 
 use super::{Cell, Plan};
 
-/// The times of a plan in seconds. All pauses are taken at their full length, so that it takes at most this long.
+/// The times of a plan in seconds. All pauses are taken at their full length, so that it takes at
+/// most this long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
     /// The measured windows.

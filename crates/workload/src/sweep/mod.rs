@@ -1,7 +1,9 @@
-//! A sweep, as plain data: lists of kinds, patterns, block sizes, threads and depths, and the cells that they make.
+//! A sweep, as plain data: lists of kinds, patterns, block sizes, threads and depths, and the cells
+//! that they make.
 //!
-//! A [`Plan`] is read from TOML, built from flags or taken from a [`Preset`]. The same plan always gives the same cells
-//! in the same order under the same name, so that a sweep that was interrupted goes on where it ended.
+//! A [`Plan`] is read from TOML, built from flags or taken from a [`Preset`]. The same plan always
+//! gives the same cells in the same order under the same name, so that a sweep that was interrupted
+//! goes on where it ended.
 
 mod check;
 mod estimate;
@@ -35,10 +37,12 @@ pub struct Plan {
     /// Size of the test file, or used part of a target, where the target names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<Bytes>,
-    /// Every cell works on all targets at the same time; otherwise there are all cells for each target alone.
+    /// Every cell works on all targets at the same time; otherwise there are all cells for each
+    /// target alone.
     #[serde(default)]
     pub together: bool,
-    /// Longest pause before each cell, in seconds: the storage works off what the cell before has left.
+    /// Longest pause before each cell, in seconds: the storage works off what the cell before has
+    /// left.
     #[serde(default = "default_settle")]
     pub settle_seconds: f64,
     /// The cells of each group of targets come in an order that the seed decides.
@@ -70,7 +74,8 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matrix {
-    /// What a database does this for, for example `transaction log`; the cells have its shape, they are not it.
+    /// What a database does this for, for example `transaction log`; the cells have its shape, they
+    /// are not it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// Shares of I/Os that write, in percent: 0 reads only, 100 writes only.
@@ -79,7 +84,8 @@ pub struct Matrix {
     pub patterns: Vec<Pattern>,
     /// Sizes of one I/O.
     pub blocks: Vec<Bytes>,
-    /// Access specifications by their names, in place of `writes`, `patterns` and `blocks`; `iosonde specs` lists them.
+    /// Access specifications by their names, in place of `writes`, `patterns` and `blocks`;
+    /// `iosonde specs` lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<String>,
     /// Threads for each target.
@@ -125,7 +131,8 @@ pub struct Cell {
     pub targets: Vec<usize>,
     /// What a database does this for.
     pub operation: Option<String>,
-    /// The access specification that it does; the share of writes, the pattern and the block are then its means.
+    /// The access specification that it does; the share of writes, the pattern and the block are
+    /// then its means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
     /// Share of I/Os that write, in percent.
@@ -292,8 +299,8 @@ impl Plan {
         if self.together { vec![all.collect()] } else { all.map(|t| vec![t]).collect() }
     }
 
-    /// Every cell in the order of the lists: target, matrix, writes, pattern, block, threads, depth; the last changes
-    /// fastest. Without targets, those of one.
+    /// Every cell in the order of the lists: target, matrix, writes, pattern, block, threads,
+    /// depth; the last changes fastest. Without targets, those of one.
     #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
@@ -305,8 +312,8 @@ impl Plan {
         cells
     }
 
-    /// Every cell in the order in which they are measured: each group of targets shuffled by the seed, where that is
-    /// asked for.
+    /// Every cell in the order in which they are measured: each group of targets shuffled by the
+    /// seed, where that is asked for.
     #[must_use]
     pub fn sequence(&self) -> Vec<Cell> {
         let mut cells = self.cells();
@@ -344,14 +351,16 @@ impl Plan {
         }
     }
 
-    /// The seed of a cell. Each has one of its own, so that none is answered from what the one before has left in a cache;
-    /// the same round of the same cell of the same plan always has the same.
+    /// The seed of a cell. Each has one of its own, so that none is answered from what the one
+    /// before has left in a cache; the same round of the same cell of the same plan always has the
+    /// same.
     #[must_use]
     pub fn seed_of(&self, cell: &Cell, round: u32) -> u64 {
         mix(self.seed, u64::from(round) << 32 | u64::from(cell.number))
     }
 
-    /// The plan's name: the same for the same plan, another for any other (FNV-1a, 64 bits, over its JSON form).
+    /// The plan's name: the same for the same plan, another for any other (FNV-1a, 64 bits, over
+    /// its JSON form).
     #[must_use]
     pub fn id(&self) -> String {
         let json = self.to_json();
@@ -440,7 +449,8 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// A number for each pair of numbers, well mixed (the finaliser of SplitMix64; Steele, Lea, Flood 2014).
+/// A number for each pair of numbers, well mixed (the finaliser of SplitMix64; Steele, Lea, Flood
+/// 2014).
 fn mix(seed: u64, number: u64) -> u64 {
     let z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -457,7 +467,8 @@ fn default_title() -> String {
     "sweep".to_owned()
 }
 
-/// One minute is what the practice of storage baselines gives an array to come to rest (M. Ruthruff, 2007).
+/// One minute is what the practice of storage baselines gives an array to come to rest (M.
+/// Ruthruff, 2007).
 fn default_settle() -> f64 {
     60.0
 }

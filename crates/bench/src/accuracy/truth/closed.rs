@@ -1,4 +1,5 @@
-//! Closed loops on parallel servers: C servers of S each give X(N) = min(N, C) / S and R(N) = max(N, C) / C x S.
+//! Closed loops on parallel servers: C servers of S each give X(N) = min(N, C) / S and R(N) =
+//! max(N, C) / C x S.
 
 use std::path::Path;
 
@@ -107,8 +108,9 @@ fn text(rows: &[Row]) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     let share = |r: &Row| 100.0 * r.path_ns() / r.outcome.latency_ns().1;
     format!(
-        "{}\nLargest deviations in the {} of {} runs on a quiet host: IOPS {:.2} % from what the device delivered, {:.2} % from \
-         the model; latency {:.2} % from the device's own, {:.2} % from the model.\n",
+        "{}\nLargest deviations in the {} of {} runs on a quiet host: IOPS {:.2} % from what the \
+         device delivered, {:.2} % from the model; latency {:.2} % from the device's own, {:.2} % \
+         from the model.\n",
         table(&HEAD, &cells),
         quiet().count(),
         rows.len(),

@@ -1,6 +1,7 @@
 //! What iosonde reports of devices whose behaviour is known, on the real path through the kernel.
 //!
-//! Needs root and FUSE. A run during which the device or the host was late is made again, up to three times.
+//! Needs root and FUSE. A run during which the device or the host was late is made again, up to
+//! three times.
 
 mod closed;
 mod kinds;

@@ -1,4 +1,5 @@
-//! Open loops on a device that stalls: whoever waits for the device before asking again does not see it.
+//! Open loops on a device that stalls: whoever waits for the device before asking again does not
+//! see it.
 
 use device::{Device, Op, Request};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,7 +28,8 @@ fn model() -> SimDevice {
     }
 }
 
-/// Percentiles of the latency that independent users see: Poisson arrivals, put to the model directly.
+/// Percentiles of the latency that independent users see: Poisson arrivals, put to the model
+/// directly.
 fn percentiles_ns() -> [u64; 3] {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut device = Device::new(&model(), &[SIZE], 1);
@@ -101,8 +103,9 @@ pub(super) fn stalls() -> Result<String, Error> {
     let head = ["slots", "IOPS", "latency", "reported, ms", "true, ms", "off %", "host"];
     let table = table(&head, &rows);
     Ok(format!(
-        "{RATE} reads a second at random (Poisson) moments for 60 s; the truth is the model's answer to {PERIODS} periods of such \
-         arrivals.\n\n{table}\nLargest deviation of p95 and p99: {:.1} %.\n",
+        "{RATE} reads a second at random (Poisson) moments for 60 s; the truth is the model's \
+         answer to {PERIODS} periods of such arrivals.\n\n{table}\nLargest deviation of p95 and \
+         p99: {:.1} %.\n",
         worst(deviations.into_iter())
     ))
 }

@@ -32,7 +32,8 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
     scored(fault, Asked { scenario, block_bytes: BLOCK, seed: 1, verify: WRITES_AND_READS })
 }
 
-/// What it says of blocks of 8 KiB that are written again with the same seed and torn behind so many sectors.
+/// What it says of blocks of 8 KiB that are written again with the same seed and torn behind so
+/// many sectors.
 pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let fault = Fault::TornWrite(Torn::Prefix(sectors));
     let (scenario, block_bytes) = (Scenario::Same, 2 * BLOCK);
@@ -75,8 +76,9 @@ fn scored(fault: Fault, asked: Asked) -> Result<Score, Error> {
 }
 
 fn fio(file: &Path, asked: Asked) -> Result<String, Error> {
-    let fixed = "--name=verify --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=0 \
-                 --continue_on_error=verify --verify_state_save=0 --output-format=json --overwrite=1";
+    let fixed = "--name=verify --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
+                 --verify=crc32c --verify_fatal=0 --continue_on_error=verify \
+                 --verify_state_save=0 --output-format=json --overwrite=1";
     let mut command = Command::new("fio");
     command.args(fixed.split_whitespace()).arg(asked.verify);
     command.arg(format!("--filename={}", file.display())).arg(format!("--size={SIZE}"));
@@ -109,9 +111,11 @@ mod tests {
 
     #[test]
     fn the_blocks_are_those_that_were_asked_for() {
-        let said = "verify: bad magic header 0, wanted acca at file /f offset 20480, length 4096 (requested block: \
+        let said = "verify: bad magic header 0, wanted acca at file /f offset 20480, length 4096 \
+            (requested block: \
                     offset=20480, length=4096)\n\
-                    crc32c: verify failed at file /f offset 0, length 0 (requested block: offset=8192, length=4096, flags=84)\n\
+                    crc32c: verify failed at file /f offset 0, length 0 (requested block: \
+                    offset=8192, length=4096, flags=84)\n\
                     fio: something else at file /f\n";
         assert_eq!(wrong_blocks(said, BLOCK).collect::<Vec<_>>(), [5, 2]);
     }

@@ -1,7 +1,9 @@
-//! What a device does wrong, and what iosonde and fio find of it: the same faults, in the same scenarios.
+//! What a device does wrong, and what iosonde and fio find of it: the same faults, in the same
+//! scenarios.
 //!
-//! The device is a file system that knows which bytes it stored or handed out wrongly, and which of them a reader was given. That is what
-//! a checker is held against: what nobody read, nobody can find.
+//! The device is a file system that knows which bytes it stored or handed out wrongly, and which of
+//! them a reader was given. That is what a checker is held against: what nobody read, nobody can
+//! find.
 
 mod fio;
 mod ours;
@@ -126,7 +128,8 @@ const TOLD: [(&str, Fault); 7] = [
 /// Edges between the sectors of an 8 KiB page.
 const EDGES: u64 = 15;
 
-/// Does everything and writes the page; gives whether iosonde found and named everything. What else is on the page stays.
+/// Does everything and writes the page; gives whether iosonde found and named everything. What else
+/// is on the page stays.
 pub(super) fn run(output: Option<&Path>) -> Result<bool, Error> {
     let fio = tools::version(OsStr::new("fio"));
     let (mut beside, mut confusions, mut holds) = (Vec::new(), Vec::new(), true);

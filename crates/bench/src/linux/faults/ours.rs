@@ -67,7 +67,8 @@ pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     Ok(scored(&report, &injected))
 }
 
-/// How often what the system says, or what is harmless, happened; how many I/Os were counted as failed; and the alarms.
+/// How often what the system says, or what is harmless, happened; how many I/Os were counted as
+/// failed; and the alarms.
 pub(super) fn told(fault: Fault) -> Result<(usize, u64, u64), Error> {
     let most = if matches!(fault, Fault::Stall(_)) { 2 } else { MOST };
     let plan = plan(Scenario::Overlap);
@@ -153,7 +154,8 @@ impl Database<'_> {
         places.collect()
     }
 
-    /// Runs the plan; from the beginning of that phase on, something goes wrong. With a ledger, it ends before the users work.
+    /// Runs the plan; from the beginning of that phase on, something goes wrong. With a ledger, it
+    /// ends before the users work.
     fn run(
         &self,
         plan: &Plan,

@@ -100,7 +100,8 @@ impl Options {
                 let (mut list, wrapped) = parts::affinity(value)?;
                 if wrapped {
                     let note = format!(
-                        "`-a{value}`: a number beyond 32 bits is read without its upper part, as DiskSpd does"
+                        "`-a{value}`: a number beyond 32 bits is read without its upper part, as \
+                         DiskSpd does"
                     );
                     self.notes.push(note);
                 }
@@ -252,7 +253,8 @@ impl Options {
         if self.has_step() {
             // Earlier versions took a stride said twice, and published command lines do that.
             if self.reading.lenient && value.is_empty() {
-                let note = "`-s`: sequential I/O is asked for twice, which DiskSpd 2.2 refuses; what was said first is done";
+                let note = "`-s`: sequential I/O is asked for twice, which DiskSpd 2.2 refuses; \
+                            what was said first is done";
                 self.notes.push(note.to_owned());
                 return Ok(());
             }

@@ -84,7 +84,8 @@ pub(super) fn etw(value: &str, etw: &mut Etw) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The most that a thread does on a target: bytes in a millisecond, or I/Os in a second where an `i` is the last letter.
+/// The most that a thread does on a target: bytes in a millisecond, or I/Os in a second where an
+/// `i` is the last letter.
 pub(super) fn throughput(value: &str) -> Result<Throughput, Fault> {
     match value.strip_suffix('i') {
         Some(iops) => limit(iops, true),

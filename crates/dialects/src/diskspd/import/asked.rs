@@ -4,7 +4,8 @@ use super::spans::OnTarget;
 use crate::diskspd::command::{Call, Reading, parse};
 use crate::diskspd::profile::TimeSpan;
 
-/// The time span of a command line whose targets are those of the figures; otherwise why there is none.
+/// The time span of a command line whose targets are those of the figures; otherwise why there is
+/// none.
 pub(super) fn of_command_line(line: &str, found: &[OnTarget]) -> Result<TimeSpan, String> {
     let (options, targets) = parted(line, found)?;
     let words: Vec<String> = options.into_iter().chain(targets).collect();
@@ -25,7 +26,8 @@ pub(super) fn of_command_line(line: &str, found: &[OnTarget]) -> Result<TimeSpan
     Ok(span)
 }
 
-/// The options and the targets. DiskSpd prints no quotes, so the figures say where a name with blanks begins.
+/// The options and the targets. DiskSpd prints no quotes, so the figures say where a name with
+/// blanks begins.
 fn parted(line: &str, found: &[OnTarget]) -> Result<(Vec<String>, Vec<String>), String> {
     let line = line.trim();
     let targets: Vec<String> = found.iter().map(|target| target.path.clone()).collect();

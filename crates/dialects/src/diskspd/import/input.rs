@@ -1,4 +1,5 @@
-//! `Input parameters` of DiskSpd's text, as a profile. What another version says in another way stays at its default.
+//! `Input parameters` of DiskSpd's text, as a profile. What another version says in another way
+//! stays at its default.
 
 use crate::diskspd::profile::{
     CacheMode, Distribution, DistributionKind, DistributionRange, FlushType, Processor, Target,
@@ -13,7 +14,8 @@ pub(super) struct Input {
     said: Vec<Vec<[bool; SAID_OF_EACH.len()]>>,
 }
 
-/// What every version says of every target, each in one of these ways. Where a line was lost, its default would be made up.
+/// What every version says of every target, each in one of these ways. Where a line was lost, its
+/// default would be made up.
 const SAID_OF_EACH: [&[&str]; 5] = [
     &["block size:"],
     &["number of outstanding I/O operations", "relative IO weight in thread pool:"],
@@ -31,8 +33,8 @@ impl Input {
         whole.then_some(span)
     }
 
-    /// Takes a line without the blanks around it. DiskSpd's tabs say what belongs to a target; where they are lost, the order does:
-    /// whatever comes after a path is of that target.
+    /// Takes a line without the blanks around it. DiskSpd's tabs say what belongs to a target;
+    /// where they are lost, the order does: whatever comes after a path is of that target.
     pub(super) fn line(&mut self, text: &str) {
         if text.starts_with("timespan:") {
             self.spans.push(TimeSpan::default());

@@ -24,15 +24,14 @@ impl Chart {
     /// The table that begins with this heading. `above` is the line before it.
     pub(super) fn of(row: &Row, above: &str, span: &Span) -> Result<Self, ReadError> {
         let names = row.text.trim_end_matches('|').split('|').skip(1).map(str::trim);
-        let column = |name: &str| {
-            match name {
+        let column = |name: &str| match name {
             "Read (ms)" => Ok(Column::Read),
             "Write (ms)" => Ok(Column::Write),
             "Total (ms)" => Ok(Column::Total),
             other => Err(row.error(&format!(
-                "`{other}` is not a column of DiskSpd's percentiles: `Read (ms)`, `Write (ms)`, `Total (ms)`"
+                "`{other}` is not a column of DiskSpd's percentiles: `Read (ms)`, `Write (ms)`, \
+                 `Total (ms)`"
             ))),
-        }
         };
         let columns = names.map(column).collect::<Result<Vec<Column>, ReadError>>()?;
         if columns.is_empty() {
@@ -43,7 +42,8 @@ impl Chart {
         let of_one = above.starts_with("Latency distribution:") || span.places.contains_key(above);
         if !of_all && !of_one && span.targets.len() > 1 {
             return Err(row.error(
-                "nothing says which target these percentiles are of, or whether of all; `Total latency distribution:` is above those of all",
+                "nothing says which target these percentiles are of, or whether of all; `Total \
+                 latency distribution:` is above those of all",
             ));
         }
         Ok(Self { columns, of_one })
@@ -53,7 +53,8 @@ impl Chart {
     pub(super) fn row(&self, row: &Row, span: &mut Span) -> Result<bool, ReadError> {
         if self.columns.is_empty() {
             return Err(row.error(
-                "a row of percentiles without the heading `%-ile | Read (ms) | …`, so nobody knows what its columns are",
+                "a row of percentiles without the heading `%-ile | Read (ms) | …`, so nobody \
+                 knows what its columns are",
             ));
         }
         let mut cells = row.text.trim_end_matches('|').split('|').map(str::trim);
@@ -86,7 +87,8 @@ impl Chart {
     }
 }
 
-/// Whether a line is a row of such a table. Outside of one, `max |` may be anybody's unless a figure comes after it.
+/// Whether a line is a row of such a table. Outside of one, `max |` may be anybody's unless a
+/// figure comes after it.
 pub(super) fn is_row(text: &str, inside: bool) -> bool {
     let mut cells = text.split('|').map(str::trim);
     let name = cells.next().unwrap_or_default();

@@ -32,7 +32,8 @@ pub(super) struct Span {
     /// From 1.
     pub(super) number: usize,
     pub(super) seconds: f64,
-    /// Seconds of it and of all that came after it, with their warm-ups: the start stands that long before the end.
+    /// Seconds of it and of all that came after it, with their warm-ups: the start stands that long
+    /// before the end.
     pub(super) seconds_to_end: f64,
     pub(super) read: Figures,
     pub(super) write: Figures,
@@ -170,7 +171,8 @@ impl Span {
         &mut self.targets[index]
     }
 
-    /// The measurement, or everything in its load that iosonde has no word for. `place` is what its name is made from.
+    /// The measurement, or everything in its load that iosonde has no word for. `place` is what its
+    /// name is made from.
     pub(super) fn measurement(
         self,
         asked: &TimeSpan,
@@ -278,14 +280,16 @@ fn streams(measurement: &Measurement, of_path: &HashMap<&Path, &OnTarget>) -> Ve
 /// Why figures are refused of which nobody knows the load: a made-up one would look right.
 pub(super) fn unknown_load(number: usize, why: &str) -> String {
     format!(
-        "nobody knows which load the figures of time span {number} are of, because {why}; give the result as DiskSpd prints it, as a whole"
+        "nobody knows which load the figures of time span {number} are of, because {why}; give \
+         the result as DiskSpd prints it, as a whole"
     )
 }
 
 /// The note on a time span whose load iosonde cannot say.
 pub(super) fn without_words(line: usize, number: usize, reasons: &[String]) -> String {
     format!(
-        "line {line}: time span {number} is left out: iosonde has no words for what it was asked for: {}",
+        "line {line}: time span {number} is left out: iosonde has no words for what it was asked \
+         for: {}",
         reasons.join("; ")
     )
 }

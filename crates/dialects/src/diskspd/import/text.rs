@@ -1,5 +1,6 @@
-//! DiskSpd's text, of versions 2.0.21 to 2.2. It may stand among other text, and several results after one another; tabs may have
-//! become blanks, and lines may be indented, as in mails and on web pages.
+//! DiskSpd's text, of versions 2.0.21 to 2.2. It may stand among other text, and several results
+//! after one another; tabs may have become blanks, and lines may be indented, as in mails and on
+//! web pages.
 
 use results::Measurement;
 
@@ -388,7 +389,8 @@ struct Cells {
 fn cells_of(text: &str, row: &Row, columns: &[&String]) -> Result<Cells, ReadError> {
     let names = columns.get(1..).unwrap_or_default();
     if names.is_empty() {
-        let what = "the table has no heading (`thread | bytes | I/Os …`), so nobody knows what this row says";
+        let what = "the table has no heading (`thread | bytes | I/Os …`), so nobody knows what \
+                    this row says";
         return Err(row.error(what));
     }
     // A path may have bars in it.

@@ -1,4 +1,5 @@
-//! What DiskSpd was asked for, as the workload that iosonde would make of it. Paths stay those of the machine that measured.
+//! What DiskSpd was asked for, as the workload that iosonde would make of it. Paths stay those of
+//! the machine that measured.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,8 @@ use crate::diskspd::job::{Job, TARGETS_MAX, job};
 use crate::diskspd::profile::{TimeSpan, WriteContent};
 use crate::drives::Drives;
 
-/// The workload of a time span with every name as it is written: nothing here need exist on this system. Otherwise everything in it
-/// that iosonde has no word for.
+/// The workload of a time span with every name as it is written: nothing here need exist on this
+/// system. Otherwise everything in it that iosonde has no word for.
 pub(super) fn workload(span: &TimeSpan, found: &[OnTarget]) -> Result<Workload, Vec<String>> {
     if span.targets.len() > TARGETS_MAX {
         return Err(vec![format!("a time span has at most {TARGETS_MAX} targets here")]);

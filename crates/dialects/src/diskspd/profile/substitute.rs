@@ -4,7 +4,8 @@ use super::Profile;
 use crate::diskspd::rules::{At, Place, Rule};
 
 impl Profile {
-    /// Puts the targets of the command line in the place of `*1`, `*2`, …; what does not fit is returned.
+    /// Puts the targets of the command line in the place of `*1`, `*2`, …; what does not fit is
+    /// returned.
     ///
     /// Without targets nothing is replaced, and nothing is wrong.
     #[must_use]

@@ -21,14 +21,15 @@ pub struct Spread {
 }
 
 impl Intervals {
-    /// Intervals of a length in milliseconds, with their I/Os: how many, and how long they took, where that is known.
+    /// Intervals of a length in milliseconds, with their I/Os: how many, and how long they took,
+    /// where that is known.
     #[must_use]
     pub fn new(interval_ms: u32, counts: Vec<(u64, Option<Spread>)>) -> Self {
         Self { counts, interval_ms: f64::from(interval_ms.max(1)) }
     }
 
-    /// Adds the I/Os of others, interval by interval. As in DiskSpd, the shortest time of an interval is 0 where one of both
-    /// has no I/O in it.
+    /// Adds the I/Os of others, interval by interval. As in DiskSpd, the shortest time of an
+    /// interval is 0 where one of both has no I/O in it.
     pub fn merge(&mut self, other: &Self) {
         if self.interval_ms == 0.0 {
             self.clone_from(other);
@@ -52,7 +53,8 @@ impl Intervals {
         })
     }
 
-    /// The standard deviation of the I/Os for each second, divided by the number of intervals; 0 where there are none.
+    /// The standard deviation of the I/Os for each second, divided by the number of intervals; 0
+    /// where there are none.
     #[must_use]
     pub fn stddev_iops(&self) -> f64 {
         let rates: Vec<f64> = self.rates().map(|(_, rate, _)| rate).collect();

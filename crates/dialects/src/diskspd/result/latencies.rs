@@ -1,4 +1,5 @@
-//! Times of I/Os and their statistics: the nearest rank, the mean, and the standard deviation of all of them.
+//! Times of I/Os and their statistics: the nearest rank, the mean, and the standard deviation of
+//! all of them.
 
 use results::Histogram;
 
@@ -127,8 +128,8 @@ impl Latencies {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The smallest time that at least `share` of all do not exceed, for several rising shares of 0 to 1 at once; zeros where
-    /// there are none.
+    /// The smallest time that at least `share` of all do not exceed, for several rising shares of 0
+    /// to 1 at once; zeros where there are none.
     #[must_use]
     pub fn at(&self, shares: &[f64]) -> Vec<f64> {
         let mut counts = self.counts.iter().copied();
@@ -142,7 +143,8 @@ impl Latencies {
                     seen += count;
                     value = next;
                 }
-                // The last of all is known exactly, whatever the width of its bucket in a histogram.
+                // The last of all is known exactly, whatever the width of its bucket in a
+                // histogram.
                 let last = self.count > 0 && rank > self.count as f64 - 1.0;
                 if last { self.max_us } else { value.clamp(self.min_us, self.max_us) }
             })
@@ -150,7 +152,8 @@ impl Latencies {
     }
 }
 
-/// A single time as milliseconds with the 24 bits that DiskSpd keeps of it, because its last decimal depends on them.
+/// A single time as milliseconds with the 24 bits that DiskSpd keeps of it, because its last
+/// decimal depends on them.
 #[expect(clippy::cast_possible_truncation, reason = "that is the point")]
 pub(super) fn milliseconds(us: f64) -> f64 {
     f64::from(us as f32 / 1000.0)
@@ -226,7 +229,8 @@ mod tests {
             sum.merge(&of(&b));
             let wanted = of(&[a, b].concat());
             prop_assert_eq!(&sum.counts, &wanted.counts);
-            prop_assert_eq!((sum.min_us, sum.max_us, sum.sum_us), (wanted.min_us, wanted.max_us, wanted.sum_us));
+            prop_assert_eq!((sum.min_us, sum.max_us, sum.sum_us),
+                (wanted.min_us, wanted.max_us, wanted.sum_us));
             prop_assert_eq!(sum.count(), wanted.counts.iter().map(|c| c.1).sum::<u64>());
         }
     }

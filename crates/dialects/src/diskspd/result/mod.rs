@@ -1,4 +1,5 @@
-//! What a run of DiskSpd gave, as its result says it: figures of each thread on each target, and the machine.
+//! What a run of DiskSpd gave, as its result says it: figures of each thread on each target, and
+//! the machine.
 //!
 //! Written as text and as XML in DiskSpd's layouts.
 
@@ -126,11 +127,13 @@ impl SpanResult {
 pub struct Measured {
     /// Length of the measured window.
     pub seconds: f64,
-    /// What each processor did meanwhile: in the order of the groups, and of the active processors in each. Any unit of time.
+    /// What each processor did meanwhile: in the order of the groups, and of the active processors
+    /// in each. Any unit of time.
     pub cpu_ticks: Vec<CpuTicks>,
     /// What each thread did, in the order of their numbers.
     pub threads: Vec<ThreadFigures>,
-    /// I/Os of each interval of the whole span, reads and writes. None: the sum of those of the threads.
+    /// I/Os of each interval of the whole span, reads and writes. None: the sum of those of the
+    /// threads.
     pub intervals: Option<(Intervals, Intervals)>,
 }
 
@@ -183,7 +186,8 @@ pub struct Figures {
 /// A part of a target and its share of the I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Slice {
-    /// Where its share begins, in percent; a slice whose share begins later than the last one's ends has a hole before it.
+    /// Where its share begins, in percent; a slice whose share begins later than the last one's
+    /// ends has a hole before it.
     pub io_from_percent: u32,
     /// Its share in percent, before the shares of all slices are brought to 100 % in sum.
     pub io_percent: u32,

@@ -110,8 +110,8 @@ fn write_span(system: &SystemInfo, asked: &TimeSpan, measured: &Measured, out: &
 
 // ---------------------------------------------------------------------- processors
 
-/// A column before the figures of a processor: whether it is there, its title, and its cell; the number is the fastest kind of
-/// core.
+/// A column before the figures of a processor: whether it is there, its title, and its cell; the
+/// number is the fastest kind of core.
 type Column = (bool, &'static str, fn(&Processor, u8) -> String);
 
 /// Columns that would be the same everywhere are left out.

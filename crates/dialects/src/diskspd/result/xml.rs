@@ -8,8 +8,8 @@ use crate::diskspd::profile::{Profile, TimeSpan};
 use crate::xml::Writer;
 
 impl RunResult {
-    /// The whole document. Its first line is `<Results>`, and no line feed follows the last: DiskSpd's own scripts look at the first
-    /// line.
+    /// The whole document. Its first line is `<Results>`, and no line feed follows the last:
+    /// DiskSpd's own scripts look at the first line.
     #[must_use]
     pub fn to_xml(&self, profile: &Profile) -> String {
         let mut out = String::new();
@@ -230,7 +230,8 @@ fn iops(read: &Intervals, write: &Intervals, w: &mut Writer) {
                 ("Total".to_owned(), format!("{all:.0}")),
             ];
             for (direction, found) in [("Read", read), ("Write", write)] {
-                // An interval that nothing was counted in is one of zeros; where times are not known, nothing is said.
+                // An interval that nothing was counted in is one of zeros; where times are not
+                // known, nothing is said.
                 let Some(spread) = found.map_or(Some(super::Spread::default()), |r| r.2) else {
                     continue;
                 };

@@ -5,8 +5,8 @@ use workload::{Block, Bytes, Mix, MixPart, Pattern, Stream};
 /// Sizes of one direction and how often each comes, in percent.
 type Sizes = Vec<(u64, u32)>;
 
-/// The mix of a job that reads and writes in blocks of different sizes: `bs=4k,64k`, or `bssplit` with a comma. None where both have
-/// the same, or where a share is no whole percent.
+/// The mix of a job that reads and writes in blocks of different sizes: `bs=4k,64k`, or `bssplit`
+/// with a comma. None where both have the same, or where a share is no whole percent.
 pub(super) fn mix(bs: Option<&str>, bssplit: Option<&str>, stream: &Stream) -> Option<Mix> {
     if !stream.reads() || !stream.writes() {
         return None;
@@ -71,8 +71,8 @@ fn split(text: &str) -> Option<Sizes> {
     Some(sizes.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(each))).collect())
 }
 
-/// The sizes of both directions of a mix whose parts differ in size and direction only, as fio's options; the second tells whether
-/// the shares had to be rounded. None where it does more.
+/// The sizes of both directions of a mix whose parts differ in size and direction only, as fio's
+/// options; the second tells whether the shares had to be rounded. None where it does more.
 pub(super) fn of_mix(mix: &Mix) -> Option<(String, u8, bool)> {
     let first = mix.parts.first()?;
     let alike = |p: &MixPart| {
@@ -108,7 +108,8 @@ pub(super) fn of_mix(mix: &Mix) -> Option<(String, u8, bool)> {
     Some((split, write_percent, rounded))
 }
 
-/// Weights as whole percents that sum to 100, the largest taking what rounding leaves; and whether they are exact.
+/// Weights as whole percents that sum to 100, the largest taking what rounding leaves; and whether
+/// they are exact.
 pub(crate) fn in_percent(sizes: &[(u64, u32)]) -> (Vec<u32>, bool) {
     let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>().max(1);
     let of = |weight: u32| 100 * u64::from(weight);

@@ -58,7 +58,8 @@ struct Made<'a> {
     lost: Vec<String>,
 }
 
-/// The jobs of a group; `odd` are lines of the file that are none, and `files` counts those of all groups.
+/// The jobs of a group; `odd` are lines of the file that are none, and `files` counts those of all
+/// groups.
 pub(super) fn group(
     jobs: &[Job],
     odd: &[String],
@@ -82,8 +83,8 @@ pub(super) fn group(
         let alike = same == *common && other.seconds == common.seconds;
         if !alike {
             let what = format!(
-                "jobs that run at the same time have one length, ramp, engine and seed here, and `{}` has others than `{}`; \
-                 the longest time and the rest of `{}` are taken",
+                "jobs that run at the same time have one length, ramp, engine and seed here, and \
+                 `{}` has others than `{}`; the longest time and the rest of `{}` are taken",
                 job.name, first.name, first.name
             );
             made.lost.push(at(job.place, &what));
@@ -163,7 +164,12 @@ impl Made<'_> {
             (stream.rate, stream.think, stream.sync) = (None, None, None);
         }
         if jobs > 1 && stream.pattern != Pattern::Random {
-            notes.push(("numjobs", "all clones of a job begin at the first block; threads are spread over the file here".to_owned()));
+            notes.push((
+                "numjobs",
+                "all clones of a job begin at the first block; threads are spread over the file \
+                 here"
+                    .to_owned(),
+            ));
         }
         let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes)?;
         self.lost.extend(losses(job, reader, notes));
@@ -207,7 +213,13 @@ impl Made<'_> {
         stream.threads = if own { 1 } else { jobs };
         if own && count > 1 {
             stream.threads = jobs;
-            notes.push(("nrfiles", format!("each of the {jobs} clones has {count} files of its own; all threads work on all of them here")));
+            notes.push((
+                "nrfiles",
+                format!(
+                    "each of the {jobs} clones has {count} files of its own; all threads work on \
+                     all of them here"
+                ),
+            ));
         }
         if names.len() > 1 && (!own || count > 1) {
             stream.pool = Some(Pool { share: share_of(share.as_deref(), notes) });
@@ -244,7 +256,8 @@ impl Made<'_> {
             let Place { line, column } =
                 job.places.get("filename_format").copied().unwrap_or(job.place);
             let what = format!(
-                "`filename_format={format}`: iosonde knows `$jobname`, `$jobnum` and `$filenum` in it; name the files with `filename`"
+                "`filename_format={format}`: iosonde knows `$jobname`, `$jobnum` and `$filenum` \
+                 in it; name the files with `filename`"
             );
             return Err(JobFileError::Value { line, column, what });
         }

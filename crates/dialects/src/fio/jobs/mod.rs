@@ -1,7 +1,8 @@
 //! fio's job files: what they say as workloads, and workloads as job files.
 //!
-//! [`read`] takes a file apart at its `stonewall`s: jobs between two of them run at the same time and are one workload, each job a
-//! stream. [`write()`] writes a workload as jobs. Both name what the other side has no word for.
+//! [`read`] takes a file apart at its `stonewall`s: jobs between two of them run at the same time
+//! and are one workload, each job a stream. [`write()`] writes a workload as jobs. Both name what
+//! the other side has no word for.
 
 mod directions;
 mod group;
@@ -97,8 +98,9 @@ pub fn is_job_file(text: &str) -> bool {
 /// Lines that are none of a job file are named one by one up to this many.
 const ODD_SHOWN: usize = 20;
 
-/// The groups of a job file, in the order in which they run. Lines that are none of a job file are lost in all of them. As in fio,
-/// `${NAME}` is the value of a variable of the environment; one that is not set is an error.
+/// The groups of a job file, in the order in which they run. Lines that are none of a job file are
+/// lost in all of them. As in fio, `${NAME}` is the value of a variable of the environment; one
+/// that is not set is an error.
 pub fn read(text: &str, environment: Environment<'_>) -> Result<Vec<Group>, JobFileError> {
     let parse::Sections { jobs, odd, wrong } = parse::sections(text, environment);
     if let Some(what) = names::foreign(&jobs) {

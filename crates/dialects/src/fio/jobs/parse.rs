@@ -195,7 +195,17 @@ mod tests {
 
     #[test]
     fn jobs_have_the_global_options_that_stand_before_them() {
-        let text = "; head\n[global]\nbs=8k ; inline\n  direct = 1\n[a]\nrw=randread\n[global]\nbs=4k\n[b]\n time_based\nwait_for_previous\n";
+        let text = "; head\n\
+            [global]\n\
+            bs=8k ; inline\n\
+            \x20 direct = 1\n\
+            [a]\n\
+            rw=randread\n\
+            [global]\n\
+            bs=4k\n\
+            [b]\n\
+            \x20time_based\n\
+            wait_for_previous\n";
         let Sections { jobs, odd, .. } = sections(text, &|_| None);
         assert_eq!(odd, []);
         let [a, b] = jobs.as_slice() else { panic!("two jobs") };

@@ -143,7 +143,20 @@ fn more_threads_or_files_than_anybody_runs_are_refused() {
 
 #[test]
 fn jobs_behind_a_wall_are_workloads_of_their_own() {
-    let groups = read("[global]\nsize=1m\nruntime=1\ntime_based\n[a]\nrw=read\n[b]\nrw=read\n[c]\nstonewall\nrw=write\n").unwrap();
+    let groups = read(
+        "[global]\n\
+        size=1m\n\
+        runtime=1\n\
+        time_based\n\
+        [a]\n\
+        rw=read\n\
+        [b]\n\
+        rw=read\n\
+        [c]\n\
+        stonewall\n\
+        rw=write\n",
+    )
+    .unwrap();
     let names: Vec<&[String]> = groups.iter().map(|g| g.jobs.as_slice()).collect();
     assert_eq!(names, [&["a".to_owned(), "b".to_owned()][..], &["c".to_owned()]]);
     assert_eq!(groups[1].workload.streams[0].write_percent, 100);
@@ -154,9 +167,14 @@ fn jobs_behind_a_wall_are_workloads_of_their_own() {
 
 #[test]
 fn what_is_lost_is_named_with_its_place() {
-    let Group { lost, .. } = one(
-        "[x]\nfilename=/f\nsize=1m\nrw=randread\niodepth=8\n  verify=crc32c\nnice=5\nioengine=psync\n",
-    );
+    let Group { lost, .. } = one("[x]\n\
+            filename=/f\n\
+            size=1m\n\
+            rw=randread\n\
+            iodepth=8\n\
+            \x20 verify=crc32c\n\
+            nice=5\n\
+            ioengine=psync\n");
     assert_eq!(lost[0], "line 5, column 1: iodepth=8: the engine `psync` does one I/O at a time");
     assert_eq!(lost[1], "line 6, column 3: `verify=crc32c` has no word here");
     assert_eq!(lost[2], "line 7, column 1: `nice=5` has no word here");
@@ -164,8 +182,8 @@ fn what_is_lost_is_named_with_its_place() {
     assert_eq!(lost.len(), 4);
 }
 
-/// fio takes `${DEVICE}` from the environment. Here the text was kept as the name of a file, and `bs=${BS}` ran with 4 KiB: another
-/// load than fio's, with exit code 0.
+/// fio takes `${DEVICE}` from the environment. Here the text was kept as the name of a file, and
+/// `bs=${BS}` ran with 4 KiB: another load than fio's, with exit code 0.
 #[test]
 fn variables_have_their_values_from_the_environment() {
     let environment = |name: &str| match name {
@@ -187,8 +205,9 @@ fn variables_have_their_values_from_the_environment() {
         assert_eq!(
             error,
             format!(
-                "line 3, column 3: `filename=/d/${{{name}}}`: the environment variable `{name}` is not set or is empty; set it \
-                 (`{name}=… iosonde …`), or write its value into the file"
+                "line 3, column 3: `filename=/d/${{{name}}}`: the environment variable `{name}` \
+                 is not set or is empty; set it (`{name}=… iosonde …`), or write its value into \
+                 the file"
             )
         );
     }
@@ -196,7 +215,8 @@ fn variables_have_their_values_from_the_environment() {
     assert_eq!(one(unset).workload.targets[0].path.to_str(), Some("/f$GONE${"));
 }
 
-/// fio puts numbers of the machine in the place of its keywords. Here `size=$mb_memory` was lost, and the load had the whole target.
+/// fio puts numbers of the machine in the place of its keywords. Here `size=$mb_memory` was lost,
+/// and the load had the whole target.
 #[test]
 fn keywords_of_fio_are_refused() {
     for option in ["size=$mb_memory", "bs=$pagesize", "numjobs=2*$ncpus"] {
@@ -206,8 +226,8 @@ fn keywords_of_fio_are_refused() {
     }
 }
 
-/// A template was half-read: `bs=@BS@` was lost, and the load had 4 KiB. An `.ini` of another program was a job file as soon as one
-/// name in it was an option of fio.
+/// A template was half-read: `bs=@BS@` was lost, and the load had 4 KiB. An `.ini` of another
+/// program was a job file as soon as one name in it was an option of fio.
 #[test]
 fn templates_and_other_files_are_not_jobs() {
     for (option, placeholder) in
@@ -219,12 +239,20 @@ fn templates_and_other_files_are_not_jobs() {
         assert!(error.starts_with("line 3, column 1: ") && error.contains(&says), "{error}");
     }
     assert!(read("[x]\nrw=read\nfilename=/d/a@b:/d/user@host:/d/{x}\n").is_ok());
-    let other = "[mysqld]\ndirectory=/x\nport=3306\nmax_connections=9\ninnodb_log=1\nskip=2\n[client]\nuser=a\n";
+    let other = "[mysqld]\n\
+        directory=/x\n\
+        port=3306\n\
+        max_connections=9\n\
+        innodb_log=1\n\
+        skip=2\n\
+        [client]\n\
+        user=a\n";
     assert!(!is_job_file(other));
     let error = read(other).unwrap_err().to_string();
     assert_eq!(
         error,
-        "this is not a fio job: 4 of the 6 names in it are not options of fio, `innodb_log` for one"
+        "this is not a fio job: 4 of the 6 names in it are not options of fio, `innodb_log` for \
+         one"
     );
     assert!(is_job_file("[x]\nrw=@RW@\n"), "that it is a template is said when it is read");
     let long = "[x]\nrw=read\nverify=crc32c\nsteadystate=iops:2%\nss_dur=5\nmy_own=1\n";
@@ -264,9 +292,14 @@ fn clones_without_names_have_files_of_their_own() {
 
 #[test]
 fn reads_and_writes_of_other_sizes_are_a_mix() {
-    let Group { workload, lost, .. } = one(
-        "[x]\nfilename=/f\nsize=1g\nrw=randrw\nrwmixread=75\nbssplit=4k/60:8k/40,64k\nruntime=1\ntime_based\n",
-    );
+    let Group { workload, lost, .. } = one("[x]\n\
+            filename=/f\n\
+            size=1g\n\
+            rw=randrw\n\
+            rwmixread=75\n\
+            bssplit=4k/60:8k/40,64k\n\
+            runtime=1\n\
+            time_based\n");
     assert_eq!(lost, [""; 0]);
     let parts = &workload.streams[0].mix.as_ref().unwrap().parts;
     let words: Vec<_> = parts
@@ -436,7 +469,9 @@ proptest! {
 
     #[test]
     fn no_variable_or_placeholder_panics(
-        option in "(bs|filename|filename_format|size|include )?=?([$@{}a-zß0-9]|\\$\\{|\\{\\{|\\}\\}|\\$jobnum|\\$ncpus){0,16}", value in "[$@{}=a\n]{0,6}",
+        option in "(bs|filename|filename_format|size|include \
+            )?=?([$@{}a-zß0-9]|\\$\\{|\\{\\{|\\}\\}|\\$jobnum|\\$ncpus){0,16}", value in "[$@{}=a\n\
+            ]{0,6}",
     ) {
         let text = format!("[x]\nrw=read\n{option}\n");
         let environment = |_: &str| Some(value.clone());
@@ -451,7 +486,8 @@ proptest! {
     fn hostile_options_are_read_without_panic(
         lines in prop::collection::vec(("(rw|bs|bssplit|size|offset|rate|rate_iops|runtime|numjobs|iodepth|nrfiles|filename|ba|random_distribution|cpus_allowed|prio|thinktime|filesize|percentage_random)", "[0-9a-z:/,.%-]{0,24}"), 0..12),
     ) {
-        let options: String = lines.iter().map(|(name, value)| [name, "=", value, "\n"].concat()).collect();
+        let options: String = lines.iter().map(|(name, value)| [name, "=", value, "\n"].concat())
+            .collect();
         if let Ok(groups) = read(&format!("[x]\n{options}")) {
             for group in groups {
                 let _ = (group.workload.violations(), write(&group.workload));

@@ -1,31 +1,36 @@
-//! What stands for another value in an option: `${VARIABLE}`, fio's own keywords, and placeholders of templates.
+//! What stands for another value in an option: `${VARIABLE}`, fio's own keywords, and placeholders
+//! of templates.
 
 use super::Environment;
 
 /// Keywords of fio that stand for a number of the machine.
 const KEYWORDS: [&str; 3] = ["$mb_memory", "$ncpus", "$pagesize"];
 
-/// An option with the values of its variables in it; otherwise what is wrong with it, and what to do.
+/// An option with the values of its variables in it; otherwise what is wrong with it, and what to
+/// do.
 pub(super) fn filled_in(option: &str, environment: Environment<'_>) -> Result<String, String> {
     if let Some(placeholder) = placeholder(option) {
         return Err(format!(
-            "`{option}` has the placeholder `{placeholder}`: this is not a fio job but a template of one; fill it in first"
+            "`{option}` has the placeholder `{placeholder}`: this is not a fio job but a template \
+             of one; fill it in first"
         ));
     }
     if let Some(keyword) = KEYWORDS.into_iter().find(|keyword| option.contains(keyword)) {
         return Err(format!(
-            "`{option}`: `{keyword}` is a keyword of fio for a number of the machine, which iosonde does not know; write the number"
+            "`{option}`: `{keyword}` is a keyword of fio for a number of the machine, which \
+             iosonde does not know; write the number"
         ));
     }
     let (mut filled, mut rest) = (String::new(), option);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else { break };
-        let value = environment(name).filter(|value| !value.trim().is_empty()).ok_or_else(|| {
-            format!(
-                "`{option}`: the environment variable `{name}` is not set or is empty; set it (`{name}=… iosonde …`), or write its \
-                 value into the file"
-            )
-        })?;
+        let value =
+            environment(name).filter(|value| !value.trim().is_empty()).ok_or_else(|| {
+                format!(
+                    "`{option}`: the environment variable `{name}` is not set or is empty; set it \
+                     (`{name}=… iosonde …`), or write its value into the file"
+                )
+            })?;
         filled.push_str(before);
         filled.push_str(&value);
         rest = after;

@@ -17,7 +17,8 @@ use crate::losses::Losses;
 /// A path that no line of a job file can hold: fio would work on another file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "the target `{}` cannot be written in a job file: fio would end the name at a `;`, a `#` or the end of a line, fill in a `${{`, and \
+    "the target `{}` cannot be written in a job file: fio would end the name at a `;`, a `#` or \
+        the end of a line, fill in a `${{`, and \
      strip blanks from its ends; give the file another name, or a link to it",
     .0.display()
 )]
@@ -56,7 +57,8 @@ fn can_be_named(path: &Path) -> bool {
     path.to_str().is_some_and(|p| p.trim() == p && !p.contains(odd) && is_literal(p))
 }
 
-/// The name of a stream's job on one of its targets: one that no other has, without what would end it.
+/// The name of a stream's job on one of its targets: one that no other has, without what would end
+/// it.
 fn section_name(stream: &Stream, number: usize, of: usize, names: &[String]) -> String {
     let plain = |c: char| if c.is_control() || "[];#".contains(c) { '-' } else { c };
     let name: String = stream.name.chars().map(plain).collect();

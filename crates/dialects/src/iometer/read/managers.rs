@@ -264,7 +264,8 @@ impl<'a> Reader<'a> {
             }
             Some(text) => {
                 let text = format!(
-                    "`{text}` in the third column is of a version that nobody knows; what is written is not known"
+                    "`{text}` in the third column is of a version that nobody knows; what is \
+                     written is not known"
                 );
                 self.note(line.number, text);
                 None
@@ -303,7 +304,13 @@ impl<'a> Reader<'a> {
                 } else {
                     ""
                 };
-                self.note(line, format!("no access specification of the file is called `{name}`{standard}; IOMeter passes over it"));
+                self.note(
+                    line,
+                    format!(
+                        "no access specification of the file is called `{name}`{standard}; \
+                         IOMeter passes over it"
+                    ),
+                );
             }
             if let Some(worker) =
                 self.config.managers.get_mut(manager).and_then(|m| m.workers.get_mut(worker))

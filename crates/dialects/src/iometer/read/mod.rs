@@ -1,4 +1,5 @@
-//! Reads a configuration, whatever people and versions made of it: what is sound is taken, and what is not is named with its line.
+//! Reads a configuration, whatever people and versions made of it: what is sound is taken, and what
+//! is not is named with its line.
 
 mod managers;
 mod setup;
@@ -86,7 +87,8 @@ const OLDEST: Version = Version(1998, 1, 5);
 pub enum ConfigError {
     /// Nothing was found.
     #[error(
-        "it has no part of an IOMeter configuration, such as `'TEST SETUP` or `'ACCESS SPECIFICATIONS`"
+        "it has no part of an IOMeter configuration, such as `'TEST SETUP` or `'ACCESS \
+         SPECIFICATIONS`"
     )]
     Nothing,
     /// The file is too long.
@@ -252,7 +254,8 @@ impl<'a> Reader<'a> {
                 self.version = Some(version);
                 if version.order() < OLDEST.order() {
                     let text = format!(
-                        "version {version} is older than the oldest that IOMeter loads without complaint, 1998.01.05"
+                        "version {version} is older than the oldest that IOMeter loads without \
+                         complaint, 1998.01.05"
                     );
                     self.note(line.number, text);
                 }

@@ -135,7 +135,8 @@ impl Reader<'_> {
         }
     }
 
-    /// One line for all rows of 0 %: whole collections of files have one in each access specification.
+    /// One line for all rows of 0 %: whole collections of files have one in each access
+    /// specification.
     pub(super) fn note_empty_rows(&mut self) {
         let Some((first, others)) = self.empty_rows.split_first() else { return };
         let (first, others) = (*first, others.len());
@@ -208,7 +209,8 @@ impl Reader<'_> {
         let digits = field.len() - field.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let iometer = field.get(..digits).filter(|d| !d.is_empty()).unwrap_or("0");
         let text = format!(
-            "`{field}` is no whole number; IOMeter takes it for {iometer}. Write out what is meant, in bytes where it is a size"
+            "`{field}` is no whole number; IOMeter takes it for {iometer}. Write out what is \
+             meant, in bytes where it is a size"
         );
         self.note(line.number, text);
         None

@@ -3,8 +3,8 @@
 /// Implements the columns with their titles.
 macro_rules! columns {
     ($($name:ident = $title:literal,)*) => {
-        /// A column of figures, in the order of version 1.1.0. It follows the three with the kind, the name, and the access
-        /// specification.
+        /// A column of figures, in the order of version 1.1.0. It follows the three with the kind,
+        /// the name, and the access specification.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Column {
             $(#[doc = concat!("`", $title, "`")] $name,)*
@@ -129,7 +129,8 @@ impl Column {
         Self::Above10S,
     ];
 
-    /// The column of a title of any version. `MBps` without more is of versions before 1.1.0, and MiB for each second.
+    /// The column of a title of any version. `MBps` without more is of versions before 1.1.0, and
+    /// MiB for each second.
     pub(super) fn from_title(title: &str) -> Option<Self> {
         let title = title.trim();
         let old = match title.to_ascii_lowercase().as_str() {

@@ -28,8 +28,8 @@ pub fn is_result(text: &str) -> bool {
     })
 }
 
-/// All runs of a text as measurements. `file` is the name of the file, `read_at` the moment, UTC and RFC 3339, that stands for the
-/// start of runs of which nobody knows it.
+/// All runs of a text as measurements. `file` is the name of the file, `read_at` the moment, UTC
+/// and RFC 3339, that stands for the start of runs of which nobody knows it.
 #[must_use]
 pub fn import(text: &str, file: &str, read_at: &str) -> Found {
     let (found, notes) = read(text);
@@ -128,7 +128,8 @@ impl Imported<'_> {
         Ok(measurement)
     }
 
-    /// The disk workers, and the names of their disks. Rows of a file of instantaneous results come again and again.
+    /// The disk workers, and the names of their disks. Rows of a file of instantaneous results come
+    /// again and again.
     fn workers(&self) -> (Vec<Worker<'_>>, Vec<String>) {
         let managers = self.run.rows.iter().filter(|r| r.kind == RowKind::Manager).count();
         let mut manager = "";
@@ -180,7 +181,8 @@ impl Imported<'_> {
         window.map_or(0.0, |(start, end)| end.duration_since(start).as_secs_f64().max(0.0))
     }
 
-    /// The end less the window; the start of the session where nobody knows the end of its first run.
+    /// The end less the window; the start of the session where nobody knows the end of its first
+    /// run.
     fn started(&self, seconds: f64, warnings: &mut Vec<String>) -> String {
         let window = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
         let is_first = self.session.runs.first().is_some_and(|r| std::ptr::eq(r, self.run));
@@ -188,7 +190,8 @@ impl Imported<'_> {
         let start = by_end.or_else(|| moment(&self.session.started).filter(|_| is_first));
         let Some(start) = start else { return String::new() };
         warnings.push(
-            "IOMeter's times are by the clock of its machine, whose time zone it does not tell; they stand here as UTC"
+            "IOMeter's times are by the clock of its machine, whose time zone it does not tell; \
+             they stand here as UTC"
                 .to_owned(),
         );
         format!("{}Z", start.strftime("%Y-%m-%dT%H:%M:%S"))
@@ -213,7 +216,8 @@ impl Imported<'_> {
             |row: &ResultRow| self.spec(row, all).map_or_else(Stream::default, AccessSpec::stream);
         let known = |row: &ResultRow| depth(row).or_else(|| depth(all)).unwrap_or(1);
         let streams: Vec<Stream> = if workers.is_empty() {
-            // What a worker does on a target stands for one thread here, so that the I/Os in flight are right.
+            // What a worker does on a target stands for one thread here, so that the I/Os in flight
+            // are right.
             let threads = all.count(Column::Disks).or_else(|| all.count(Column::Workers));
             let threads = threads.and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
             vec![Stream {
@@ -233,7 +237,11 @@ impl Imported<'_> {
             workers.iter().map(one).collect()
         };
         if all.spec.is_empty() && workers.is_empty() || self.specs.is_empty() {
-            warnings.push("the file does not tell what the workers did; the block size and order here are none of theirs".to_owned());
+            warnings.push(
+                "the file does not tell what the workers did; the block size and order here are \
+                 none of theirs"
+                    .to_owned(),
+            );
         }
         let target = |path: String| Target { path: PathBuf::from(path), size_bytes: None };
         let mut targets: Vec<Target> = targets.into_iter().map(target).collect();
@@ -246,7 +254,9 @@ impl Imported<'_> {
     /// Every reason to doubt a figure.
     fn doubts(&self, all: &ResultRow, workers: &[Worker<'_>]) -> Vec<String> {
         let mut doubts = vec![
-            "IOMeter leaves out the I/Os that are in flight when the window ends, however long they take; it tells no shortest latency and no percentiles (0 stands for the shortest)"
+            "IOMeter leaves out the I/Os that are in flight when the window ends, however long \
+             they take; it tells no shortest latency and no percentiles (0 stands for the \
+             shortest)"
                 .to_owned(),
         ];
         if !self.session.description.is_empty() {
@@ -257,7 +267,11 @@ impl Imported<'_> {
         }
         doubts.extend(bins(all));
         if workers.iter().any(|w| w.disks.len() > 1) {
-            doubts.push("IOMeter repeats the raw times of a worker for each of its disks; they are not used".to_owned());
+            doubts.push(
+                "IOMeter repeats the raw times of a worker for each of its disks; they are not \
+                 used"
+                    .to_owned(),
+            );
         }
         if workers.is_empty() && !self.run.is_instantaneous {
             doubts.push("the file has no rows of workers: the target is not known".to_owned());

@@ -1,8 +1,9 @@
 //! What a run of ours measured, as IOMeter's rows.
 //!
-//! The figures of a row are those of what it is named after, also of a disk, where IOMeter repeats those of its worker. Every
-//! I/O of the window is in a latency bin, those of 10 s and more too. What is not measured is 0, as IOMeter has it where its
-//! system does not tell: connections, interrupts, packets.
+//! The figures of a row are those of what it is named after, also of a disk, where IOMeter repeats
+//! those of its worker. Every I/O of the window is in a latency bin, those of 10 s and more too.
+//! What is not measured is 0, as IOMeter has it where its system does not tell: connections,
+//! interrupts, packets.
 
 use results::{Histogram, Measurement, Statistics, ThreadResult};
 use workload::Stream;
@@ -177,8 +178,8 @@ impl Measured<'_> {
         disks
     }
 
-    /// The access specifications of the run, each once.
-    /// Those of all workers that this run is a part of the cycle of, also of those that join later: they are written once.
+    /// The access specifications of the run, each once. Those of all workers that this run is a
+    /// part of the cycle of, also of those that join later: they are written once.
     fn specs(&self) -> Vec<AccessSpec> {
         let mut specs: Vec<AccessSpec> = Vec::new();
         let mut add = |spec: &AccessSpec| {
@@ -342,7 +343,8 @@ impl Sum {
         }
     }
 
-    /// The longest transaction; where a request has a reply, no less than it: the two longest I/Os need not belong together.
+    /// The longest transaction; where a request has a reply, no less than it: the two longest I/Os
+    /// need not belong together.
     fn transaction_max_ns(&self) -> u64 {
         let both = self.read.and(self.write);
         if self.transactions < both.ios as f64 {

@@ -1,6 +1,8 @@
-//! IOMeter's result file: lines of values that commas part and nothing quotes, appended session by session.
+//! IOMeter's result file: lines of values that commas part and nothing quotes, appended session by
+//! session.
 //!
-//! [`read`] takes a file of any version, [`ResultFile::to_csv`] writes one of 1.1.0, and [`import`] makes measurements.
+//! [`read`] takes a file of any version, [`ResultFile::to_csv`] writes one of 1.1.0, and [`import`]
+//! makes measurements.
 
 mod columns;
 mod figures;
@@ -58,11 +60,13 @@ pub enum End {
 /// One run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultRun {
-    /// The access specifications, where they stand before the run: the first time, and where they change.
+    /// The access specifications, where they stand before the run: the first time, and where they
+    /// change.
     pub specs: Option<Vec<AccessSpec>>,
     /// The rows of a file of instantaneous results, each with its time.
     pub is_instantaneous: bool,
-    /// The figures: `ALL`, then for each manager its row, its processors, and its workers, each followed by its targets.
+    /// The figures: `ALL`, then for each manager its row, its processors, and its workers, each
+    /// followed by its targets.
     pub rows: Vec<ResultRow>,
     /// End, local time; empty where it is not known.
     pub ended: String,

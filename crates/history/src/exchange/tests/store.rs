@@ -144,7 +144,8 @@ fn tables_have_a_row_for_each_measurement_and_point() {
     let loads = rows(&all, Rows::Measurements);
     assert_eq!(loads.len(), 4);
     assert!(loads[3].starts_with("b-m5,b,run,5,2026-11-21T12:00:00.123456Z,complete,0.1.0,"));
-    let sqlio = "R,1,1,\"/data/ü, \"\"x\"\"\",random,1,8,0.30000000000000004,0,0.000001,0.0000003333333333333333,\
+    let sqlio = "R,1,1,\"/data/ü, \
+                 \"\"x\"\"\",random,1,8,0.30000000000000004,0,0.000001,0.0000003333333333333333,\
                  4503599627.370495";
     assert_eq!(rows(&Chosen::These(vec!["b".to_owned()]), Rows::Sqlio), [sqlio, sqlio]);
     let series = rows(&all, Rows::Series);
@@ -259,7 +260,8 @@ fn a_plain_measurement_of_another_tool_comes_back_as_it_was() {
     }
     assert_eq!(at_once.all(), one_by_one.all());
     assert_eq!(rows(&at_once, "experiments"), rows(&one_by_one, "experiments"));
-    // `a` and `c` differ in nothing but the free memory, of which the same set-up had more in the third than in the first.
+    // `a` and `c` differ in nothing but the free memory, of which the same set-up had more in the
+    // third than in the first.
     assert_eq!(rows(&at_once, "environments").len(), 3);
     assert_eq!(rows(&at_once, "environments"), rows(&one_by_one, "environments"));
     for (number, free) in [7, 9].into_iter().enumerate() {

@@ -29,22 +29,21 @@ fn alignment(placed: &PlacedPartition) -> Option<Finding> {
         [physical, BLOCK_BYTES].into_iter().find(|block| off(*block))
     {
         let message = format!(
-            "Partition {name} begins at byte {start}, which is not a multiple of {block}: a \
-                page of the database may touch one disk block more than it needs."
+            "Partition {name} begins at byte {start}, which is not a multiple of {block}: a page \
+             of the database may touch one disk block more than it needs."
         );
         (WARNING, "partition-misaligned", message)
     } else if let Some(stripe) = stripe.filter(|stripe| off(*stripe)) {
         let message = format!(
-            "Partition {name} begins at byte {start}, which is not a multiple of the stripe of {}: \
-                I/Os that would fit one stripe touch two.",
+            "Partition {name} begins at byte {start}, which is not a multiple of the stripe of \
+             {}: I/Os that would fit one stripe touch two.",
             size(stripe)
         );
         (WARNING, "stripe-misaligned", message)
     } else if off(USUAL_ALIGNMENT_BYTES) {
         let message = format!(
-            "Partition {name} begins at byte {start}, which is a multiple of \
-            {BLOCK_BYTES} but not of 1 MiB: it may lie across the stripes of a RAID or the \
-            blocks of an array."
+            "Partition {name} begins at byte {start}, which is a multiple of {BLOCK_BYTES} but \
+             not of 1 MiB: it may lie across the stripes of a RAID or the blocks of an array."
         );
         (INFO, "partition-not-on-mib", message)
     } else {
@@ -71,7 +70,8 @@ fn offset(placed: &PlacedPartition) -> Option<Finding> {
     let offset = placed.alignment_offset_bytes?;
     let name = &placed.partition.name;
     let message = format!(
-        "The kernel says that {name} begins {offset} bytes off the natural alignment of what is below it."
+        "The kernel says that {name} begins {offset} bytes off the natural alignment of what is \
+         below it."
     );
     let finding = Finding::new(WARNING, "alignment-offset", message)
         .evidence(in_block(name, "alignment_offset"), offset);

@@ -29,8 +29,8 @@ fn queue(device: &Device, file: &str) -> String {
 fn loop_device(device: &Device) -> Option<Finding> {
     (device.transport.as_deref() == Some("loop")).then(|| {
         let message = format!(
-            "{} is a loop device of {}: the figures are those of the file under it, and \
-            of that file's file system and cache.",
+            "{} is a loop device of {}: the figures are those of the file under it, and of that \
+             file's file system and cache.",
             device.name,
             size(device.size_bytes)
         );
@@ -45,8 +45,8 @@ fn scheduler(device: &Device) -> Option<Finding> {
     let light = ["none", "mq-deadline", "noop", "deadline"].contains(&scheduler);
     (device.rotational == Some(false) && !light).then(|| {
         let message = format!(
-            "{} has no rotating disks but the I/O scheduler {scheduler}, which costs time \
-            for each I/O and may hold some back.",
+            "{} has no rotating disks but the I/O scheduler {scheduler}, which costs time for \
+             each I/O and may hold some back.",
             device.name
         );
         Finding::new(INFO, "scheduler", message)
@@ -77,8 +77,8 @@ fn write_cache(device: &Device) -> Option<Finding> {
     let volatile = device.write_cache.as_deref() == Some("write back") && device.fua == Some(false);
     volatile.then(|| {
         let message = format!(
-            "{} has a volatile write cache and no forced unit access: each durable write \
-            costs a flush of the whole cache.",
+            "{} has a volatile write cache and no forced unit access: each durable write costs a \
+             flush of the whole cache.",
             device.name
         );
         Finding::new(INFO, "volatile-write-cache", message)
@@ -91,8 +91,8 @@ fn flush_disabled(device: &Device) -> Option<Finding> {
     let own = device.cache_type.as_deref().filter(|cache| cache.starts_with("write back"))?;
     (device.write_cache.as_deref() == Some("write through")).then(|| {
         let message = format!(
-            "{} says that it has a volatile write cache, but the kernel was told that it has none and never flushes it: \
-             a power failure loses what was acknowledged.",
+            "{} says that it has a volatile write cache, but the kernel was told that it has none \
+             and never flushes it: a power failure loses what was acknowledged.",
             device.name
         );
         Finding::new(SERIOUS, "flush-disabled", message)
@@ -110,7 +110,8 @@ fn depth(device: &Device) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "The queue of {} takes {depth} commands at once: a database that has more in flight waits in the kernel.",
+        "The queue of {} takes {depth} commands at once: a database that has more in flight waits \
+         in the kernel.",
         device.name
     );
     let finding = Finding::new(INFO, "queue-depth-small", message)
@@ -188,7 +189,10 @@ fn read_only(storage: &Storage, device: &Device) -> Option<Finding> {
         let message = format!("{} cannot be written to.", device.name);
         Finding::new(SERIOUS, "device-read-only", message)
             .evidence(in_block(&device.name, "ro"), 1)
-            .remedy("Find out who made it so: a switch, the array, the kernel after errors, or an administrator.")
+            .remedy(
+                "Find out who made it so: a switch, the array, the kernel after errors, or an \
+                 administrator.",
+            )
             .command(format!("blockdev --setrw /dev/{}", device.name))
     })
 }
@@ -243,7 +247,8 @@ fn sectors(device: &Device) -> Option<Finding> {
     let own_word = device.transport.as_deref().is_some_and(|t| OWN_WORD.contains(&t));
     (logical < physical && own_word && device.rotational == Some(true)).then(|| {
         let message = format!(
-            "{} takes writes of {logical} bytes but has blocks of {physical}: a smaller write waits for a read.",
+            "{} takes writes of {logical} bytes but has blocks of {physical}: a smaller write \
+             waits for a read.",
             device.name
         );
         Finding::new(INFO, "emulated-sectors", message)

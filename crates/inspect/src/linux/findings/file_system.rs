@@ -56,8 +56,8 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
     let seen = |finding: Finding| finding.evidence(MOUNTS, format!("{kind} from {source}"));
     if MEMORY.contains(&kind) {
         let message = format!(
-            "{place} is {kind}, a file system in memory: the figures will be those of memory, \
-                not of a storage device."
+            "{place} is {kind}, a file system in memory: the figures will be those of memory, not \
+             of a storage device."
         );
         let finding = Finding::new(SERIOUS, "memory-file-system", message)
             .remedy("Give a directory on the storage the database will live on.");
@@ -68,8 +68,8 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
     }
     if NETWORK.contains(&kind) {
         let message = format!(
-            "{place} is {kind} from {source}: the storage belongs to another system, whose \
-                caches and the way to it are part of every figure."
+            "{place} is {kind} from {source}: the storage belongs to another system, whose caches \
+             and the way to it are part of every figure."
         );
         let finding = Finding::new(WARNING, "network-file-system", message)
             .remedy("Inspect and measure on the system that has the storage as well.");
@@ -77,8 +77,8 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
     }
     if kind == "fuse" || kind.starts_with("fuse.") {
         let message = format!(
-            "{place} is {kind} from {source}: a program serves it, and that program is part \
-                of every figure."
+            "{place} is {kind} from {source}: a program serves it, and that program is part of \
+             every figure."
         );
         return Some(seen(Finding::new(WARNING, "user-space-file-system", message)));
     }
@@ -88,8 +88,8 @@ fn medium(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
 
 pub(super) fn no_block_device(place: &str, what: &str) -> Finding {
     let message = format!(
-        "No block device was found under {place} {what}, so no device could be examined and \
-            the kernel's counters cannot confirm the figures."
+        "No block device was found under {place} {what}, so no device could be examined and the \
+         kernel's counters cannot confirm the figures."
     );
     Finding::new(INFO, "no-block-device", message)
         .evidence(MOUNTS, "no device of this machine")
@@ -104,8 +104,8 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
             Finding::new(SERIOUS, "read-only", message)
                 .evidence(MOUNTS, "ro")
                 .remedy(
-                    "Mount it for writing; if it was so once, look in the kernel's log for the error that \
-                        made it read-only.",
+                    "Mount it for writing; if it was so once, look in the kernel's log for the \
+                     error that made it read-only.",
                 )
                 .command(remount(file_system, "rw")),
         );
@@ -114,8 +114,8 @@ fn room(file_system: &FileSystem) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{place} is {:.1} % full with {} of {} left: new files become fragmented, and \
-            solid-state disks slower.",
+        "{place} is {:.1} % full with {} of {} left: new files become fragmented, and solid-state \
+         disks slower.",
         file_system.used_percent,
         size(file_system.available_bytes),
         size(file_system.total_bytes),
@@ -139,15 +139,21 @@ fn compression(file_system: &FileSystem) -> Option<Finding> {
     let how = file_system.compression.as_ref()?;
     if file_system.kind == "zfs" {
         let message = format!(
-            "{place} is ZFS ({}), which compresses unless told not to and keeps what was read \
-                in memory, direct I/O or not.",
+            "{place} is ZFS ({}), which compresses unless told not to and keeps what was read in \
+             memory, direct I/O or not.",
             file_system.source
         );
         return Some(
             Finding::new(WARNING, "compression", message)
                 .evidence(MOUNTS, "zfs")
-                .remedy("Look at the properties compression, recordsize and primarycache of the dataset.")
-                .command(format!("zfs get compression,recordsize,primarycache {}", source(file_system))),
+                .remedy(
+                    "Look at the properties compression, recordsize and primarycache of the \
+                     dataset.",
+                )
+                .command(format!(
+                    "zfs get compression,recordsize,primarycache {}",
+                    source(file_system)
+                )),
         );
     }
     let names = ["compress", "compress-force", "compress_algorithm", "compression"];
@@ -155,7 +161,7 @@ fn compression(file_system: &FileSystem) -> Option<Finding> {
     let option = file_system.options.iter().find(is_it).map_or(how.as_str(), String::as_str);
     let message = format!(
         "{place} ({}) is mounted with {option}: the test data does not compress, a database's \
-            pages do, so its figures will differ.",
+         pages do, so its figures will differ.",
         file_system.kind
     );
     let finding = Finding::new(WARNING, "compression", message)
@@ -177,9 +183,10 @@ fn copy_on_write(file_system: &FileSystem) -> Option<Finding> {
     let message = format!(
         "{place} is {kind}: a page that changes is written to a new place, not over the old one."
     );
-    let finding = Finding::new(severity, "copy-on-write", message)
-        .evidence(MOUNTS, kind)
-        .remedy("Turn it off for the directory of the database before its files are made, or use ext4 or XFS.");
+    let finding = Finding::new(severity, "copy-on-write", message).evidence(MOUNTS, kind).remedy(
+        "Turn it off for the directory of the database before its files are made, or use ext4 or \
+         XFS.",
+    );
     let finding = if kind == "btrfs" {
         finding.command(format!("chattr +C {}", quoted(&file_system.mount_point)))
     } else {
@@ -196,8 +203,7 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
     if !storage.devices.is_empty() && !file_system.read_only && !has("noatime") && !has("relatime")
     {
         let message = format!(
-            "{place} is mounted with strictatime: reading a file also writes its time of \
-            access."
+            "{place} is mounted with strictatime: reading a file also writes its time of access."
         );
         findings.push(
             Finding::new(INFO, "strict-access-times", message)
@@ -208,8 +214,8 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
     }
     if has("data=journal") {
         let message = format!(
-            "{place} ({}) is mounted with data=journal: everything is written twice, and \
-            direct I/O is not direct.",
+            "{place} ({}) is mounted with data=journal: everything is written twice, and direct \
+             I/O is not direct.",
             file_system.kind
         );
         findings.push(
@@ -225,8 +231,8 @@ fn mount_options(storage: &Storage, file_system: &FileSystem) -> Vec<Finding> {
             .iter()
             .any(|device| device.write_cache.as_deref() == Some("write back"));
         let message = format!(
-            "{place} is mounted without write barriers: a flush does not reach the disk's \
-            cache, so durable writes look fast and a power failure can lose them."
+            "{place} is mounted without write barriers: a flush does not reach the disk's cache, \
+             so durable writes look fast and a power failure can lose them."
         );
         findings.push(
             Finding::new(if volatile { SERIOUS } else { WARNING }, "no-write-barrier", message)
@@ -279,7 +285,8 @@ fn unit(file_system: &FileSystem) -> Option<Finding> {
     let seen = |finding: Finding| finding.evidence(format!("statvfs of {place}"), bytes);
     if ["ntfs", "ntfs3", "fuseblk"].contains(&kind) {
         let message = format!(
-            "{place} ({kind}) gives out space in units of {}; for SQL Server 64 KiB are recommended.",
+            "{place} ({kind}) gives out space in units of {}; for SQL Server 64 KiB are \
+             recommended.",
             size(bytes)
         );
         let finding = Finding::new(INFO, "allocation-unit", message)
@@ -292,7 +299,8 @@ fn unit(file_system: &FileSystem) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{place} ({kind}) has blocks of {bytes} bytes, smaller than a page of memory and of any database."
+        "{place} ({kind}) has blocks of {bytes} bytes, smaller than a page of memory and of any \
+         database."
     );
     let finding = Finding::new(WARNING, "allocation-unit", message)
         .remedy("Format it anew with blocks of 4 KiB; what is on it is lost by that.");
@@ -333,7 +341,10 @@ fn stripe(storage: &Storage, file_system: &FileSystem) -> Option<Finding> {
         Finding::new(INFO, "file-system-stripe", message)
             .evidence(MOUNTS, format!("no {}", names.join(" or ")))
             .evidence(super::in_block(&layer.name, "md/chunk_size"), chunk)
-            .remedy("Tell it: ext4 can be told later, XFS when it is made (what is on it is lost by that).")
+            .remedy(
+                "Tell it: ext4 can be told later, XFS when it is made (what is on it is lost by \
+                 that).",
+            )
             .command(command)
     })
 }

@@ -91,7 +91,8 @@ fn parity(layer: &Layer, raid: &Raid) -> Option<Finding> {
     let finding = Finding::new(INFO, "raid-parity", message);
     is_parity(raid).then(|| {
         finding.evidence(md(layer, "level"), &raid.level).remedy(
-            "Put the log and what is written much on RAID 1 or 10, or measure whether this is fast enough.",
+            "Put the log and what is written much on RAID 1 or 10, or measure whether this is \
+             fast enough.",
         )
     })
 }
@@ -103,8 +104,8 @@ fn write_hole(layer: &Layer, raid: &Raid) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{} is a {} with neither a journal nor a partial parity log: a power failure may leave parity that does not \
-         match the data (the write hole).",
+        "{} is a {} with neither a journal nor a partial parity log: a power failure may leave \
+         parity that does not match the data (the write hole).",
         layer.name, raid.level
     );
     let finding = Finding::new(WARNING, "raid-write-hole", message)
@@ -125,7 +126,8 @@ fn write_hole(layer: &Layer, raid: &Raid) -> Option<Finding> {
 fn bitmap(layer: &Layer, raid: &Raid) -> Option<Finding> {
     let policy = raid.consistency.as_deref().filter(|policy| *policy == "resync")?;
     let message = format!(
-        "{} ({}, {}) has no bitmap of what is being written: after a crash all of it is synchronised.",
+        "{} ({}, {}) has no bitmap of what is being written: after a crash all of it is \
+         synchronised.",
         layer.name,
         raid.level,
         size(layer.size_bytes)
@@ -179,9 +181,11 @@ fn kind(layer: &Layer) -> Option<Finding> {
             WARNING,
             "thin-storage",
             format!(
-                "{name} is a thin volume: its space is taken from a pool when it is first written to."
+                "{name} is a thin volume: its space is taken from a pool when it is first written \
+                 to."
             ),
-            "Watch how full the pool is; measure on a volume that is wholly written, as the database will be.",
+            "Watch how full the pool is; measure on a volume that is wholly written, as the \
+             database will be.",
         ),
         LayerKind::Vdo => (
             WARNING,
@@ -272,8 +276,8 @@ fn single_path(layer: &Layer) -> Option<Finding> {
 fn loop_device(layer: &Layer) -> Option<Finding> {
     let file = layer.backing_file.as_ref()?;
     let message = format!(
-        "{} goes through the cache of the file system that its file {file} is in: what was written and flushed is \
-         written a second time from there.",
+        "{} goes through the cache of the file system that its file {file} is in: what was \
+         written and flushed is written a second time from there.",
         layer.name
     );
     let finding = Finding::new(INFO, "loop-buffered", message)
@@ -286,7 +290,8 @@ fn loop_device(layer: &Layer) -> Option<Finding> {
 fn offset(layer: &Layer) -> Option<Finding> {
     let offset = layer.alignment_offset_bytes?;
     let message = format!(
-        "The kernel says that {} begins {offset} bytes off the natural alignment of what is below it.",
+        "The kernel says that {} begins {offset} bytes off the natural alignment of what is below \
+         it.",
         named(layer)
     );
     let finding = Finding::new(WARNING, "alignment-offset", message)

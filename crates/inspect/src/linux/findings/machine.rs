@@ -23,7 +23,8 @@ fn swappiness(host: &Host) -> Option<Finding> {
     let settings = host.settings.as_ref().filter(|settings| !settings.swap.is_empty())?;
     let value = settings.swappiness.filter(|value| *value > SWAPPINESS_MOST)?;
     let message = format!(
-        "vm.swappiness is {value}: with swap space in use, the kernel may swap out a database to cache files."
+        "vm.swappiness is {value}: with swap space in use, the kernel may swap out a database to \
+         cache files."
     );
     let finding = Finding::new(INFO, "swappiness", message)
         .evidence("/proc/sys/vm/swappiness", value)
@@ -37,10 +38,14 @@ fn huge_pages(host: &Host) -> Option<Finding> {
         Finding::new(
             INFO,
             "transparent-huge-pages",
-            "Transparent huge pages are used always, which some databases advise against.".to_owned(),
+            "Transparent huge pages are used always, which some databases advise against."
+                .to_owned(),
         )
         .evidence("/sys/kernel/mm/transparent_hugepage/enabled", mode)
-        .remedy("Do what the documentation of the database says: leave it for SQL Server, madvise or never for others.")
+        .remedy(
+            "Do what the documentation of the database says: leave it for SQL Server, madvise or \
+             never for others.",
+        )
         .command("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")
     })
 }
@@ -49,7 +54,8 @@ fn governor(host: &Host) -> Option<Finding> {
     let governor = host.settings.as_ref()?.governor.as_deref()?;
     (governor != "performance").then(|| {
         let message = format!(
-            "The processors' frequency is chosen by `{governor}`: they may be slow when an I/O completes."
+            "The processors' frequency is chosen by `{governor}`: they may be slow when an I/O \
+             completes."
         );
         Finding::new(WARNING, "cpu-governor", message)
             .evidence("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor)

@@ -1,4 +1,5 @@
-//! What only an inspection asks for: the health of disks, where a file lies, interrupts, paths in use, swap.
+//! What only an inspection asks for: the health of disks, where a file lies, interrupts, paths in
+//! use, swap.
 
 use super::{INFO, SERIOUS, WARNING, in_block, quoted, size};
 use crate::{Asked, Device, Disk, Extents, Finding, Inspected, Storage};
@@ -67,7 +68,8 @@ fn interrupts(device: &Device, disk: &Disk) -> Option<Finding> {
     let share = 100.0 * *most as f64 / total.max(1) as f64;
     (several && total >= INTERRUPTS_LEAST && share >= 95.0).then(|| {
         let message = format!(
-            "{share:.0} % of the interrupts of {} went to processor {cpu}, though it has {} queues.",
+            "{share:.0} % of the interrupts of {} went to processor {cpu}, though it has {} \
+             queues.",
             disk.name,
             device.queues.unwrap_or(0)
         );
@@ -136,7 +138,8 @@ pub(in super::super) fn of_asked(storage: &Storage, asked: &Asked) -> Option<Fin
         .devices
         .iter()
         .filter_map(|device| {
-            // NVMe has the depth in each of its queues; the kernel holds as many requests for each queue.
+            // NVMe has the depth in each of its queues; the kernel holds as many requests for each
+            // queue.
             let queues = device.queues.unwrap_or(1).max(1);
             let one = [device.queue_depth, device.nr_requests].into_iter().flatten().min()?;
             let is_shared = device.queue_depth.is_some() && !device.name.starts_with("nvme");
@@ -149,7 +152,8 @@ pub(in super::super) fn of_asked(storage: &Storage, asked: &Asked) -> Option<Fin
     }
     let names: Vec<&str> = limits.iter().map(|(device, _)| device.name.as_str()).collect();
     let message = format!(
-        "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait in the kernel.",
+        "{depth} I/Os in flight are more than the queues of {} take ({total}): the rest wait in \
+         the kernel.",
         names.join(" + ")
     );
     let finding = Finding::new(WARNING, "queue-depth-below-asked", message)

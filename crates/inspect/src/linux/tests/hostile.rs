@@ -1,4 +1,5 @@
-//! Files of /proc and /sys with anything in them, trees that are cut off, links that lead in circles: nothing panics.
+//! Files of /proc and /sys with anything in them, trees that are cut off, links that lead in
+//! circles: nothing panics.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -253,7 +253,8 @@ pub(super) fn raid(level: &str, md: Files<'_>, options: &str) -> Fixture {
     fixture
 }
 
-/// A logical volume on a disk. `uuid` and `name` are those of what is between them, where something is.
+/// A logical volume on a disk. `uuid` and `name` are those of what is between them, where something
+/// is.
 pub(super) fn volume(uuid: &str, files: Files<'_>, between: Option<(&str, &str)>) -> Fixture {
     let mut fixture = Fixture::new();
     let device = "pci0000:00/host0/target0:0:0/0:0:0:0";

@@ -144,7 +144,8 @@ fn file_systems_tell_their_journals() {
     assert_eq!(journal("btrfs", "rw", None), "");
 }
 
-/// All disks of a machine; the mounted ones are those of the running system, of which the tree knows none.
+/// All disks of a machine; the mounted ones are those of the running system, of which the tree
+/// knows none.
 #[test]
 fn without_targets_all_disks_are_inspected() {
     let fixture = sata(&[]);

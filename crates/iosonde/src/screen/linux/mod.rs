@@ -1,5 +1,5 @@
-//! The terminal put right without its locks: by the handler of a signal that ends the program at once, and where the thread that
-//! draws hangs.
+//! The terminal put right without its locks: by the handler of a signal that ends the program at
+//! once, and where the thread that draws hangs.
 #![expect(unsafe_code, reason = "a handler of a signal, and the calls that it may make")]
 
 use std::io;
@@ -18,7 +18,8 @@ const LEAVE: &[u8] = b"\x1b[?25h\x1b[?1049l";
 
 /// The terminal before the first screen.
 struct Saved {
-    /// The descriptor whose settings are changed for a screen: stdin where it is a terminal, as crossterm does.
+    /// The descriptor whose settings are changed for a screen: stdin where it is a terminal, as
+    /// crossterm does.
     keyboard: i32,
     settings: libc::termios,
 }
@@ -43,9 +44,11 @@ pub(super) fn save() {
     }
 }
 
-/// The terminal is as it was, as far as that needs no waiting: on one that takes nothing the screen stays, and with it `TAKEN`.
+/// The terminal is as it was, as far as that needs no waiting: on one that takes nothing the screen
+/// stays, and with it `TAKEN`.
 ///
-/// Takes no lock and no memory, and makes only calls that a handler of a signal may make (signal-safety(7)).
+/// Takes no lock and no memory, and makes only calls that a handler of a signal may make
+/// (signal-safety(7)).
 pub(super) fn give_back_now() {
     let Some(Saved { keyboard, settings }) = SAVED.get() else { return };
     if !TAKEN.load(Ordering::SeqCst) {
@@ -58,13 +61,15 @@ pub(super) fn give_back_now() {
         return;
     }
     let mut screen = libc::pollfd { fd: STDERR_FILENO, events: POLLOUT, revents: 0 };
-    // SAFETY: the settings live as long as the program; `screen` is one descriptor, and lives during the call.
+    // SAFETY: the settings live as long as the program; `screen` is one descriptor, and lives
+    // during the call.
     let takes_output = unsafe {
         libc::tcsetattr(*keyboard, TCSANOW, settings);
         libc::poll(&raw mut screen, 1, 0) == 1
     };
     if takes_output && screen.revents & POLLOUT != 0 && TAKEN.swap(false, Ordering::SeqCst) {
-        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said, either.
+        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said,
+        // either.
         let _ = unsafe { libc::write(STDERR_FILENO, LEAVE.as_ptr().cast(), LEAVE.len()) };
     }
 }
@@ -80,7 +85,8 @@ pub(crate) fn set_last_words(text: Option<&str>) {
     LAST_WORDS.store(words, Ordering::SeqCst);
 }
 
-/// Says the last words where that needs no waiting. Takes no lock and no memory, and makes only calls that a handler may make.
+/// Says the last words where that needs no waiting. Takes no lock and no memory, and makes only
+/// calls that a handler may make.
 fn say_last_words() {
     // SAFETY: it is null or a vector that is never freed and never changed.
     let Some(words) = (unsafe { LAST_WORDS.load(Ordering::SeqCst).as_ref() }) else { return };
@@ -88,7 +94,8 @@ fn say_last_words() {
     // SAFETY: `stderr` is one descriptor, and lives during the call.
     let takes_output = unsafe { libc::poll(&raw mut stderr, 1, 0) == 1 };
     if takes_output && stderr.revents & POLLOUT != 0 {
-        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said, either.
+        // SAFETY: the bytes live as long as the program. What cannot be written cannot be said,
+        // either.
         let _ = unsafe { libc::write(STDERR_FILENO, words.as_ptr().cast(), words.len()) };
     }
 }
@@ -96,9 +103,11 @@ fn say_last_words() {
 /// Whether a second signal is ending the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// The first signal sets the flag; the second leaves a clean terminal, says the last words and ends the program with 130.
+/// The first signal sets the flag; the second leaves a clean terminal, says the last words and ends
+/// the program with 130.
 ///
-/// Two that come at once may be handled by two threads at the same time: only one of them finds the flag unset.
+/// Two that come at once may be handled by two threads at the same time: only one of them finds the
+/// flag unset.
 pub(crate) fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let act = move || {
@@ -109,11 +118,13 @@ pub(crate) fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<(
             signal_hook::low_level::exit(130);
         }
     };
-    // SAFETY: the handler uses atomics and calls what is safe in handlers. It changes `errno` only where the program ends next.
+    // SAFETY: the handler uses atomics and calls what is safe in handlers. It changes `errno` only
+    // where the program ends next.
     unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
 }
 
-/// Whether a second signal ends the program in this moment: it may have taken it upon itself to leave the screen.
+/// Whether a second signal ends the program in this moment: it may have taken it upon itself to
+/// leave the screen.
 pub(super) fn is_ending() -> bool {
     ENDING.load(Ordering::SeqCst)
 }

@@ -9,13 +9,13 @@ use integrity::durability::{Order, SyncMode};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Durability")]
 pub(crate) struct DurabilityArgs {
-    /// Write until a crash, and check that everything that was acknowledged as durable is there; docs/durability.md says how to cut the
-    /// power
+    /// Write until a crash, and check that everything that was acknowledged as durable is there;
+    /// docs/durability.md says how to cut the power
     #[arg(long)]
     pub durability: bool,
 
-    /// Check what a run with `--durability` had promised before the crash, by its witness's file; TARGETs say where its files are now,
-    /// if they have moved
+    /// Check what a run with `--durability` had promised before the crash, by its witness's file;
+    /// TARGETs say where its files are now, if they have moved
     #[arg(long, value_name = "FILE|HOST:FILE", conflicts_with = "durability")]
     pub verify: Option<String>,
 
@@ -27,7 +27,8 @@ pub(crate) struct DurabilityArgs {
     #[arg(long, value_enum, requires = "durability")]
     pub order: Option<OrderArg>,
 
-    /// Another host that keeps what was promised, by ssh; iosonde must be installed there. FILE is where it keeps that
+    /// Another host that keeps what was promised, by ssh; iosonde must be installed there. FILE is
+    /// where it keeps that
     #[arg(
         long,
         value_name = "HOST[:FILE]",
@@ -40,7 +41,8 @@ pub(crate) struct DurabilityArgs {
     #[arg(long, value_name = "FILE", requires = "durability")]
     pub witness_file: Option<PathBuf>,
 
-    /// Kill the writer (SIGKILL) after so many seconds of writing: a crash of a process, not of a machine
+    /// Kill the writer (SIGKILL) after so many seconds of writing: a crash of a process, not of a
+    /// machine
     #[arg(long, value_name = "SECONDS", requires = "durability")]
     pub kill_after: Option<f64>,
 

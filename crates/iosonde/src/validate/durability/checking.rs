@@ -13,14 +13,16 @@ use crate::display::Display;
 use crate::exit::Failure;
 use crate::targets::EngineArg;
 
-/// How long files may still be in use by a program that was killed: the kernel ends its I/Os after it.
+/// How long files may still be in use by a program that was killed: the kernel ends its I/Os after
+/// it.
 const LAST_IOS: Duration = Duration::from_secs(30);
 /// Lengths are cut to a multiple of this, which every alignment divides.
 const WHOLE_BYTES: u64 = 4096;
 /// So often it is said how far the check is.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// Checks a run; `written` is how often the writer was let go on, and how it ended. Files are only read.
+/// Checks a run; `written` is how often the writer was let go on, and how it ended. Files are only
+/// read.
 pub(super) fn check(
     (header, state): (&Header, &State),
     written: (Option<u32>, WriterEnd),
@@ -63,8 +65,8 @@ fn bytes_of(target: &integrity::durability::Target) -> Result<u64, Failure> {
     let (path, size) = (target.path.display(), target.size_bytes);
     let metadata = std::fs::metadata(&target.path).map_err(|error| {
         Failure::CannotRun(format!(
-            "cannot look at `{path}`: {error}; is its file system mounted where it was? If the file itself is gone, everything that was \
-             promised in it is lost"
+            "cannot look at `{path}`: {error}; is its file system mounted where it was? If the \
+             file itself is gone, everything that was promised in it is lost"
         ))
     })?;
     if !metadata.is_file() || metadata.len() >= size {

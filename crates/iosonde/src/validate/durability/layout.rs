@@ -15,7 +15,8 @@ use crate::validate::ValidateArgs;
 use crate::validate::load::WorkArg;
 use crate::validate::setup::check_engine;
 
-/// Size of the data where none is asked for: enough that seconds of writes fall on different pages, and soon read.
+/// Size of the data where none is asked for: enough that seconds of writes fall on different pages,
+/// and soon read.
 const DATA_BYTES: u64 = 256 << 20;
 /// Size of the log where none is asked for, if that is enough.
 const LOG_BYTES: u64 = 32 << 20;
@@ -130,13 +131,15 @@ pub(super) fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::WrongUsage(format!(
-            "{flag} is of the simulated database, and has no meaning with --durability and --verify; leave it out"
+            "{flag} is of the simulated database, and has no meaning with --durability and \
+             --verify; leave it out"
         ))),
         None => Ok(()),
     }
 }
 
-/// Files of a run have names of their own: what an earlier one has promised may still have to be checked.
+/// Files of a run have names of their own: what an earlier one has promised may still have to be
+/// checked.
 fn in_directory(path: &Path, seed: u64, what: &str) -> PathBuf {
     if path.is_dir() {
         path.join(format!("iosonde-durability-{:08x}{what}.test", seed & 0xFFFF_FFFF))
@@ -186,8 +189,8 @@ fn check_shape(header: &Header) -> Result<(), Failure> {
     shape.map(|_| ()).map_err(|error| Failure::WrongUsage(error.to_string()))
 }
 
-/// The targets of a header, with streams that open queues to all of them: for writing the plain one, and the one with O_DSYNC where the
-/// plan wants that; for reading one.
+/// The targets of a header, with streams that open queues to all of them: for writing the plain
+/// one, and the one with O_DSYNC where the plan wants that; for reading one.
 pub(super) fn workload_of(header: &Header, engine: Option<EngineArg>, writes: bool) -> Workload {
     let plan = &header.plan;
     let (depth, bytes) =
@@ -227,7 +230,8 @@ pub(super) fn replace_targets(header: &mut Header, paths: &[PathBuf]) -> Result<
         let names: Vec<String> =
             header.targets.iter().map(|t| t.path.display().to_string()).collect();
         return Err(Failure::WrongUsage(format!(
-            "the run wrote to {} targets, and {} are named; name all of them in this order, or none: {}",
+            "the run wrote to {} targets, and {} are named; name all of them in this order, or \
+             none: {}",
             header.targets.len(),
             paths.len(),
             names.join(", ")

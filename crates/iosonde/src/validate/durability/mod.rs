@@ -1,5 +1,6 @@
-//! `iosonde validate --durability`: what was acknowledged as durable must survive a crash. This process lets another one write and a
-//! third one witness what is promised, and checks when the writer is gone.
+//! `iosonde validate --durability`: what was acknowledged as durable must survive a crash. This
+//! process lets another one write and a third one witness what is promised, and checks when the
+//! writer is gone.
 
 mod args;
 mod checking;
@@ -67,7 +68,8 @@ fn verify_later(args: &ValidateArgs, source: &str, stop: &AtomicBool) -> Result<
     outcome
 }
 
-/// `--durability`: writes, and checks what is there when the writer is gone; again and again where that is wanted.
+/// `--durability`: writes, and checks what is there when the writer is gone; again and again where
+/// that is wanted.
 fn rounds(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let given = given_of(args)?;
     let workload = workload_of(&given.header, args.target.engine, true);
@@ -157,7 +159,10 @@ fn about(args: &ValidateArgs, header: &Header) -> String {
 /// Files of a run that kept its promises are removed; those of one that did not are evidence.
 fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, display: &mut Display) {
     if verdict == DurabilityVerdict::Lost {
-        display.message("the files stay as they are, as evidence; they carry a mark by which they are known as test files");
+        display.message(
+            "the files stay as they are, as evidence; they carry a mark by which they are known \
+             as test files",
+        );
         return;
     }
     if header.keep {

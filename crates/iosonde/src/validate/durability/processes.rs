@@ -1,4 +1,5 @@
-//! The writer and its witness as processes: the one may die at any moment, and the other outlasts it.
+//! The writer and its witness as processes: the one may die at any moment, and the other outlasts
+//! it.
 
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,8 @@ pub(super) struct Processes {
     writer: Child,
 }
 
-/// What a terminal sends to the program is not for its processes: the writer is told, and the witness stays.
+/// What a terminal sends to the program is not for its processes: the writer is told, and the
+/// witness stays.
 #[cfg(unix)]
 fn apart(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;

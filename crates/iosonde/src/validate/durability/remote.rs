@@ -19,7 +19,8 @@ pub(super) enum Source {
     There { host: String, file: String },
 }
 
-/// Splits `HOST:FILE`; an IPv6 address is in brackets. No host begins with a dash: ssh would take it for an option.
+/// Splits `HOST:FILE`; an IPv6 address is in brackets. No host begins with a dash: ssh would take
+/// it for an option.
 fn split(text: &str) -> Result<(String, Option<String>), Failure> {
     let end = match text.find(']').filter(|_| text.starts_with('[')) {
         Some(bracket) => text[bracket..].find(':').map(|at| at + bracket),
@@ -33,7 +34,8 @@ fn split(text: &str) -> Result<(String, Option<String>), Failure> {
     }
     if host.contains('/') {
         let text = format!(
-            "`{text}` is a path and names no host; write HOST or HOST:FILE, or `--witness-file {text}` for a file of this host"
+            "`{text}` is a path and names no host; write HOST or HOST:FILE, or `--witness-file \
+             {text}` for a file of this host"
         );
         return Err(Failure::WrongUsage(text));
     }
@@ -46,7 +48,8 @@ fn quoted(word: &str) -> String {
 }
 
 impl Source {
-    /// What `--verify` names: a file of this host if there is one of that name, or if no host is before a colon.
+    /// What `--verify` names: a file of this host if there is one of that name, or if no host is
+    /// before a colon.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let host = text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
         if !host || Path::new(text).exists() {
@@ -78,13 +81,14 @@ impl Source {
             Self::There { host, .. } => format!("{host} is the witness; {check}"),
             Self::Here(..) if killed => format!("the witness's file is {}", self.name()),
             Self::Here(file, _) if self.is_beside(header) => format!(
-                "warning: the witness's file {} is on the file system that is tested; what was promised may be lost with it when the \
-                 power fails: use --witness HOST, or --witness-file on other storage that can be trusted\n{check}",
+                "warning: the witness's file {} is on the file system that is tested; what was \
+                 promised may be lost with it when the power fails: use --witness HOST, or \
+                 --witness-file on other storage that can be trusted\n{check}",
                 file.display()
             ),
             Self::Here(file, _) => format!(
-                "the witness's file {} is on this host: it outlasts a power cut only if its storage can be trusted; with --witness HOST \
-                 another host keeps it\n{check}",
+                "the witness's file {} is on this host: it outlasts a power cut only if its \
+                 storage can be trusted; with --witness HOST another host keeps it\n{check}",
                 file.display()
             ),
         }
@@ -186,7 +190,8 @@ mod tests {
         assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
     }
 
-    /// A path behind `--witness` was given to ssh as the name of a host, behind the making of files.
+    /// A path behind `--witness` was given to ssh as the name of a host, behind the making of
+    /// files.
     #[test]
     fn a_path_is_no_host() {
         for path in ["/var/w", "./w:x"] {

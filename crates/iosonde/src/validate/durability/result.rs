@@ -1,4 +1,5 @@
-//! What a check says becomes a result like every other: shown, kept in the history, and an exit code.
+//! What a check says becomes a result like every other: shown, kept in the history, and an exit
+//! code.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +30,8 @@ pub(super) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Opens the history: one that cannot be used ends the command before anything is written or read.
+    /// Opens the history: one that cannot be used ends the command before anything is written or
+    /// read.
     pub(super) fn begin(
         args: &'a ValidateArgs,
         header: &Header,
@@ -40,7 +42,8 @@ impl<'a> Expected<'a> {
         let title = Durability::phrase(plan.sync, plan.order, plan.page_bytes);
         let on = (workload.targets.as_slice(), workload.engine);
         let mut subject = Subject::new("validate", Durability::SCHEMA, title, on, plan)?;
-        // Signs of life for those who watch flush a disk, and that may be the one whose caches are tested.
+        // Signs of life for those who watch flush a disk, and that may be the one whose caches are
+        // tested.
         subject.watched = false;
         let mut recorder = args.recording.open(subject)?;
         let started = Timestamp::now();
@@ -104,15 +107,17 @@ impl<'a> Expected<'a> {
 fn warning(ending: WriterEnd) -> Option<&'static str> {
     match ending {
         WriterEnd::InOrder => Some(
-            "The writer ended in order and no crash came: this shows that the test works, and nothing about crashes.",
+            "The writer ended in order and no crash came: this shows that the test works, and \
+             nothing about crashes.",
         ),
         WriterEnd::Killed => Some(
-            "A process was killed, and the machine and its devices went on: this says nothing about caches that lose power. Cut the \
-             power, with the witness on another machine (--witness), to know.",
+            "A process was killed, and the machine and its devices went on: this says nothing \
+             about caches that lose power. Cut the power, with the witness on another machine \
+             (--witness), to know.",
         ),
         WriterEnd::Failed => Some(
-            "The writer could not go on, and no crash came: what it had promised until then was checked, and this says nothing about \
-             crashes.",
+            "The writer could not go on, and no crash came: what it had promised until then was \
+             checked, and this says nothing about crashes.",
         ),
         WriterEnd::Unseen => None,
     }

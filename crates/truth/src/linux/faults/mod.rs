@@ -1,8 +1,8 @@
-//! A device that is not to be trusted, and the truth about it: what it stores and hands out wrongly, what should have been there, and
-//! whether anybody was given it.
+//! A device that is not to be trusted, and the truth about it: what it stores and hands out
+//! wrongly, what should have been there, and whether anybody was given it.
 //!
-//! Of every sector that is stored wrongly, what should be there is kept. Everything else is right by definition, so the truth is exact
-//! and costs memory only for what is wrong.
+//! Of every sector that is stored wrongly, what should be there is kept. Everything else is right
+//! by definition, so the truth is exact and costs memory only for what is wrong.
 
 mod draw;
 mod plan;

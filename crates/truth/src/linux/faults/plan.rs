@@ -9,7 +9,8 @@ use workload::Nanoseconds;
 /// The smallest part that storage writes whole.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// What goes wrong with a request. The reader or writer is told that all is well, unless the fault is an error.
+/// What goes wrong with a request. The reader or writer is told that all is well, unless the fault
+/// is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -25,7 +26,8 @@ pub enum Fault {
     MisdirectedWrite,
     /// A reader is given what is elsewhere in the same file.
     MisdirectedRead,
-    /// A reader is given what each 4 KiB held before its last write; those not written since the faults began are right.
+    /// A reader is given what each 4 KiB held before its last write; those not written since the
+    /// faults began are right.
     StaleRead,
     /// A reader is given zeros.
     ZeroRead,
@@ -33,8 +35,8 @@ pub enum Fault {
     ZeroWrite,
     /// A reader is given fewer bytes than asked for, and told so; the first sector at least.
     ShortRead,
-    /// Fewer bytes are stored than asked for, and the writer is told so; the first sector at least. Linux tells
-    /// those who have several I/Os in flight that it failed (EIO) instead.
+    /// Fewer bytes are stored than asked for, and the writer is told so; the first sector at least.
+    /// Linux tells those who have several I/Os in flight that it failed (EIO) instead.
     ShortWrite,
     /// A read fails with this number of the system, such as EIO.
     ReadError(i32),
@@ -42,11 +44,11 @@ pub enum Fault {
     WriteError(i32),
     /// A flush fails with this number of the system.
     SyncError(i32),
-    /// A flush, or a durable write, is acknowledged, and nothing is made stable. It shows at a crash of a device with a
-    /// [`Cache`](crate::Cache).
+    /// A flush, or a durable write, is acknowledged, and nothing is made stable. It shows at a
+    /// crash of a device with a [`Cache`](crate::Cache).
     FsyncLies,
-    /// A flush, or a durable write, is acknowledged, and of what was written before only some is made stable, in any order. It shows
-    /// at a crash of a device with a [`Cache`](crate::Cache).
+    /// A flush, or a durable write, is acknowledged, and of what was written before only some is
+    /// made stable, in any order. It shows at a crash of a device with a [`Cache`](crate::Cache).
     ReorderAcrossFlush,
     /// A write is made twice, which is harmless.
     DuplicatedWrite,

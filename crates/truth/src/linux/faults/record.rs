@@ -44,7 +44,8 @@ pub struct Injected {
     /// Where a misdirected request went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<u64>,
-    /// What is not as it should be because of it. Nothing if it changed no byte: then nobody can find it.
+    /// What is not as it should be because of it. Nothing if it changed no byte: then nobody can
+    /// find it.
     pub changed: Vec<Span>,
     /// What of that a reader was handed, in order of time.
     #[serde(skip)]

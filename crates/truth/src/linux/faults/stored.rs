@@ -169,7 +169,8 @@ impl Sectors {
         Ok(moved)
     }
 
-    /// Compares what is stored now with what should be; gives the sectors that this fault has made wrong.
+    /// Compares what is stored now with what should be; gives the sectors that this fault has made
+    /// wrong.
     fn compare(
         &mut self,
         records: &mut Records,

@@ -114,7 +114,8 @@ proptest! {
     #[test]
     fn what_is_wrong_and_who_saw_it_is_known_exactly(
         faults in prop::collection::vec((any_fault(), any_when(), any::<u64>()), 1..4),
-        requests in prop::collection::vec((any::<bool>(), 0..SIZE, 1usize..20_000, any::<bool>(), any::<u8>()), 1..60)
+        requests in prop::collection::vec((any::<bool>(), 0..SIZE, 1usize..20_000, any::<bool>(),
+            any::<u8>()), 1..60)
     ) {
         let plan = |(fault, when, seed)| FaultPlan::new(fault, when).with_seed(seed);
         let mut both = Both::new(faults.into_iter().map(plan).collect());
@@ -123,7 +124,8 @@ proptest! {
             let offset = at / unit * unit;
             let bytes = bytes.next_multiple_of(unit).min(SIZE - offset);
             if writes {
-                let data: Vec<u8> = (0..bytes).map(|i| fill.wrapping_add(u8::try_from(i / 700).unwrap())).collect();
+                let data: Vec<u8> = (0..bytes)
+                    .map(|i| fill.wrapping_add(u8::try_from(i / 700).unwrap())).collect();
                 both.write(offset, &data);
             } else {
                 both.read(offset, bytes);
@@ -135,17 +137,20 @@ proptest! {
         let stored = both.stored();
         prop_assert_eq!(both.content.metadata().unwrap().len(), SIZE as u64);
         let wrong: BTreeSet<usize> =
-            (0..SIZE / 512).filter(|s| stored[s * 512..][..512] != both.right[s * 512..][..512]).collect();
+            (0..SIZE / 512).filter(|s| stored[s * 512..][..512] != both.right[s * 512..][..512])
+                .collect();
         let changed: BTreeSet<usize> = injected.iter().flat_map(|i| sectors(&i.changed)).collect();
         let healed: BTreeSet<usize> = injected.iter().flat_map(|i| sectors(&i.healed)).collect();
-        prop_assert!(wrong.is_subset(&changed) && visible.is_subset(&changed) && healed.is_subset(&changed));
+        prop_assert!(wrong.is_subset(&changed) && visible.is_subset(&changed)
+            && healed.is_subset(&changed));
         // Writing everything again heals what nobody has seen, and then everything is right.
         both.faults.inject(Vec::new());
         let all = vec![0x55; SIZE];
         both.write(0, &all);
         prop_assert_eq!(both.stored(), all);
         for one in both.faults.injected() {
-            let become_of: BTreeSet<usize> = sectors(&one.visible).into_iter().chain(sectors(&one.healed)).collect();
+            let become_of: BTreeSet<usize> = sectors(&one.visible).into_iter()
+                .chain(sectors(&one.healed)).collect();
             prop_assert_eq!(become_of, sectors(&one.changed).into_iter().collect::<BTreeSet<_>>());
         }
         let mut log = Vec::new();

@@ -16,7 +16,8 @@ pub fn schema() -> String {
         w.element("xs:annotation", |w| {
             w.text(
                 "xs:documentation",
-                "A profile as `iosonde diskspd -X` reads and `-Rpxml` writes it. Elements stand in any order.",
+                "A profile as `iosonde diskspd -X` reads and `-Rpxml` writes it. Elements stand \
+                 in any order.",
             );
         });
         w.with("xs:simpleType", &[("name", &PART)], |w| range(1, 100, w));
