@@ -5,37 +5,33 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::Permissions;
 use jobs::{Event, Plan, Sink};
 use results::verdict::Database;
 use results::{Assessment, Document, Measurement, Pace};
 use survey::{AssessOptions, Publish, limits_of};
-use workload::{Mode, Stream, Target, Workload};
+use workload::{Mode, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
-use crate::conducting::{Console, Manners, conduct_into, words};
-use crate::exit::{Failure, Outcome, print};
+use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, words};
+use crate::exit::{Failure, Outcome};
 use crate::experiment::read;
 use crate::files::{create_beside, write_whole};
 use crate::loads;
-use crate::plans::print_plan;
-use crate::run::{apply_targets, describe};
+use crate::run::apply_targets;
 
 /// Runs the command.
 pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let options = options_of(args)?;
-    if args.print_plan {
-        return print_plan(&Plan::Assess(Box::new(options)));
-    }
-    if args.target.conduct.dry_run {
-        print(&describe_options(&options, &args.target.permissions())?)?;
-        return Ok(Outcome::Done);
+    let plan = Plan::Assess(Box::new(options_of(args)?));
+    let permissions = args.target.permissions();
+    let dry_run = args.target.conduct.dry_run;
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
     }
     let report = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
-    let plan = Plan::Assess(Box::new(options));
-    let permissions = args.target.permissions();
     let manner = args.target.manner();
-    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    let manners =
+        Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     let journal = args.recording.no_history.then(|| Journal::beside(&report));
     let mut console = AssessConsole { console: Console::of(&plan, &manners)?, report, journal };
     let conducted = conduct_into(&plan, &manners, &mut console, stop);
@@ -133,35 +129,6 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         mode: if args.buffered { Mode::Buffered } else { Mode::Direct },
         seed: workload.seed,
     })
-}
-
-/// What an assessment would do.
-pub(crate) fn describe_options(
-    options: &AssessOptions,
-    permissions: &Permissions,
-) -> Result<String, Failure> {
-    let target = Target { path: options.target.clone(), size_bytes: options.size };
-    let stream = Stream { write_percent: 50, ..Stream::default() };
-    let workload = Workload {
-        engine: options.engine,
-        sim: options.sim.clone(),
-        ..Workload::single(target, stream)
-    };
-    let plans = engine::plan(&workload, permissions)?;
-    let text = match plans.as_slice() {
-        // The plan is of a size that nobody asked for and that will not be taken.
-        [plan] if options.size.is_none() && plan.action.fills() && plan.file_bytes == 0 => {
-            let (path, action) = (plan.path.display(), plan.describe());
-            format!("{path}: {action}\n{}\n", survey::assess_size_rule(options.pace))
-        }
-        plans => describe(plans),
-    };
-    let time = match options.pace {
-        Pace::Quick => "about two minutes",
-        Pace::Normal => "about a quarter of an hour",
-        Pace::Long => "about an hour",
-    };
-    Ok(format!("{text}takes {time} beside that\n"))
 }
 
 /// `iosonde-2026-11-21-1504.html` in the current directory.

@@ -4,19 +4,20 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use jobs::{Conducted, Event, Plan, Session, Sink};
+use jobs::{Conducted, Event, JobError, Plan, Recording, Session, Sink};
 use results::{Document, Measurement, Status, claims};
 
 use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
-use crate::recording::RecordingArgs;
+use crate::repeat;
 use crate::run::json;
 
 /// What the flags say of any job.
-pub(crate) struct Manners<'a> {
+pub(crate) struct Manners {
     pub manner: Manner,
     pub json: bool,
-    pub recording: &'a RecordingArgs,
+    /// Where results are kept; none where they are not.
+    pub recording: Option<Recording>,
     pub permissions: Permissions,
 }
 
@@ -30,13 +31,13 @@ pub(crate) struct Console {
 
 impl Console {
     /// A console for this plan.
-    pub(crate) fn of(plan: &Plan, manners: &Manners<'_>) -> Result<Self, Failure> {
+    pub(crate) fn of(plan: &Plan, manners: &Manners) -> Result<Self, Failure> {
         Ok(Self { json: manners.json, ..Self::for_plan(plan, manners.manner)? })
     }
 
     /// One that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
-        let subject = plan.subject().map_err(jobs::JobError::from)?;
+        let subject = plan.job().subject().map_err(JobError::from)?;
         Ok(Self { display: Display::of(manner, &subject), json: false, silent: false })
     }
 
@@ -70,12 +71,61 @@ pub(crate) fn words(done: Result<(), Failure>) -> Result<(), String> {
     done.map_err(Failure::into_text)
 }
 
+/// What a command does with its plan besides carrying it out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rehearsal {
+    /// Print the plan and do nothing else.
+    pub print_plan: bool,
+    /// Say what would be done and touch nothing.
+    pub dry_run: bool,
+}
+
+/// Prints the plan or what it would do, where that was asked for; none where it is to be carried
+/// out.
+pub(crate) fn rehearse(
+    plan: &Plan,
+    rehearsal: Rehearsal,
+    permissions: &Permissions,
+) -> Result<Option<Outcome>, Failure> {
+    let text = match rehearsal {
+        Rehearsal { print_plan: true, .. } => plan.to_toml().map_err(JobError::from)?,
+        Rehearsal { dry_run: true, .. } => plan.job().describe(permissions)?.to_string(),
+        Rehearsal { print_plan: false, dry_run: false } => return Ok(None),
+    };
+    print(&text)?;
+    Ok(Some(Outcome::Done))
+}
+
+/// Carries out a search of several measurements, and says first how long it takes.
+pub(crate) fn search(
+    plan: &Plan,
+    manners: &Manners,
+    rehearsal: Rehearsal,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    if let Some(outcome) = rehearse(plan, rehearsal, &manners.permissions)? {
+        return Ok(outcome);
+    }
+    let mut console = Console::of(plan, manners)?;
+    // Simulated time is not waited for.
+    if plan.job().subject().map_err(JobError::from)?.watched {
+        let work = plan.job().describe(&manners.permissions)?.work;
+        for line in &work {
+            console.display.message(line);
+        }
+    }
+    conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
+}
+
 /// Carries out a plan with everything that its command does.
 pub(crate) fn conduct(
     plan: &Plan,
-    manners: &Manners<'_>,
+    manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
+    if let Plan::Runs(runs) = plan {
+        return repeat::run(runs, manners, stop);
+    }
     let mut console = Console::of(plan, manners)?;
     conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
 }
@@ -83,13 +133,12 @@ pub(crate) fn conduct(
 /// The same with another sink; also gives the documents.
 pub(crate) fn conduct_into(
     plan: &Plan,
-    manners: &Manners<'_>,
+    manners: &Manners,
     sink: &mut dyn Sink,
     stop: &AtomicBool,
 ) -> Result<(Vec<Document>, Outcome), Failure> {
-    let recording = manners.recording.recording()?;
-    let permissions = manners.permissions.clone();
-    let mut session = Session { permissions, recording: recording.as_ref(), sink, stop };
+    let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
+    let mut session = Session { permissions, recording, sink, stop };
     ended(jobs::conduct(plan, &mut session)?, stop)
 }
 

@@ -3,17 +3,18 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use jobs::Plan;
 use survey::{Setup, Timing};
-use workload::{EngineChoice, Mode, Precision, Stream, Workload, show_duration};
+use workload::{Mode, Precision, Stream, Workload};
 
 use crate::args::StreamArgs;
-use crate::conducting::Manners;
-use crate::display::Display;
-use crate::exit::Failure;
+use crate::conducting::{Manners, Rehearsal, search};
+use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
-use crate::run::{apply_stream, apply_targets, describe};
+use crate::run::{apply_stream, apply_targets};
 use crate::targets::TargetArgs;
 
 /// Flags of every experiment.
@@ -44,6 +45,10 @@ pub(crate) struct ExperimentArgs {
     #[arg(long)]
     pub buffered: bool,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -53,14 +58,26 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
+    /// Carries out the plan that the flags make, or shows it.
+    pub(crate) fn conduct(
+        &self,
+        plan: &Plan,
+        target: &TargetArgs,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, Failure> {
+        let dry_run = target.conduct.dry_run;
+        let rehearsal = Rehearsal { print_plan: self.print_plan, dry_run };
+        search(plan, &self.manners(target)?, rehearsal, stop)
+    }
+
     /// How an experiment is shown and kept.
-    pub(crate) fn manners(&self, target: &TargetArgs) -> Manners<'_> {
-        Manners {
+    fn manners(&self, target: &TargetArgs) -> Result<Manners, Failure> {
+        Ok(Manners {
             manner: target.manner(),
             json: self.json,
-            recording: &self.recording,
+            recording: self.recording.recording()?,
             permissions: target.permissions(),
-        }
+        })
     }
 
     /// How long each measurement is.
@@ -106,32 +123,6 @@ pub(crate) fn stream(start: Stream, args: &StreamArgs) -> Result<Stream, Failure
     let mut stream = start;
     apply_stream(&mut stream, args)?;
     Ok(stream)
-}
-
-/// What would be done to the targets by streams like this one, for `--dry-run`.
-pub(crate) fn dry_run(setup: &Setup, stream: &Stream) -> Result<String, Failure> {
-    let plans = engine::plan(&setup.workload(vec![stream.clone()]), &setup.permissions)?;
-    Ok(describe(&plans))
-}
-
-/// How long so many measurements of a stream take, without making test files; `more_s` for each on
-/// top.
-pub(crate) fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f64) -> String {
-    let settle_s = if stream.writes() { timing.settle_seconds } else { 0.0 };
-    let all_s = count as f64 * (timing.seconds + timing.warmup_seconds + settle_s + more_s);
-    let (most, whole) = (show_duration(timing.seconds), show_duration(all_s.ceil()));
-    let each = timing.precision.map_or_else(
-        || format!("{most} each"),
-        |p| format!("{} to {most} each", show_duration(p.at_least_seconds)),
-    );
-    format!("{count} measurements of {each}: at most {whole}, once the test file is written\n")
-}
-
-/// Says how long it takes, before it begins. Simulated time is not waited for.
-pub(crate) fn announce(target: &TargetArgs, setup: &Setup, duration: &str) {
-    if !target.conduct.quiet && setup.engine != EngineChoice::Sim {
-        Display::new(false).message(duration.trim_end());
-    }
 }
 
 /// More is in no file that a flag names.

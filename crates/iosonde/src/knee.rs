@@ -9,10 +9,8 @@ use survey::{KneeOptions, LatencyTarget, Publish};
 use workload::Stream;
 
 use crate::args::StreamArgs;
-use crate::conducting::conduct;
-use crate::exit::{Failure, Outcome, print};
+use crate::exit::{Failure, Outcome};
 use crate::experiment::{self, ExperimentArgs};
-use crate::plans::print_plan;
 use crate::targets::TargetArgs;
 
 /// `iosonde knee`
@@ -23,10 +21,6 @@ pub(crate) struct KneeArgs {
 
     #[command(flatten)]
     pub stream: StreamArgs,
-
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
 
     #[command(flatten)]
     pub experiment: ExperimentArgs,
@@ -54,32 +48,8 @@ pub(crate) struct KneeArgs {
 
 /// Runs the command.
 pub(crate) fn knee(args: &KneeArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let options = options_of(args)?;
-    let (timing, stream) = (&options.setup.timing, &options.stream);
-    let duration = experiment::duration(longest_search(args), timing, stream, 0.0);
-    if args.print_plan {
-        return print_plan(&Plan::Knee(Box::new(options)));
-    }
-    if args.target.conduct.dry_run {
-        let deepest = Stream { depth: args.to, ..options.stream.clone() };
-        print(&format!(
-            "{}from {} to {} I/Os in flight, about {duration}",
-            experiment::dry_run(&options.setup, &deepest)?,
-            args.from,
-            args.to
-        ))?;
-        return Ok(Outcome::Done);
-    }
-    experiment::announce(&args.target, &options.setup, &format!("about {duration}"));
-    let manners = args.experiment.manners(&args.target);
-    conduct(&Plan::Knee(Box::new(options)), &manners, stop)
-}
-
-/// About how many loads are measured where throughput rises to the end: the doublings, one between
-/// two of them, and others with more threads and larger blocks.
-fn longest_search(args: &KneeArgs) -> usize {
-    let doublings = (args.to / args.from).checked_ilog2().unwrap_or(0) as usize;
-    doublings + 5
+    let plan = Plan::Knee(Box::new(options_of(args)?));
+    args.experiment.conduct(&plan, &args.target, stop)
 }
 
 fn options_of(args: &KneeArgs) -> Result<KneeOptions, Failure> {

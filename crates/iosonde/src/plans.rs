@@ -13,9 +13,8 @@ use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::read;
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
-use crate::run::{check_destroy_of, describe, json};
+use crate::run::{check_destroy_of, json};
 use crate::targets::ConductArgs;
-use crate::{assess, sweep};
 
 /// `iosonde do`
 #[derive(Debug, Args)]
@@ -72,13 +71,14 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
     let plan = Plan::from_toml(&read(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
-    check_destroy_of(&plan.targets(), &permissions.destroy)?;
+    check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
-        print(&dry_run(&plan, &permissions)?)?;
+        print(&plan.job().describe(&permissions)?.to_string())?;
         return Ok(Outcome::Done);
     }
     let manner = args.conduct.manner();
-    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
+    let manners =
+        Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
 }
 
@@ -88,25 +88,6 @@ pub(crate) fn print_plan(plan: &Plan) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// What a plan would do to its targets.
-fn dry_run(plan: &Plan, permissions: &Permissions) -> Result<String, Failure> {
-    let described = |workload: &workload::Workload| -> Result<String, Failure> {
-        Ok(describe(&engine::plan(workload, permissions)?))
-    };
-    let of_setup = |setup: &survey::Setup, stream: &workload::Stream| {
-        described(&setup.workload(vec![stream.clone()]))
-    };
-    match plan {
-        Plan::Run(workload) => described(workload),
-        Plan::Runs(plan) => plan.workloads.iter().map(described).collect(),
-        Plan::Knee(options) => of_setup(&options.setup, &options.stream),
-        Plan::Scale(options) => of_setup(&options.setup, &options.stream),
-        Plan::Sizes(options) => of_setup(&survey::sizes_setup(options)?, &options.stream),
-        Plan::Assess(options) => assess::describe_options(options, permissions),
-        Plan::Sweep(plan) => sweep::describe_plan(plan, permissions),
-    }
-}
-
 /// Runs `iosonde again`.
 pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let place = args.place.place()?;
@@ -114,9 +95,9 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let wanted = Again { selector: &args.result, anyway: args.anyway };
     let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
     let permissions = args.conduct.permissions();
-    check_destroy_of(&original.plan.targets(), &permissions.destroy)?;
+    check_destroy_of(&original.plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
-        print(&dry_run(&original.plan, &permissions)?)?;
+        print(&original.plan.job().describe(&permissions)?.to_string())?;
         return Ok(Outcome::Done);
     }
     let named = args.place.history.as_ref().map(|_| place.to_string());

@@ -4,15 +4,13 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use engine::Permissions;
 use history::compare::{BAND_PERCENT, Input, Noise, Rules, compare};
-use jobs::{Event, Plan, RunsPlan, Session, Sink};
+use jobs::{Event, Plan, RunsPlan, Sink};
 use results::{Comparison, Document, Experiment, Runs};
 use serde_json::Value;
 use workload::Workload;
 
-use crate::args::RunArgs;
-use crate::conducting::{Console, Manners, ended, words};
+use crate::conducting::{Console, Manners, conduct_into, words};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::tag;
@@ -87,31 +85,17 @@ pub(crate) fn plan(args: &RepeatArgs, workloads: Vec<Workload>, repeat: u32) -> 
     RunsPlan { workloads, repeat, settle_seconds: args.settle.unwrap_or(SETTLE_S) }
 }
 
-/// Runs the command.
+/// Runs workloads in turn, and shows how they compare.
 pub(crate) fn run(
-    args: &RunArgs,
-    plan: RunsPlan,
-    permissions: Permissions,
+    plan: &RunsPlan,
+    manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    let manner = args.target.manner();
-    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
     let of = plan.workloads.len();
-    let plan = Plan::Runs(plan);
-    let mut view = Several {
-        display: Console::of(&plan, &manners)?.display,
-        json: args.json,
-        of,
-        documents: Vec::new(),
-    };
-    let mut recording = args.recording.recording()?;
-    if let Some(recording) = &mut recording {
-        recording.tags.extend(args.repeat.baseline.clone());
-    }
-    let permissions = manners.permissions.clone();
-    let recording = recording.as_ref();
-    let mut session = Session { permissions, recording, sink: &mut view, stop };
-    ended(jobs::conduct(&plan, &mut session)?, stop).map(|(_, outcome)| outcome)
+    let plan = Plan::Runs(plan.clone());
+    let display = Console::of(&plan, manners)?.display;
+    let mut view = Several { display, json: manners.json, of, documents: Vec::new() };
+    conduct_into(&plan, manners, &mut view, stop).map(|(_, outcome)| outcome)
 }
 
 /// Shows the documents of all sides together, and how they compare.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Permissions, TargetPlan};
+use engine::TargetPlan;
 use jobs::{Event, Plan, Sink};
 use results::{Document, Measurement};
 use workload::specs::Spec;
@@ -14,11 +14,10 @@ use workload::{
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
-use crate::conducting::{Console, Manners, conduct, conduct_into, words};
+use crate::conducting::{Console, Manners, Rehearsal, conduct, conduct_into, rehearse, words};
 use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
-use crate::plans::print_plan;
 use crate::repeat;
 use crate::targets::TargetArgs;
 
@@ -33,67 +32,21 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
     let permissions = args.target.permissions();
     let repeat = args.repeat.count()?;
     let sides = repeat::sides(&args.repeat, &workload)?;
-    if args.print_plan {
-        return print_plan(&match repeat {
-            Some(repeat) => Plan::Runs(repeat::plan(&args.repeat, sides, repeat)),
-            None => Plan::Run(Box::new(workload)),
-        });
-    }
-    if args.target.conduct.dry_run {
-        return dry_run(&sides, repeat, &permissions);
-    }
-    match repeat {
-        Some(repeat) => {
-            let plan = repeat::plan(&args.repeat, sides, repeat);
-            repeat::run(args, plan, permissions, stop)
-        }
-        None => once(args, workload, permissions, stop),
-    }
-}
-
-/// What would be done.
-fn dry_run(
-    sides: &[Workload],
-    repeat: Option<u32>,
-    permissions: &Permissions,
-) -> Result<Outcome, Failure> {
-    let mut text = String::new();
-    for workload in sides {
-        let mut permissions = permissions.clone();
-        permissions.destroy.retain(|path| workload.targets.iter().any(|t| t.path == *path));
-        text += &describe(&engine::plan(workload, &permissions)?);
-    }
-    let Some(workload) = sides.first() else { return Ok(Outcome::Done) };
-    let (threads, in_flight) = (workload.threads(), workload.in_flight());
-    let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
-    let plural = if threads == 1 { "" } else { "s" };
-    let most = if workload.precision.is_some() { "at most " } else { "" };
-    let after = match workload.cooldown_seconds {
-        0.0 => String::new(),
-        cooldown => format!(", {cooldown} s of I/O after that"),
+    let plan = match repeat {
+        Some(repeat) => Plan::Runs(repeat::plan(&args.repeat, sides, repeat)),
+        None => Plan::Run(Box::new(workload)),
     };
-    let times = match (repeat, sides.len()) {
-        (None, _) => String::new(),
-        (Some(count), 1) => format!(", {count} times"),
-        (Some(count), _) => format!(", {count} times on each target in turn"),
-    };
-    print(&format!(
-        "{text}{threads} thread{plural}, {in_flight} in flight\n\
-            {warmup} s of warm-up, {most}{seconds} s measured{after}{times}\n"
-    ))?;
-    Ok(Outcome::Done)
-}
-
-/// One run, a measurement of its own.
-fn once(
-    args: &RunArgs,
-    workload: Workload,
-    permissions: Permissions,
-    stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
+    let dry_run = args.target.conduct.dry_run;
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
+    }
     let manner = args.target.manner();
-    let manners = Manners { manner, json: args.json, recording: &args.recording, permissions };
-    conduct(&Plan::Run(Box::new(workload)), &manners, stop)
+    let mut recording = args.recording.recording()?;
+    if let Some(recording) = &mut recording {
+        recording.tags.extend(args.repeat.baseline.clone());
+    }
+    conduct(&plan, &Manners { manner, json: args.json, recording, permissions }, stop)
 }
 
 /// Shows a run of another tool's command: its events, and its measurement.
@@ -142,7 +95,7 @@ impl Sink for Viewer<'_> {
 /// Makes one measurement for another tool's command, shows it and records it.
 pub(crate) fn view(
     workload: &Workload,
-    manners: &Manners<'_>,
+    manners: &Manners,
     view: &mut dyn RunView,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {

@@ -8,10 +8,8 @@ use survey::ScaleOptions;
 use workload::Stream;
 
 use crate::args::StreamArgs;
-use crate::conducting::conduct;
-use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, announce, dry_run, duration, stream};
-use crate::plans::print_plan;
+use crate::exit::{Failure, Outcome};
+use crate::experiment::{ExperimentArgs, stream};
 use crate::targets::TargetArgs;
 
 /// Enough that a target shows what it can do, where nothing else is asked for.
@@ -30,10 +28,6 @@ pub(crate) struct ScaleArgs {
     #[arg(long)]
     pub pairs: bool,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
-
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 }
@@ -45,16 +39,6 @@ pub(crate) fn scale(args: &ScaleArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         stream: stream(Stream { depth: DEPTH, ..Stream::default() }, &args.stream)?,
         pairs: args.pairs,
     };
-    let count = survey::scale_measurements(&options)?;
-    let duration = duration(count, &options.setup.timing, &options.stream, 0.0);
-    if args.print_plan {
-        return print_plan(&Plan::Scale(Box::new(options)));
-    }
-    if args.target.conduct.dry_run {
-        print(&format!("{}{duration}", dry_run(&options.setup, &options.stream)?))?;
-        return Ok(Outcome::Done);
-    }
-    announce(&args.target, &options.setup, &duration);
-    let manners = args.experiment.manners(&args.target);
-    conduct(&Plan::Scale(Box::new(options)), &manners, stop)
+    let plan = Plan::Scale(Box::new(options));
+    args.experiment.conduct(&plan, &args.target, stop)
 }

@@ -8,10 +8,8 @@ use survey::{STANDARD_SIZES, SizesOptions};
 use workload::{Bytes, Stream};
 
 use crate::args::StreamArgs;
-use crate::conducting::conduct;
-use crate::exit::{Failure, Outcome, print};
-use crate::experiment::{ExperimentArgs, announce, dry_run, duration, stream};
-use crate::plans::print_plan;
+use crate::exit::{Failure, Outcome};
+use crate::experiment::{ExperimentArgs, stream};
 use crate::targets::TargetArgs;
 
 /// Few enough in flight that hits do not wait behind misses.
@@ -39,34 +37,14 @@ pub(crate) struct SizesArgs {
     #[arg(long, value_name = "N", default_value_t = 120.0)]
     pub pass_seconds: f64,
 
-    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
-    #[arg(long)]
-    pub print_plan: bool,
-
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 }
 
 /// Runs the command.
 pub(crate) fn sizes(args: &SizesArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let options = options_of(args)?;
-    if args.print_plan {
-        return print_plan(&Plan::Sizes(Box::new(options)));
-    }
-    if args.target.conduct.dry_run {
-        let setup = survey::sizes_setup(&options)?;
-        let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
-        let count = options.sizes.iter().filter(|size| **size <= largest).count();
-        // Before each size is measured it is read once.
-        let duration = duration(count, &setup.timing, &options.stream, options.pass_seconds);
-        print(&format!("{}{duration}", dry_run(&setup, &options.stream)?))?;
-        return Ok(Outcome::Done);
-    }
-    let count = options.sizes.len();
-    let longest = duration(count, &options.setup.timing, &options.stream, options.pass_seconds);
-    announce(&args.target, &options.setup, &longest);
-    let manners = args.experiment.manners(&args.target);
-    conduct(&Plan::Sizes(Box::new(options)), &manners, stop)
+    let plan = Plan::Sizes(Box::new(options_of(args)?));
+    args.experiment.conduct(&plan, &args.target, stop)
 }
 
 fn options_of(args: &SizesArgs) -> Result<SizesOptions, Failure> {

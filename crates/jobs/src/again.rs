@@ -92,7 +92,7 @@ pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainErro
     let planned = Plan::recorded(&entry.kind, &entry.schema, &entry.plan);
     let mut plan = planned.map_err(|source| AgainError::Plan { id: id.clone(), source })?;
     plan.pin(&document);
-    if !plan.is_artificial() {
+    if !plan.job().is_artificial() {
         check_targets(&id, &document)?;
         if !wanted.anyway {
             check_conditions(&id, &document)?;

@@ -5,17 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{EngineError, Permissions, PrepareError};
 use history::HistoryError;
-use results::{Document, Experiment};
+use results::Document;
 use survey::Progress;
 use thiserror::Error;
 
 use crate::event::{Event, Sink};
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
-use crate::run::run;
-use crate::runs::runs;
 use crate::subject::Subject;
-use crate::sweep::{NoCompanion, SweepStart, sweep};
 
 /// What surrounds a job: what it may do, who hears of it, and where it is kept.
 pub struct Session<'a> {
@@ -29,8 +26,6 @@ pub struct Session<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Set, it ends the job early.
-type Stop<'s> = &'s AtomicBool;
 /// Hears what a survey does.
 type Observe<'o> = &'o mut dyn FnMut(Progress<'_>);
 
@@ -74,51 +69,14 @@ impl From<serde_json::Error> for JobError {
 /// # Errors
 /// Nothing was measured, and why.
 pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-    let subject = plan.subject()?;
-    let plan = plan.clone().permitting(&session.permissions);
-    match &plan {
-        Plan::Run(workload) => run(workload, session),
-        Plan::Runs(plan) => runs(plan, session),
-        Plan::Sweep(plan) => sweep(plan, &SweepStart::New, &mut NoCompanion, session),
-        Plan::Knee(options) => experiment(
-            session,
-            subject,
-            |stop, observe| survey::knee(options, stop, observe),
-            Document::Knee,
-        ),
-        Plan::Sizes(options) => experiment(
-            session,
-            subject,
-            |stop, observe| survey::sizes(options, stop, observe),
-            Document::Sizes,
-        ),
-        Plan::Scale(options) => experiment(
-            session,
-            subject,
-            |stop, observe| survey::scale(options, stop, observe),
-            Document::Scale,
-        ),
-        Plan::Assess(options) => one_document(session, subject, |stop, observe| {
-            let assessment = survey::assess(options, stop, observe)?;
-            Ok(Document::Assessment(Box::new(assessment)))
-        }),
-    }
-}
-
-fn experiment<C>(
-    session: &mut Session<'_>,
-    subject: Subject,
-    make: impl FnOnce(Stop<'_>, Observe<'_>) -> Result<Experiment<C>, PrepareError>,
-    wrap: fn(Box<Experiment<C>>) -> Document,
-) -> Result<Conducted, JobError> {
-    one_document(session, subject, |stop, observe| make(stop, observe).map(|e| wrap(Box::new(e))))
+    plan.job().run(session)
 }
 
 /// A job of one document that keeps its measurements as they come.
-fn one_document(
+pub(crate) fn conduct_one(
     session: &mut Session<'_>,
     subject: Subject,
-    make: impl FnOnce(Stop<'_>, Observe<'_>) -> Result<Document, PrepareError>,
+    make: impl FnOnce(&AtomicBool, Observe<'_>) -> Result<Document, PrepareError>,
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
     let relay = Relay::open(session, subject)?;

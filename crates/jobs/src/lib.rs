@@ -8,6 +8,8 @@
 mod again;
 mod conduct;
 mod event;
+mod experiments;
+mod job;
 mod live;
 mod plan;
 mod recorder;
@@ -19,9 +21,11 @@ mod sweep;
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
 pub use event::{Event, Sink};
+pub use job::{Description, Job};
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
-pub use run::run;
-pub use runs::runs;
 pub use subject::Subject;
-pub use sweep::{Companion, NoCompanion, SweepPlan, SweepStart, sweep};
+pub use sweep::{
+    Companion, NoCompanion, SweepPlan, SweepStart, counted_cells, describe_sweep, sweep,
+    sweep_duration,
+};

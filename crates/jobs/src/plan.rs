@@ -1,19 +1,13 @@
 //! A command's work as pure data.
 
-use std::path::Path;
-
-use engine::Permissions;
-use results::{
-    ASSESSMENT_SCHEMA, Conclusion, Document, MEASUREMENT_SCHEMA, Runs, Saturation, Scale, Sizes,
-};
+use results::{Conclusion, Document, MEASUREMENT_SCHEMA, Runs};
 use serde::{Deserialize, Serialize};
-use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, Setup, SizesOptions};
+use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
-use workload::{Bytes, Stream, Target, Workload};
+use workload::Workload;
 
-use crate::subject::Subject;
+use crate::job::Job;
 use crate::sweep::SweepPlan;
-use crate::{run, sweep};
 
 /// What is to be done. `job` says which kind; the other keys are those of the kind.
 ///
@@ -67,6 +61,12 @@ pub enum PlanError {
         /// The command.
         kind: String,
     },
+}
+
+impl From<serde_json::Error> for PlanError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error.to_string())
+    }
 }
 
 impl Plan {
@@ -125,41 +125,32 @@ impl Plan {
         }
     }
 
-    /// What lists, watchers and the history show of it before there is a result.
-    ///
-    /// # Errors
-    /// The plan cannot be written as JSON.
-    pub fn subject(&self) -> Result<Subject, PlanError> {
-        fn of<C: Conclusion, O: Serialize>(
-            kind: &'static str,
-            (setup, stream): (&Setup, &Stream),
-            options: &O,
-        ) -> Result<Subject, serde_json::Error> {
-            let on = (setup.targets.as_slice(), setup.engine);
-            Subject::new(kind, C::SCHEMA, stream.title(), on, options)
+    /// The job of this plan.
+    #[must_use]
+    pub fn job(&self) -> &dyn Job {
+        match self {
+            Self::Run(workload) => workload.as_ref(),
+            Self::Runs(plan) => plan,
+            Self::Knee(options) => options.as_ref(),
+            Self::Sizes(options) => options.as_ref(),
+            Self::Scale(options) => options.as_ref(),
+            Self::Sweep(plan) => plan.as_ref(),
+            Self::Assess(options) => options.as_ref(),
         }
-        let subject = match self {
-            Self::Run(workload) => run::subject(workload),
-            Self::Runs(plan) => {
-                let targets: Vec<Target> =
-                    plan.workloads.iter().flat_map(|w| w.targets.clone()).collect();
-                let first = plan.workloads.first();
-                let engine = first.map(|w| w.engine).unwrap_or_default();
-                let title = first.map(Workload::title).unwrap_or_default();
-                Subject::new("run", Runs::SCHEMA, title, (&targets, engine), plan)
-            }
-            Self::Sweep(plan) => Ok(sweep::subject(plan)),
-            Self::Knee(o) => of::<Saturation, _>("knee", (&o.setup, &o.stream), o),
-            Self::Sizes(o) => of::<Sizes, _>("sizes", (&o.setup, &o.stream), o),
-            Self::Scale(o) => of::<Scale, _>("scale", (&o.setup, &o.stream), o),
-            Self::Assess(options) => {
-                let title = format!("loads of {}", options.database.title());
-                let target = [Target { path: options.target.clone(), size_bytes: options.size }];
-                let on = (target.as_slice(), options.engine);
-                Subject::new("assess", ASSESSMENT_SCHEMA, title, on, options)
-            }
+    }
+
+    /// Names the targets of an earlier result wholly, with the sizes that its files had.
+    pub(crate) fn pin(&mut self, document: &Document) {
+        let job: &mut dyn Job = match self {
+            Self::Run(workload) => workload.as_mut(),
+            Self::Runs(plan) => plan,
+            Self::Knee(options) => options.as_mut(),
+            Self::Sizes(options) => options.as_mut(),
+            Self::Scale(options) => options.as_mut(),
+            Self::Sweep(plan) => plan.as_mut(),
+            Self::Assess(options) => options.as_mut(),
         };
-        subject.map_err(|e| PlanError::Json(e.to_string()))
+        job.pin(document);
     }
 
     /// The command that makes results of this plan.
@@ -174,100 +165,15 @@ impl Plan {
             Self::Assess(_) => "assess",
         }
     }
-
-    /// The same plan for whoever may do this to its targets.
-    pub(crate) fn permitting(mut self, permissions: &Permissions) -> Self {
-        match &mut self {
-            Self::Knee(options) => options.setup.permissions.clone_from(permissions),
-            Self::Sizes(options) => options.setup.permissions.clone_from(permissions),
-            Self::Scale(options) => options.setup.permissions.clone_from(permissions),
-            Self::Assess(options) => options.permissions.clone_from(permissions),
-            // Those take them from the session.
-            Self::Run(_) | Self::Runs(_) | Self::Sweep(_) => {}
-        }
-        self
-    }
-
-    /// Names the targets of an earlier result wholly, with the sizes that its files had.
-    pub(crate) fn pin(&mut self, document: &Document) {
-        let targets = document.targets();
-        let size_of = |target: &Target| {
-            let measurements = document.measurements();
-            let found = measurements.iter().find_map(|m| {
-                let place = m.workload.targets.iter().position(|t| t.path == target.path)?;
-                m.targets.get(place)
-            });
-            found.map(|result| Bytes(result.file_bytes)).or(target.size_bytes)
-        };
-        let pin = |planned: &mut Vec<Target>| {
-            for (target, path) in planned.iter_mut().zip(&targets) {
-                target.path.clone_from(path);
-                target.size_bytes = size_of(target);
-            }
-        };
-        match self {
-            Self::Run(workload) => pin(&mut workload.targets),
-            Self::Runs(plan) => {
-                if let [workload] = plan.workloads.as_mut_slice() {
-                    pin(&mut workload.targets);
-                }
-            }
-            Self::Knee(options) => pin(&mut options.setup.targets),
-            Self::Scale(options) => pin(&mut options.setup.targets),
-            Self::Sweep(plan) => pin(&mut plan.targets),
-            // The sizes are what it measures.
-            Self::Sizes(options) => {
-                for (target, path) in options.setup.targets.iter_mut().zip(&targets) {
-                    target.path.clone_from(path);
-                }
-            }
-            Self::Assess(options) => {
-                if let [path] = targets.as_slice() {
-                    options.target.clone_from(path);
-                }
-                options.size = Some(Bytes(document.file_bytes()));
-            }
-        }
-    }
-
-    /// What receives the I/O.
-    #[must_use]
-    pub fn targets(&self) -> Vec<&Path> {
-        fn paths(targets: &[Target]) -> Vec<&Path> {
-            targets.iter().map(|target| target.path.as_path()).collect()
-        }
-        match self {
-            Self::Run(workload) => paths(&workload.targets),
-            Self::Runs(plan) => plan.workloads.iter().flat_map(|w| paths(&w.targets)).collect(),
-            Self::Knee(options) => paths(&options.setup.targets),
-            Self::Sizes(options) => paths(&options.setup.targets),
-            Self::Scale(options) => paths(&options.setup.targets),
-            Self::Sweep(plan) => paths(&plan.targets),
-            Self::Assess(options) => vec![&options.target],
-        }
-    }
-
-    /// Whether it makes no I/O on a real target.
-    #[must_use]
-    pub fn is_artificial(&self) -> bool {
-        match self {
-            Self::Run(workload) => workload.engine.is_artificial(),
-            Self::Runs(plan) => plan.workloads.iter().all(|w| w.engine.is_artificial()),
-            Self::Knee(options) => options.setup.engine.is_artificial(),
-            Self::Sizes(options) => options.setup.engine.is_artificial(),
-            Self::Scale(options) => options.setup.engine.is_artificial(),
-            Self::Sweep(plan) => plan.engine.is_artificial(),
-            Self::Assess(options) => options.engine.is_artificial(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::Permissions;
     use proptest::prelude::*;
-    use survey::Timing;
-    use workload::{EngineChoice, Mode};
+    use survey::{Setup, Timing};
+    use workload::{Bytes, EngineChoice, Mode, Stream, Target};
 
     fn setup(seed: u64) -> Setup {
         Setup {

@@ -1,22 +1,68 @@
 //! The same workload several times, or several targets in turn.
 
 use std::cell::RefCell;
+use std::path::Path;
 
+use engine::Permissions;
 use jiff::Timestamp;
 use results::{Conclusion, Document, Runs};
 use survey::{Progress, RunSide, RunsOptions};
+use workload::{Target, Workload};
 
 use crate::conduct::{Conducted, JobError, Session, both};
 use crate::event::{Event, Sink};
-use crate::plan::RunsPlan;
+use crate::job::{Description, Job, paths};
+use crate::plan::{PlanError, RunsPlan};
 use crate::recorder::Recorder;
+use crate::run::duration;
 use crate::subject::Subject;
 
+impl Job for RunsPlan {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        let targets: Vec<Target> = self.workloads.iter().flat_map(|w| w.targets.clone()).collect();
+        let first = self.workloads.first();
+        let engine = first.map(|w| w.engine).unwrap_or_default();
+        let title = first.map(Workload::title).unwrap_or_default();
+        Ok(Subject::new("run", Runs::SCHEMA, title, (&targets, engine), self)?)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        self.workloads.iter().flat_map(|w| paths(&w.targets)).collect()
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.workloads.iter().all(|w| w.engine.is_artificial())
+    }
+
+    /// Of several that took turns, a document does not say what the others worked on.
+    fn pin(&mut self, document: &Document) {
+        if let [workload] = self.workloads.as_mut_slice() {
+            workload.pin(document);
+        }
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let mut targets = Vec::new();
+        for workload in &self.workloads {
+            let mut permissions = permissions.clone();
+            permissions.destroy.retain(|path| workload.targets.iter().any(|t| t.path == *path));
+            targets.extend(engine::plan(workload, &permissions)?);
+        }
+        let times = match self.workloads.len() {
+            1 => format!(", {} times", self.repeat),
+            _ => format!(", {} times on each target in turn", self.repeat),
+        };
+        let notes = self.workloads.first().map(|first| duration(first, &times));
+        Ok(Description { notes: notes.unwrap_or_default(), ..Description::of(targets) })
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        runs(self, session)
+    }
+}
+
 /// Measures each workload so many times, in turns; a document for each.
-///
-/// # Errors
-/// Nothing was measured, and why.
-pub fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
     let options = options(plan, session);
     let recorders: Vec<RefCell<Recorder>> = (0..options.sides.len())
         .map(|place| recorder(&options, place, session).map(RefCell::new))

@@ -1,7 +1,10 @@
 //! A matrix of workloads, kept cell by cell.
 
+mod forecast;
+
 use std::path::Path;
 
+use engine::Permissions;
 use history::{Experiment, History};
 use jiff::Timestamp;
 use results::{Conclusion, Document, Measurement, Sweep};
@@ -9,9 +12,14 @@ use survey::SweepOptions;
 use workload::EngineChoice;
 use workload::sweep::Cell;
 
+pub use forecast::{
+    counted as counted_cells, describe as describe_sweep, duration as sweep_duration,
+};
 pub use workload::sweep::Plan as SweepPlan;
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
+use crate::job::{Description, Job, paths, pin_targets};
+use crate::plan::PlanError;
 use crate::subject::Subject;
 
 /// Whether a sweep begins or resumes.
@@ -49,6 +57,32 @@ impl Companion for NoCompanion {
 
     fn measured(&mut self, _: &Cell, _: &Measurement) -> Result<(), String> {
         Ok(())
+    }
+}
+
+impl Job for SweepPlan {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        Ok(subject(self))
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        paths(&self.targets)
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.engine.is_artificial()
+    }
+
+    fn pin(&mut self, document: &Document) {
+        pin_targets(&mut self.targets, document);
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        forecast::describe(self, &[], permissions)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        sweep(self, &SweepStart::New, &mut NoCompanion, session)
     }
 }
 
@@ -135,7 +169,7 @@ fn note_unfinished(plan: &SweepPlan, relay: &Relay<'_>) -> Result<(), JobError> 
     Ok(())
 }
 
-pub(crate) fn subject(plan: &SweepPlan) -> Subject {
+fn subject(plan: &SweepPlan) -> Subject {
     let name = |path: &Path| path.display().to_string();
     let targets: Vec<String> = plan.targets.iter().map(|target| name(&target.path)).collect();
     Subject {

@@ -144,7 +144,7 @@ impl Run<'_> {
         let manners = Manners {
             manner: self.flags.place.manner(),
             json: false,
-            recording: &self.flags.recording,
+            recording: self.flags.recording.recording()?,
             permissions: planned.permissions.clone(),
         };
         let mut view = SpanView {

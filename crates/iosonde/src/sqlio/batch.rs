@@ -178,7 +178,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
         manners: Manners {
             manner: args.place.manner(),
             json: args.json,
-            recording: &args.recording,
+            recording: args.recording.recording()?,
             permissions,
         },
         resume: args.resume,

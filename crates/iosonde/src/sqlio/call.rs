@@ -131,7 +131,7 @@ pub(super) fn run(
     let manners = Manners {
         manner: flags.place.manner(),
         json: flags.json,
-        recording: &flags.recording,
+        recording: flags.recording.recording()?,
         permissions,
     };
     let mut view = CallView { job: &job, call, flags, out };

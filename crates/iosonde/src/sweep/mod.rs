@@ -1,7 +1,6 @@
 //! `iosonde sweep`: a matrix of workloads, kept cell by cell.
 
 mod csv;
-mod forecast;
 mod plan;
 mod resume;
 
@@ -11,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use engine::Permissions;
 use history::Experiment;
-use jobs::{Companion, Event, NoCompanion, Session, Sink, SweepStart};
+use jobs::{Companion, Description, Event, JobError, NoCompanion, Session, Sink, SweepStart};
 use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
@@ -24,7 +23,6 @@ use crate::plans::print_plan;
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 use csv::{claim_csv, csv_failure};
-use forecast::{duration, forecast};
 use plan::{checked, plan_of, presets};
 
 /// `iosonde sweep`
@@ -164,28 +162,28 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     }
     let permissions = args.target.permissions();
     let begun = if args.resume {
-        resume::begun(&args.recording, asked.as_ref(), &permissions)?
+        resume::begun(&args.recording.place.place()?, asked.as_ref(), &permissions)?
     } else {
         Begun { plan: checked(asked.ok_or_else(nothing_asked)?)?, resumed: None }
     };
     if args.target.conduct.dry_run {
-        print(&forecast(&begun.plan, &begun.names(), &permissions)?)?;
+        print(&begun.describe(&permissions)?.to_string())?;
         return Ok(Outcome::Done);
     }
     let manner = args.target.manner();
     let how = How {
         csv: args.csv.as_deref(),
-        manners: Manners { manner, json: args.json, recording: &args.recording, permissions },
+        manners: Manners {
+            manner,
+            json: args.json,
+            recording: args.recording.recording()?,
+            permissions,
+        },
         resume: args.resume,
         resumption: resumption(args),
         place: None,
     };
     conduct_sweep(&how, begun, &mut NoCompanion, stop)
-}
-
-/// What a sweep would do.
-pub(crate) fn describe_plan(plan: &Plan, permissions: &Permissions) -> Result<String, Failure> {
-    forecast(&checked(plan.clone())?, &[], permissions)
 }
 
 /// Runs a plan with everything that `iosonde sweep` does; `dry_run` only says what that is.
@@ -197,13 +195,14 @@ pub(crate) fn run_plan(
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     let plan = checked(plan)?;
-    let begun = if how.resume {
-        resume::begun(how.manners.recording, Some(&plan), &how.manners.permissions)?
-    } else {
-        Begun { plan, resumed: None }
+    let begun = match &how.manners.recording {
+        Some(recording) if how.resume => {
+            resume::begun(&recording.place, Some(&plan), &how.manners.permissions)?
+        }
+        _ => Begun { plan, resumed: None },
     };
     if dry_run {
-        print(&forecast(&begun.plan, &begun.names(), &how.manners.permissions)?)?;
+        print(&begun.describe(&how.manners.permissions)?.to_string())?;
         return Ok(Outcome::Done);
     }
     conduct_sweep(how, begun, companion, stop)
@@ -212,7 +211,7 @@ pub(crate) fn run_plan(
 /// How a sweep is conducted, apart from its plan.
 pub(crate) struct How<'a> {
     pub csv: Option<&'a Path>,
-    pub manners: Manners<'a>,
+    pub manners: Manners,
     pub resume: bool,
     /// The command that resumes it after an interruption.
     pub resumption: String,
@@ -230,6 +229,10 @@ impl Begun {
     /// The names under which measurements are kept already.
     fn names(&self) -> Vec<u32> {
         self.resumed.as_ref().map_or_else(Vec::new, |(_, names)| names.clone())
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        jobs::describe_sweep(&self.plan, &self.names(), permissions)
     }
 }
 
@@ -269,8 +272,8 @@ fn conduct_sweep(
     }
     let quiet = how.manners.manner.quiet;
     let mut display = Display::new(quiet);
-    display.message(&duration(&begun.plan, &begun.names()));
-    let recording = how.manners.recording.recording()?;
+    display.message(&jobs::sweep_duration(&begun.plan, &begun.names()));
+    let recording = how.manners.recording.as_ref();
     let start = match begun.resumed {
         Some((experiment, _)) => SweepStart::Resume(Box::new(experiment)),
         None => SweepStart::New,
@@ -278,7 +281,7 @@ fn conduct_sweep(
     let console = Console::of(&jobs::Plan::Sweep(Box::new(begun.plan.clone())), &how.manners)?;
     let mut sink = SweepConsole { console, csv: how.csv };
     let permissions = how.manners.permissions.clone();
-    let mut session = Session { permissions, recording: recording.as_ref(), sink: &mut sink, stop };
+    let mut session = Session { permissions, recording, sink: &mut sink, stop };
     let conducted = jobs::sweep(&begun.plan, &start, companion, &mut session)?;
     let is_kept = recording.is_some()
         && conducted.documents.iter().any(|document| !document.measurements().is_empty());

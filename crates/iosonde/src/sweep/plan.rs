@@ -3,7 +3,6 @@
 use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
 use workload::{Mode, Pattern, Precision, Violation, Workload, show_duration};
 
-use super::forecast::counted;
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::exit::Failure;
 use crate::experiment::read;
@@ -153,7 +152,7 @@ pub(super) fn presets() -> String {
         let plan = one.plan();
         let time = show_duration(plan.times(&plan.cells()).total_s());
         let (name, count, title) = (one.name, plan.count(), plan.title);
-        let cells = format!("{},", counted(count));
+        let cells = format!("{},", jobs::counted_cells(count));
         format!("{name:<19} {cells:>10} {time:<15} {title}\n")
     };
     PRESETS.iter().map(line).collect()

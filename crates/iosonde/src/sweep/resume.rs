@@ -1,27 +1,26 @@
 //! Resuming a sweep that was interrupted.
 
 use engine::Permissions;
-use history::{History, HistoryError};
+use history::{History, HistoryError, Place};
 use workload::sweep::Plan;
 
 use super::plan::checked;
 use super::{Begun, SweepArgs};
 use crate::exit::Failure;
-use crate::recording::{RecordingArgs, failure};
+use crate::recording::failure;
 
 /// An unfinished sweep: that of this plan, or the newest.
 pub(super) fn begun(
-    recording: &RecordingArgs,
+    place: &Place,
     asked: Option<&Plan>,
     permissions: &Permissions,
 ) -> Result<Begun, Failure> {
-    let place = recording.place.place()?;
     let nothing = |which: &str| {
         Failure::WrongUsage(format!(
             "no unfinished sweep {which}is in {place}; leave `--resume` out to begin one"
         ))
     };
-    let history = match History::open_existing(&place) {
+    let history = match History::open_existing(place) {
         // What is not there has nothing to resume, and is not made for that.
         Err(HistoryError::NotThere { .. }) => return Err(nothing("")),
         opened => opened.map_err(failure)?,

@@ -299,6 +299,19 @@ fn evidence(p: &PatternResult) -> Evidence {
     }
 }
 
+fn method() -> Vec<String> {
+    [
+        "The test file was wholly written with incompressible, non-repeating data before the \
+         first read.",
+        "Every load ran 3 s uncounted and 30 s counted, with a pause of 5 s before it.",
+        "I/O was direct: past the cache of the operating system. Writes of log and data were \
+         durable.",
+        "Kernel counters of nvme0n1 were taken over the same windows.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
 /// A whole assessment.
 pub(crate) fn assessment() -> Assessment {
     let patterns = patterns::patterns();
@@ -360,16 +373,7 @@ pub(crate) fn assessment() -> Assessment {
         repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),
-        method: [
-            "The test file was wholly written with incompressible, non-repeating data before the \
-             first read.",
-            "Every load ran 3 s uncounted and 30 s counted, with a pause of 5 s before it.",
-            "I/O was direct: past the cache of the operating system. Writes of log and data were \
-             durable.",
-            "Kernel counters of nvme0n1 were taken over the same windows.",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        method: method(),
         warnings: [varied.to_owned()].into_iter().chain(unseen).collect(),
     }
 }

@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use engine::Permissions;
+use engine::{Permissions, PrepareError};
 use survey::Site;
 use workload::sweep::{Cell, Plan, Speed, Times};
 use workload::{Bytes, EngineChoice, show_duration};
 
-use crate::exit::Failure;
-use crate::run::describe;
+use crate::conduct::JobError;
+use crate::job::Description;
 
 /// How many cells there are, how long they take, and until when.
-pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
+#[must_use]
+pub fn duration(plan: &Plan, kept: &[u32]) -> String {
     let cells = missing(plan, kept);
     let times = plan.times(&cells);
     let Times { measured_s, warmup_s, settle_s } = times;
@@ -55,7 +56,8 @@ pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
 }
 
 /// `1 cell`, `2 cells`.
-pub(super) fn counted(cells: u64) -> String {
+#[must_use]
+pub fn counted(cells: u64) -> String {
     format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
 }
 
@@ -63,17 +65,30 @@ fn missing(plan: &Plan, kept: &[u32]) -> Vec<Cell> {
     plan.cells().into_iter().filter(|c| !kept.contains(&c.number)).collect()
 }
 
-/// What would be done, for `--dry-run`.
-pub(super) fn forecast(
+/// What a sweep would do of which these measurements are kept already.
+///
+/// # Errors
+/// The plan breaks a rule, or a target cannot be used.
+pub fn describe(
     plan: &Plan,
     kept: &[u32],
     permissions: &Permissions,
-) -> Result<String, Failure> {
-    let plans = survey::plan_sweep_targets(plan, permissions)?;
-    let text = format!("{}\n{}\n{}", plan.title, duration(plan, kept), describe(&plans));
-    if plan.engine.is_artificial() {
-        return Ok(text);
+) -> Result<Description, JobError> {
+    let wrong = plan.violations();
+    if !wrong.is_empty() {
+        return Err(PrepareError::Invalid(wrong).into());
     }
+    let targets = survey::plan_sweep_targets(plan, permissions)?;
+    let work = vec![plan.title.clone(), duration(plan, kept)];
+    let mut description = Description { work, ..Description::of(targets) };
+    if !plan.engine.is_artificial() {
+        description.notes.push(written(plan, kept));
+    }
+    Ok(description)
+}
+
+/// How much the cells write, as far as the kind of storage tells.
+fn written(plan: &Plan, kept: &[u32]) -> String {
     let paths: Vec<&Path> = plan.targets.iter().map(|t| t.path.as_path()).collect();
     let site = Site::of_paths(&paths);
     let mut devices = site.environment().storage.iter().flat_map(|s| &s.devices);
@@ -88,8 +103,8 @@ pub(super) fn forecast(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let bytes = Bytes((share * plan.written_bytes(&missing(plan, kept), &speed)) as u64);
     let (iops, mb) = (speed.random_iops, speed.bytes_per_s / 1e6);
-    Ok(format!(
-        "{text}written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS \
-         and {mb} MB/s\n"
-    ))
+    format!(
+        "written by the cells: about {bytes}, an estimate for {kind} of {iops} random IOPS and \
+         {mb} MB/s"
+    )
 }

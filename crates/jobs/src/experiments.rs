@@ -1,0 +1,216 @@
+//! Searches of several measurements: `knee`, `sizes`, `scale` and `assess`.
+
+use std::path::Path;
+
+use engine::Permissions;
+use results::{ASSESSMENT_SCHEMA, Conclusion, Document, Pace, Saturation, Scale, Sizes};
+use serde::Serialize;
+use survey::{AssessOptions, KneeOptions, ScaleOptions, Setup, SizesOptions, Timing};
+use workload::{Bytes, Stream, Target, Workload, show_duration};
+
+use crate::conduct::{Conducted, JobError, Session, conduct_one};
+use crate::job::{Description, Job, paths, pin_targets};
+use crate::plan::PlanError;
+use crate::subject::Subject;
+
+fn subject<C: Conclusion, O: Serialize>(
+    kind: &'static str,
+    (setup, stream): (&Setup, &Stream),
+    options: &O,
+) -> Result<Subject, PlanError> {
+    let on = (setup.targets.as_slice(), setup.engine);
+    Ok(Subject::new(kind, C::SCHEMA, stream.title(), on, options)?)
+}
+
+/// How long so many measurements of a stream take, without making test files; `more_s` for each on
+/// top.
+fn duration(count: usize, timing: &Timing, stream: &Stream, more_s: f64) -> String {
+    let settle_s = if stream.writes() { timing.settle_seconds } else { 0.0 };
+    let all_s = count as f64 * (timing.seconds + timing.warmup_seconds + settle_s + more_s);
+    let (most, whole) = (show_duration(timing.seconds), show_duration(all_s.ceil()));
+    let each = timing.precision.map_or_else(
+        || format!("{most} each"),
+        |p| format!("{} to {most} each", show_duration(p.at_least_seconds)),
+    );
+    format!("{count} measurements of {each}: at most {whole}, once the test file is written")
+}
+
+fn describe(
+    work: String,
+    setup: &Setup,
+    stream: &Stream,
+    permissions: &Permissions,
+) -> Result<Description, JobError> {
+    let targets = engine::plan(&setup.workload(vec![stream.clone()]), permissions)?;
+    Ok(Description { work: vec![work], ..Description::of(targets) })
+}
+
+impl Job for KneeOptions {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        subject::<Saturation, _>("knee", (&self.setup, &self.stream), self)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        paths(&self.setup.targets)
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.setup.engine.is_artificial()
+    }
+
+    fn pin(&mut self, document: &Document) {
+        pin_targets(&mut self.setup.targets, document);
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let (from, to) = self.in_flight;
+        // Where throughput rises to the end: the doublings, one between two of them, and others
+        // with more threads and larger blocks.
+        let loads = (to / from.max(1)).checked_ilog2().unwrap_or(0) as usize + 5;
+        let time = duration(loads, &self.setup.timing, &self.stream, 0.0);
+        let deepest = Stream { depth: to, ..self.stream.clone() };
+        let work = format!("from {from} to {to} I/Os in flight, about {time}");
+        describe(work, &self.setup, &deepest, permissions)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let mut options = self.clone();
+        options.setup.permissions.clone_from(&session.permissions);
+        conduct_one(session, self.subject()?, |stop, observe| {
+            Ok(Document::Knee(Box::new(survey::knee(&options, stop, observe)?)))
+        })
+    }
+}
+
+impl Job for SizesOptions {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        subject::<Sizes, _>("sizes", (&self.setup, &self.stream), self)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        paths(&self.setup.targets)
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.setup.engine.is_artificial()
+    }
+
+    /// The sizes are what it measures.
+    fn pin(&mut self, document: &Document) {
+        for (target, path) in self.setup.targets.iter_mut().zip(document.targets()) {
+            target.path = path;
+        }
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let mut options = self.clone();
+        options.setup.permissions.clone_from(permissions);
+        let setup = survey::sizes_setup(&options)?;
+        let largest = setup.targets.first().and_then(|t| t.size_bytes).unwrap_or_default();
+        let count = self.sizes.iter().filter(|size| **size <= largest).count();
+        // Before each size is measured it is read once.
+        let work = duration(count, &setup.timing, &self.stream, self.pass_seconds);
+        describe(work, &setup, &self.stream, permissions)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let mut options = self.clone();
+        options.setup.permissions.clone_from(&session.permissions);
+        conduct_one(session, self.subject()?, |stop, observe| {
+            Ok(Document::Sizes(Box::new(survey::sizes(&options, stop, observe)?)))
+        })
+    }
+}
+
+impl Job for ScaleOptions {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        subject::<Scale, _>("scale", (&self.setup, &self.stream), self)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        paths(&self.setup.targets)
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.setup.engine.is_artificial()
+    }
+
+    fn pin(&mut self, document: &Document) {
+        pin_targets(&mut self.setup.targets, document);
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let count = survey::scale_measurements(self)?;
+        let work = duration(count, &self.setup.timing, &self.stream, 0.0);
+        describe(work, &self.setup, &self.stream, permissions)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let mut options = self.clone();
+        options.setup.permissions.clone_from(&session.permissions);
+        conduct_one(session, self.subject()?, |stop, observe| {
+            Ok(Document::Scale(Box::new(survey::scale(&options, stop, observe)?)))
+        })
+    }
+}
+
+impl Job for AssessOptions {
+    fn subject(&self) -> Result<Subject, PlanError> {
+        let title = format!("loads of {}", self.database.title());
+        let target = [Target { path: self.target.clone(), size_bytes: self.size }];
+        let on = (target.as_slice(), self.engine);
+        Ok(Subject::new("assess", ASSESSMENT_SCHEMA, title, on, self)?)
+    }
+
+    fn targets(&self) -> Vec<&Path> {
+        vec![&self.target]
+    }
+
+    fn is_artificial(&self) -> bool {
+        self.engine.is_artificial()
+    }
+
+    fn pin(&mut self, document: &Document) {
+        if let [path] = document.targets().as_slice() {
+            self.target.clone_from(path);
+        }
+        self.size = Some(Bytes(document.file_bytes()));
+    }
+
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        let target = Target { path: self.target.clone(), size_bytes: self.size };
+        let stream = Stream { write_percent: 50, ..Stream::default() };
+        let workload = Workload {
+            engine: self.engine,
+            sim: self.sim.clone(),
+            ..Workload::single(target, stream)
+        };
+        let targets = engine::plan(&workload, permissions)?;
+        let time = match self.pace {
+            Pace::Quick => "about two minutes",
+            Pace::Normal => "about a quarter of an hour",
+            Pace::Long => "about an hour",
+        };
+        let notes = vec![format!("takes {time} beside that")];
+        let mut description = Description { notes, ..Description::of(targets) };
+        // The plan is of a size that nobody asked for and that will not be taken.
+        if let ([plan], None) = (description.targets.as_slice(), self.size)
+            && plan.action.fills()
+            && plan.file_bytes == 0
+        {
+            let (path, action) = (plan.path.display(), plan.describe());
+            description.work =
+                vec![format!("{path}: {action}"), survey::assess_size_rule(self.pace)];
+            description.targets.clear();
+        }
+        Ok(description)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
+        let mut options = self.clone();
+        options.permissions.clone_from(&session.permissions);
+        conduct_one(session, self.subject()?, |stop, observe| {
+            Ok(Document::Assessment(Box::new(survey::assess(&options, stop, observe)?)))
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! A command's work as data and one call.
+
+use std::fmt;
+use std::path::Path;
+
+use engine::{Permissions, TargetPlan};
+use results::Document;
+use workload::{Bytes, Target};
+
+use crate::conduct::{Conducted, JobError, Session};
+use crate::plan::PlanError;
+use crate::subject::Subject;
+
+/// What a command does, as data: it says what it is about and what it would do, and does it.
+///
+/// To add one: implement this for its plan in a module of this crate, and name it in
+/// [`Plan`](crate::Plan).
+pub trait Job {
+    /// What lists, watchers and the history show of it before there is a result.
+    ///
+    /// # Errors
+    /// The plan cannot be written as JSON.
+    fn subject(&self) -> Result<Subject, PlanError>;
+
+    /// What receives the I/O.
+    fn targets(&self) -> Vec<&Path>;
+
+    /// Whether it makes no I/O on a real target.
+    fn is_artificial(&self) -> bool;
+
+    /// Names the targets of an earlier result wholly, with the sizes that its files had.
+    fn pin(&mut self, document: &Document);
+
+    /// What it would do, for `--dry-run`; touches nothing.
+    ///
+    /// # Errors
+    /// The plan breaks a rule, or a target cannot be used.
+    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError>;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Nothing was measured, and why.
+    fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError>;
+}
+
+/// What a job would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description {
+    /// What it measures and how long that takes, a line each.
+    pub work: Vec<String>,
+    /// What happens to each target.
+    pub targets: Vec<TargetPlan>,
+    /// What else there is to know, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Description {
+    /// What happens to these targets.
+    #[must_use]
+    pub fn of(targets: Vec<TargetPlan>) -> Self {
+        Self { targets, ..Self::default() }
+    }
+
+    /// Bytes that are written before the first measurement.
+    #[must_use]
+    pub fn filled_bytes(&self) -> u64 {
+        self.targets.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum()
+    }
+}
+
+/// The lines of `--dry-run`.
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.work.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        for plan in &self.targets {
+            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+            writeln!(f, "{path} ({size}): {}", plan.describe())?;
+        }
+        if !self.targets.is_empty() {
+            writeln!(f, "written before the run: {}", Bytes(self.filled_bytes()))?;
+        }
+        self.notes.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+/// The paths of targets.
+pub(crate) fn paths(targets: &[Target]) -> Vec<&Path> {
+    targets.iter().map(|target| target.path.as_path()).collect()
+}
+
+/// Gives targets the paths of an earlier result, and the sizes that its files had.
+pub(crate) fn pin_targets(planned: &mut [Target], document: &Document) {
+    for (target, path) in planned.iter_mut().zip(document.targets()) {
+        let measurements = document.measurements();
+        let found = measurements.iter().find_map(|m| {
+            let place = m.workload.targets.iter().position(|t| t.path == target.path)?;
+            m.targets.get(place)
+        });
+        target.size_bytes = found.map(|result| Bytes(result.file_bytes)).or(target.size_bytes);
+        target.path = path;
+    }
+}
