@@ -7,8 +7,8 @@ use crate::args::Command;
 use crate::exit::{Failure, Outcome};
 use crate::targets::{ConductArgs, ProgressForm};
 use crate::{
-    assess, diskspd, display, history, inspect, iometer, knee, loads, monitor, plans, report, run,
-    scale, serve, sizes, sqlio, sqliosim, sweep, validate,
+    assess, diskspd, history, inspect, iometer, knee, loads, monitor, plans, report, run, scale,
+    serve, sizes, sqlio, sqliosim, sweep, validate,
 };
 
 /// How a command that measures is conducted; none for the others.
@@ -31,7 +31,7 @@ fn conducted(command: &Command) -> Option<&ConductArgs> {
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     // Before anything is said: a line of words among the events would end whoever reads them.
     if conducted(command).is_some_and(|conduct| conduct.progress == ProgressForm::Json) {
-        display::speak_json();
+        screen::speak_json();
     }
     match command {
         Command::Run(run) => run::run(run, stop),

@@ -7,10 +7,10 @@ use engine::Permissions;
 use jobs::{Conducted, Event, JobError, Plan, Recording, Session, Sink};
 use results::{Document, Measurement, Status, claims};
 
-use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::repeat;
 use crate::run::json;
+use screen::{Display, Manner};
 
 /// What the flags say of any job.
 pub(crate) struct Manners {

@@ -137,7 +137,7 @@ impl From<JobError> for Failure {
 
 /// Shows a failure on stderr, on a terminal without a screen, and gives the exit code.
 pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
-    crate::screen::leave();
+    screen::leave();
     let ended = |exit: Exit| ExitCode::from(exit as u8);
     let (code, text) = match outcome {
         Ok(Outcome::Done) => return ended(Exit::Done),

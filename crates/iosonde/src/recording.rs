@@ -7,8 +7,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use history::{History, HistoryError, Place};
 use jobs::{Recorder, Recording, Subject};
 
-use crate::display::Display;
 use crate::exit::Failure;
+use screen::Display;
 
 /// Which history is read or written; the same flag for every command.
 #[derive(Debug, Args)]

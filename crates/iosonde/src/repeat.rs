@@ -11,10 +11,10 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::conducting::{Console, Manners, conduct_into, words};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::tag;
 use crate::run::json;
+use screen::Display;
 
 /// Runs of a workload that is to be known well, where nobody says how many.
 const REPEAT: u32 = 5;

@@ -15,11 +15,11 @@ use workload::{
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
 use crate::conducting::{Console, Manners, Rehearsal, conduct, conduct_into, rehearse, words};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
 use crate::repeat;
 use crate::targets::TargetArgs;
+use screen::Display;
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {

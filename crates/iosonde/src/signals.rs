@@ -15,7 +15,7 @@ pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
         // In one handler: where one asked and another set the flag, two signals at once could end
         // the program between the two, with the screen left behind.
         #[cfg(target_os = "linux")]
-        crate::screen::end_on_second(signal, &stop)?;
+        screen::end_on_second(signal, &stop)?;
         #[cfg(not(target_os = "linux"))]
         {
             // In this order: the first signal finds the flag unset and only sets it, the second

@@ -6,7 +6,7 @@ use clap::Args;
 use engine::Permissions;
 use workload::{Bytes, EngineChoice};
 
-use crate::display::Manner;
+use screen::Manner;
 
 /// Targets and permissions.
 #[derive(Debug, Args)]

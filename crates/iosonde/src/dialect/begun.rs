@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use engine::{Action, MARK_BYTES, Mark, TargetPlan};
 use workload::{Bytes, Target, Workload};
 
-use crate::display::Display;
 use crate::exit::Failure;
+use screen::Display;
 
 /// The mark of a test file that nothing is written in yet.
 const BEGUN: Mark = Mark { size_bytes: 0, filled: false, keep: true };

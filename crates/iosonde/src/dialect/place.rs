@@ -7,10 +7,10 @@ use dialects::drives::{Drive, Drives};
 use engine::Permissions;
 use workload::{EngineChoice, SimDevice, Target, Workload};
 
-use crate::display::Manner;
 use crate::exit::Failure;
 use crate::run::simulated_device;
 use crate::targets::EngineArg;
+use screen::Manner;
 
 /// On what I/O is made, and what may be done to it.
 #[derive(Debug, Args)]

@@ -18,9 +18,9 @@ use dialects::diskspd::profile::ResultFormat;
 use dialects::diskspd::usage::USAGE;
 
 use crate::dialect::{Tokens, split};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use flags::DiskspdFlags;
+use screen::Display;
 
 /// More than any profile has.
 const PROFILE_BYTES_MAX: u64 = 16 << 20;

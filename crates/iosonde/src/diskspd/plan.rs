@@ -14,9 +14,9 @@ use workload::{Bytes, EngineChoice, Target, Workload};
 use super::flags::DiskspdFlags;
 use super::system::GROUP_CPUS;
 use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
-use crate::display::Display;
 use crate::exit::Failure;
 use crate::run::describe;
+use screen::Display;
 
 /// A time span that can be run.
 pub(super) struct Planned {

@@ -20,9 +20,9 @@ use super::plan::{Planned, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conducting::Manners;
 use crate::dialect::remove_begun;
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{self, RunView};
+use screen::Display;
 
 /// Runs all time spans and writes the result.
 pub(super) fn run(

@@ -18,13 +18,13 @@ use survey::Progress;
 use workload::{TargetFacts, Workload, show_ns, show_number};
 
 use crate::conducting::outcome;
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::say_kept;
 use crate::run::json;
 use cpu::Processors;
 use plan::{Planned, config_path, plan};
 use results::Results;
+use screen::Display;
 
 pub(crate) use flags::IometerArgs;
 

@@ -11,8 +11,8 @@ use dialects::drives::{Drive, Drives};
 use dialects::text::decode;
 use workload::Workload;
 
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
+use screen::Display;
 
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;

@@ -15,7 +15,7 @@ use report::text::{clean, device_figures, host_line, shorten};
 use results::show_figure;
 
 use super::table;
-use crate::screen::{Signals, Taken, fits};
+use screen::{Signals, Taken, fits};
 
 /// Windows that a sparkline goes back.
 const BACK: usize = 240;

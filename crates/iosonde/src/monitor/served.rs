@@ -9,8 +9,8 @@ use monitor::Observation;
 use monitor::metrics::{CONTENT_TYPE, Metrics};
 use serve::{Listener, MetricsText, ServeError, serve_metrics};
 
-use crate::display::Display;
 use crate::exit::Failure;
+use screen::Display;
 
 /// A server in a thread of its own, until it is dropped.
 pub(super) struct Served {

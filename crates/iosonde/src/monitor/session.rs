@@ -22,10 +22,10 @@ use super::live::{Live, Model};
 use super::plan::Plan;
 use super::served::Served;
 use super::table;
-use crate::display::Display;
 use crate::exit::{Failure, print};
 use crate::recording::say_kept;
 use crate::run::json;
+use screen::Display;
 
 /// What stdout is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

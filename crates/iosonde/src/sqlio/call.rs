@@ -14,9 +14,9 @@ use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::threads;
 use crate::conducting::Manners;
 use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{self, RunView, describe, json};
+use screen::Display;
 
 /// The size of what is no real file.
 const ARTIFICIAL_BYTES: u64 = 64 << 30;

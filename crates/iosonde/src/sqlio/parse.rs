@@ -10,9 +10,9 @@ use dialects::sqlio::{COLUMNS, csv, readings, row};
 use report::text::{Table, clean};
 
 use super::input::{RESULTS_BYTES_MAX, text_of};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::files::{claim, write_whole};
+use screen::Display;
 
 /// Shows every run in files of SQLIO's output as a line of a table, with the columns of the
 /// SQLIO-Parse scripts

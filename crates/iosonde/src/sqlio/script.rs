@@ -16,9 +16,9 @@ use super::flags::SqlioFlags;
 use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::outputs::{Outputs, same};
 use crate::dialect::split;
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::files::takes_files;
+use screen::Display;
 
 /// From one look at the signal to the next.
 const LOOK: Duration = Duration::from_millis(50);

@@ -7,7 +7,7 @@ use dialects::sqlio::{HISTOGRAM_MS, ios_by_ms};
 use results::{Measurement, Statistics};
 use workload::{Bytes, show_number};
 
-use crate::display::Display;
+use screen::Display;
 
 /// Shows what the level `-D` asks for; higher levels show what lower ones do.
 pub(super) fn show(level: u32, measurement: &Measurement, display: &mut Display) {

@@ -17,7 +17,6 @@ use report::text::clean;
 use workload::{Bytes, Mode, Target, Workload};
 
 use crate::dialect::{Tokens, begin_files, remove_begun, split};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
 use crate::validate::{Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for};
@@ -25,6 +24,7 @@ use effective::{effective, save};
 use flags::SqliosimFlags;
 use log::Log;
 use mapping::{Mapped, mapped};
+use screen::Display;
 
 /// Runs the command.
 pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {

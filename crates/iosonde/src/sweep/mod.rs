@@ -16,7 +16,6 @@ use workload::Bytes;
 use workload::sweep::Plan;
 
 use crate::conducting::{Console, Manners, ended};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::files::write_whole;
 use crate::plans::print_plan;
@@ -24,6 +23,7 @@ use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 use csv::{claim_csv, csv_failure};
 use plan::{checked, plan_of, presets};
+use screen::Display;
 
 /// `iosonde sweep`
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ mod keep;
 mod load;
 mod method;
 mod profile;
-pub(crate) mod progress;
+mod progress;
 mod running;
 mod said;
 mod setup;

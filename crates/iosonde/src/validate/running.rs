@@ -15,12 +15,13 @@ use survey::Site;
 use workload::{Mode, TargetFacts, Workload};
 
 use super::method::{method, warnings};
-use super::progress::{Notices, live_events, phase_words};
+use super::progress::{Notices, live_events};
 use super::{Keeping, Wanted};
-use crate::display::{Display, Manner};
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::{RecordingArgs, say_kept};
 use crate::run::json;
+use screen::phase_words;
+use screen::{Display, Manner};
 
 /// What is run, and on what.
 pub(crate) struct Given<'a> {
@@ -70,10 +71,10 @@ pub(crate) fn conduct(
     let site = Site::of(given.workload);
     let left = left_behind(given);
     #[cfg(target_os = "linux")]
-    crate::screen::set_last_words(Some(&format!("ended at once, which {left}")));
+    screen::set_last_words(Some(&format!("ended at once, which {left}")));
     let ran = run_plan(given, (&display, &recorder), &left, hear, stop);
     #[cfg(target_os = "linux")]
-    crate::screen::set_last_words(None);
+    screen::set_last_words(None);
     hold(&display).finish();
     let (report, places) = ran.inspect_err(|_| hold(&recorder).give_up())?;
     let experiment = experiment(given, &site, (&report, &places), (id, started));

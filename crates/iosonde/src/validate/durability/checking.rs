@@ -9,9 +9,9 @@ use results::{Durability, WriterEnd};
 use workload::{Bytes, Workload};
 
 use super::layout::workload_of;
-use crate::display::Display;
 use crate::exit::Failure;
 use crate::targets::EngineArg;
+use screen::Display;
 
 /// How long files may still be in use by a program that was killed: the kernel ends its I/Os after
 /// it.

@@ -18,7 +18,6 @@ use results::{Durability, DurabilityVerdict, WriterEnd};
 use workload::Bytes;
 
 use super::ValidateArgs;
-use crate::display::Display;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
 pub(crate) use args::DurabilityArgs;
@@ -27,6 +26,7 @@ use layout::{Given, given_of, workload_of};
 use processes::Processes;
 use remote::Source;
 use result::Expected;
+use screen::Display;
 use writing::Assignment;
 
 /// What of `validate` is about durability is done here; none if nothing is.

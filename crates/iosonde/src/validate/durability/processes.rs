@@ -9,8 +9,8 @@ use results::WriterEnd;
 
 use super::remote::Source;
 use super::writing::Assignment;
-use crate::display::speaks_json;
 use crate::exit::Failure;
+use screen::speaks_json;
 
 /// How often it is looked whether the writer is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use integrity::durability::{Header, State, parse_state};
 
-use crate::display::Display;
 use crate::exit::Failure;
 use crate::validate::ValidateArgs;
+use screen::Display;
 
 /// A witness's file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use results::{
 use survey::Site;
 
 use super::layout::workload_of;
-use crate::display::Display;
 use crate::exit::{Failure, Outcome};
 use crate::run::json;
 use crate::validate::ValidateArgs;
 use crate::validate::running::deliver;
+use screen::Display;
 
 /// A result that is to come.
 pub(super) struct Expected<'a> {

@@ -16,10 +16,10 @@ use workload::Workload;
 
 use super::checking::prepare_left;
 use super::layout::{seconds, workload_of};
-use crate::display::Display;
 use crate::exit::{Failure, Outcome};
 use crate::targets::EngineArg;
 use crate::validate::ValidateArgs;
+use screen::Display;
 
 /// How often it is looked whether the time is up.
 const LOOK_EVERY: Duration = Duration::from_millis(5);

@@ -14,7 +14,7 @@ use super::model::{Model, Weight};
 use super::tables;
 use super::tile::{Tile, bar, digit_rows, latency, plain};
 use super::validation::Validated;
-use crate::validate::progress::wrong_words;
+use crate::progress::wrong_words;
 
 /// Draws everything, on an area that is large enough.
 pub(super) fn paint(
@@ -185,7 +185,7 @@ mod tests {
     use super::super::draw::paint as paint_all;
     use super::super::{About, Heard};
     use super::*;
-    use crate::validate::progress::tests::glance;
+    use crate::progress::tests::glance;
 
     fn drawn(model: &Model, width: u16, height: u16) -> String {
         let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));

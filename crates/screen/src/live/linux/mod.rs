@@ -78,7 +78,7 @@ pub(super) fn give_back_now() {
 static LAST_WORDS: AtomicPtr<Vec<u8>> = AtomicPtr::new(ptr::null_mut());
 
 /// Sets what is said on stderr when a second signal ends the program at once; none says nothing.
-pub(crate) fn set_last_words(text: Option<&str>) {
+pub fn set_last_words(text: Option<&str>) {
     let bytes = |text: &str| Box::new(format!("\n{}\n", clean(text)).into_bytes());
     let words = text.map_or(ptr::null_mut(), |text| Box::into_raw(bytes(text)));
     // What was there before stays in memory: a handler may be reading it.
@@ -108,7 +108,7 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 ///
 /// Two that come at once may be handled by two threads at the same time: only one of them finds the
 /// flag unset.
-pub(crate) fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
+pub fn end_on_second(signal: i32, stop: &Arc<AtomicBool>) -> io::Result<()> {
     let stop = Arc::clone(stop);
     let act = move || {
         if stop.swap(true, Ordering::SeqCst) {

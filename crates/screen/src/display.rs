@@ -11,8 +11,8 @@ use report::text::clean;
 use results::Point;
 use workload::{Bytes, show_duration, show_ns, show_number};
 
-use crate::screen::{About, Heard, Screen};
-use crate::validate::progress;
+use crate::live::{About, Heard, Screen};
+use crate::progress;
 
 /// Without a terminal, a line comes at most this often.
 const PLAIN_PERIOD: Duration = Duration::from_secs(10);
@@ -22,11 +22,12 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// From now on, everything on stderr is an event of docs/live.md as a line of JSON, but for the
 /// error that ends a command.
-pub(crate) fn speak_json() {
+pub fn speak_json() {
     AS_JSON.store(true, Ordering::Relaxed);
 }
 
-pub(crate) fn speaks_json() -> bool {
+/// Whether stderr has lines of JSON.
+pub fn speaks_json() -> bool {
     AS_JSON.load(Ordering::Relaxed)
 }
 
@@ -40,7 +41,7 @@ fn write_json(event: &jobs::Event) {
 
 /// How much is shown while a command measures.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Manner {
+pub struct Manner {
     /// Nothing but errors.
     pub quiet: bool,
     /// A screen where the terminal can show one.
@@ -48,7 +49,7 @@ pub(crate) struct Manner {
 }
 
 /// Shows what happens.
-pub(crate) struct Display {
+pub struct Display {
     quiet: bool,
     /// There until it is left.
     screen: Option<Screen>,
@@ -63,7 +64,8 @@ pub(crate) struct Display {
 
 impl Display {
     /// A display on stderr.
-    pub(crate) fn new(quiet: bool) -> Self {
+    #[must_use]
+    pub fn new(quiet: bool) -> Self {
         let terminal = io::stderr().is_terminal() && !speaks_json();
         Self {
             quiet,
@@ -78,7 +80,8 @@ impl Display {
 
     /// A display of what is measured: a screen where one is wanted and can be shown, lines
     /// otherwise.
-    pub(crate) fn of(manner: Manner, subject: &Subject) -> Self {
+    #[must_use]
+    pub fn of(manner: Manner, subject: &Subject) -> Self {
         let mut display = Self::new(manner.quiet);
         if manner.live {
             let about = About {
@@ -104,7 +107,7 @@ impl Display {
     }
 
     /// Whether a screen shows what happens.
-    pub(crate) fn is_screen(&mut self) -> bool {
+    pub fn is_screen(&mut self) -> bool {
         self.screen().is_some()
     }
 
@@ -117,7 +120,7 @@ impl Display {
     }
 
     /// Names what is done from now on.
-    pub(crate) fn title(&mut self, title: &str) {
+    pub fn title(&mut self, title: &str) {
         if speaks_json() {
             return;
         }
@@ -132,7 +135,7 @@ impl Display {
     }
 
     /// Shows what happens in a job.
-    pub(crate) fn hear(&mut self, event: &jobs::Event) {
+    pub fn hear(&mut self, event: &jobs::Event) {
         use jobs::Event;
         if speaks_json() {
             return write_json(event);
@@ -165,7 +168,7 @@ impl Display {
     }
 
     /// Shows one event.
-    pub(crate) fn show(&mut self, event: &Event) {
+    pub fn show(&mut self, event: &Event) {
         if speaks_json() {
             return write_json(&jobs::Event::Engine(event.clone()));
         }
@@ -215,14 +218,14 @@ impl Display {
     }
 
     /// Tells programs that read stderr what happens, where it does.
-    pub(crate) fn tell_programs(event: &jobs::Event) {
+    pub fn tell_programs(event: &jobs::Event) {
         if speaks_json() {
             write_json(event);
         }
     }
 
     /// Shows what happens in a validation; of a notice, what is said of it.
-    pub(crate) fn validation(&mut self, event: &integrity::Event, said: Option<&str>) {
+    pub fn validation(&mut self, event: &integrity::Event, said: Option<&str>) {
         use integrity::{Event, NoticeKind};
         let notice = match event {
             Event::Notice(notice) => said.map(|text| match notice.kind {
@@ -251,7 +254,7 @@ impl Display {
     }
 
     /// Leaves the terminal clean.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         self.leave();
         self.clear_line();
     }
@@ -265,20 +268,20 @@ impl Display {
     }
 
     /// A line that stays.
-    pub(crate) fn message(&mut self, text: &str) {
+    pub fn message(&mut self, text: &str) {
         if !self.quiet {
             self.aside(text);
         }
     }
 
     /// What went wrong, while others go on; shown even to who wants no messages.
-    pub(crate) fn error(&mut self, text: &str) {
+    pub fn error(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(|line| format!("error: {line}")).collect();
         self.aside(&lines.join("\n"));
     }
 
     /// A line that stays and is shown to everybody.
-    pub(crate) fn aside(&mut self, text: &str) {
+    pub fn aside(&mut self, text: &str) {
         if let Some(screen) = self.screen() {
             screen.hear(Heard::Message(text.to_owned()));
             self.shown.push(text.to_owned());

@@ -6,7 +6,7 @@ use integrity::{Event, Glance, NoticeKind, PageDamage, Phase};
 use workload::show_duration;
 
 use super::figure::Figure;
-use crate::validate::progress::phase_words;
+use crate::progress::phase_words;
 
 /// What was wrong, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,9 +28,9 @@ use std::time::Duration;
 use engine::Event;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{end_on_second, set_last_words};
-pub(crate) use signals::Signals;
-pub(crate) use terminal::{Taken, fits};
+pub use linux::{end_on_second, set_last_words};
+pub use signals::Signals;
+pub use terminal::{Taken, fits};
 
 /// What waits to be shown.
 const WAITING: usize = 1024;
@@ -53,7 +53,7 @@ fn hung() -> MutexGuard<'static, Vec<Receiver<()>>> {
 
 /// Gives the terminal back at the end of the program, where a terminal that hung has prevented it
 /// before.
-pub(crate) fn leave() {
+pub fn leave() {
     for done in hung().drain(..) {
         let _ = done.recv_timeout(LAST);
     }

@@ -1,0 +1,15 @@
+//! The terminal: what happens in a job, as a line now and then, as lines of JSON, or as a screen
+//! that is drawn while it lasts.
+//!
+//! Everything is on stderr: stdout is for the result. [`Display`] hears the one stream of events;
+//! the rest of this crate is about taking a terminal and giving it back on every way out.
+
+mod display;
+mod live;
+mod progress;
+
+pub use display::{Display, Manner, speak_json, speaks_json};
+pub use live::{Signals, Taken, fits, leave};
+#[cfg(target_os = "linux")]
+pub use live::{end_on_second, set_last_words};
+pub use progress::phase_words;
