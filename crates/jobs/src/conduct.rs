@@ -53,6 +53,15 @@ pub enum JobError {
     /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// It was asked for in a way that cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// It cannot be done here.
+    #[error("{0}")]
+    CannotRun(String),
+    /// It was ended before there was anything to show.
+    #[error("{0}")]
+    Interrupted(String),
     /// Something besides the job cannot be done, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),
@@ -125,8 +134,19 @@ impl<'s> Relay<'s> {
             Progress::Measured(measurement) => recorder.measured(measurement, &mut notify),
             _ => {}
         }
-        recorder.tell(&event);
-        self.sink.borrow_mut().hear(&event);
+        drop(recorder);
+        self.pass(&event);
+    }
+
+    /// Passes on what is neither a measurement nor the begin of a document.
+    pub(crate) fn pass(&self, event: &Event) {
+        self.recorder.borrow().tell(event);
+        self.sink.borrow_mut().hear(event);
+    }
+
+    /// What an end at once would leave behind from now on.
+    pub(crate) fn leaves_behind(&self, words: Option<&str>) {
+        self.sink.borrow_mut().leaves_behind(words);
     }
 
     /// Delivers the document, then keeps it.

@@ -34,6 +34,11 @@ pub enum Event {
         /// The sentence.
         text: String,
     },
+    /// Something went wrong that does not end the job, in a sentence.
+    Error {
+        /// The sentence.
+        text: String,
+    },
     /// A document is in the history.
     Kept {
         /// Its id.
@@ -41,6 +46,9 @@ pub enum Event {
         /// The history, where the caller named it.
         history: Option<String>,
     },
+    /// What a simulated database does, and what it found.
+    #[serde(untagged)]
+    Validation(integrity::Event),
     /// What the engine does within a step.
     #[serde(untagged)]
     Engine(engine::Event),
@@ -74,6 +82,12 @@ pub trait Sink {
     /// from outside waits here.
     fn ready(&mut self) {}
 
+    /// What an end at once would leave behind from now on, in words that follow "which"; none where
+    /// that is nothing worth a word.
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        let _ = words;
+    }
+
     /// A document is finished, and not yet kept: a history that hangs must not keep it from its
     /// reader.
     ///
@@ -89,7 +103,9 @@ pub trait Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::tests::glance;
     use engine::{WorkerNames, WorkerPoint};
+    use integrity::{Notice, NoticeKind, PageDamage, Phase};
 
     /// What one process writes, another reads: a coordinator hears the same events as a screen.
     #[test]
@@ -106,10 +122,20 @@ mod tests {
         };
         let names = WorkerNames { streams: vec!["main".to_owned()], targets: vec!["/data".into()] };
         let text = || "a sentence".to_owned();
+        let notice =
+            |kind| Event::Validation(integrity::Event::Notice(Notice { kind, text: text() }));
         let events = [
+            Event::Validation(integrity::Event::Began { phase: Phase::Log, cycle: 3 }),
+            Event::Validation(integrity::Event::Glance(Box::new(glance()))),
+            notice(NoticeKind::WrongData(PageDamage::TornPage)),
+            notice(NoticeKind::WrongLog(PageDamage::LostWrite)),
+            notice(NoticeKind::IoFailed),
+            notice(NoticeKind::LongIo),
+            notice(NoticeKind::EndWaits),
             Event::Began { id: "a".to_owned(), started: "2026-11-23T12:00:00Z".to_owned() },
             Event::Step { number: 1, of: 2, title: text() },
             Event::Notice { text: text() },
+            Event::Error { text: text() },
             Event::Kept { id: "a".to_owned(), history: Some("/h.db".to_owned()) },
             Event::Kept { id: "a".to_owned(), history: None },
             Event::Engine(engine::Event::Filling {

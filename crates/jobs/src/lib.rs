@@ -7,6 +7,7 @@
 
 mod again;
 mod conduct;
+mod durability;
 mod event;
 mod experiments;
 mod job;
@@ -17,9 +18,11 @@ mod run;
 mod runs;
 mod subject;
 mod sweep;
+mod validate;
 
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
+pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
 pub use job::{Description, Job};
 pub use plan::{Plan, PlanError, RunsPlan};
@@ -28,4 +31,8 @@ pub use subject::Subject;
 pub use sweep::{
     Companion, NoCompanion, SweepPlan, SweepStart, counted_cells, describe_sweep, sweep,
     sweep_duration,
+};
+pub use validate::{
+    Cleaning, FilePlan, Keeping, MappedConfiguration, Notices, Places, ResizePlan, SqliosimPlace,
+    ValidatePlan, check_engine, clean, of_sqliosim, validate,
 };

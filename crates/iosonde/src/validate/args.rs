@@ -83,6 +83,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     pub buffered: bool,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,
