@@ -122,6 +122,42 @@ impl Document {
         each!(self, d => &d.schema)
     }
 
+    /// The plan that repeats it, with the kind of its job as `job`. That of a single measurement is
+    /// its workload, and that of a sweep stands in its conclusion.
+    #[must_use]
+    pub fn plan(&self) -> Option<Value> {
+        match self {
+            Self::Measurement(m) if m.origin.is_some() => None,
+            Self::Measurement(m) => plan_of("run", &m.workload),
+            Self::Sweep(d) => plan_of("sweep", &d.conclusion.plan),
+            Self::Assessment(d) => d.plan.clone(),
+            Self::Runs(d) => d.plan.clone(),
+            Self::Knee(d) => d.plan.clone(),
+            Self::Sizes(d) => d.plan.clone(),
+            Self::Scale(d) => d.plan.clone(),
+            Self::Cycle(d) => d.plan.clone(),
+            Self::Recording(d) => d.plan.clone(),
+            Self::Validation(d) => d.plan.clone(),
+            Self::Durability(d) => d.plan.clone(),
+        }
+    }
+
+    /// Takes the plan that repeats it.
+    pub fn set_plan(&mut self, plan: Option<Value>) {
+        match self {
+            Self::Measurement(_) | Self::Sweep(_) => {}
+            Self::Assessment(d) => d.plan = plan,
+            Self::Runs(d) => d.plan = plan,
+            Self::Knee(d) => d.plan = plan,
+            Self::Sizes(d) => d.plan = plan,
+            Self::Scale(d) => d.plan = plan,
+            Self::Cycle(d) => d.plan = plan,
+            Self::Recording(d) => d.plan = plan,
+            Self::Validation(d) => d.plan = plan,
+            Self::Durability(d) => d.plan = plan,
+        }
+    }
+
     /// Its unique name.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -283,6 +319,13 @@ impl Document {
 }
 
 /// As the document it holds, without a name around it.
+/// Data with the kind of its job.
+fn plan_of(job: &str, data: &impl Serialize) -> Option<Value> {
+    let mut plan = serde_json::to_value(data).ok()?;
+    plan.as_object_mut()?.insert("job".to_owned(), job.into());
+    Some(plan)
+}
+
 impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         each!(self, d => d.serialize(serializer))

@@ -28,6 +28,10 @@ pub struct Experiment<C> {
     pub finished: String,
     /// How it ended; the figures of an interrupted one are those of the part that was measured.
     pub status: Status,
+    /// The plan that `iosonde do` and `iosonde again` repeat; none of older results, of those of
+    /// other tools, and where names were taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<serde_json::Value>,
     /// What received the I/O.
     pub targets: Vec<PathBuf>,
     /// Bytes of all targets that I/O could use.

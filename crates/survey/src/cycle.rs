@@ -162,6 +162,7 @@ impl Runs<'_> {
         warnings.extend(doubts::each_once(self.measurements.iter().map(|m| ("", m))));
         let targets = self.options.preparation.targets.iter();
         Experiment {
+            plan: None,
             schema: Cycle::SCHEMA.to_owned(),
             id: begun.id,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -370,6 +370,7 @@ impl<'a> Lab<'a> {
         // The error that ended the experiment explains what is missing.
         warnings.splice(0..0, self.error.clone());
         Experiment {
+            plan: None,
             schema: C::SCHEMA.to_owned(),
             id: self.begun.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -112,6 +112,7 @@ pub fn assess(
     let used = conclude::largest_iops(&ramps, &patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
+        plan: None,
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
