@@ -23,7 +23,7 @@ use workload::{Bytes, EngineChoice, Mode};
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::event::Event;
 use crate::job::{Description, Job};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 use checking::check;
 use layout::{Layout, replace_targets};
@@ -105,6 +105,10 @@ impl DurabilityPlan {
 }
 
 impl Job for DurabilityPlan {
+    fn plan(&self) -> Plan {
+        Plan::Durability(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let target = |path: &PathBuf| workload::Target { path: path.clone(), size_bytes: None };
         let targets: Vec<_> = self.targets.iter().chain(&self.log).map(target).collect();
@@ -144,7 +148,7 @@ impl Job for DurabilityPlan {
         let stop = session.stop;
         let Layout { header, permissions, .. } = self.lay_out(&session.permissions)?;
         let source = Source::of(self, &header)?;
-        let relay = Relay::open(session, self.subject()?)?;
+        let relay = Relay::open(session, self)?;
         let expected = Expected::begin(&relay);
         relay.notice(self.about(&header));
         relay.notice(source.describe(&header, self.kill_after_seconds.is_some()));
@@ -167,7 +171,7 @@ pub fn verify(
     let (mut header, state) = source.read()?;
     replace_targets(&mut header, request.targets)?;
     header.keep |= session.permissions.keep;
-    let relay = Relay::open(session, subject_of(&header, request.engine)?)?;
+    let relay = Relay::of(session, subject_of(&header, request.engine)?, None)?;
     let expected = Expected::begin(&relay);
     let written = (None, WriterEnd::Unseen);
     let found = check((&header, &state), written, request.engine, &relay, stop);

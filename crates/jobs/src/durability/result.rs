@@ -39,9 +39,9 @@ impl Expected {
     ) -> Conducted {
         let verdict = found.verdict;
         let document = Document::Durability(Box::new(self.experiment(header, found, stop)));
-        let kept = relay.finish(&document);
+        let conducted = relay.finish(document);
         tidy(header, verdict, source, relay);
-        Conducted { documents: vec![document], kept }
+        conducted
     }
 
     fn experiment(
@@ -71,6 +71,7 @@ impl Expected {
             targets: paths.iter().map(|path| site.resolved(path)).collect(),
             file_bytes: header.targets.iter().map(|t| t.size_bytes).sum(),
             environment: site.environment().clone(),
+            plan: None,
             measurements: Vec::new(),
             method: method(header),
             warnings: warning(found.ending).map(str::to_owned).into_iter().collect(),

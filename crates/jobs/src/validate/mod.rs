@@ -245,6 +245,10 @@ fn memory_for(pages: u64) -> Result<Bytes, JobError> {
 }
 
 impl Job for ValidatePlan {
+    fn plan(&self) -> crate::Plan {
+        crate::Plan::Validate(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let title = match &self.configuration {
             Some(name) => format!("simulated database, {name} of SQLIOSim"),
@@ -295,7 +299,7 @@ pub fn validate(
     let forecast = plan.forecast(&permissions)?;
     keeping.check(plan, &forecast.targets)?;
     keeping.try_out(plan, &forecast.targets)?;
-    let relay = Relay::open(session, plan.subject()?)?;
+    let relay = Relay::open(session, plan)?;
     relay.notice(about::about(plan, &forecast));
     let started = Timestamp::now();
     let id = engine::new_id(started);
@@ -309,7 +313,5 @@ pub fn validate(
     relay.leaves_behind(None);
     let (report, places) = ran.inspect_err(|_| relay.give_up())?;
     let experiment = run.experiment(&site, (&report, &places), (id, started));
-    let document = Document::Validation(Box::new(experiment));
-    let kept = relay.finish(&document);
-    Ok(Conducted { documents: vec![document], kept })
+    Ok(relay.finish(Document::Validation(Box::new(experiment))))
 }

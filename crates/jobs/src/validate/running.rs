@@ -152,6 +152,7 @@ impl Run<'_> {
             file_bytes: places.iter().map(|place| place.size_bytes).sum(),
             environment: site.environment().clone(),
             warnings: warnings(&conclusion),
+            plan: None,
             method: method(&plan.database, &conclusion, plan.files.iter().any(|f| f.sparse)),
             conclusion,
             measurements: Vec::new(),
