@@ -13,6 +13,7 @@ use crate::targets::TargetArgs;
 
 /// `iosonde validate`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub target: TargetArgs,

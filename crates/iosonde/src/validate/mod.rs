@@ -27,7 +27,7 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     if let Some(ledger) = &args.keep.resume {
         keep::check_resume()?;
         let (plan, permissions, keeping) = Keeping::resume(ledger.clone())?;
-        return run(plan, &keeping, &manners(args, permissions)?, stop);
+        return run(&plan, &keeping, &manners(args, permissions)?, stop);
     }
     let mut plan = setup::plan_of(args)?;
     let mut permissions = args.target.permissions();
@@ -39,14 +39,14 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
         for path in &mut permissions.destroy {
             *path = std::path::absolute(&path)?;
         }
+        keeping.check(&plan, &permissions)?;
     }
     let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };
-    if let Some(outcome) =
-        rehearse(&Plan::Validate(Box::new(plan.clone())), rehearsal, &permissions)?
-    {
+    let job = Plan::Validate(Box::new(plan.clone()));
+    if let Some(outcome) = rehearse(&job, rehearsal, &permissions)? {
         return Ok(outcome);
     }
-    run(plan, &keeping, &manners(args, permissions)?, stop)
+    run(&plan, &keeping, &manners(args, permissions)?, stop)
 }
 
 fn manners(args: &ValidateArgs, permissions: Permissions) -> Result<Manners, Failure> {
@@ -59,7 +59,7 @@ fn manners(args: &ValidateArgs, permissions: Permissions) -> Result<Manners, Fai
 }
 
 fn run(
-    plan: ValidatePlan,
+    plan: &ValidatePlan,
     keeping: &Keeping,
     manners: &Manners,
     stop: &AtomicBool,
@@ -67,5 +67,5 @@ fn run(
     let mut console = Console::of(&Plan::Validate(Box::new(plan.clone())), manners)?;
     let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
     let mut session = Session { permissions, recording, sink: &mut console, stop };
-    ended(jobs::validate(&plan, keeping, &mut session)?, stop).map(|(_, outcome)| outcome)
+    ended(jobs::validate(plan, keeping, &mut session)?, stop).map(|(_, outcome)| outcome)
 }

@@ -122,7 +122,9 @@ impl Processes {
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_EVERY),
             }
         };
-        self.events.iter().for_each(|event| relay.pass(&event));
+        for event in &self.events {
+            relay.pass(&event);
+        }
         self.witness.wait().map_err(cannot)?;
         Ok(match status {
             status if status.success() => WriterEnd::InOrder,

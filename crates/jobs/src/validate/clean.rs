@@ -47,7 +47,9 @@ impl Cleaning {
                 .map_err(cannot)?;
             files.sort();
             files.retain(|f| fs::symlink_metadata(f).is_ok_and(|m| m.is_file()));
-            files.iter().for_each(|file| self.file(file, false));
+            for file in &files {
+                self.file(file, false);
+            }
             return Ok(());
         }
         if !metadata.is_file() || !KeptLedger::is_one(path) {

@@ -94,11 +94,10 @@ impl Keeping {
     }
 
     /// Refuses what no ledger can keep, and a ledger in the place of a test file.
-    pub(super) fn check(
-        &self,
-        plan: &ValidatePlan,
-        targets: &[TargetPlan],
-    ) -> Result<(), JobError> {
+    ///
+    /// # Errors
+    /// Why it cannot be, or why the plan itself cannot.
+    pub fn check(&self, plan: &ValidatePlan, permissions: &Permissions) -> Result<(), JobError> {
         let Self::New(file) = self else { return Ok(()) };
         if plan.database.resizing.is_some() {
             let text = "`--ledger` and `--resize` exclude each other: how long a file was is not \
@@ -106,6 +105,7 @@ impl Keeping {
             return Err(JobError::Usage(text.to_owned()));
         }
         let place = whole(file);
+        let targets = plan.forecast(permissions)?.targets;
         if targets.iter().any(|target| whole(&target.path) == place) {
             let text = format!(
                 "`--ledger {}` is one of the test files of this run; name another file, such as \
@@ -204,6 +204,7 @@ impl Keeping {
 mod tests {
     use super::*;
     use integrity::Plan;
+    use std::slice;
 
     /// Older versions kept the command as it was typed.
     #[test]
@@ -220,7 +221,8 @@ mod tests {
         };
         let made = |about: &str| {
             let _ = fs::remove_file(&ledger);
-            let kept = KeptLedger::create(&ledger, &Plan::default(), &[place.clone()], about);
+            let kept =
+                KeptLedger::create(&ledger, &Plan::default(), slice::from_ref(&place), about);
             kept.unwrap().close().unwrap();
         };
         let typed = format!(
@@ -233,7 +235,7 @@ mod tests {
             "{refused}"
         );
         let kept = KeptLedger::look(&ledger).unwrap();
-        assert_eq!(files_of(&ledger, &kept).unwrap(), [file.clone()]);
+        assert_eq!(files_of(&ledger, &kept).unwrap(), slice::from_ref(&file));
         drop(kept);
         made("somebody's");
         let foreign = Keeping::resume(ledger.clone()).unwrap_err().to_string();

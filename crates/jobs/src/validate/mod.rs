@@ -297,7 +297,7 @@ pub fn validate(
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
     let forecast = plan.forecast(&permissions)?;
-    keeping.check(plan, &forecast.targets)?;
+    keeping.check(plan, &permissions)?;
     keeping.try_out(plan, &forecast.targets)?;
     let relay = Relay::open(session, plan)?;
     relay.notice(about::about(plan, &forecast));

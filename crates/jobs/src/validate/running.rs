@@ -87,7 +87,9 @@ impl Run<'_> {
                 let time = plan.time();
                 integrity::run_kept(&plan.database, places, time, open, stop, &hear, kept)
             });
-            events.into_iter().for_each(|event| self.pass(event, relay));
+            for event in events {
+                self.pass(event, relay);
+            }
             run.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
         ran.map_err(|error| JobError::CannotRun(error.to_string()))
