@@ -77,7 +77,7 @@ pub enum NoticeKind {
 }
 
 /// How a run goes: what was done since the last glance, and what has come together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Glance {
     /// The phase.
     pub phase: Phase,

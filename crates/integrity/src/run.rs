@@ -142,10 +142,11 @@ pub enum RunError {
 }
 
 /// A phase of a run, for whoever shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Every page is written for the first time.
+    #[default]
     Load,
     /// Users work.
     Work,

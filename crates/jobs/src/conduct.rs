@@ -147,13 +147,13 @@ impl<'s> Relay<'s> {
         self.pass(&event);
     }
 
-    /// Passes on what is neither a measurement nor the begin of a document.
+    /// Passes on an event that is not recorded.
     pub(crate) fn pass(&self, event: &Event) {
         self.recorder.borrow().tell(event);
         self.sink.borrow_mut().hear(event);
     }
 
-    /// What an end at once would leave behind from now on.
+    /// Says what stays behind if the program is killed from now on.
     pub(crate) fn leaves_behind(&self, words: Option<&str>) {
         self.sink.borrow_mut().leaves_behind(words);
     }

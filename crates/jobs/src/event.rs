@@ -82,8 +82,8 @@ pub trait Sink {
     /// from outside waits here.
     fn ready(&mut self) {}
 
-    /// What an end at once would leave behind from now on, in words that follow "which"; none where
-    /// that is nothing worth a word.
+    /// Says what stays behind if the program is killed from now on, in words that follow "which";
+    /// none from the moment on when nothing does.
     fn leaves_behind(&mut self, words: Option<&str>) {
         let _ = words;
     }

@@ -33,6 +33,6 @@ pub use sweep::{
     sweep_duration,
 };
 pub use validate::{
-    Cleaning, FilePlan, Keeping, MappedConfiguration, Notices, Places, ResizePlan, SqliosimPlace,
-    ValidatePlan, check_engine, clean, of_sqliosim, validate,
+    CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, Places, ResizePlan,
+    SqliosimPlace, ValidatePlan, check_engine, clean, of_sqliosim, validate,
 };

@@ -201,32 +201,9 @@ pub(crate) mod tests {
 
     /// A second of users at work.
     pub(crate) fn glance() -> Glance {
-        let lately = |iops: f64| Lately {
-            iops,
-            bytes_per_s: iops * 8192.0,
-            mean_ns: Some(300_000.0),
-            p50_ns: Some(250_000),
-            p99_ns: Some(1_200_000),
-        };
-        Glance {
-            phase: Phase::Work,
-            since: Duration::from_secs(30),
-            share: Some(0.25),
-            seconds: 1.0,
-            read: lately(5000.0),
-            write: lately(3000.0),
-            sync: Lately::default(),
-            pages_checked: 123_456,
-            changes: 2000,
-            commits: 40,
-            checkpoints: 2,
-            faults: 0,
-            log_faults: 0,
-            failures: 0,
-            long_ios: 0,
-            in_flight: 17,
-            oldest: Duration::from_millis(3),
-        }
+        let read = Lately { iops: 5000.0, p99_ns: Some(1_200_000), ..Lately::default() };
+        let (since, share) = (Duration::from_secs(30), Some(0.25));
+        Glance { phase: Phase::Work, since, share, read, ..Glance::default() }
     }
 
     #[test]

@@ -61,9 +61,9 @@ pub struct Display {
     title: String,
     last_plain: Option<Instant>,
     live: bool,
-    /// What was heard of a validation.
+    /// How much was told of what a validation found.
     notices: Notices,
-    /// What an end at once leaves behind.
+    /// What stays behind if a second Ctrl-C ends the program.
     left_behind: Option<String>,
 }
 
@@ -226,7 +226,7 @@ impl Display {
         }
     }
 
-    /// Hears what an end at once leaves behind from now on: a second Ctrl-C says it.
+    /// Takes the words for what stays behind if a second Ctrl-C ends the program.
     pub fn leaves_behind(&mut self, words: Option<&str>) {
         #[cfg(target_os = "linux")]
         crate::set_last_words(words.map(|it| format!("ended at once, which {it}")).as_deref());

@@ -10,7 +10,7 @@ mod setup;
 use std::sync::atomic::AtomicBool;
 
 use engine::Permissions;
-use jobs::{Keeping, Plan, Session, ValidatePlan};
+use jobs::{LedgerPlace, Plan, Session, ValidatePlan};
 
 use crate::conducting::{Console, Manners, Rehearsal, ended, rehearse};
 use crate::exit::{Failure, Outcome};
@@ -26,14 +26,14 @@ pub(crate) fn validate(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome
     }
     if let Some(ledger) = &args.keep.resume {
         keep::check_resume()?;
-        let (plan, permissions, keeping) = Keeping::resume(ledger.clone())?;
+        let (plan, permissions, keeping) = LedgerPlace::resume(ledger.clone())?;
         return run(&plan, &keeping, &manners(args, permissions)?, stop);
     }
     let mut plan = setup::plan_of(args)?;
     let mut permissions = args.target.permissions();
-    let mut keeping = Keeping::InMemory;
+    let mut keeping = LedgerPlace::InMemory;
     if let Some(ledger) = &args.keep.ledger {
-        keeping = Keeping::new(ledger.clone())?;
+        keeping = LedgerPlace::new(ledger.clone())?;
         // The run can be resumed from anywhere.
         plan = plan.absolute()?;
         for path in &mut permissions.destroy {
@@ -60,7 +60,7 @@ fn manners(args: &ValidateArgs, permissions: Permissions) -> Result<Manners, Fai
 
 fn run(
     plan: &ValidatePlan,
-    keeping: &Keeping,
+    keeping: &LedgerPlace,
     manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {

@@ -28,7 +28,7 @@ use crate::subject::Subject;
 use checking::check;
 use layout::{Layout, replace_targets};
 use processes::Processes;
-use result::Expected;
+use result::PendingResult;
 use witness::Source;
 use writing::Assignment;
 pub use writing::write_durably;
@@ -149,7 +149,7 @@ impl Job for DurabilityPlan {
         let Layout { header, permissions, .. } = self.lay_out(&session.permissions)?;
         let source = Source::of(self, &header)?;
         let relay = Relay::open(session, self)?;
-        let expected = Expected::begin(&relay);
+        let expected = PendingResult::begin(&relay);
         relay.notice(self.about(&header));
         relay.notice(source.describe(&header, self.kill_after_seconds.is_some()));
         let rounds = Rounds { plan: self, header: &header, permissions: &permissions, stop };
@@ -172,7 +172,7 @@ pub fn verify(
     replace_targets(&mut header, request.targets)?;
     header.keep |= session.permissions.keep;
     let relay = Relay::of(session, subject_of(&header, request.engine)?, None)?;
-    let expected = Expected::begin(&relay);
+    let expected = PendingResult::begin(&relay);
     let written = (None, WriterEnd::Unseen);
     let found = check((&header, &state), written, request.engine, &relay, stop);
     let found = found.inspect_err(|_| relay.give_up())?;

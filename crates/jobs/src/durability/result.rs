@@ -15,13 +15,13 @@ use crate::conduct::{Conducted, Relay};
 use crate::event::Event;
 
 /// A result that is to come.
-pub(super) struct Expected {
+pub(super) struct PendingResult {
     /// Of this check: the run that is checked has a name of its own, and may be checked again.
     id: String,
     started: Timestamp,
 }
 
-impl Expected {
+impl PendingResult {
     pub(super) fn begin(relay: &Relay<'_>) -> Self {
         let started = Timestamp::now();
         let id = engine::new_id(started);

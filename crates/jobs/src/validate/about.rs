@@ -6,7 +6,7 @@ use engine::Permissions;
 use integrity::{PageOrder, PageUsers, Plan};
 use workload::{Bytes, plural, show_duration};
 
-use super::{Forecast, Keeping, ValidatePlan};
+use super::{Forecast, LedgerPlace, ValidatePlan};
 
 /// What is going to happen, in a line.
 pub(super) fn about(plan: &ValidatePlan, forecast: &Forecast) -> String {
@@ -73,9 +73,9 @@ fn users(plan: &Plan) -> String {
 pub(super) fn left_behind(
     plan: &ValidatePlan,
     permissions: &Permissions,
-    keeping: &Keeping,
+    keeping: &LedgerPlace,
 ) -> String {
-    if let Keeping::New(ledger) | Keeping::Resume(ledger, _) = keeping {
+    if let LedgerPlace::New(ledger) | LedgerPlace::Resume(ledger, _) = keeping {
         let ledger = ledger.display();
         return format!(
             "leaves the files and the ledger behind: go on with `iosonde validate --resume \

@@ -13,7 +13,7 @@ use crate::conduct::JobError;
 
 /// What was removed, and what could not be.
 #[derive(Debug, Default)]
-pub struct Cleaning {
+pub struct CleanReport {
     /// What was removed or would be, and what stays because it was to be kept; a line each.
     pub lines: String,
     /// What could not be removed, and why.
@@ -26,15 +26,15 @@ pub struct Cleaning {
 ///
 /// # Errors
 /// One of them cannot be read.
-pub fn clean(paths: &[PathBuf], dry_run: bool) -> Result<Cleaning, JobError> {
-    let mut cleaning = Cleaning { dry_run, ..Cleaning::default() };
+pub fn clean(paths: &[PathBuf], dry_run: bool) -> Result<CleanReport, JobError> {
+    let mut cleaning = CleanReport { dry_run, ..CleanReport::default() };
     for path in paths {
         cleaning.target(path)?;
     }
     Ok(cleaning)
 }
 
-impl Cleaning {
+impl CleanReport {
     fn target(&mut self, path: &Path) -> Result<(), JobError> {
         let cannot =
             |e: io::Error| JobError::CannotRun(format!("`{}` cannot be read: {e}", path.display()));

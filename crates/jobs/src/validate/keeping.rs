@@ -13,7 +13,7 @@ use crate::conduct::JobError;
 
 /// Where a run keeps what it knows.
 #[derive(Debug)]
-pub enum Keeping {
+pub enum LedgerPlace {
     /// In memory.
     InMemory,
     /// In a file that is made for it.
@@ -58,7 +58,7 @@ fn whole(path: &Path) -> PathBuf {
     fs::canonicalize(path).or(directory.map(|d| d.join(name))).unwrap_or_else(|_| path.to_owned())
 }
 
-impl Keeping {
+impl LedgerPlace {
     /// In a file that is not there yet.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ mod tests {
             "{{\"arguments\":[\"validate\"],\"directory\":\"/\",\"seed\":1,\"files\":[{file:?}]}}"
         );
         made(&typed);
-        let refused = Keeping::resume(ledger.clone()).unwrap_err().to_string();
+        let refused = LedgerPlace::resume(ledger.clone()).unwrap_err().to_string();
         assert!(
             refused.contains("another version began") && refused.contains("--clean"),
             "{refused}"
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(files_of(&ledger, &kept).unwrap(), slice::from_ref(&file));
         drop(kept);
         made("somebody's");
-        let foreign = Keeping::resume(ledger.clone()).unwrap_err().to_string();
+        let foreign = LedgerPlace::resume(ledger.clone()).unwrap_err().to_string();
         assert!(foreign.contains("is no ledger"), "{foreign}");
     }
 }

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use survey::{Progress, Site};
 use workload::{Bytes, EngineChoice, Mode, Target, Violation, Workload};
 
-pub use clean::{Cleaning, clean};
-pub use keeping::Keeping;
+pub use clean::{CleanReport, clean};
+pub use keeping::LedgerPlace;
 pub use layout::Places;
 pub use notices::Notices;
 pub use sqliosim::{MappedConfiguration, SqliosimPlace, of_sqliosim};
@@ -282,7 +282,7 @@ impl Job for ValidatePlan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        validate(self, &Keeping::InMemory, session)
+        validate(self, &LedgerPlace::InMemory, session)
     }
 }
 
@@ -292,7 +292,7 @@ impl Job for ValidatePlan {
 /// Nothing was checked, and why.
 pub fn validate(
     plan: &ValidatePlan,
-    keeping: &Keeping,
+    keeping: &LedgerPlace,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);

@@ -13,7 +13,7 @@ use survey::{Progress, Site};
 use workload::{Mode, TargetFacts, Workload};
 
 use super::method::{method, warnings};
-use super::{FilePlan, Keeping, NOT_OURS, ValidatePlan};
+use super::{FilePlan, LedgerPlace, NOT_OURS, ValidatePlan};
 use crate::conduct::{JobError, Relay};
 use crate::event::Event;
 
@@ -25,7 +25,7 @@ pub(super) struct Run<'a> {
     pub(super) plan: &'a ValidatePlan,
     pub(super) workload: &'a Workload,
     pub(super) permissions: &'a Permissions,
-    pub(super) keeping: &'a Keeping,
+    pub(super) keeping: &'a LedgerPlace,
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -175,7 +175,7 @@ fn shape(file: &FilePlan, target: &PreparedTarget) -> Result<Shape, JobError> {
     Ok(Shape { sparse: file.sparse, resize: Some(Resize { begin_bytes, step_bytes, change }) })
 }
 
-impl Keeping {
+impl LedgerPlace {
     /// What becomes of a file's content before the run.
     fn filling(&self, file: &FilePlan) -> Filling {
         match (self, file.role) {
