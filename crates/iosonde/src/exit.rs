@@ -130,7 +130,9 @@ impl From<JobError> for Failure {
             JobError::Prepare(error) => error.into(),
             JobError::Engine(error) => error.into(),
             JobError::Plan(_) => Self::WrongUsage(error.to_string()),
-            JobError::History(_) | JobError::Companion(_) => Self::CannotRun(error.to_string()),
+            JobError::History(_) | JobError::Watch(_) | JobError::Companion(_) => {
+                Self::CannotRun(error.to_string())
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use survey::Progress;
 use thiserror::Error;
 
 use crate::event::{Event, Sink};
+use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
 use crate::subject::Subject;
@@ -53,6 +54,9 @@ pub enum JobError {
     /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// What is to be watched cannot be.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// Something besides the job cannot be done, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),
@@ -109,6 +113,17 @@ impl<'s> Relay<'s> {
 
     pub(crate) fn ready(&self) {
         self.sink.borrow_mut().ready();
+    }
+
+    /// Tells those who watch, and the sink.
+    pub(crate) fn pass(&self, event: &Event) {
+        self.recorder.borrow().tell(event);
+        self.sink.borrow_mut().hear(event);
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_left(&self) -> bool {
+        self.sink.borrow_mut().is_left()
     }
 
     /// A sentence for the user.

@@ -7,6 +7,7 @@ use thiserror::Error;
 use workload::Workload;
 
 use crate::job::Job;
+use crate::monitor::MonitorPlan;
 use crate::sweep::SweepPlan;
 
 /// What is to be done. `job` says which kind; the other keys are those of the kind.
@@ -29,6 +30,8 @@ pub enum Plan {
     Sweep(Box<SweepPlan>),
     /// The loads of a database, judged.
     Assess(Box<AssessOptions>),
+    /// What the operating system counts, recorded.
+    Monitor(Box<MonitorPlan>),
 }
 
 /// Workloads that take turns.
@@ -52,6 +55,9 @@ pub enum PlanError {
     /// The JSON is wrong.
     #[error("this is not a plan of this version of iosonde: {0}")]
     Json(String),
+    /// A value is out of its range.
+    #[error("{0}")]
+    Invalid(String),
     /// Results of this kind have no plan that can be repeated.
     #[error(
         "results of `{kind}` do not carry a plan that can be repeated; run the command again with \
@@ -136,6 +142,7 @@ impl Plan {
             Self::Scale(options) => options.as_ref(),
             Self::Sweep(plan) => plan.as_ref(),
             Self::Assess(options) => options.as_ref(),
+            Self::Monitor(plan) => plan.as_ref(),
         }
     }
 
@@ -149,6 +156,7 @@ impl Plan {
             Self::Scale(options) => options.as_mut(),
             Self::Sweep(plan) => plan.as_mut(),
             Self::Assess(options) => options.as_mut(),
+            Self::Monitor(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -163,6 +171,7 @@ impl Plan {
             Self::Scale(_) => "scale",
             Self::Sweep(_) => "sweep",
             Self::Assess(_) => "assess",
+            Self::Monitor(_) => "monitor",
         }
     }
 }
@@ -170,10 +179,17 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use databases::DatabaseUrl;
     use engine::Permissions;
+    use proptest::collection::vec;
+    use proptest::option;
     use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::path::PathBuf;
     use survey::{Setup, Timing};
     use workload::{Bytes, EngineChoice, Mode, Stream, Target};
+
+    const CONDITIONS: [&str; 3] = ["log", "vda.average_queue >= 2", "cpu > 90% for 2min"];
 
     fn setup(seed: u64) -> Setup {
         Setup {
@@ -221,7 +237,36 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess)\"\n\
+        fn a_plan_of_a_recording_reads_back_as_it_was_written(
+            (interval_ms, all, command) in (100..=60_000_u32, any::<bool>(), any::<bool>()),
+            (seconds, count) in (option::of(0.1..1e6), option::of(1..1_000_000_u64)),
+            name in option::of("[a-z0-9.-]{1,9}"),
+            alerts in vec(select(CONDITIONS.to_vec()), 0..3),
+            user in "[a-z]{1,6}",
+            paths in vec("[ -~]{1,9}", 0..3),
+        ) {
+            let urls = ["postgres", "mysql", "mssql"].map(|kind| format!("{kind}://{user}@db:7/x"));
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            let plan = Plan::Monitor(Box::new(MonitorPlan {
+                targets: paths.clone(),
+                all,
+                interval_seconds: f64::from(interval_ms) / 1000.0,
+                seconds,
+                count,
+                name,
+                alerts: alerts.iter().map(|text| text.parse().unwrap()).collect(),
+                databases: urls.iter().map(|url| DatabaseUrl::parse(url).unwrap()).collect(),
+                attach: paths.clone(),
+                command: if command { paths } else { Vec::new() },
+            }));
+            let text = plan.to_toml().unwrap();
+            prop_assert_eq!(&Plan::from_toml(&text).unwrap(), &plan, "{}", text);
+            let json = serde_json::to_string(&plan).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan, "{}", json);
+        }
+
+        #[test]
+        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess|monitor)\"\n\
             )?[a-z_\\[\\]=\" 0-9.\n\
             ]{0,80}") {
             let _ = Plan::from_toml(&text);

@@ -49,7 +49,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
         for entry in history.select(during).map_err(failure)? {
             results.extend(history.documents(&entry.id).map_err(failure)?);
         }
-        crate::monitor::set_all_beside(recording, &results);
+        jobs::set_all_beside(recording, &results);
     }
     match document {
         Some(document) if args.json => json(&document),
