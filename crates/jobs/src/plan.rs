@@ -105,6 +105,25 @@ impl Plan {
         toml::to_string_pretty(self).map_err(|e| PlanError::Toml(e.to_string()))
     }
 
+    /// What a document carries; none where it cannot be written as JSON. A plan that runs a command
+    /// is not carried either: nobody expects `iosonde do` on a result to start a program.
+    pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
+        if self.runs_a_command() { None } else { serde_json::to_value(self).ok() }
+    }
+
+    fn runs_a_command(&self) -> bool {
+        matches!(self, Self::Monitor(plan) if !plan.command.is_empty())
+    }
+
+    /// The plan that a result carries; none where it carries none.
+    ///
+    /// # Errors
+    /// It is of another version of iosonde.
+    pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
+        let plan: Option<Self> = document.plan().map(serde_json::from_value).transpose()?;
+        Ok(plan.filter(|plan| !plan.runs_a_command()))
+    }
+
     /// The plan of a result, from what the history knows of it.
     ///
     /// # Errors

@@ -40,6 +40,10 @@ fn what_a_command_prints_as_its_plan_can_be_run() {
         assert_eq!(by_plan["schema"], schema, "{words}");
         let dry = stdout(&["do", file, "--dry-run"]);
         assert!(dry.contains("no real target is touched"), "{words}: {dry}");
+        // The result carries the plan.
+        let result = dir.path().join("result.json");
+        fs::write(&result, by_plan.to_string()).unwrap();
+        assert_eq!(stdout(&["do", result.to_str().unwrap(), "--dry-run"]), dry, "{words}");
     }
 }
 
@@ -69,6 +73,17 @@ fn a_recording_by_its_plan_is_that_of_its_command() {
     assert_eq!((&recording["name"], &recording["windows"]), (&"nightly".into(), &2.into()));
     assert_eq!(recording["interval_ns"], 100_000_000);
     assert!(recording["alerts"][0]["condition"].as_str().unwrap().starts_with("log: "));
+    let result = dir.path().join("result.json");
+    fs::write(&result, &output.stdout).unwrap();
+    let result = result.to_str().unwrap();
+    let repeated: Value =
+        serde_json::from_str(&stdout(&["do", result, "--json", "--no-history"])).unwrap();
+    assert_eq!(repeated["conclusion"]["windows"], 2);
+    // A result that somebody sent starts no program.
+    let mut sent = document.clone();
+    sent["plan"]["command"] = serde_json::json!(["echo", "hello"]);
+    fs::write(result, sent.to_string()).unwrap();
+    fails(&command(&["do", result]).output().unwrap(), 2, "do not carry a plan");
     let tables = by_plan(&[]);
     let text = String::from_utf8(tables.stdout).unwrap();
     assert!(text.contains("  cpu ") && text.contains("nightly"), "{text}");
@@ -155,6 +170,8 @@ fn what_is_not_a_plan_is_refused_with_its_place() {
     refused("seconds = 3\n", "missing field `job`");
     refused("job = \"run\"\nsecond = 3\n", "second");
     refused("job = \n", "line 1");
+    let import = r#"{"schema":"iosonde.knee/1","plan":{"job":"knee"}}"#;
+    refused(import, "this is no whole `iosonde.knee/1`");
     fs::write(&file, stdout(&["knee", "--print-plan", SIM[0], SIM[1], SIM[2], SIM[3]])).unwrap();
     let sweep = ["sweep", "--plan", file.to_str().unwrap()];
     fails(&command(&sweep).output().unwrap(), 2, "this is a plan of `iosonde knee`");
@@ -290,6 +307,9 @@ fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
     succeeds(&command(&validated).current_dir(dir.path()).output().unwrap());
     let again_latest = ["again", "latest", "--history", history];
     fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
+
+    succeeds(&command(&["monitor", "--count", "1", "--history", history]).output().unwrap());
+    fails(&command(&again_latest).output().unwrap(), 1, "results of `monitor` do not carry");
 
     fs::remove_dir_all(dir.path().join("data")).unwrap();
     let again = ["again", &before, "--quiet", "--history", history];

@@ -24,7 +24,7 @@ pub use beside::set_all_beside;
 
 use crate::conduct::{Conducted, JobError, Session};
 use crate::job::{Description, Job};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 use scope::Scope;
 
@@ -187,6 +187,10 @@ impl MonitorPlan {
 }
 
 impl Job for MonitorPlan {
+    fn plan(&self) -> Plan {
+        Plan::Monitor(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let title =
             Recording { name: self.name.clone().unwrap_or_default(), ..Recording::default() };

@@ -19,6 +19,8 @@ use super::scope::Scope;
 use super::{MonitorPlan, WatchError, subject};
 use crate::conduct::{Conducted, JobError, Relay, Session, both};
 use crate::event::Event;
+use crate::job::Job as _;
+use crate::subject::Subject;
 
 /// Watches until the end of the plan, a signal, or the end of the command.
 pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Conducted, JobError> {
@@ -35,9 +37,7 @@ pub(super) fn record(plan: &MonitorPlan, session: &mut Session<'_>) -> Result<Co
     let mut monitor = monitor.with_chains(scope.chains).with_extras(databases.into_extras());
 
     let (stop, output) = (session.stop, session.sink.command_output());
-    let targets = &document.targets;
-    let subject = subject(document.conclusion.title(), targets, skeleton(&document)?);
-    let relay = Relay::open(session, subject)?;
+    let relay = Relay::open(session, plan)?;
     if let Some(name) = &plan.name {
         relay.recorder().borrow_mut().tag(name);
     }
@@ -195,7 +195,7 @@ impl Record<'_, '_> {
         self.document.status = if failed.is_none() { Status::Complete } else { Status::Failed };
         let written = self.keeper.take().map_or(Ok(()), Keeper::end);
         let document = Document::Recording(Box::new(self.document));
-        let kept = self.relay.finish(&document);
+        let Conducted { documents, kept } = self.relay.finish(document);
         if let (Err(error), Ok(())) = (&written, &kept) {
             self.relay.notice(format!(
                 "note: the history could not be written while it was recorded ({error}); it is \
@@ -203,7 +203,7 @@ impl Record<'_, '_> {
             ));
         }
         let kept = both(kept, failed.map_or(Ok(()), |error| Err(error.to_string())));
-        Conducted { documents: vec![document], kept }
+        Conducted { documents, kept }
     }
 }
 
@@ -221,6 +221,7 @@ fn attached(path: &Path) -> Result<Attached, String> {
 /// The document before anything was recorded.
 fn document(plan: &MonitorPlan, scope: &Scope, devices: &[BlockDevice]) -> Experiment<Recording> {
     Experiment {
+        plan: plan.plan().to_json(),
         schema: Recording::SCHEMA.to_owned(),
         id: String::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -262,7 +263,9 @@ fn method(recording: &Recording, databases: &Databases) -> Vec<String> {
     method
 }
 
-/// The document without points, of which a recording is made that does not come to its end.
-fn skeleton(document: &Experiment<Recording>) -> Result<String, WatchError> {
-    serde_json::to_string(document).map_err(|_| WatchError::NotUtf8)
+/// What the history knows it by: the document without points, of which a recording is made that
+/// does not come to its end.
+fn skeleton(document: &Experiment<Recording>) -> Result<Subject, WatchError> {
+    let plan = serde_json::to_string(document).map_err(|_| WatchError::NotUtf8)?;
+    Ok(subject(document.conclusion.title(), &document.targets, plan))
 }
