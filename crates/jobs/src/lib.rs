@@ -7,8 +7,10 @@
 
 mod again;
 mod conduct;
+mod drift;
 mod event;
 mod experiments;
+mod import;
 mod job;
 mod live;
 mod monitor;
@@ -21,7 +23,9 @@ mod sweep;
 
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
+pub use drift::{DriftError, drift};
 pub use event::{Event, Sink};
+pub use import::{ImportError, Importer};
 pub use job::{Description, Job};
 pub use monitor::{MonitorPlan, WatchError, set_all_beside};
 pub use plan::{Plan, PlanError, RunsPlan};
