@@ -4,12 +4,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use jobs::{Conducted, Event, JobError, Plan, Recording, Session, Sink};
-use results::{Document, DurabilityVerdict, Measurement, Status, ValidationVerdict, claims};
+use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
+use results::{
+    Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
+};
 
 use crate::exit::{Failure, Outcome, print};
-use crate::repeat;
 use crate::run::json;
+use crate::{monitor, repeat};
 use screen::{Display, Manner};
 
 /// What the flags say of any job.
@@ -17,7 +19,7 @@ pub(crate) struct Manners {
     pub manner: Manner,
     pub json: bool,
     /// Where results are kept; none where they are not.
-    pub recording: Option<Recording>,
+    pub recording: Option<jobs::Recording>,
     pub permissions: Permissions,
 }
 
@@ -136,8 +138,10 @@ pub(crate) fn conduct(
     manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    if let Plan::Runs(runs) = plan {
-        return repeat::run(runs, manners, stop);
+    match plan {
+        Plan::Runs(runs) => return repeat::run(runs, manners, stop),
+        Plan::Monitor(plan) => return monitor::conduct(plan, manners, stop),
+        _ => {}
     }
     let mut console = Console::of(plan, manners)?;
     conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
@@ -199,6 +203,7 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
     }
     let met = match document {
         Document::Measurement(measurement) => return outcome_of_run(measurement, stop),
+        Document::Recording(recording) => return outcome_of_recording(&recording.conclusion),
         Document::Runs(runs) if runs.measurements.iter().any(|m| !m.errors.is_empty()) => {
             return Outcome::IoFailed;
         }
@@ -226,6 +231,20 @@ fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
     } else {
         Outcome::IoFailed
     }
+}
+
+/// How a recording ends a command.
+fn outcome_of_recording(recording: &Recording) -> Outcome {
+    let code = recording.command.as_ref().map_or(0, |command| match command.exit_code {
+        Some(code) => code,
+        // As a shell says it.
+        None => 128 + command.signal.unwrap_or(0),
+    });
+    if code != 0 {
+        return Outcome::Code(u8::try_from(code).unwrap_or(1));
+    }
+    let fired = recording.alerts.iter().any(|alert| !alert.times.is_empty());
+    if fired { Outcome::NotMet } else { Outcome::Done }
 }
 
 /// How an experiment ends a command.

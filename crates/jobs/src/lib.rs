@@ -7,11 +7,14 @@
 
 mod again;
 mod conduct;
+mod drift;
 mod durability;
 mod event;
 mod experiments;
+mod import;
 mod job;
 mod live;
+mod monitor;
 mod plan;
 mod recorder;
 mod run;
@@ -22,9 +25,12 @@ mod validate;
 
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
+pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
+pub use import::{ImportError, Importer};
 pub use job::{Description, Job};
+pub use monitor::{MonitorPlan, WatchError, set_all_beside};
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use subject::Subject;
