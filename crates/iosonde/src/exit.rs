@@ -129,7 +129,7 @@ impl From<JobError> for Failure {
         match error {
             JobError::Prepare(error) => error.into(),
             JobError::Engine(error) => error.into(),
-            JobError::Plan(_) => Self::WrongUsage(error.to_string()),
+            JobError::Plan(_) | JobError::Usage(_) => Self::WrongUsage(error.to_string()),
             JobError::History(_) | JobError::Companion(_) => Self::CannotRun(error.to_string()),
         }
     }

@@ -8,7 +8,6 @@ mod dialect;
 mod diskspd;
 mod exit;
 mod experiment;
-mod files;
 mod history;
 mod inspect;
 mod iometer;
@@ -35,6 +34,7 @@ mod validate;
 use std::process::ExitCode;
 
 use args::Arguments;
+use jobs::files;
 
 fn main() -> ExitCode {
     let arguments = <Arguments as clap::Parser>::parse_from(name::arguments());

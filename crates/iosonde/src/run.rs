@@ -5,16 +5,18 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::TargetPlan;
-use jobs::{Event, Plan, Sink};
+use jobs::{Description, Event, Plan, Sink};
 use results::{Document, Measurement};
 use workload::specs::Spec;
 use workload::{
-    Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
+    Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
-use crate::conducting::{Console, Manners, Rehearsal, conduct, conduct_into, rehearse, words};
+use crate::conducting::{
+    Console, Manners, Rehearsal, conduct, conduct_into, described, rehearse, words,
+};
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
 use crate::repeat;
@@ -113,13 +115,7 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
 
 /// What would be done to the targets, for `--dry-run`.
 pub(crate) fn describe(plans: &[TargetPlan]) -> String {
-    let line = |plan: &TargetPlan| {
-        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        format!("{path} ({size}): {}\n", plan.describe())
-    };
-    let text: String = plans.iter().map(line).collect();
-    let written: u64 = plans.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum();
-    text + &format!("written before the run: {}\n", Bytes(written))
+    described(&Description::of(plans.to_vec()))
 }
 
 /// A stream for each access specification; without any, the usual one.

@@ -53,6 +53,9 @@ pub enum JobError {
     /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// What was asked for is wrong.
+    #[error("{0}")]
+    Usage(String),
     /// Something besides the job cannot be done, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),

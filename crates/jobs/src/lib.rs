@@ -6,11 +6,16 @@
 //! exit codes belong to the caller.
 
 mod again;
+mod begun;
 mod conduct;
+mod cpus;
 mod event;
 mod experiments;
+pub mod files;
+mod iometer;
 mod job;
 mod live;
+mod places;
 mod plan;
 mod recorder;
 mod run;
@@ -19,9 +24,13 @@ mod subject;
 mod sweep;
 
 pub use again::{Again, AgainError, Original, again};
+pub use begun::{BegunFiles, announcements};
 pub use conduct::{Conducted, JobError, Session, conduct};
+pub use cpus::check_cpus;
 pub use event::{Event, Sink};
-pub use job::{Description, Job};
+pub use iometer::{CycleCall, CyclePlan};
+pub use job::{Description, Job, Steps};
+pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use subject::Subject;

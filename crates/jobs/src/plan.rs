@@ -6,6 +6,7 @@ use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, SizesOptions
 use thiserror::Error;
 use workload::Workload;
 
+use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::sweep::SweepPlan;
 
@@ -29,6 +30,9 @@ pub enum Plan {
     Sweep(Box<SweepPlan>),
     /// The loads of a database, judged.
     Assess(Box<AssessOptions>),
+    /// The runs of a configuration of IOMeter.
+    #[serde(rename = "iometer")]
+    Cycle(Box<CyclePlan>),
 }
 
 /// Workloads that take turns.
@@ -121,6 +125,8 @@ impl Plan {
             "sweep" => SweepPlan::from_json(json)
                 .map(|plan| Self::Sweep(Box::new(plan)))
                 .map_err(|e| PlanError::Json(e.to_string())),
+            // Earlier versions kept what was measured, and not how to measure it again.
+            "iometer" if json.contains("\"drives\":[") => read(json).map(Self::Cycle),
             kind => Err(PlanError::NotRepeatable { kind: kind.to_owned() }),
         }
     }
@@ -136,6 +142,7 @@ impl Plan {
             Self::Scale(options) => options.as_ref(),
             Self::Sweep(plan) => plan.as_ref(),
             Self::Assess(options) => options.as_ref(),
+            Self::Cycle(plan) => plan.as_ref(),
         }
     }
 
@@ -149,6 +156,7 @@ impl Plan {
             Self::Scale(options) => options.as_mut(),
             Self::Sweep(plan) => plan.as_mut(),
             Self::Assess(options) => options.as_mut(),
+            Self::Cycle(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -163,6 +171,7 @@ impl Plan {
             Self::Scale(_) => "scale",
             Self::Sweep(_) => "sweep",
             Self::Assess(_) => "assess",
+            Self::Cycle(_) => "iometer",
         }
     }
 }

@@ -1,8 +1,6 @@
 //! What the commands of old tools share: flags of ours, with two dashes, among those of another
 //! grammar.
 
-mod begun;
-mod cpus;
 mod place;
 
 use std::ffi::OsString;
@@ -11,8 +9,6 @@ use clap::{Args, Parser};
 
 use crate::exit::Failure;
 
-pub(crate) use begun::{announce, begin_files, begin_targets, remove_begun};
-pub(crate) use cpus::check_cpus;
 pub(crate) use place::PlaceFlags;
 
 /// A command line in another grammar.

@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
 use engine::Permissions;
 use inspect::Inspector;
+use jobs::{BegunFiles, announcements, check_cpus};
 use workload::{Bytes, EngineChoice, Target, Workload};
 
 use super::flags::DiskspdFlags;
 use super::system::GROUP_CPUS;
-use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
 use crate::exit::Failure;
 use crate::run::describe;
 use screen::Display;
@@ -147,11 +147,14 @@ fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<Stri
 impl Planned {
     /// Makes what is missing known to the engine, and ends the used parts within the targets. The
     /// files begun for that are empty.
-    pub(super) fn settle(&mut self) -> Result<Vec<PathBuf>, Failure> {
+    pub(super) fn settle(&mut self) -> Result<BegunFiles, Failure> {
         let workload = &self.job.workload;
-        let begun =
-            if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
-        let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
+        let begun = if workload.engine.is_artificial() {
+            BegunFiles::default()
+        } else {
+            BegunFiles::of(&workload.targets)?
+        };
+        let sizes = self.sizes()?;
         self.job.fit(&sizes);
         Ok(begun)
     }
@@ -186,7 +189,7 @@ impl Planned {
     /// Says which files are written first, and stay.
     pub(super) fn announce(&self, display: &mut Display) {
         let plans = engine::plan(&self.job.workload, &self.permissions).unwrap_or_default();
-        announce(&plans, display);
+        announcements(&plans).iter().for_each(|text| display.message(text));
     }
 }
 
@@ -203,12 +206,9 @@ pub(super) fn precreate(
     }
     let permissions = flags.place.permissions(&targets);
     let workload = Workload { targets, ..Workload::default() };
-    let begun = begin_files(&workload)?;
+    let _begun = BegunFiles::of(&workload.targets)?;
     let prepared = engine::prepare(&workload, &permissions, stop, &mut |event| display.show(event));
-    prepared.map(drop).map_err(|error| {
-        remove_begun(&begun);
-        cannot(error.into())
-    })
+    prepared.map(drop).map_err(|error| cannot(error.into()))
 }
 
 /// What the engine calls wrong usage is, of a profile that keeps DiskSpd's rules, something that

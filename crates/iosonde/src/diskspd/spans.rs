@@ -19,7 +19,6 @@ use super::output::{self, Output};
 use super::plan::{Planned, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conducting::Manners;
-use crate::dialect::remove_begun;
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{self, RunView};
 use screen::Display;
@@ -156,7 +155,8 @@ impl Run<'_> {
         };
         let outcome = run::view(&planned.job.workload, &manners, &mut view, stop);
         let SpanView { witness, measured, .. } = view;
-        let outcome = outcome.inspect_err(|_| remove_begun(&begun)).map_err(cannot);
+        let outcome = outcome.map_err(cannot);
+        drop(begun);
         if let Some(measurement) = measured {
             let ticks = witness.ticks(&self.machine);
             let result = span_result(&planned.span, &planned.job, &measurement, ticks);

@@ -64,6 +64,10 @@ pub(crate) struct IometerArgs {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     #[command(flatten)]
     pub recording: RecordingArgs,
 }

@@ -13,14 +13,14 @@ use std::sync::atomic::AtomicBool;
 use clap::{Parser, ValueEnum};
 use dialects::drives::Drives;
 use dialects::sqlio::{Around, Buffering, Command, Timing, Walk, job};
-use jobs::Companion;
+use jobs::{BegunFiles, Companion};
 use results::Measurement;
 use workload::sweep::{Cell, Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Precision, Target};
 
 use super::outputs::is_output;
 use crate::conducting::Manners;
-use crate::dialect::{PlaceFlags, begin_targets, remove_begun, split};
+use crate::dialect::{PlaceFlags, split};
 use crate::exit::{Failure, Outcome};
 use crate::files::claim;
 use crate::recording::RecordingArgs;
@@ -187,10 +187,10 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     };
     // A rehearsal touches nothing.
     let touches = !args.dry_run && !args.place.is_artificial();
-    let begun = if touches { begin_targets(&plan.targets)? } else { Vec::new() };
+    let begun = if touches { BegunFiles::of(&plan.targets)? } else { BegunFiles::default() };
     let outcome = run_plan(plan, args.dry_run, &how, &mut texts, stop);
     // Of what was not even prepared, nothing is left.
-    remove_begun(&begun);
+    drop(begun);
     outcome
 }
 

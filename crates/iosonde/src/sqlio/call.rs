@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use dialects::sqlio::{Around, Asked, Command, Job, Parameters, job, parameters, parse};
 use engine::Permissions;
+use jobs::{BegunFiles, announcements, check_cpus};
 use results::Measurement;
 use workload::{Bytes, Stream, Target, Workload};
 
@@ -13,7 +14,6 @@ use super::flags::SqlioFlags;
 use super::input::{SCRIPT_BYTES_MAX, text_of};
 use super::threads;
 use crate::conducting::Manners;
-use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
 use crate::exit::{Failure, Outcome, print};
 use crate::run::{self, RunView, describe, json};
 use screen::Display;
@@ -124,9 +124,10 @@ pub(super) fn run(
     if flags.dry_run {
         return dry_run(&job, &permissions);
     }
-    let begun = if flags.place.is_artificial() { Vec::new() } else { begin_files(&job.workload)? };
-    let plans = engine::plan(&job.workload, &permissions).inspect_err(|_| remove_begun(&begun))?;
-    announce(&plans, &mut display);
+    let begun =
+        if flags.place.is_artificial() { BegunFiles::default() } else { BegunFiles::of(targets)? };
+    let plans = engine::plan(&job.workload, &permissions)?;
+    announcements(&plans).iter().for_each(|text| display.message(text));
     drop(display);
     let manners = Manners {
         manner: flags.place.manner(),
@@ -135,7 +136,9 @@ pub(super) fn run(
         permissions,
     };
     let mut view = CallView { job: &job, call, flags, out };
-    run::view(&job.workload, &manners, &mut view, stop).inspect_err(|_| remove_begun(&begun))
+    let done = run::view(&job.workload, &manners, &mut view, stop);
+    drop(begun);
+    done
 }
 
 /// Prints a call's measurement as SQLIO does.

@@ -16,7 +16,7 @@ use integrity::{FileFigures, KindFigures, Place, Report};
 use report::text::clean;
 use workload::{Bytes, Mode, Target, Workload};
 
-use crate::dialect::{Tokens, begin_files, remove_begun, split};
+use crate::dialect::{Tokens, split};
 use crate::exit::{Failure, Outcome, print};
 use crate::run::describe;
 use crate::validate::{Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for};
@@ -100,7 +100,7 @@ fn test(
     let log = command.log.as_ref().or(config.general.error_file.as_ref());
     let log = log.map(|name| Log::open(&path_of(&drives, name)?)).transpose()?;
     let hear = |error: bool, text: &str| log.iter().for_each(|log| log.say(error, text));
-    let begun = begin_files(&workload)?;
+    let _begun = jobs::BegunFiles::of(&workload.targets)?;
     hear(false, &about);
     mapped.notes.iter().for_each(|note| hear(false, note));
     let given = Given {
@@ -129,7 +129,7 @@ fn test(
         recording: &flags.recording,
         behind: &behind,
     };
-    let outcome = conduct(&given, &output, &hear, stop).inspect_err(|_| remove_begun(&begun));
+    let outcome = conduct(&given, &output, &hear, stop);
     if let Some(error) = log.and_then(Log::failed) {
         display.error(&format!("the log is not whole: {error}"));
     }

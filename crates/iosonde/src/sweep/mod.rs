@@ -15,7 +15,7 @@ use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
 
-use crate::conducting::{Console, Manners, ended};
+use crate::conducting::{Console, Manners, described, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::files::write_whole;
 use crate::plans::print_plan;
@@ -167,7 +167,7 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         Begun { plan: checked(asked.ok_or_else(nothing_asked)?)?, resumed: None }
     };
     if args.target.conduct.dry_run {
-        print(&begun.describe(&permissions)?.to_string())?;
+        print(&described(&begun.describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
     let manner = args.target.manner();
@@ -202,7 +202,7 @@ pub(crate) fn run_plan(
         _ => Begun { plan, resumed: None },
     };
     if dry_run {
-        print(&begun.describe(&how.manners.permissions)?.to_string())?;
+        print(&described(&begun.describe(&how.manners.permissions)?))?;
         return Ok(Outcome::Done);
     }
     conduct_sweep(how, begun, companion, stop)
