@@ -143,6 +143,7 @@ fn document(id: &str, started: &str, mut measurements: Vec<Measurement>) -> Docu
     }
     let figures: Vec<f64> = measurements.iter().map(|m| m.total.iops).collect();
     Document::Runs(Box::new(Experiment {
+        plan: None,
         schema: "iosonde.runs/1".to_owned(),
         id: id.to_owned(),
         tool_version: measurements[0].tool_version.clone(),

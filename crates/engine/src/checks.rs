@@ -18,7 +18,7 @@ const LEFT_OVER_NS: u64 = 10_000_000;
 const BEHIND_NS: u64 = 100_000_000;
 
 /// What is judged: a run's counts and what was made of them.
-pub(crate) struct Judged<'a> {
+pub(crate) struct RunEvidence<'a> {
     pub workers: &'a [WorkerTotals],
     pub places: &'a [Place],
     pub facts: &'a Facts,
@@ -30,7 +30,7 @@ pub(crate) struct Judged<'a> {
 }
 
 /// All checks that need nothing but the run itself.
-pub(crate) fn checks(judged: &Judged<'_>) -> Checks {
+pub(crate) fn checks(judged: &RunEvidence<'_>) -> Checks {
     let mut warnings = lost(judged);
     warnings.extend(left_over(judged));
     let rates = judged.streams.iter().filter_map(|s| s.rate_reached_percent);
@@ -48,7 +48,7 @@ fn service(tally: &Tally) -> &Histogram {
 }
 
 /// Time in flight of every I/O, flushes too, against the integral of what was in flight.
-fn littles_law(judged: &Judged<'_>) -> Option<f64> {
+fn littles_law(judged: &RunEvidence<'_>) -> Option<f64> {
     let completed = |t: &Tally| service(t).mean().unwrap_or(0.0) * t.ios as f64;
     // Thread by thread: in a sum of open and closed loops, only some I/Os have a service time of
     // their own. I/Os that failed or never returned were in flight as well.
@@ -86,7 +86,7 @@ pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
 }
 
 /// What went wrong.
-fn lost(judged: &Judged<'_>) -> Vec<String> {
+fn lost(judged: &RunEvidence<'_>) -> Vec<String> {
     let errors = ends(judged.workers).filter_map(|e| e.queue_error.as_ref());
     let mut warnings: Vec<String> =
         errors.map(|error| format!("a worker ended early: {error}")).collect();
@@ -107,7 +107,7 @@ fn lost(judged: &Judged<'_>) -> Vec<String> {
 
 /// I/Os that were in flight or due when the window ended and that are older than the latencies let
 /// expect: a percentile without them is too good.
-fn left_over(judged: &Judged<'_>) -> Vec<String> {
+fn left_over(judged: &RunEvidence<'_>) -> Vec<String> {
     let (mut count, mut oldest_ns, mut behind_ns) = (0, 0, 0);
     for stream in 0..judged.streams.len() {
         let places = judged.workers.iter().zip(judged.places);

@@ -22,18 +22,18 @@ const SPAN: u64 = 1 << 30;
 const MS: u64 = 1_000_000;
 
 /// An I/O that was made, and when.
-type Made = (u64, Request);
+type TimedRequest = (u64, Request);
 
 /// A queue on a clock of its own, on which each I/O takes the same time.
-struct Clocked {
+struct ClockedQueue {
     now: u64,
     service_ns: u64,
     pending: Vec<(u64, Request)>,
-    made: Vec<Made>,
+    made: Vec<TimedRequest>,
     buffer: Vec<u8>,
 }
 
-impl Queue for Clocked {
+impl Queue for ClockedQueue {
     fn now(&self) -> u64 {
         self.now
     }
@@ -76,7 +76,7 @@ impl Queue for Clocked {
 }
 
 /// The first I/Os that one thread makes of a mix.
-fn made(mix: &Mix, targets: usize, depth: u32, service_ns: u64, ios: usize) -> Vec<Made> {
+fn made(mix: &Mix, targets: usize, depth: u32, service_ns: u64, ios: usize) -> Vec<TimedRequest> {
     let share = PoolShare::Each;
     let stream =
         Stream { depth, pool: Some(PoolPlan { share }), ..Stream::of_mix("mix", mix.clone()) };
@@ -103,7 +103,7 @@ fn made(mix: &Mix, targets: usize, depth: u32, service_ns: u64, ios: usize) -> V
     let seeks = vec![Seek::new(&stream, SPAN); targets];
     let mut pool = Pool::new(&stream, workers, seeks, draws.clone());
     let largest = usize::try_from(stream.largest_block()).unwrap();
-    let mut queue = Clocked {
+    let mut queue = ClockedQueue {
         now: 1,
         service_ns,
         pending: Vec::new(),
@@ -124,7 +124,7 @@ fn part(percent: u8, block_bytes: u64) -> MixPart {
     MixPart { percent, block_bytes: Bytes(block_bytes), ..MixPart::default() }
 }
 
-fn share<'a>(of: impl Iterator<Item = &'a Made>, is: impl Fn(&Request) -> bool) -> f64 {
+fn share<'a>(of: impl Iterator<Item = &'a TimedRequest>, is: impl Fn(&Request) -> bool) -> f64 {
     let all: Vec<bool> = of.map(|(_, r)| is(r)).collect();
     100.0 * all.iter().filter(|is| **is).count() as f64 / all.len() as f64
 }
@@ -249,7 +249,7 @@ fn each_io_is_answered_in_the_other_direction() {
         let at = burst[0].0;
         assert!(asked.iter().all(|(t, r)| *t == at && r.bytes == 4096), "{n}: {burst:?}");
         assert!(answers.iter().all(|(t, r)| *t == at + 3 * MS && r.bytes == 512), "{burst:?}");
-        let count = |ios: &[Made], op| ios.iter().filter(|(_, r)| r.op == op).count();
+        let count = |ios: &[TimedRequest], op| ios.iter().filter(|(_, r)| r.op == op).count();
         assert_eq!(count(asked, Op::Read), count(answers, Op::Write), "{n}: {burst:?}");
         // The pause begins when the last request starts, whatever its answers do.
         assert_eq!(at, 1 + 20 * MS * (n as u64 + 1));

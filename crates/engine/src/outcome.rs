@@ -9,7 +9,7 @@ use results::{
 };
 use workload::{RateLimit, Stream, Workload};
 
-use crate::checks::{self, Judged};
+use crate::checks::{self, RunEvidence};
 use crate::collect::{Collector, WorkerTotals};
 use crate::error::message_of;
 use crate::prepared::Prepared;
@@ -147,8 +147,14 @@ pub(crate) fn measurement(
     let achieved = if window_ns > 0 { area / window_ns as f64 } else { 0.0 };
     let cpu = cpu(facts, workers, total.ios + sync.ios, seconds);
     let streams = streams(workload, workers, places, seconds);
-    let checks =
-        checks::checks(&Judged { workers, places, facts, streams: &streams, achieved, seconds });
+    let checks = checks::checks(&RunEvidence {
+        workers,
+        places,
+        facts,
+        streams: &streams,
+        achieved,
+        seconds,
+    });
     Measurement {
         schema: MEASUREMENT_SCHEMA.to_owned(),
         id: new_id(started),

@@ -236,7 +236,7 @@ fn on_experiments(filter: &Filter) -> Where {
 
 /// How the measurements of a load are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Lookup {
     /// By the indexes of the load.
     ByLoad,
     /// Among those that are found by other means. What is computed from a column is looked up in no
@@ -245,14 +245,14 @@ enum Way {
 }
 
 /// The conditions that a filter has on the table `measurements`, named `m`.
-fn add_load(to: &mut Where, filter: &Filter, way: Way) {
+fn add_load(to: &mut Where, filter: &Filter, way: Lookup) {
     let text = |column: &str| match way {
-        Way::ByLoad => format!("{column} = ?"),
-        Way::Among => format!("({column} || '') = ?"),
+        Lookup::ByLoad => format!("{column} = ?"),
+        Lookup::Among => format!("({column} || '') = ?"),
     };
     let number = |column: &str| match way {
-        Way::ByLoad => format!("{column} = ?"),
-        Way::Among => format!("({column} + 0) = ?"),
+        Lookup::ByLoad => format!("{column} = ?"),
+        Lookup::Among => format!("({column} + 0) = ?"),
     };
     if let Some(pattern) = &filter.pattern {
         to.add(&text("m.pattern"), pattern);
@@ -287,7 +287,7 @@ fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, History
     let rare = is_rare(connection, filter)?;
     let mut to = on_experiments(filter);
     let before = to.parts.len();
-    add_load(&mut to, filter, if rare { Way::ByLoad } else { Way::Among });
+    add_load(&mut to, filter, if rare { Lookup::ByLoad } else { Lookup::Among });
     let load = to.parts.split_off(before).join(" AND ");
     if !load.is_empty() {
         // Two ways to the same: from the few measurements to their experiments, or along the list,
@@ -306,7 +306,7 @@ fn conditions(connection: &Connection, filter: &Filter) -> Result<Where, History
 /// Whether few measurements are of the load that a filter names.
 fn is_rare(connection: &Connection, filter: &Filter) -> Result<bool, HistoryError> {
     let mut to = Where::default();
-    add_load(&mut to, filter, Way::ByLoad);
+    add_load(&mut to, filter, Lookup::ByLoad);
     if to.parts.is_empty() {
         return Ok(false);
     }
@@ -515,7 +515,7 @@ pub(crate) fn loads(
     if let Some(target) = target {
         to.add(&on_target("m.target"), inside(target));
     }
-    add_load(&mut to, filter, Way::ByLoad);
+    add_load(&mut to, filter, Lookup::ByLoad);
     let condition = to.sql();
     let (limit, offset) = (to.next(page.limit), to.next(page.offset));
     let sql = format!(

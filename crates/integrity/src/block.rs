@@ -156,7 +156,7 @@ fn place_of(id: BlockId) -> u64 {
 }
 
 /// What is needed to recognise whatever lies in the place of a block.
-pub(crate) struct Known<'a> {
+pub(crate) struct BlockContext<'a> {
     pub blocks: &'a BlockFormat,
     pub pages: &'a PageFormat,
     /// The block that should be there.
@@ -167,7 +167,7 @@ pub(crate) struct Known<'a> {
     pub lies_elsewhere: &'a dyn Fn(u64) -> bool,
 }
 
-impl Known<'_> {
+impl BlockContext<'_> {
     /// What each sector holds of what was read where `expected` should be.
     pub(crate) fn sectors(&self, expected: &[u8], found: &[u8]) -> Vec<BlockSector> {
         let pairs = expected.chunks(SECTOR_BYTES).zip(found.chunks(SECTOR_BYTES));
@@ -244,7 +244,7 @@ mod tests {
     fn named(found: &[u8], kept: Persistence) -> PageDamage {
         let (blocks, pages) = (BlockFormat::new(7), PageFormat::new(8192, 7).unwrap());
         let lies_elsewhere = |number| number >= 60;
-        let known = Known {
+        let known = BlockContext {
             blocks: &blocks,
             pages: &pages,
             id: ID,

@@ -136,9 +136,9 @@ pub struct Lately {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Cell {
-    pub read: Counted,
-    pub write: Counted,
-    pub sync: Counted,
+    pub read: KindCounter,
+    pub write: KindCounter,
+    pub sync: KindCounter,
     pub pages_read: Count,
     pub pages_written: Count,
     pub pages_checked: Count,
@@ -151,7 +151,7 @@ pub(crate) struct Cell {
 
 impl Default for Cell {
     fn default() -> Self {
-        let counted = || Counted {
+        let counted = || KindCounter {
             ios: Count::default(),
             bytes: Count::default(),
             latency_ns: Count::default(),
@@ -197,14 +197,14 @@ impl Count {
 
 /// I/Os of one kind.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct KindCounter {
     ios: Count,
     bytes: Count,
     latency_ns: Count,
     buckets: [Count; BUCKETS],
 }
 
-impl Counted {
+impl KindCounter {
     #[inline]
     pub(crate) fn record(&self, bytes: u64, latency_ns: u64) {
         self.ios.add(1);
@@ -275,7 +275,7 @@ impl Sums {
 }
 
 impl KindSums {
-    fn add(&mut self, counted: &Counted) {
+    fn add(&mut self, counted: &KindCounter) {
         self.ios += counted.ios.get();
         self.bytes += counted.bytes.get();
         self.latency_ns = self.latency_ns.wrapping_add(counted.latency_ns.get());

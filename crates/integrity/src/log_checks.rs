@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use engine::{Op, Queue, Request};
 
-use crate::block::{Known, name};
+use crate::block::{BlockContext, name};
 use crate::checks::{cached, reread};
 use crate::dump::dump;
 use crate::log::{Block, Log};
 use crate::report::LogFault;
 use crate::run::{OpenQueue, RunError, slot_bytes};
 use crate::shared::Shared;
-use crate::waiting::{NAMED_FROM, Waiting};
+use crate::waiting::{NAMED_FROM, SlowIo};
 
 /// Reads every acknowledged block of the logs; gives how many could be read.
 pub(crate) fn check_logs(
@@ -70,7 +70,7 @@ fn look_into(
     let (blocks, pages) = (log.format(), &shared.format);
     let lies_elsewhere = |number| log.knows(number);
     let last = log.last_number();
-    let known = Known { blocks, pages, id, last, lies_elsewhere: &lies_elsewhere };
+    let known = BlockContext { blocks, pages, id, last, lies_elsewhere: &lies_elsewhere };
     let sectors = known.sectors(expected, found);
     let request = request_of(log, &block);
     // Nothing else is held up by it, so only who wants an end ends it.
@@ -124,7 +124,7 @@ pub(crate) fn read_whole<'q>(
             let age = Duration::from_nanos(queue.now().saturating_sub(began));
             if age >= NAMED_FROM {
                 was_named = true;
-                shared.names(0, vec![Waiting { request, age }]);
+                shared.names(0, vec![SlowIo { request, age }]);
             }
             continue;
         };

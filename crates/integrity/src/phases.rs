@@ -21,7 +21,7 @@ use crate::site::{Left, Site};
 use crate::users::{Chance, User};
 
 /// What all phases leave.
-pub(crate) struct Done {
+pub(crate) struct PhaseResults {
     pub load: Duration,
     pub cycled: Cycled,
     pub total: Total,
@@ -38,7 +38,7 @@ pub(crate) fn phases(
     time: Duration,
     mut logs: Vec<Option<Log>>,
     open: &OpenQueue<'_>,
-) -> Result<Done, RunError> {
+) -> Result<PhaseResults, RunError> {
     let plan = shared.plan;
     let mut total = Total::new(shared.paths.len());
     let mut start = Start { time, cycle: 0, audit: None };
@@ -96,7 +96,7 @@ pub(crate) fn phases(
         kept.ends();
     }
     let log_time = began.elapsed();
-    Ok(Done { load, cycled, total, log_blocks, log_time })
+    Ok(PhaseResults { load, cycled, total, log_blocks, log_time })
 }
 
 /// Reads every page; gives how long that took.

@@ -25,9 +25,9 @@ pub struct PlanError {
 }
 
 /// What is found on the way through the rules.
-struct Found(Vec<PlanError>);
+struct Violations(Vec<PlanError>);
 
-impl Found {
+impl Violations {
     fn check(
         &mut self,
         holds: bool,
@@ -45,7 +45,7 @@ impl Plan {
     /// Every rule that the plan breaks.
     #[must_use]
     pub fn violations(&self) -> Vec<PlanError> {
-        let mut found = Found(Vec::new());
+        let mut found = Violations(Vec::new());
         self.check_sizes(&mut found);
         self.check_users(&mut found);
         self.check_pages(&mut found);
@@ -54,7 +54,7 @@ impl Plan {
         found.0
     }
 
-    fn check_sizes(&self, found: &mut Found) {
+    fn check_sizes(&self, found: &mut Violations) {
         let page = self.page_bytes as usize;
         let ok = page.is_multiple_of(SECTOR_BYTES) && (SECTOR_BYTES..=65_536).contains(&page);
         let rule = "a page is a multiple of 512 bytes, at most 64 KiB";
@@ -91,7 +91,7 @@ impl Plan {
         }
     }
 
-    fn check_users(&self, found: &mut Found) {
+    fn check_users(&self, found: &mut Violations) {
         for (field, value) in [
             ("threads", self.threads),
             ("random.users", self.random.users),
@@ -106,7 +106,7 @@ impl Plan {
         }
     }
 
-    fn check_pages(&self, found: &mut Found) {
+    fn check_pages(&self, found: &mut Violations) {
         let gather = (self.gather_pages, self.gather_pages);
         for (field, (from, to)) in [
             ("gather_pages", gather),
@@ -124,7 +124,7 @@ impl Plan {
         }
     }
 
-    fn check_resizing(&self, found: &mut Found) {
+    fn check_resizing(&self, found: &mut Violations) {
         let Some(Resizing { pause_min, pause_max, steps: (from, to), .. }) = self.resizing else {
             return;
         };
@@ -136,7 +136,7 @@ impl Plan {
         found.check(from > 0 && from <= to, "resizing.steps", &value, rule);
     }
 
-    fn check_shares(&self, found: &mut Found) {
+    fn check_shares(&self, found: &mut Violations) {
         for (field, percent) in [
             ("cache_hit_percent", self.cache_hit_percent),
             ("random.jump_percent", self.random.jump_percent),

@@ -18,7 +18,7 @@ use crate::ledger::{Ledger, LedgerError, Recovered, Words};
 use crate::log::{Index, Log};
 use crate::pace::Pace;
 use crate::page::{PageError, PageFormat, mixed};
-use crate::phases::{Cycled, Done, Total, phases};
+use crate::phases::{Cycled, PhaseResults, Total, phases};
 use crate::plan::{Hardening, Plan};
 use crate::platform::{Part, is_device};
 use crate::report::{Report, Resumed};
@@ -243,7 +243,7 @@ pub fn run_kept(
     let paced = shared.paces.iter().map(Pace::paced).collect();
     let log_fault_count = shared.log_fault_count();
     let Noted { faults, kinds: fault_kinds, log_faults, failures } = shared.noted();
-    let Done { load, cycled, total, log_blocks, log_time } = done;
+    let PhaseResults { load, cycled, total, log_blocks, log_time } = done;
     let Total { targets, work, ended } = total;
     let Cycled { work_time, audit, number: cycles, .. } = cycled;
     Ok(Report {

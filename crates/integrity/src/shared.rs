@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::remembered::Ring;
 use crate::report::{FaultKind, FaultReport, IoFailure, LogFault, failure_words};
 use crate::run::Phase;
-use crate::waiting::Waiting;
+use crate::waiting::SlowIo;
 
 /// So many wrong pages, and so many wrong blocks of the logs, are kept with all that is known of
 /// them; more are counted.
@@ -50,7 +50,7 @@ pub(crate) struct Shared<'a> {
     pub long_io: Duration,
     pub long_ios: AtomicU64,
     /// For each thread, its I/Os that have been under way for some time.
-    waiting: Vec<Mutex<Vec<Waiting>>>,
+    waiting: Vec<Mutex<Vec<SlowIo>>>,
     broken: AtomicBool,
     start: Instant,
     faults: Mutex<(Vec<FaultReport>, Vec<FaultKind>)>,
@@ -264,14 +264,14 @@ impl<'a> Shared<'a> {
     }
 
     /// A thread names its I/Os that have been under way for some time.
-    pub(crate) fn names(&self, thread: u32, waiting: Vec<Waiting>) {
+    pub(crate) fn names(&self, thread: u32, waiting: Vec<SlowIo>) {
         if let Some(mine) = self.waiting.get(thread as usize) {
             *held(mine) = waiting;
         }
     }
 
     /// What all threads have named.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+    pub(crate) fn waiting(&self) -> Vec<SlowIo> {
         self.waiting.iter().flat_map(|one| held(one).clone()).collect()
     }
 

@@ -21,7 +21,7 @@ const AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// An I/O that has been under way for long.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
+pub(crate) struct SlowIo {
     pub request: Request,
     pub age: Duration,
 }
@@ -41,7 +41,7 @@ impl Waits {
     /// longer than `limit` takes too long.
     pub(crate) fn look(
         &mut self,
-        all: &[Waiting],
+        all: &[SlowIo],
         paths: &[PathBuf],
         limit: Duration,
         stops: bool,
@@ -78,7 +78,7 @@ impl Waits {
     /// What the end that somebody wants waits for; told once.
     fn end(
         &mut self,
-        all: &[Waiting],
+        all: &[SlowIo],
         paths: &[PathBuf],
         stops: bool,
         now: Instant,
@@ -105,7 +105,7 @@ impl Waits {
 }
 
 /// How many I/Os on a target are as old as that, and the oldest of them.
-fn of_target(all: &[Waiting], target: usize, age: Duration) -> Option<(usize, Waiting)> {
+fn of_target(all: &[SlowIo], target: usize, age: Duration) -> Option<(usize, SlowIo)> {
     let those = || all.iter().filter(|w| usize::from(w.request.target) == target && w.age >= age);
     Some((those().count(), *those().max_by_key(|w| w.age)?))
 }
@@ -114,7 +114,7 @@ fn ios(count: usize) -> String {
     plural(count as u64, "I/O", "I/Os")
 }
 
-fn words(waiting: &Waiting) -> String {
+fn words(waiting: &SlowIo) -> String {
     let Request { op, bytes, offset, .. } = waiting.request;
     let seconds = waiting.age.as_secs();
     let what = match op {
@@ -129,13 +129,13 @@ fn words(waiting: &Waiting) -> String {
 mod tests {
     use super::*;
 
-    fn waiting(target: u16, op: Op, age: u64) -> Waiting {
+    fn waiting(target: u16, op: Op, age: u64) -> SlowIo {
         let request =
             Request { slot: 0, op, target, offset: 65_536, bytes: 8192, buffer_offset: 0 };
-        Waiting { request, age: Duration::from_secs(age) }
+        SlowIo { request, age: Duration::from_secs(age) }
     }
 
-    fn texts(waits: &mut Waits, all: &[Waiting], stops: bool, at: Instant) -> Vec<String> {
+    fn texts(waits: &mut Waits, all: &[SlowIo], stops: bool, at: Instant) -> Vec<String> {
         let paths = ["/a.mdx".into(), "/b.ldx".into()];
         let notices = waits.look(all, &paths, Duration::from_secs(15), stops, at);
         notices.into_iter().map(|(_, text)| text).collect()
@@ -148,7 +148,7 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let young = [waiting(0, Op::Read, 14), waiting(0, Op::Write, 15)];
         assert_eq!(texts(&mut waits, &young, false, at(0)), [""; 0], "others are about to");
-        let mut old: Vec<Waiting> = (0..28).map(|_| waiting(0, Op::Read, 15)).collect();
+        let mut old: Vec<SlowIo> = (0..28).map(|_| waiting(0, Op::Read, 15)).collect();
         old[7].age = Duration::from_secs(16);
         old.push(waiting(1, Op::Fdatasync, 20));
         assert_eq!(

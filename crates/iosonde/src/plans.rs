@@ -7,7 +7,8 @@ use clap::Args;
 use engine::Permissions;
 use history::History;
 use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
-use jobs::{Again, Original, Plan, Recording, Session, again};
+use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
+use results::Document;
 
 use crate::conducting::{Console, Manners, conduct, described, ended};
 use crate::exit::{Failure, Outcome, print};
@@ -22,8 +23,9 @@ use crate::targets::ConductArgs;
         \x20 iosonde knee /data --block 8K --print-plan > knee.toml\n\
         \x20 iosonde do knee.toml")]
 pub(crate) struct DoArgs {
-    /// A plan, as `--print-plan` of the commands that measure prints it
-    #[arg(value_name = "PLAN.toml")]
+    /// A plan, as `--print-plan` of the commands that measure prints it, or a result as JSON, whose
+    /// plan is taken
+    #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
 
     #[command(flatten)]
@@ -68,8 +70,8 @@ pub(crate) struct AgainArgs {
 
 /// Runs `iosonde do`.
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
-    let plan = Plan::from_toml(&read(&args.plan)?).map_err(wrong)?;
+    let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    let plan = plan_in(&read(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
     check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
@@ -80,6 +82,17 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let manners =
         Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
     conduct(&plan, &manners, stop)
+}
+
+/// A plan, or that of a result.
+fn plan_in(text: &str) -> Result<Plan, String> {
+    if !text.trim_start().starts_with('{') {
+        return Plan::from_toml(text).map_err(|e| e.to_string());
+    }
+    let document = Document::parse(text).map_err(|e| e.to_string())?;
+    let kind = document.kind().to_owned();
+    let plan = Plan::carried(&document).map_err(|e| e.to_string())?;
+    plan.ok_or_else(|| PlanError::NotRepeatable { kind }.to_string())
 }
 
 /// Prints a plan as TOML on stdout.

@@ -89,7 +89,12 @@ pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainErro
     let Some(document) = history.document(&id)? else {
         return Err(AgainError::Unfinished { id });
     };
-    let planned = Plan::recorded(&entry.kind, &entry.schema, &entry.plan);
+    // Results of versions that carried none have it in the history.
+    let planned = match Plan::carried(&document) {
+        Ok(Some(plan)) => Ok(plan),
+        Ok(None) => Plan::recorded(&entry.kind, &entry.schema, &entry.plan),
+        Err(error) => Err(error),
+    };
     let mut plan = planned.map_err(|source| AgainError::Plan { id: id.clone(), source })?;
     plan.pin(&document);
     if !plan.job().is_artificial() {

@@ -10,9 +10,9 @@ use survey::Progress;
 use thiserror::Error;
 
 use crate::event::{Event, Sink};
+use crate::job::Job;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
-use crate::subject::Subject;
 
 /// What surrounds a job: what it may do, who hears of it, and where it is kept.
 pub struct Session<'a> {
@@ -78,15 +78,14 @@ pub fn conduct(plan: &Plan, session: &mut Session<'_>) -> Result<Conducted, JobE
 /// A job of one document that keeps its measurements as they come.
 pub(crate) fn conduct_one(
     session: &mut Session<'_>,
-    subject: Subject,
+    job: &dyn Job,
     make: impl FnOnce(&AtomicBool, Observe<'_>) -> Result<Document, PrepareError>,
 ) -> Result<Conducted, JobError> {
     let stop = session.stop;
-    let relay = Relay::open(session, subject)?;
+    let relay = Relay::open(session, job)?;
     let document =
         make(stop, &mut |progress| relay.hear(&progress)).inspect_err(|_| relay.give_up())?;
-    let kept = relay.finish(&document);
-    Ok(Conducted { documents: vec![document], kept })
+    Ok(relay.finish(document))
 }
 
 /// Passes what happens to the recorder and to the sink, in this order: what is told as kept is
@@ -94,16 +93,16 @@ pub(crate) fn conduct_one(
 pub(crate) struct Relay<'s> {
     recorder: RefCell<Recorder>,
     sink: RefCell<&'s mut dyn Sink>,
+    /// What the document carries.
+    plan: Option<serde_json::Value>,
 }
 
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
-    pub(crate) fn open(
-        session: &'s mut Session<'_>,
-        subject: Subject,
-    ) -> Result<Self, HistoryError> {
-        let recorder = Recorder::open(session.recording, subject)?;
-        Ok(Self { recorder: RefCell::new(recorder), sink: RefCell::new(&mut *session.sink) })
+    pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
+        let recorder = Recorder::open(session.recording, job.subject()?)?;
+        let (recorder, sink) = (RefCell::new(recorder), RefCell::new(&mut *session.sink));
+        Ok(Self { recorder, sink, plan: job.plan().to_json() })
     }
 
     pub(crate) fn recorder(&self) -> &RefCell<Recorder> {
@@ -132,15 +131,16 @@ impl<'s> Relay<'s> {
         self.sink.borrow_mut().hear(&event);
     }
 
-    /// Delivers the document, then keeps it.
-    pub(crate) fn finish(&self, document: &Document) -> Result<(), String> {
-        let delivered = self.sink.borrow_mut().deliver(document);
+    /// Delivers the document with its plan, then keeps it.
+    pub(crate) fn finish(&self, mut document: Document) -> Conducted {
+        document.set_plan(self.plan.clone());
+        let delivered = self.sink.borrow_mut().deliver(&document);
         let mut recorder = self.recorder.borrow_mut();
-        let kept = recorder.finish(document);
+        let kept = recorder.finish(&document);
         if let (Ok(()), Some(event)) = (&kept, recorder.kept_event()) {
             self.sink.borrow_mut().hear(&event);
         }
-        both(delivered, kept)
+        Conducted { documents: vec![document], kept: both(delivered, kept) }
     }
 
     pub(crate) fn give_up(&self) {

@@ -10,7 +10,7 @@ use workload::{Bytes, Stream, Target, Workload, show_duration};
 
 use crate::conduct::{Conducted, JobError, Session, conduct_one};
 use crate::job::{Description, Job, paths, pin_targets};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
 fn subject<C: Conclusion, O: Serialize>(
@@ -46,6 +46,10 @@ fn describe(
 }
 
 impl Job for KneeOptions {
+    fn plan(&self) -> Plan {
+        Plan::Knee(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         subject::<Saturation, _>("knee", (&self.setup, &self.stream), self)
     }
@@ -76,13 +80,17 @@ impl Job for KneeOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self.subject()?, |stop, observe| {
+        conduct_one(session, self, |stop, observe| {
             Ok(Document::Knee(Box::new(survey::knee(&options, stop, observe)?)))
         })
     }
 }
 
 impl Job for SizesOptions {
+    fn plan(&self) -> Plan {
+        Plan::Sizes(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         subject::<Sizes, _>("sizes", (&self.setup, &self.stream), self)
     }
@@ -116,13 +124,17 @@ impl Job for SizesOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self.subject()?, |stop, observe| {
+        conduct_one(session, self, |stop, observe| {
             Ok(Document::Sizes(Box::new(survey::sizes(&options, stop, observe)?)))
         })
     }
 }
 
 impl Job for ScaleOptions {
+    fn plan(&self) -> Plan {
+        Plan::Scale(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         subject::<Scale, _>("scale", (&self.setup, &self.stream), self)
     }
@@ -148,13 +160,17 @@ impl Job for ScaleOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.setup.permissions.clone_from(&session.permissions);
-        conduct_one(session, self.subject()?, |stop, observe| {
+        conduct_one(session, self, |stop, observe| {
             Ok(Document::Scale(Box::new(survey::scale(&options, stop, observe)?)))
         })
     }
 }
 
 impl Job for AssessOptions {
+    fn plan(&self) -> Plan {
+        Plan::Assess(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let title = format!("loads of {}", self.database.title());
         let target = [Target { path: self.target.clone(), size_bytes: self.size }];
@@ -209,7 +225,7 @@ impl Job for AssessOptions {
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let mut options = self.clone();
         options.permissions.clone_from(&session.permissions);
-        conduct_one(session, self.subject()?, |stop, observe| {
+        conduct_one(session, self, |stop, observe| {
             Ok(Document::Assessment(Box::new(survey::assess(&options, stop, observe)?)))
         })
     }

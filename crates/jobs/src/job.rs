@@ -7,7 +7,7 @@ use results::Document;
 use workload::{Bytes, Target};
 
 use crate::conduct::{Conducted, JobError, Session};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
 /// What a command does, as data: it says what it is about and what it would do, and does it.
@@ -15,6 +15,9 @@ use crate::subject::Subject;
 /// To add one: implement this for its plan in a module of this crate, and name it in
 /// [`Plan`](crate::Plan).
 pub trait Job {
+    /// The plan that names this job: what a document carries, so that it can be repeated.
+    fn plan(&self) -> Plan;
+
     /// What lists, watchers and the history show of it before there is a result.
     ///
     /// # Errors

@@ -103,6 +103,19 @@ impl Plan {
         toml::to_string_pretty(self).map_err(|e| PlanError::Toml(e.to_string()))
     }
 
+    /// What a document carries; none where it cannot be written as JSON.
+    pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self).ok()
+    }
+
+    /// The plan that a result carries; none where it carries none.
+    ///
+    /// # Errors
+    /// It is of another version of iosonde.
+    pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
+        Ok(document.plan().map(serde_json::from_value).transpose()?)
+    }
+
     /// The plan of a result, from what the history knows of it.
     ///
     /// # Errors

@@ -10,10 +10,14 @@ use workload::Workload;
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::job::{Description, Job, paths, pin_targets};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
 impl Job for Workload {
+    fn plan(&self) -> Plan {
+        Plan::Run(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let on = (self.targets.as_slice(), self.engine);
         Ok(Subject::new("run", MEASUREMENT_SCHEMA, self.title(), on, self)?)
@@ -40,7 +44,7 @@ impl Job for Workload {
     /// hangs does not keep the result.
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
         let (permissions, stop) = (session.permissions.clone(), session.stop);
-        let relay = Relay::open(session, self.subject()?)?;
+        let relay = Relay::open(session, self)?;
         let now = Timestamp::now();
         let id = engine::new_id(now);
         relay.hear(&Progress::Began { id: &id, started: &now.to_string() });
@@ -57,10 +61,9 @@ impl Job for Workload {
             measured.inspect_err(|_| relay.give_up())?;
         // Those who watched it find it under the id they know.
         measurement.id = id;
-        let document = Document::Measurement(Box::new(measurement));
-        let kept = relay.finish(&document);
+        let conducted = relay.finish(Document::Measurement(Box::new(measurement)));
         drop(prepared);
-        Ok(Conducted { documents: vec![document], kept })
+        Ok(conducted)
     }
 }
 

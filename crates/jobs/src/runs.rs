@@ -5,19 +5,23 @@ use std::path::Path;
 
 use engine::Permissions;
 use jiff::Timestamp;
-use results::{Conclusion, Document, Runs};
+use results::{Conclusion, Document, Experiment, Runs};
 use survey::{Progress, RunSide, RunsOptions};
 use workload::{Target, Workload};
 
 use crate::conduct::{Conducted, JobError, Session, both};
 use crate::event::{Event, Sink};
 use crate::job::{Description, Job, paths};
-use crate::plan::{PlanError, RunsPlan};
+use crate::plan::{Plan, PlanError, RunsPlan};
 use crate::recorder::Recorder;
 use crate::run::duration;
 use crate::subject::Subject;
 
 impl Job for RunsPlan {
+    fn plan(&self) -> Plan {
+        Plan::Runs(self.clone())
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let targets: Vec<Target> = self.workloads.iter().flat_map(|w| w.targets.clone()).collect();
         let first = self.workloads.first();
@@ -91,8 +95,11 @@ fn runs(plan: &RunsPlan, session: &mut Session<'_>) -> Result<Conducted, JobErro
     let done = survey::runs(&options, session.stop, &mut keep, &mut observe);
     let documents =
         done.inspect_err(|_| recorders.iter().for_each(|r| r.borrow_mut().give_up()))?;
-    let documents: Vec<Document> =
-        documents.into_iter().map(|document| Document::Runs(Box::new(document))).collect();
+    let carried = plan.plan().to_json();
+    let documents: Vec<Document> = documents
+        .into_iter()
+        .map(|runs| Document::Runs(Box::new(Experiment { plan: carried.clone(), ..runs })))
+        .collect();
     let sink = sink.into_inner();
     let mut kept = Ok(());
     for document in &documents {

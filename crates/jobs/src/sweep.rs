@@ -19,7 +19,7 @@ pub use workload::sweep::Plan as SweepPlan;
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::job::{Description, Job, paths, pin_targets};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
 /// Whether a sweep begins or resumes.
@@ -61,6 +61,10 @@ impl Companion for NoCompanion {
 }
 
 impl Job for SweepPlan {
+    fn plan(&self) -> Plan {
+        Plan::Sweep(Box::new(self.clone()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         Ok(subject(self))
     }
@@ -97,7 +101,7 @@ pub fn sweep(
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
-    let relay = Relay::open(session, subject(plan))?;
+    let relay = Relay::open(session, plan)?;
     let (id, started, kept) = open(plan, start, &relay)?;
     let cells = plan.cells();
     // A repetition has the number of its cell and so many times that of all cells.
@@ -112,9 +116,7 @@ pub fn sweep(
     };
     let made = survey::sweep(options, stop, &mut keep, &mut |progress| relay.hear(&progress));
     let experiment = made.inspect_err(|_| relay.give_up())?;
-    let document = Document::Sweep(Box::new(experiment));
-    let kept = relay.finish(&document);
-    Ok(Conducted { documents: vec![document], kept })
+    Ok(relay.finish(Document::Sweep(Box::new(experiment))))
 }
 
 type Kept = Vec<(u32, Measurement)>;

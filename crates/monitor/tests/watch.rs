@@ -41,13 +41,13 @@ impl Clock for Virtual {
 /// What the made-up system counts at a time.
 type Counts = Box<dyn FnMut(f64) -> Vec<DiskCounters>>;
 
-struct Made {
+struct SyntheticSource {
     now: Rc<Cell<Duration>>,
     takes: Duration,
     counts: Counts,
 }
 
-impl Source for Made {
+impl Source for SyntheticSource {
     fn sample(&mut self) -> Result<SystemSample, CountersError> {
         let at = self.now.get();
         self.now.set(at + self.takes);
@@ -126,7 +126,7 @@ fn watch(
 ) -> Result<Watch, MonitorError> {
     let clock = Virtual::default();
     let takes = Duration::from_micros(300);
-    let source = Made { now: Rc::clone(&clock.now), takes, counts: Box::new(counts) };
+    let source = SyntheticSource { now: Rc::clone(&clock.now), takes, counts: Box::new(counts) };
     let alerts: Vec<Alert> = alerts.iter().map(|text| text.parse().unwrap()).collect();
     let after = Some(Duration::from_secs_f64(seconds));
     let mut monitor = Monitor::new(source, &clock, Duration::from_millis(interval_ms), watched)?
@@ -188,7 +188,7 @@ fn a_machine_that_slept_makes_up_for_nothing() {
         vec![disk("sda", t, 100.0, 1.0)]
     };
     let takes = Duration::ZERO;
-    let source = Made { now: Rc::clone(&clock.now), takes, counts: Box::new(counts) };
+    let source = SyntheticSource { now: Rc::clone(&clock.now), takes, counts: Box::new(counts) };
     let end = End { after: None, windows: Some(6) };
     let interval = Duration::from_secs(1);
     let mut monitor = Monitor::new(source, &clock, interval, Watched::Real).unwrap().until(end);

@@ -129,6 +129,10 @@ pub fn redact(documents: &mut Vec<Document>) -> Result<(), ReportError> {
     let redacted = documents.iter().map(|document| {
         let mut value = serde_json::to_value(in_utf8(document.clone()))?;
         without_origin(&mut value);
+        // It names places that the document names nowhere else, and repeats nothing without them.
+        if let Some(document) = value.as_object_mut() {
+            document.remove("plan");
+        }
         secrets.replace(&mut value, "");
         Document::from_value(value).map_err(ReportError::from)
     });

@@ -69,6 +69,7 @@ fn experiment(losses: &[Loss], ending: WriterEnd) -> Experiment<Durability> {
         advice: losses.iter().take(1).map(|_| "Look for who holds the cache.".to_owned()).collect(),
     };
     Experiment {
+        plan: None,
         tool_version: "0.2.0".to_owned(),
         finished: "2026-11-22T01:02:00Z".to_owned(),
         targets: vec![DATA.into(), "/srv/ledgers/redo.test".into()],

@@ -146,6 +146,7 @@ fn experiment(damages: &[PageDamage]) -> Experiment<Validation> {
         resumed: None,
     };
     Experiment {
+        plan: None,
         tool_version: "0.2.0".to_owned(),
         finished: "2026-11-22T01:02:00Z".to_owned(),
         status: conclusion.status(),

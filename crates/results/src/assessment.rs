@@ -33,6 +33,10 @@ pub struct Assessment {
     pub finished: String,
     /// How it ended; the figures of an interrupted one are those of the part that was measured.
     pub status: Status,
+    /// The plan that `iosonde do` and `iosonde again` repeat; none of older results, of those of
+    /// other tools, and where names were taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<serde_json::Value>,
     /// What will live on it: decided the loads and the limits.
     #[serde(default)]
     pub database: Database,

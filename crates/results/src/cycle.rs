@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Conclusion;
+use crate::measurement::Measurement;
 
 /// All runs of an IOMeter configuration, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,4 +48,8 @@ impl Cycle {
 
 impl Conclusion for Cycle {
     const SCHEMA: &'static str = "iosonde.cycle/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title()
+    }
 }

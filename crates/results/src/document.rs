@@ -3,50 +3,15 @@
 
 use std::path::PathBuf;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::assessment::Assessment;
-use crate::cycle::Cycle;
-use crate::durability::Durability;
-use crate::experiment::Experiment;
+use crate::assessment::{ASSESSMENT_SCHEMA, Assessment};
+use crate::experiment::{Conclusion, Experiment};
+pub use crate::kinds::Document;
 use crate::kinds::KINDS;
-use crate::measurement::{Environment, Measurement, Status};
-use crate::recording::Recording;
-use crate::runs::Runs;
-use crate::saturation::Saturation;
-use crate::scale::Scale;
-use crate::sizes::Sizes;
-use crate::sweep::Sweep;
-use crate::validation::Validation;
-
-/// One result, whatever command made it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Document {
-    /// Of `iosonde run`.
-    Measurement(Box<Measurement>),
-    /// Of `iosonde run --repeat`.
-    Runs(Box<Experiment<Runs>>),
-    /// Of `iosonde assess`.
-    Assessment(Box<Assessment>),
-    /// Of `iosonde knee`.
-    Knee(Box<Experiment<Saturation>>),
-    /// Of `iosonde sweep`.
-    Sweep(Box<Experiment<Sweep>>),
-    /// Of `iosonde sizes`.
-    Sizes(Box<Experiment<Sizes>>),
-    /// Of `iosonde scale`.
-    Scale(Box<Experiment<Scale>>),
-    /// Of `iosonde iometer`.
-    Cycle(Box<Experiment<Cycle>>),
-    /// Of `iosonde monitor`.
-    Recording(Box<Experiment<Recording>>),
-    /// Of `iosonde validate` and `iosonde sqliosim`.
-    Validation(Box<Experiment<Validation>>),
-    /// Of `iosonde validate --durability` and `--verify`.
-    Durability(Box<Experiment<Durability>>),
-}
+use crate::measurement::{Environment, MEASUREMENT_SCHEMA, Measurement, Status};
 
 /// Why a text is no result document.
 #[derive(Debug, Error)]
@@ -76,23 +41,62 @@ pub enum DocumentError {
     },
 }
 
-/// Calls the same code for a document of whichever kind.
-macro_rules! each {
-    ($document:expr, $d:ident => $of:expr) => {
-        match $document {
-            Document::Measurement($d) => $of,
-            Document::Runs($d) => $of,
-            Document::Assessment($d) => $of,
-            Document::Knee($d) => $of,
-            Document::Sweep($d) => $of,
-            Document::Sizes($d) => $of,
-            Document::Scale($d) => $of,
-            Document::Cycle($d) => $of,
-            Document::Recording($d) => $of,
-            Document::Validation($d) => $of,
-            Document::Durability($d) => $of,
-        }
-    };
+/// A kind of document.
+pub(crate) trait Published {
+    /// The name of the schema that such documents follow, with its version.
+    const SCHEMA: &'static str;
+}
+
+/// What documents of every kind have.
+pub(crate) trait Body {
+    /// The schema it names.
+    fn schema(&self) -> &str;
+
+    /// Its unique name.
+    fn id(&self) -> &str;
+
+    /// Version of the program that measured.
+    fn tool_version(&self) -> &str;
+
+    /// Start, UTC, RFC 3339.
+    fn started(&self) -> &str;
+
+    /// End, UTC, RFC 3339; none for a single measurement, which says how long it took.
+    fn finished(&self) -> Option<&str>;
+
+    /// How it ended.
+    fn status(&self) -> Status;
+
+    /// Where it was done.
+    fn environment(&self) -> &Environment;
+
+    /// The same, to be changed.
+    fn environment_mut(&mut self) -> &mut Environment;
+
+    /// Bytes of all targets that I/O could use.
+    fn file_bytes(&self) -> u64;
+
+    /// What received the I/O, as it was named.
+    fn targets(&self) -> Vec<PathBuf>;
+
+    /// What was done, in a phrase: `8 KiB random read`, `sqlserver-oltp`.
+    fn title(&self) -> String;
+
+    /// Every measurement in it, in the order of the document.
+    fn measurements(&self) -> Vec<&Measurement>;
+
+    /// How it was measured, sentence by sentence; a single measurement says so in its workload.
+    fn method(&self) -> &[String];
+
+    /// Every reason to doubt a figure.
+    fn warnings(&self) -> &[String];
+
+    /// The plan that repeats it, with the kind of its job as `job`. That of a single measurement is
+    /// its workload, and that of a sweep stands in its conclusion.
+    fn plan(&self) -> Option<Value>;
+
+    /// Takes the plan that repeats it.
+    fn set_plan(&mut self, plan: Option<Value>);
 }
 
 impl Document {
@@ -119,172 +123,317 @@ impl Document {
     /// The schema it follows.
     #[must_use]
     pub fn schema(&self) -> &str {
-        each!(self, d => &d.schema)
+        self.body().schema()
     }
 
     /// Its unique name.
     #[must_use]
     pub fn id(&self) -> &str {
-        each!(self, d => &d.id)
+        self.body().id()
     }
 
     /// Version of the program that measured.
     #[must_use]
     pub fn tool_version(&self) -> &str {
-        each!(self, d => &d.tool_version)
+        self.body().tool_version()
     }
 
     /// Start, UTC, RFC 3339.
     #[must_use]
     pub fn started(&self) -> &str {
-        each!(self, d => &d.started)
+        self.body().started()
     }
 
     /// End, UTC, RFC 3339; none for a single measurement, which says how long it took.
     #[must_use]
     pub fn finished(&self) -> Option<&str> {
-        match self {
-            Self::Measurement(_) => None,
-            Self::Runs(d) => Some(&d.finished),
-            Self::Assessment(d) => Some(&d.finished),
-            Self::Knee(d) => Some(&d.finished),
-            Self::Sweep(d) => Some(&d.finished),
-            Self::Sizes(d) => Some(&d.finished),
-            Self::Scale(d) => Some(&d.finished),
-            Self::Cycle(d) => Some(&d.finished),
-            Self::Recording(d) => Some(&d.finished),
-            Self::Validation(d) => Some(&d.finished),
-            Self::Durability(d) => Some(&d.finished),
-        }
+        self.body().finished()
     }
 
     /// How it ended.
     #[must_use]
     pub fn status(&self) -> Status {
-        each!(self, d => d.status)
+        self.body().status()
     }
 
     /// Where it was done.
     #[must_use]
     pub fn environment(&self) -> &Environment {
-        each!(self, d => &d.environment)
-    }
-
-    /// The same document, made in another place.
-    #[must_use]
-    pub fn in_environment(mut self, environment: Environment) -> Self {
-        each!(&mut self, d => d.environment = environment);
-        self
+        self.body().environment()
     }
 
     /// Bytes of all targets that I/O could use.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
-        each!(self, d => d.file_bytes)
+        self.body().file_bytes()
     }
 
     /// What received the I/O, as it was named.
     #[must_use]
     pub fn targets(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Measurement(d) => d.workload.targets.iter().map(|t| t.path.clone()).collect(),
-            Self::Assessment(d) => vec![d.target.clone()],
-            Self::Runs(d) => d.targets.clone(),
-            Self::Knee(d) => d.targets.clone(),
-            Self::Sweep(d) => d.targets.clone(),
-            Self::Sizes(d) => d.targets.clone(),
-            Self::Scale(d) => d.targets.clone(),
-            Self::Cycle(d) => d.targets.clone(),
-            Self::Recording(d) => d.targets.clone(),
-            Self::Validation(d) => d.targets.clone(),
-            Self::Durability(d) => d.targets.clone(),
-        }
+        self.body().targets()
     }
 
     /// What was done, in a phrase: `8 KiB random read`, `sqlserver-oltp`.
     #[must_use]
     pub fn title(&self) -> String {
-        let first = |measurements: &[Measurement]| {
-            measurements.first().map(|m| m.workload.title()).unwrap_or_default()
-        };
-        match self {
-            Self::Measurement(d) => d.workload.title(),
-            Self::Runs(d) => d.conclusion.title.clone(),
-            Self::Assessment(d) => format!("loads of {}", d.database.title()),
-            Self::Knee(d) => d.conclusion.title.clone(),
-            Self::Sweep(d) => d.conclusion.plan.title.clone(),
-            Self::Sizes(d) => first(&d.measurements),
-            Self::Scale(d) => first(&d.measurements),
-            Self::Cycle(d) => d.conclusion.title(),
-            Self::Recording(d) => d.conclusion.title(),
-            Self::Validation(d) => d.conclusion.title(),
-            Self::Durability(d) => d.conclusion.title(),
-        }
+        self.body().title()
     }
 
     /// Every measurement in it, in the order of the document.
     #[must_use]
     pub fn measurements(&self) -> Vec<&Measurement> {
-        match self {
-            Self::Measurement(d) => vec![d],
-            Self::Assessment(d) => {
-                let patterns = d.patterns.iter().map(|p| &p.measurement);
-                let ramps = d.ramps.iter().flat_map(|r| &r.points);
-                let repeats = d.repeats.iter().flat_map(|r| &r.measurements);
-                patterns.chain(ramps).chain(repeats).collect()
-            }
-            Self::Runs(d) => d.measurements.iter().collect(),
-            Self::Knee(d) => d.measurements.iter().collect(),
-            Self::Sweep(d) => d.measurements.iter().collect(),
-            Self::Sizes(d) => d.measurements.iter().collect(),
-            Self::Scale(d) => d.measurements.iter().collect(),
-            Self::Cycle(d) => d.measurements.iter().collect(),
-            Self::Recording(d) => d.measurements.iter().collect(),
-            Self::Validation(d) => d.measurements.iter().collect(),
-            Self::Durability(d) => d.measurements.iter().collect(),
-        }
+        self.body().measurements()
     }
 
     /// How it was measured, sentence by sentence; a single measurement says so in its workload.
     #[must_use]
     pub fn method(&self) -> &[String] {
-        match self {
-            Self::Measurement(_) => &[],
-            Self::Assessment(d) => &d.method,
-            Self::Runs(d) => &d.method,
-            Self::Knee(d) => &d.method,
-            Self::Sweep(d) => &d.method,
-            Self::Sizes(d) => &d.method,
-            Self::Scale(d) => &d.method,
-            Self::Cycle(d) => &d.method,
-            Self::Recording(d) => &d.method,
-            Self::Validation(d) => &d.method,
-            Self::Durability(d) => &d.method,
-        }
+        self.body().method()
     }
 
     /// Every reason to doubt a figure.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        match self {
-            Self::Measurement(d) => &d.checks.warnings,
-            Self::Assessment(d) => &d.warnings,
-            Self::Runs(d) => &d.warnings,
-            Self::Knee(d) => &d.warnings,
-            Self::Sweep(d) => &d.warnings,
-            Self::Sizes(d) => &d.warnings,
-            Self::Scale(d) => &d.warnings,
-            Self::Cycle(d) => &d.warnings,
-            Self::Recording(d) => &d.warnings,
-            Self::Validation(d) => &d.warnings,
-            Self::Durability(d) => &d.warnings,
-        }
+        self.body().warnings()
+    }
+
+    /// The plan that repeats it, with the kind of its job as `job`. That of a single measurement is
+    /// its workload, and that of a sweep stands in its conclusion.
+    #[must_use]
+    pub fn plan(&self) -> Option<Value> {
+        self.body().plan()
+    }
+
+    /// Takes the plan that repeats it.
+    pub fn set_plan(&mut self, plan: Option<Value>) {
+        self.body_mut().set_plan(plan);
+    }
+
+    /// The same document, made in another place.
+    #[must_use]
+    pub fn in_environment(mut self, environment: Environment) -> Self {
+        *self.body_mut().environment_mut() = environment;
+        self
     }
 }
 
-/// As the document it holds, without a name around it.
-impl Serialize for Document {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        each!(self, d => d.serialize(serializer))
+/// Data with the kind of its job.
+pub(crate) fn plan_of(job: &str, data: &impl Serialize) -> Option<Value> {
+    let mut plan = serde_json::to_value(data).ok()?;
+    plan.as_object_mut()?.insert("job".to_owned(), job.into());
+    Some(plan)
+}
+
+impl Published for Measurement {
+    const SCHEMA: &'static str = MEASUREMENT_SCHEMA;
+}
+
+impl Body for Measurement {
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tool_version(&self) -> &str {
+        &self.tool_version
+    }
+
+    fn started(&self) -> &str {
+        &self.started
+    }
+
+    fn finished(&self) -> Option<&str> {
+        None
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    fn environment_mut(&mut self) -> &mut Environment {
+        &mut self.environment
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    fn targets(&self) -> Vec<PathBuf> {
+        self.workload.targets.iter().map(|target| target.path.clone()).collect()
+    }
+
+    fn title(&self) -> String {
+        self.workload.title()
+    }
+
+    fn measurements(&self) -> Vec<&Measurement> {
+        vec![self]
+    }
+
+    fn method(&self) -> &[String] {
+        &[]
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.checks.warnings
+    }
+
+    fn plan(&self) -> Option<Value> {
+        if self.origin.is_none() { plan_of("run", &self.workload) } else { None }
+    }
+
+    fn set_plan(&mut self, _: Option<Value>) {}
+}
+
+impl Published for Assessment {
+    const SCHEMA: &'static str = ASSESSMENT_SCHEMA;
+}
+
+impl Body for Assessment {
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tool_version(&self) -> &str {
+        &self.tool_version
+    }
+
+    fn started(&self) -> &str {
+        &self.started
+    }
+
+    fn finished(&self) -> Option<&str> {
+        Some(&self.finished)
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    fn environment_mut(&mut self) -> &mut Environment {
+        &mut self.environment
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    fn targets(&self) -> Vec<PathBuf> {
+        vec![self.target.clone()]
+    }
+
+    fn title(&self) -> String {
+        format!("loads of {}", self.database.title())
+    }
+
+    fn measurements(&self) -> Vec<&Measurement> {
+        let patterns = self.patterns.iter().map(|p| &p.measurement);
+        let ramps = self.ramps.iter().flat_map(|r| &r.points);
+        let repeats = self.repeats.iter().flat_map(|r| &r.measurements);
+        patterns.chain(ramps).chain(repeats).collect()
+    }
+
+    fn method(&self) -> &[String] {
+        &self.method
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn plan(&self) -> Option<Value> {
+        self.plan.clone()
+    }
+
+    fn set_plan(&mut self, plan: Option<Value>) {
+        self.plan = plan;
+    }
+}
+
+impl<C: Conclusion> Published for Experiment<C> {
+    const SCHEMA: &'static str = C::SCHEMA;
+}
+
+impl<C: Conclusion> Body for Experiment<C> {
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tool_version(&self) -> &str {
+        &self.tool_version
+    }
+
+    fn started(&self) -> &str {
+        &self.started
+    }
+
+    fn finished(&self) -> Option<&str> {
+        Some(&self.finished)
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    fn environment_mut(&mut self) -> &mut Environment {
+        &mut self.environment
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    fn targets(&self) -> Vec<PathBuf> {
+        self.targets.clone()
+    }
+
+    fn title(&self) -> String {
+        self.conclusion.title(&self.measurements)
+    }
+
+    fn measurements(&self) -> Vec<&Measurement> {
+        self.measurements.iter().collect()
+    }
+
+    fn method(&self) -> &[String] {
+        &self.method
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn plan(&self) -> Option<Value> {
+        self.conclusion.plan().or_else(|| self.plan.clone())
+    }
+
+    fn set_plan(&mut self, plan: Option<Value>) {
+        if self.conclusion.plan().is_none() {
+            self.plan = plan;
+        }
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Bytes, Mode};
 
 use crate::experiment::Conclusion;
+use crate::measurement::Measurement;
 
 /// What of a writer's promises is there after it is gone.
 ///
@@ -373,4 +374,8 @@ impl Durability {
 
 impl Conclusion for Durability {
     const SCHEMA: &'static str = "iosonde.durability/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title()
+    }
 }

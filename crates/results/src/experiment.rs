@@ -7,10 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::measurement::{Environment, Measurement, Status};
 
-/// What a conclusion of this kind is called.
+/// What was concluded in an experiment of one kind.
 pub trait Conclusion {
     /// The schema name that every document with it carries, for example `iosonde.knee/1`.
     const SCHEMA: &'static str;
+
+    /// What was done, in a phrase.
+    fn title(&self, measurements: &[Measurement]) -> String {
+        measurements.first().map(|m| m.workload.title()).unwrap_or_default()
+    }
+
+    /// The plan that repeats it, where it stands in the conclusion.
+    fn plan(&self) -> Option<serde_json::Value> {
+        None
+    }
 }
 
 /// An experiment: measurements on the same targets, and what follows from them.
@@ -28,6 +38,10 @@ pub struct Experiment<C> {
     pub finished: String,
     /// How it ended; the figures of an interrupted one are those of the part that was measured.
     pub status: Status,
+    /// The plan that `iosonde do` and `iosonde again` repeat; none of older results, of those of
+    /// other tools, and where names were taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<serde_json::Value>,
     /// What received the I/O.
     pub targets: Vec<PathBuf>,
     /// Bytes of all targets that I/O could use.

@@ -1,16 +1,17 @@
 //! The kinds of result documents: one line each. Whatever reads a document by its schema, filters
 //! by kind or offers kinds to choose from reads this list.
 
-use schemars::{JsonSchema, Schema};
+use schemars::Schema;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::assessment::ASSESSMENT_SCHEMA;
+use crate::assessment::Assessment;
 use crate::cycle::Cycle;
-use crate::document::Document;
+use crate::document::{Body, Published};
 use crate::durability::Durability;
-use crate::experiment::Conclusion;
-use crate::measurement::MEASUREMENT_SCHEMA;
+use crate::experiment::Experiment;
+use crate::measurement::Measurement;
 use crate::recording::Recording;
 use crate::runs::Runs;
 use crate::saturation::Saturation;
@@ -43,16 +44,21 @@ impl Kind {
     }
 }
 
-/// Makes the list, and the way from a document to its entry, from one line per variant of
-/// [`Document`].
+/// Makes [`Document`] and the list from one line for each kind.
 macro_rules! kinds {
-    ($($variant:ident $word:literal $schema:expr, $printed_by:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident($body:ty) $word:literal, $printed_by:literal;)*) => {
+        /// One result, whatever command made it.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Document {
+            $($(#[$doc])* $variant(Box<$body>),)*
+        }
+
         /// Every kind, in the order in which they are offered.
         pub static KINDS: &[Kind] = &[$(Kind {
             word: $word,
             printed_by: $printed_by,
-            schema: $schema,
-            json_schema: || schema_in(Document::$variant),
+            schema: <$body as Published>::SCHEMA,
+            json_schema: crate::schema_of::<$body>,
             read: |value| Ok(Document::$variant(boxed(value)?)),
         }),*];
 
@@ -64,33 +70,61 @@ macro_rules! kinds {
                     $(Self::$variant(_) => $word,)*
                 }
             }
+
+            /// What documents of every kind have.
+            pub(crate) fn body(&self) -> &dyn Body {
+                match self {
+                    $(Self::$variant(body) => body.as_ref(),)*
+                }
+            }
+
+            pub(crate) fn body_mut(&mut self) -> &mut dyn Body {
+                match self {
+                    $(Self::$variant(body) => body.as_mut(),)*
+                }
+            }
+        }
+
+        /// As the document it holds, without a name around it.
+        impl Serialize for Document {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(body) => body.serialize(serializer),)*
+                }
+            }
         }
     };
 }
 
 kinds! {
-    Measurement "run" MEASUREMENT_SCHEMA, "`iosonde run --json`";
-    Runs "run" Runs::SCHEMA, "`iosonde run --repeat --json`";
-    Assessment "assess" ASSESSMENT_SCHEMA, "`iosonde assess --json`";
-    Knee "knee" Saturation::SCHEMA, "`iosonde knee --json`";
-    Sweep "sweep" Sweep::SCHEMA, "`iosonde sweep --json`";
-    Sizes "sizes" Sizes::SCHEMA, "`iosonde sizes --json`";
-    Scale "scale" Scale::SCHEMA, "`iosonde scale --json`";
-    Cycle "iometer" Cycle::SCHEMA, "`iosonde iometer --json`";
-    Validation "validate" Validation::SCHEMA,
+    /// Of `iosonde run`.
+    Measurement(Measurement) "run", "`iosonde run --json`";
+    /// Of `iosonde run --repeat`.
+    Runs(Experiment<Runs>) "run", "`iosonde run --repeat --json`";
+    /// Of `iosonde assess`.
+    Assessment(Assessment) "assess", "`iosonde assess --json`";
+    /// Of `iosonde knee`.
+    Knee(Experiment<Saturation>) "knee", "`iosonde knee --json`";
+    /// Of `iosonde sweep`.
+    Sweep(Experiment<Sweep>) "sweep", "`iosonde sweep --json`";
+    /// Of `iosonde sizes`.
+    Sizes(Experiment<Sizes>) "sizes", "`iosonde sizes --json`";
+    /// Of `iosonde scale`.
+    Scale(Experiment<Scale>) "scale", "`iosonde scale --json`";
+    /// Of `iosonde iometer`.
+    Cycle(Experiment<Cycle>) "iometer", "`iosonde iometer --json`";
+    /// Of `iosonde validate` and `iosonde sqliosim`.
+    Validation(Experiment<Validation>) "validate",
         "`iosonde validate --json` and `iosonde sqliosim --json`";
-    Durability "validate" Durability::SCHEMA,
+    /// Of `iosonde validate --durability` and `--verify`.
+    Durability(Experiment<Durability>) "validate",
         "`iosonde validate --durability --json` and `--verify --json`";
-    Recording "monitor" Recording::SCHEMA, "`iosonde monitor --json`";
+    /// Of `iosonde monitor`.
+    Recording(Experiment<Recording>) "monitor", "`iosonde monitor --json`";
 }
 
 fn boxed<T: DeserializeOwned>(value: Value) -> Result<Box<T>, serde_json::Error> {
     serde_json::from_value(value).map(Box::new)
-}
-
-/// The schema of what a variant of [`Document`] holds.
-fn schema_in<T: JsonSchema>(_variant: fn(Box<T>) -> Document) -> Schema {
-    crate::schema_of::<T>()
 }
 
 /// The words of all kinds, each once.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use workload::{show_ns, show_number};
 
 use crate::experiment::Conclusion;
+use crate::measurement::Measurement;
 
 /// Figures by their names, as `counters::DISK_FIELDS` has them; none where there is nothing to say.
 pub type Figures = BTreeMap<String, Option<f64>>;
@@ -367,6 +368,10 @@ impl RecordedCommand {
 
 impl Conclusion for Recording {
     const SCHEMA: &'static str = "iosonde.recording/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title()
+    }
 }
 
 /// A figure in words: three significant digits and the fitting unit.

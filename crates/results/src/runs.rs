@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Conclusion;
+use crate::measurement::Measurement;
 use crate::noise::Trust;
 
 /// The same workload, run several times: each run is a measurement of its own.
@@ -19,4 +20,8 @@ pub struct Runs {
 
 impl Conclusion for Runs {
     const SCHEMA: &'static str = "iosonde.runs/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title.clone()
+    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::cause::{Likely, Link};
 use crate::experiment::Conclusion;
 use crate::knee::Knee;
+use crate::measurement::Measurement;
 
 /// Where one load saturates, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,10 @@ pub struct Saturation {
 
 impl Conclusion for Saturation {
     const SCHEMA: &'static str = "iosonde.knee/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title.clone()
+    }
 }
 
 /// One load, in short. The whole of it is the measurement of that place in the document.

@@ -5,8 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::sweep::{Cell, Plan};
 
+use crate::document::plan_of;
 use crate::experiment::Conclusion;
 use crate::knee::Knee;
+use crate::measurement::Measurement;
 
 /// What a sweep found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +29,14 @@ pub struct Sweep {
 
 impl Conclusion for Sweep {
     const SCHEMA: &'static str = "iosonde.sweep/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.plan.title.clone()
+    }
+
+    fn plan(&self) -> Option<serde_json::Value> {
+        plan_of("sweep", &self.plan)
+    }
 }
 
 /// One cell of the plan and its figures.

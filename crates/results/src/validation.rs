@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use workload::Mode;
 
 use crate::experiment::Conclusion;
-use crate::measurement::{Latency, Status};
+use crate::measurement::{Latency, Measurement, Status};
 
 /// What a simulated database did on the storage, and whether everything that it read was what it
 /// had written.
@@ -495,4 +495,8 @@ impl Validation {
 
 impl Conclusion for Validation {
     const SCHEMA: &'static str = "iosonde.validation/1";
+
+    fn title(&self, _: &[Measurement]) -> String {
+        self.title()
+    }
 }

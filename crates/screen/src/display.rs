@@ -11,7 +11,7 @@ use report::text::clean;
 use results::Point;
 use workload::{Bytes, show_duration, show_ns, show_number};
 
-use crate::live::{About, Heard, Screen};
+use crate::live::{About, Screen, ScreenEvent};
 use crate::progress;
 
 /// Without a terminal, a line comes at most this often.
@@ -146,13 +146,13 @@ impl Display {
                     let title =
                         format!("{}, {} in flight", m.workload.title(), m.workload.in_flight());
                     let (iops, mib_per_s) = (m.total.iops, m.total.mib_per_s);
-                    screen.hear(Heard::Measured { title, iops, mib_per_s });
+                    screen.hear(ScreenEvent::Measured { title, iops, mib_per_s });
                 }
             }
             Event::Step { number, of, title } => {
                 let (number, of) = (*number, *of);
                 if let Some(screen) = self.screen() {
-                    screen.hear(Heard::Step { number, of, title: title.clone() });
+                    screen.hear(ScreenEvent::Step { number, of, title: title.clone() });
                 }
                 self.title(&format!("[{number}/{of}] {title}"));
             }
@@ -173,7 +173,7 @@ impl Display {
             return write_json(&jobs::Event::Engine(event.clone()));
         }
         if let Some(screen) = self.screen() {
-            screen.hear(Heard::Engine(event.clone()));
+            screen.hear(ScreenEvent::Engine(event.clone()));
             if !matches!(event, Event::Warning { .. }) {
                 return;
             }
@@ -238,7 +238,7 @@ impl Display {
             _ => None,
         };
         if let Some(screen) = self.screen() {
-            screen.hear(Heard::Validation(event.clone()));
+            screen.hear(ScreenEvent::Validation(event.clone()));
             // What a notice says is also said when the screen is left.
             self.shown.extend(notice);
             return;
@@ -283,7 +283,7 @@ impl Display {
     /// A line that stays and is shown to everybody.
     pub fn aside(&mut self, text: &str) {
         if let Some(screen) = self.screen() {
-            screen.hear(Heard::Message(text.to_owned()));
+            screen.hear(ScreenEvent::Message(text.to_owned()));
             self.shown.push(text.to_owned());
             return;
         }

@@ -14,7 +14,7 @@ use postgres::config::Host;
 const PORT: u16 = 5432;
 
 /// What a line has to fit.
-struct Wanted<'a> {
+struct Login<'a> {
     host: &'a str,
     port: u16,
     database: &'a str,
@@ -41,7 +41,7 @@ pub(crate) fn find(config: &Config) -> Option<String> {
     config.get_hosts().iter().enumerate().find_map(|(index, host)| {
         // One port may be for all hosts.
         let port = ports.get(index).or(ports.first()).copied().unwrap_or(PORT);
-        matching(&text, &Wanted { host: name(host), port, database, user })
+        matching(&text, &Login { host: name(host), port, database, user })
     })
 }
 
@@ -72,7 +72,7 @@ fn is_private(file: &Path) -> bool {
 }
 
 /// The password of the first line that fits.
-fn matching(text: &str, wanted: &Wanted<'_>) -> Option<String> {
+fn matching(text: &str, wanted: &Login<'_>) -> Option<String> {
     let port = wanted.port.to_string();
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let [host, number, database, user, password] =
@@ -111,14 +111,14 @@ fn fields(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const WANTED: Wanted<'_> = Wanted { host: "db", port: 5433, database: "orders", user: "anna" };
+    const WANTED: Login<'_> = Login { host: "db", port: 5433, database: "orders", user: "anna" };
 
     #[test]
     fn the_first_line_that_fits_holds() {
         let file =
             "# ours\ndb:5432:*:*:wrong port\nshort:line\ndb:*:orders:anna:first\n*:*:*:*:any\n";
         assert_eq!(matching(file, &WANTED).as_deref(), Some("first"));
-        let other = Wanted { user: "bob", ..WANTED };
+        let other = Login { user: "bob", ..WANTED };
         assert_eq!(matching(file, &other).as_deref(), Some("any"));
         assert_eq!(matching("db:5433:orders:bob:x\n", &WANTED), None);
     }
@@ -127,7 +127,7 @@ mod tests {
     fn a_backslash_takes_the_meaning_away() {
         let file = r"db:5433:orders:anna:a\:b\\c";
         assert_eq!(matching(file, &WANTED).as_deref(), Some(r"a:b\c"));
-        let named = Wanted { host: "::1", ..WANTED };
+        let named = Login { host: "::1", ..WANTED };
         assert_eq!(matching(r"\:\:1:*:*:*:six", &named).as_deref(), Some("six"));
     }
 

@@ -12,7 +12,7 @@ use results::{Conclusion, Cycle, CycleRun, Experiment, Measurement, Status};
 use workload::{TargetFacts, Workload};
 
 use crate::doubts;
-use crate::lab::{Begun, Progress, mix};
+use crate::lab::{Progress, Start, mix};
 use crate::measure::{Site, measure};
 
 /// Every run, and what is to be made ready for them.
@@ -52,7 +52,7 @@ pub fn cycle(
     keep: &mut KeepStep<'_>,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Cycle>, PrepareError> {
-    let begun = Begun::now(observe);
+    let begun = Start::now(observe);
     observe(Progress::Step { number: 1, of: 1, title: "preparing" });
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let prepared =
@@ -151,7 +151,7 @@ impl Runs<'_> {
         }
     }
 
-    fn document(self, begun: Begun) -> Experiment<Cycle> {
+    fn document(self, begun: Start) -> Experiment<Cycle> {
         let status = self.status();
         let mut warnings = self.options.warnings.clone();
         let reasons = self.options.cycle.runs.iter().enumerate();
@@ -162,6 +162,7 @@ impl Runs<'_> {
         warnings.extend(doubts::each_once(self.measurements.iter().map(|m| ("", m))));
         let targets = self.options.preparation.targets.iter();
         Experiment {
+            plan: None,
             schema: Cycle::SCHEMA.to_owned(),
             id: begun.id,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -8,7 +8,7 @@ use workload::show_number;
 pub(crate) fn each_once<'a>(
     measurements: impl Iterator<Item = (&'a str, &'a Measurement)>,
 ) -> Vec<String> {
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<Doubt> = Vec::new();
     let mut count = 0;
     for (title, measurement) in measurements {
         count += 1;
@@ -17,21 +17,21 @@ pub(crate) fn each_once<'a>(
             let kind = without_figures(text);
             match found.iter_mut().find(|f| f.kind == kind) {
                 Some(f) => f.note(title),
-                None => found.push(Found { kind, text, titles: vec![title], count: 1 }),
+                None => found.push(Doubt { kind, text, titles: vec![title], count: 1 }),
             }
         }
     }
     found.iter().map(|f| f.show(count)).collect()
 }
 
-struct Found<'a> {
+struct Doubt<'a> {
     kind: String,
     text: &'a str,
     titles: Vec<&'a str>,
     count: usize,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Doubt<'a> {
     fn note(&mut self, title: &'a str) {
         self.count += 1;
         if !self.titles.contains(&title) {

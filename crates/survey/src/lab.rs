@@ -99,12 +99,12 @@ pub enum Progress<'a> {
 }
 
 /// Name and beginning of an experiment.
-pub(crate) struct Begun {
+pub(crate) struct Start {
     pub(crate) id: String,
     pub(crate) started: Timestamp,
 }
 
-impl Begun {
+impl Start {
     /// An experiment that begins now, as whoever watches it hears.
     pub(crate) fn now(observe: &mut dyn FnMut(Progress<'_>)) -> Self {
         let started = Timestamp::now();
@@ -121,7 +121,7 @@ pub struct Lab<'a> {
     prepared: Prepared,
     stop: &'a AtomicBool,
     observe: &'a mut dyn FnMut(Progress<'_>),
-    begun: Begun,
+    begun: Start,
     status: Status,
     /// What ended it, when it was no I/O.
     error: Option<String>,
@@ -143,7 +143,7 @@ impl<'a> Lab<'a> {
         stop: &'a AtomicBool,
         observe: &'a mut dyn FnMut(Progress<'_>),
     ) -> Result<Self, PrepareError> {
-        let begun = Begun::now(observe);
+        let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
         let site = Site::of(&workload);
         observe(Progress::Step { number: 1, of: 1, title: "preparing" });
@@ -157,7 +157,7 @@ impl<'a> Lab<'a> {
         setup: Setup,
         site: Site,
         prepared: Prepared,
-        begun: Begun,
+        begun: Start,
         stop: &'a AtomicBool,
         observe: &'a mut dyn FnMut(Progress<'_>),
     ) -> Self {
@@ -370,6 +370,7 @@ impl<'a> Lab<'a> {
         // The error that ended the experiment explains what is missing.
         warnings.splice(0..0, self.error.clone());
         Experiment {
+            plan: None,
             schema: C::SCHEMA.to_owned(),
             id: self.begun.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -174,6 +174,7 @@ impl<'o> Side<'o> {
         let whole = self.measurements.len() == options.repeat as usize;
         let targets = self.asked.workload.targets.iter();
         Experiment {
+            plan: None,
             schema: Runs::SCHEMA.to_owned(),
             id: self.asked.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

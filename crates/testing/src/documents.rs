@@ -54,6 +54,7 @@ pub fn measurement(id: &str, workload: Workload) -> Measurement {
 #[must_use]
 pub fn experiment<C: Conclusion>(id: &str, started: &str, conclusion: C) -> Experiment<C> {
     Experiment {
+        plan: None,
         schema: C::SCHEMA.to_owned(),
         id: id.to_owned(),
         tool_version: "0.1.0".to_owned(),

@@ -58,9 +58,9 @@ pub struct TargetFacts {
 }
 
 #[derive(Default)]
-struct Found(Vec<Violation>);
+struct Violations(Vec<Violation>);
 
-impl Found {
+impl Violations {
     /// Notes a violation of `field` unless `holds`.
     fn check(
         &mut self,
@@ -83,7 +83,7 @@ impl Workload {
     /// Every rule that the workload breaks in itself, whatever its targets are.
     #[must_use]
     pub fn violations(&self) -> Vec<Violation> {
-        let mut found = Found::default();
+        let mut found = Violations::default();
         found.check(!self.targets.is_empty(), "targets", "empty", "name at least one target");
         found.check(!self.streams.is_empty(), "streams", "empty", "describe at least one stream");
         let mut paths = HashSet::new();
@@ -124,7 +124,7 @@ impl Workload {
         found.0
     }
 
-    fn check_times(&self, found: &mut Found) {
+    fn check_times(&self, found: &mut Violations) {
         let day = 86_400.0 * 31.0;
         let ok = self.seconds > 0.0 && self.seconds <= day;
         found.check(ok, "seconds", self.seconds, "it must be above 0 and at most 31 days");
@@ -156,7 +156,7 @@ impl Workload {
         found.check(few, "interval_ns", self.interval_ns, rule);
     }
 
-    fn check_stream(&self, found: &mut Found, index: usize, stream: &Stream) {
+    fn check_stream(&self, found: &mut Violations, index: usize, stream: &Stream) {
         let at = |name: &str| format!("streams[{index}].{name}");
         check_name(found, &at, &stream.name);
         found.check(stream.threads > 0, at("threads"), 0, "it must be at least 1");
@@ -201,7 +201,7 @@ impl Workload {
         }
     }
 
-    fn check_pieces(&self, found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+    fn check_pieces(&self, found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
         let scattered = matches!(stream.buffers, Buffers::Scattered { .. } | Buffers::Pages { .. });
         let rule = "a mapped target is copied, and copying is not vectored; use `copied`";
         let mapped = self.mode_of(stream) == Mode::Mapped && scattered;
@@ -226,7 +226,7 @@ impl Workload {
     /// `facts` has one entry for each target, in their order.
     #[must_use]
     pub fn violations_on(&self, facts: &[TargetFacts]) -> Vec<Violation> {
-        let mut found = Found::default();
+        let mut found = Violations::default();
         for (i, stream) in self.streams.iter().enumerate() {
             for t in stream.target_indexes(facts.len()) {
                 let Some(fact) = facts.get(t) else { continue };
@@ -244,7 +244,7 @@ impl Workload {
 
     fn check_fit(
         &self,
-        found: &mut Found,
+        found: &mut Violations,
         index: usize,
         stream: &Stream,
         path: &str,
@@ -309,7 +309,7 @@ impl Workload {
     }
 }
 
-fn check_precision(found: &mut Found, precision: &Precision, longest: f64) {
+fn check_precision(found: &mut Violations, precision: &Precision, longest: f64) {
     let ok = (0.1..=50.0).contains(&precision.percent);
     found.check(ok, "precision.percent", precision.percent, "it must be 0.1 to 50");
     for (field, seconds) in [
@@ -321,14 +321,14 @@ fn check_precision(found: &mut Found, precision: &Precision, longest: f64) {
 }
 
 /// Names are those of threads, too, and stand in tables.
-fn check_name(found: &mut Found, at: &dyn Fn(&str) -> String, name: &str) {
+fn check_name(found: &mut Violations, at: &dyn Fn(&str) -> String, name: &str) {
     let chars = name.chars().count();
     let ok = (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control);
     let rule = "a name has 1 to 64 characters, and no control characters";
     found.check(ok, at("name"), format!("{name:?}"), rule);
 }
 
-fn check_blocks(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+fn check_blocks(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     found.check(!stream.blocks.is_empty(), at("blocks"), "empty", "give at least one block size");
     let weights: u64 = stream.blocks.iter().map(|b| u64::from(b.weight)).sum();
     let no_weight = !stream.blocks.is_empty() && weights == 0;
@@ -345,7 +345,7 @@ fn check_blocks(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream)
     }
 }
 
-fn check_percents(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+fn check_percents(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     let percent = "it must be 0 to 100 percent";
     found.check(stream.write_percent <= 100, at("write_percent"), stream.write_percent, percent);
     found.check(stream.random_percent <= 100, at("random_percent"), stream.random_percent, percent);
@@ -376,7 +376,7 @@ fn check_percents(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Strea
     check_content(found, at, stream);
 }
 
-fn check_content(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+fn check_content(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     if let Content::Compressible { percent } = stream.content {
         found.check(percent <= 100, at("content.percent"), percent, "it must be 0 to 100 percent");
     }
@@ -389,7 +389,7 @@ fn check_content(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
     }
 }
 
-fn check_arrival(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+fn check_arrival(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     if let Some(rate) = stream.rate {
         let (RateLimit::Iops(value) | RateLimit::MibPerS(value)) = rate.limit;
         let ok = value > 0.0 && value <= 1e9;

@@ -1,6 +1,6 @@
 //! The rules that a mix must keep.
 
-use super::{BLOCK_BYTES_MAX, Found};
+use super::{BLOCK_BYTES_MAX, Violations};
 use crate::mix::MixPart;
 use crate::order::PoolShare;
 use crate::stream::{Distribution, Stream};
@@ -12,7 +12,7 @@ const PARTS_MAX: usize = 100;
 const DELAY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Notes every rule that the mix of a stream breaks, whatever its targets are.
-pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     let Some(mix) = &stream.mix else { return };
     let kinds = mix.parts.len();
     let rule = "it must have 1 to 100 parts";
@@ -42,7 +42,7 @@ pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Str
     found.check(each, at("pool.share"), "not `each`", rule);
 }
 
-fn check_part(found: &mut Found, at: &dyn Fn(&str) -> String, part: &MixPart) {
+fn check_part(found: &mut Violations, at: &dyn Fn(&str) -> String, part: &MixPart) {
     let sizes = [("block_bytes", part.block_bytes, 1), ("reply_bytes", part.reply_bytes, 0)];
     for (field, bytes, least) in sizes {
         let ok = (least..=BLOCK_BYTES_MAX).contains(&bytes.0);
@@ -64,7 +64,7 @@ fn check_part(found: &mut Found, at: &dyn Fn(&str) -> String, part: &MixPart) {
 
 /// Notes every part whose sizes and places direct I/O cannot have.
 pub(super) fn check_aligned(
-    found: &mut Found,
+    found: &mut Violations,
     at: &dyn Fn(&str) -> String,
     stream: &Stream,
     align: u64,

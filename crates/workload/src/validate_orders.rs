@@ -1,13 +1,13 @@
 //! The rules that the orders of other tools must keep.
 
-use super::Found;
+use super::Violations;
 use crate::order::{DiskspdAccess, DiskspdOrder, DiskspdSlices};
 use crate::slices::SlicesError;
 use crate::stream::{Distribution, Pattern, Stream};
 use crate::units::Bytes;
 
 /// Notes every rule that the order of a stream breaks, whatever its targets are.
-pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+pub(super) fn check(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     if let Pattern::Matrix { columns, rows, .. } = stream.pattern {
         let threads = stream.threads;
         let rule = format!("each of the {threads} threads needs a column of its own");
@@ -22,7 +22,7 @@ pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Str
 }
 
 fn check_diskspd(
-    found: &mut Found,
+    found: &mut Violations,
     at: &dyn Fn(&str) -> String,
     stream: &Stream,
     order: &DiskspdOrder,
@@ -52,7 +52,7 @@ fn check_diskspd(
     check_slices(found, &at("diskspd.slices"), stream.largest_block(), &order.slices);
 }
 
-fn check_slices(found: &mut Found, field: &str, block: u64, slices: &DiskspdSlices) {
+fn check_slices(found: &mut Violations, field: &str, block: u64, slices: &DiskspdSlices) {
     let shares: u64 = match slices {
         DiskspdSlices::Percent(slices) => slices.iter().map(|s| u64::from(s.0)).sum(),
         DiskspdSlices::Absolute(slices) => slices.iter().map(|s| u64::from(s.0)).sum(),
@@ -81,7 +81,7 @@ fn check_slices(found: &mut Found, field: &str, block: u64, slices: &DiskspdSlic
 
 /// Notes every rule of a direct target that the order of a stream breaks.
 pub(super) fn check_aligned(
-    found: &mut Found,
+    found: &mut Violations,
     at: &dyn Fn(&str) -> String,
     stream: &Stream,
     align: u64,
@@ -99,7 +99,7 @@ pub(super) fn check_aligned(
 /// Notes every rule that the order of a stream breaks on a part of a target that has this many
 /// bytes.
 pub(super) fn check_fit(
-    found: &mut Found,
+    found: &mut Violations,
     at: &dyn Fn(&str) -> String,
     stream: &Stream,
     span: u64,

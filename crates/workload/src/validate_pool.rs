@@ -3,13 +3,18 @@
 
 use std::ops::Range;
 
-use super::{DEPTH_MAX, Found};
+use super::{DEPTH_MAX, Violations};
 use crate::model::{EngineChoice, Mode, Workload};
 use crate::order::{Buffers, PoolShare};
 use crate::stream::Stream;
 
 /// Notes every rule that the pool of a stream breaks in itself.
-pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream, count: usize) {
+pub(super) fn check(
+    found: &mut Violations,
+    at: &dyn Fn(&str) -> String,
+    stream: &Stream,
+    count: usize,
+) {
     check_members(found, at, stream);
     let Some(pool) = &stream.pool else { return };
     let targets = stream.target_indexes(count).len();
@@ -36,7 +41,7 @@ pub(super) fn check(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Str
     found.check(!none, at("members"), "of weight 0", "a weight must be above 0");
 }
 
-fn check_members(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream) {
+fn check_members(found: &mut Violations, at: &dyn Fn(&str) -> String, stream: &Stream) {
     let (pool, members) = (stream.pool.is_some(), &stream.members);
     found.check(
         pool || members.is_empty(),
@@ -53,7 +58,7 @@ fn check_members(found: &mut Found, at: &dyn Fn(&str) -> String, stream: &Stream
 }
 
 /// Notes every rule that streams with the same threads break together.
-pub(super) fn check_crew(found: &mut Found, workload: &Workload, crew: Range<usize>) {
+pub(super) fn check_crew(found: &mut Violations, workload: &Workload, crew: Range<usize>) {
     let first = crew.start;
     let streams = workload.streams.get(crew).unwrap_or_default();
     let Some((lead, joined)) = streams.split_first() else { return };
@@ -75,7 +80,12 @@ pub(super) fn check_crew(found: &mut Found, workload: &Workload, crew: Range<usi
 }
 
 /// What a thread has once must be the same in all streams that it works for.
-fn check_alike(found: &mut Found, at: &dyn Fn(&str) -> String, lead: &Stream, stream: &Stream) {
+fn check_alike(
+    found: &mut Violations,
+    at: &dyn Fn(&str) -> String,
+    lead: &Stream,
+    stream: &Stream,
+) {
     let share = |s: &Stream| s.pool.as_ref().map(|p| std::mem::discriminant(&p.share));
     let rule = "streams with the same threads have the same of it";
     found.check(stream.threads == lead.threads, at("threads"), stream.threads, rule);
@@ -103,7 +113,7 @@ fn check_alike(found: &mut Found, at: &dyn Fn(&str) -> String, lead: &Stream, st
 }
 
 /// Every thread of a pool must have something to do.
-fn check_threads(found: &mut Found, lead: &Stream, streams: &[Stream], first: usize) {
+fn check_threads(found: &mut Violations, lead: &Stream, streams: &[Stream], first: usize) {
     if lead.pool.is_none() || streams.iter().any(|s| s.members.is_empty()) {
         return;
     }
@@ -125,7 +135,7 @@ fn check_threads(found: &mut Found, lead: &Stream, streams: &[Stream], first: us
     }
 }
 
-fn check_depth(found: &mut Found, workload: &Workload, streams: &[Stream], first: usize) {
+fn check_depth(found: &mut Violations, workload: &Workload, streams: &[Stream], first: usize) {
     let count = workload.targets.len();
     let each = |s: &Stream| s.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
     let in_all = streams.iter().filter(|s| each(s)).map(|s| s.depth_of_thread(count));

@@ -1,6 +1,6 @@
 //! The rules a simulated device must keep.
 
-use super::Found;
+use super::Violations;
 use crate::sim::{
     SimBucket, SimCacheKind, SimDevice, SimDrift, SimMisaligned, SimNoise, SimStall, SimWarmup,
 };
@@ -15,7 +15,7 @@ const LRU_BYTES: (u64, u64) = (4096, 64 << 30);
 const FACTOR_MAX: f64 = 1000.0;
 
 /// Notes every rule that the device breaks.
-pub(super) fn check(found: &mut Found, sim: &SimDevice) {
+pub(super) fn check(found: &mut Violations, sim: &SimDevice) {
     for (field, count) in [("sim.servers", Some(sim.servers)), ("sim.queue_limit", sim.queue_limit)]
     {
         let Some(count) = count else { continue };
@@ -45,7 +45,7 @@ pub(super) fn check(found: &mut Found, sim: &SimDevice) {
 }
 
 /// A virtual clock on which nothing takes time would never come to the end of the run.
-fn check_times(found: &mut Found, sim: &SimDevice) {
+fn check_times(found: &mut Violations, sim: &SimDevice) {
     let times: [(&str, Option<Nanoseconds>); 8] = [
         ("sim.read_ns", Some(sim.read_ns)),
         ("sim.write_ns", Some(sim.write_ns)),
@@ -63,7 +63,7 @@ fn check_times(found: &mut Found, sim: &SimDevice) {
     }
 }
 
-fn check_rates(found: &mut Found, sim: &SimDevice) {
+fn check_rates(found: &mut Violations, sim: &SimDevice) {
     let rates: [(&str, Option<Bytes>); 4] = [
         ("sim.bytes_per_s", sim.bytes_per_s),
         ("sim.link_bytes_per_s", sim.link_bytes_per_s),
@@ -87,7 +87,7 @@ fn check_rates(found: &mut Found, sim: &SimDevice) {
     }
 }
 
-fn check_factors(found: &mut Found, sim: &SimDevice) {
+fn check_factors(found: &mut Violations, sim: &SimDevice) {
     let mut factor = |field: &str, factor: f64| {
         let ok = factor > 0.0 && factor <= FACTOR_MAX;
         found.check(ok, field, factor, "it must be above 0 and at most 1000");
@@ -102,7 +102,7 @@ fn check_factors(found: &mut Found, sim: &SimDevice) {
     }
 }
 
-fn check_noise(found: &mut Found, noise: SimNoise) {
+fn check_noise(found: &mut Violations, noise: SimNoise) {
     let mut percent = |field: &str, value: f64| {
         let ok = (0.0..=100.0).contains(&value);
         found.check(ok, field, value, "it must be 0 to 100 percent");

@@ -71,7 +71,7 @@ impl FromStr for Case {
 
 /// What was seen of one kind.
 #[derive(Debug, Default)]
-struct Seen {
+struct KindRecord {
     runs: u64,
     peak_bytes: u64,
     /// Nanoseconds, and the seed.
@@ -88,7 +88,7 @@ struct Finding {
 /// Everything that was seen.
 #[derive(Debug, Default)]
 struct Tally {
-    kinds: BTreeMap<String, Seen>,
+    kinds: BTreeMap<String, KindRecord>,
     findings: Vec<Finding>,
 }
 

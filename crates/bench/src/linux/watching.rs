@@ -22,12 +22,12 @@ const HEADING: &str = "## Watching";
 
 /// A system at several moments, a tree for each: counters are read, taken apart and compared as on
 /// a real one.
-struct Made {
+struct RecordedSource {
     trees: Vec<PathBuf>,
     next: usize,
 }
 
-impl Source for Made {
+impl Source for RecordedSource {
     fn sample(&mut self) -> Result<SystemSample, CountersError> {
         let tree = self.trees.get(self.next).or(self.trees.last());
         let at_ns = 1_000_000_000 * self.next as u64;
@@ -131,7 +131,7 @@ fn cpu_s() -> f64 {
 /// Watches, and gives CPU seconds for each window.
 fn watch(trees: &[PathBuf], hear: &mut dyn FnMut(&Event)) -> Result<f64, Error> {
     let clock = AtOnce(std::cell::Cell::new(Duration::ZERO));
-    let source = Made { trees: trees.to_vec(), next: 0 };
+    let source = RecordedSource { trees: trees.to_vec(), next: 0 };
     let monitor = Monitor::new(source, &clock, Duration::from_secs(1), Watched::Real)?;
     let mut monitor = monitor.until(End { after: None, windows: Some(WINDOWS) });
     monitor.begin(hear)?;

@@ -14,7 +14,7 @@ use crate::tls;
 use crate::url::{MySqlUrl, SslMode};
 use crate::watched::{Answer, Failure, Source};
 
-use self::rows::Given;
+use self::rows::FileDetail;
 
 const PORT: u16 = 3306;
 
@@ -56,7 +56,7 @@ pub(crate) struct MySql {
     facts: ServerFacts,
     /// Which server it is.
     instance: String,
-    given: Given,
+    given: FileDetail,
     notes: Vec<String>,
 }
 
@@ -122,21 +122,24 @@ impl Source for MySql {
 }
 
 /// What the performance schema gives to this user, and what it does not.
-fn look(connection: &mut Conn, is_on: bool) -> (Given, Vec<String>) {
+fn look(connection: &mut Conn, is_on: bool) -> (FileDetail, Vec<String>) {
     if !is_on {
         let note = "performance_schema is off, so neither files nor times are counted: start the \
                     server with performance_schema=ON";
-        return (Given::StatusOnly, vec![note.to_owned()]);
+        return (FileDetail::StatusOnly, vec![note.to_owned()]);
     }
     let files = match rows_of(connection, FILES) {
         Ok(rows) => rows.first().and_then(|row| record::count(row, "files")).unwrap_or(0),
         Err(error) => {
-            return (Given::StatusOnly, vec![format!("files are not told ({error}): {REMEDY}")]);
+            return (
+                FileDetail::StatusOnly,
+                vec![format!("files are not told ({error}): {REMEDY}")],
+            );
         }
     };
     let mut notes = Vec::new();
-    let given = if files > FILES_MAX { Given::KindsOfFiles } else { Given::Files };
-    if given == Given::KindsOfFiles {
+    let given = if files > FILES_MAX { FileDetail::KindsOfFiles } else { FileDetail::Files };
+    if given == FileDetail::KindsOfFiles {
         notes.push(format!(
             "{files} files are open, so rows are for kinds of files; up to {FILES_MAX} would have \
              a row each"

@@ -10,7 +10,7 @@ use crate::watched::Answer;
 
 /// What the performance schema gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum FileDetail {
     /// Each file.
     Files,
     /// The files of each kind together.
@@ -65,11 +65,11 @@ pub(super) fn status_question() -> String {
 }
 
 /// The question for the files.
-pub(super) fn files_question(given: Given) -> Option<String> {
+pub(super) fn files_question(given: FileDetail) -> Option<String> {
     let (name, table) = match given {
-        Given::Files => ("FILE_NAME", "file_summary_by_instance"),
-        Given::KindsOfFiles => ("EVENT_NAME", "file_summary_by_event_name"),
-        Given::StatusOnly => return None,
+        FileDetail::Files => ("FILE_NAME", "file_summary_by_instance"),
+        FileDetail::KindsOfFiles => ("EVENT_NAME", "file_summary_by_event_name"),
+        FileDetail::StatusOnly => return None,
     };
     Some(format!(
         "SELECT {name} AS `name`, EVENT_NAME AS `event`, COUNT_READ AS `reads`, COUNT_WRITE AS \

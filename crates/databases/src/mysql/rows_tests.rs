@@ -144,9 +144,9 @@ fn what_is_not_counted_is_named() {
 
 #[test]
 fn the_questions_ask_for_what_is_read() {
-    assert!(files_question(Given::Files).unwrap().contains("file_summary_by_instance"));
-    assert!(files_question(Given::KindsOfFiles).unwrap().contains("EVENT_NAME AS `name`"));
-    assert_eq!(files_question(Given::StatusOnly), None);
+    assert!(files_question(FileDetail::Files).unwrap().contains("file_summary_by_instance"));
+    assert!(files_question(FileDetail::KindsOfFiles).unwrap().contains("EVENT_NAME AS `name`"));
+    assert_eq!(files_question(FileDetail::StatusOnly), None);
     assert!(
         status_question().contains("'Innodb_data_fsyncs'")
             && status_question().contains("'Uptime'")

@@ -24,14 +24,14 @@ pub(crate) fn request(op: Op) -> Request {
 
 /// What a load saw.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct LoadRecord {
     /// Arrival and completion of each I/O that was done in the window, in the order of completion.
     pub(crate) ios: Vec<(u64, u64)>,
     /// Length of the window.
     pub(crate) seconds: f64,
 }
 
-impl Seen {
+impl LoadRecord {
     /// I/Os a second.
     pub(crate) fn iops(&self) -> f64 {
         self.ios.len() as f64 / self.seconds
@@ -56,12 +56,13 @@ pub(crate) fn closed_loop(
     depth: usize,
     (from_ns, until_ns): (u64, u64),
     mut next: impl FnMut(usize) -> Request,
-) -> Seen {
+) -> LoadRecord {
     let mut in_flight = BinaryHeap::new();
     for slot in 0..depth {
         in_flight.push(Reverse((device.serve(&next(slot), 0).done_ns, slot, 0)));
     }
-    let mut seen = Seen { seconds: (until_ns - from_ns) as f64 / 1e9, ..Seen::default() };
+    let mut seen =
+        LoadRecord { seconds: (until_ns - from_ns) as f64 / 1e9, ..LoadRecord::default() };
     while let Some(Reverse((now, slot, arrived))) = in_flight.pop()
         && now < until_ns
     {
@@ -74,7 +75,7 @@ pub(crate) fn closed_loop(
 }
 
 /// Reads at the beginning of one target of 1 GiB, after a second of warm-up.
-pub(crate) fn reads(model: &SimDevice, depth: usize, seconds: u64) -> Seen {
+pub(crate) fn reads(model: &SimDevice, depth: usize, seconds: u64) -> LoadRecord {
     let mut device = Device::new(model, &[1 << 30], 1);
     closed_loop(&mut device, depth, (S, (1 + seconds) * S), |_| request(Op::Read))
 }

@@ -3,9 +3,9 @@
 use device::{Device, Op, Request};
 use workload::{Bytes, SimBucket, SimDevice};
 
-use crate::closed_loop::{MS, S, Seen, closed_loop, millisecond, near, request};
+use crate::closed_loop::{LoadRecord, MS, S, closed_loop, millisecond, near, request};
 
-fn from_the_start(model: &SimDevice, depth: usize, seconds: u64) -> Seen {
+fn from_the_start(model: &SimDevice, depth: usize, seconds: u64) -> LoadRecord {
     let mut device = Device::new(model, &[1 << 30], 1);
     closed_loop(&mut device, depth, (0, seconds * S), |_| request(Op::Read))
 }

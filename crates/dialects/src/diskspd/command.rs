@@ -177,14 +177,14 @@ pub fn parse(words: &[String], reading: Reading) -> Result<Call, CommandError> {
 }
 
 /// A word that begins with a dash.
-struct Written<'a> {
+struct OptionWord<'a> {
     index: usize,
     word: &'a str,
     letter: char,
     value: &'a str,
 }
 
-type Split<'a> = (Vec<Written<'a>>, Vec<String>, Vec<(usize, WrongWord)>);
+type Split<'a> = (Vec<OptionWord<'a>>, Vec<String>, Vec<(usize, WrongWord)>);
 
 /// Options, targets, and what is neither.
 fn split<'a>(words: &'a [String], notes: &mut Vec<String>) -> Split<'a> {
@@ -208,7 +208,7 @@ fn split<'a>(words: &'a [String], notes: &mut Vec<String>) -> Split<'a> {
         let mut letters = rest.chars();
         match letters.next() {
             Some(letter) => {
-                options.push(Written { index, word, letter, value: letters.as_str() });
+                options.push(OptionWord { index, word, letter, value: letters.as_str() });
             }
             None => wrong_word(Fault::UnknownOption),
         }

@@ -17,7 +17,7 @@ const GROUP_CPUS: u32 = 64;
 /// A workload as a profile of one time span, and what of it is lost.
 #[must_use]
 pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
-    let mut made = Made::default();
+    let mut made = CommandBuilder::default();
     let pool = workload.streams.first().filter(|s| s.pool.is_some());
     let shared =
         pool.is_some() && workload.streams.iter().skip(1).all(|s| s.joined && s.pool.is_some());
@@ -75,12 +75,12 @@ pub fn profile_of(workload: &Workload) -> (Profile, Vec<String>) {
 
 /// What was made so far.
 #[derive(Default)]
-struct Made {
+struct CommandBuilder {
     losses: Losses,
     targets: Vec<Target>,
 }
 
-impl Made {
+impl CommandBuilder {
     /// Whole seconds.
     fn whole(&mut self, name: &str, seconds: f64) -> u32 {
         self.losses.add_if(seconds.fract() != 0.0, &format!("parts of a second of {name}"));

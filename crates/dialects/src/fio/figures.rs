@@ -17,7 +17,7 @@ pub(super) struct Figures {
 
 /// A direction's latency as it is known.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct DirectionLatency {
     count: u64,
     latency: Option<Latency>,
     histogram: Option<Histogram>,
@@ -63,7 +63,7 @@ fn flushes(sync: &Sync, seconds: f64) -> Statistics {
     }
 }
 
-fn statistics(direction: &Direction, known: &Known) -> Statistics {
+fn statistics(direction: &Direction, known: &DirectionLatency) -> Statistics {
     let seconds = direction.runtime as f64 / 1e3;
     let rate = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     Statistics {
@@ -78,11 +78,11 @@ fn statistics(direction: &Direction, known: &Known) -> Statistics {
 }
 
 /// Reads and writes together.
-fn sum(read: &Statistics, write: &Statistics, known: &[Known]) -> Statistics {
+fn sum(read: &Statistics, write: &Statistics, known: &[DirectionLatency]) -> Statistics {
     let together = match known {
         [one] => one.clone(),
         [a, b] => merged(a, b),
-        _ => Known::default(),
+        _ => DirectionLatency::default(),
     };
     Statistics {
         ios: read.ios.saturating_add(write.ios),
@@ -95,8 +95,10 @@ fn sum(read: &Statistics, write: &Statistics, known: &[Known]) -> Statistics {
     }
 }
 
-fn merged(one: &Known, other: &Known) -> Known {
-    let (Some(a), Some(b)) = (one.latency, other.latency) else { return Known::default() };
+fn merged(one: &DirectionLatency, other: &DirectionLatency) -> DirectionLatency {
+    let (Some(a), Some(b)) = (one.latency, other.latency) else {
+        return DirectionLatency::default();
+    };
     let (weight_a, weight_b) = (one.count as f64, other.count as f64);
     let all = (weight_a + weight_b).max(1.0);
     let mean = (a.mean * weight_a + b.mean * weight_b) / all;
@@ -112,12 +114,16 @@ fn merged(one: &Known, other: &Known) -> Known {
         max: a.max.max(b.max),
         ..histogram.as_ref().and_then(Latency::of).unwrap_or_default()
     };
-    Known { count: one.count.saturating_add(other.count), latency: Some(latency), histogram }
+    DirectionLatency {
+        count: one.count.saturating_add(other.count),
+        latency: Some(latency),
+        histogram,
+    }
 }
 
 /// From the call to completion. fio has percentiles of that only where it was asked for them; those
 /// from the end of submission stand for them otherwise.
-fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> Known {
+fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> DirectionLatency {
     if direction.clat.is_some() && direction.clat_ns.is_none() {
         warnings.push(format!(
             "the latencies of the {name} are left out: fio 2 tells them in another way"
@@ -127,7 +133,7 @@ fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> Kno
     let whole = direction.lat_ns.as_ref().filter(counted);
     let completion = direction.clat_ns.as_ref().filter(counted);
     let detailed = |times: &&Times| times.percentile.is_some() || times.bins.is_some();
-    let Some(summarised) = whole.or(completion) else { return Known::default() };
+    let Some(summarised) = whole.or(completion) else { return DirectionLatency::default() };
     let detail = whole.filter(detailed).or(completion.filter(detailed)).unwrap_or(summarised);
     let left_out = summarised.mean.0 - detail.mean.0;
     if whole.is_none() {
@@ -147,10 +153,10 @@ fn round(us: f64) -> f64 {
 }
 
 /// Ends, mean and deviation of one distribution, percentiles of another.
-fn summary(of: &Times, detail: &Times, ios: u64) -> Known {
+fn summary(of: &Times, detail: &Times, ios: u64) -> DirectionLatency {
     let count = of.count.unwrap_or(ios);
     if count == 0 {
-        return Known::default();
+        return DirectionLatency::default();
     }
     let histogram = detail.bins.as_ref().and_then(|bins| histogram(bins, count));
     let at = |percent: f64| {
@@ -177,7 +183,7 @@ fn summary(of: &Times, detail: &Times, ios: u64) -> Known {
         p99_99: at(99.99).or(from_bins.p99_99),
         p99_999: at(99.999).or(from_bins.p99_999),
     };
-    Known { count, latency: Some(latency), histogram }
+    DirectionLatency { count, latency: Some(latency), histogram }
 }
 
 /// The bins as a histogram; none where they do not hold every I/O.

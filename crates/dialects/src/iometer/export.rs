@@ -46,7 +46,7 @@ impl Config {
         if workload.threads() > WORKERS_MAX {
             return Err(NoConfig::Workers(workload.threads()));
         }
-        let mut made = Made::default();
+        let mut made = ConfigBuilder::default();
         for stream in &workload.streams {
             made.losses.begin_stream(&stream.name);
             made.stream(workload, stream)?;
@@ -71,13 +71,13 @@ impl Config {
 
 /// What was made so far.
 #[derive(Default)]
-struct Made {
+struct ConfigBuilder {
     specs: Vec<AccessSpec>,
     workers: Vec<Worker>,
     losses: Losses,
 }
 
-impl Made {
+impl ConfigBuilder {
     fn setup(&mut self, workload: &Workload) -> Setup {
         let parts = "parts of a second of seconds or warmup_seconds";
         self.losses

@@ -136,7 +136,7 @@ impl Config {
     ) -> Result<StepWorkload, NothingToDo> {
         let usual = Setup::default();
         let setup = self.setup.as_ref().unwrap_or(&usual);
-        let mut made = Made::new(drives);
+        let mut made = StepBuilder::new(drives);
         for (m, (manager, targets)) in self.managers.iter().zip(&step.targets).enumerate() {
             for (w, (worker, targets)) in manager.workers.iter().zip(targets).enumerate() {
                 let spec = self.runs_of(worker).get(step.index).copied().flatten();
@@ -199,7 +199,7 @@ impl Config {
 }
 
 /// What was made so far.
-struct Made<'a> {
+struct StepBuilder<'a> {
     drives: &'a Drives,
     targets: Vec<Place>,
     needs: Vec<Need>,
@@ -209,7 +209,7 @@ struct Made<'a> {
     seed: Option<u64>,
 }
 
-impl<'a> Made<'a> {
+impl<'a> StepBuilder<'a> {
     fn new(drives: &'a Drives) -> Self {
         Self {
             drives,

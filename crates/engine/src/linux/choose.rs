@@ -90,7 +90,7 @@ pub(super) fn hint(error: &io::Error) -> String {
 
 /// What `auto` knows of a stream and its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
+struct TargetTraits {
     mode: Mode,
     /// The stream only writes, to a file or a block device.
     only_writes: bool,
@@ -101,7 +101,7 @@ struct Known {
     in_memory: bool,
 }
 
-impl Known {
+impl TargetTraits {
     fn of(workload: &Workload, stream: &Stream, target: &PreparedTarget) -> Self {
         let mode = workload.mode_of(stream);
         let only_writes = !stream.reads();
@@ -170,7 +170,7 @@ fn best(workload: &Workload, in_flight: u64, targets: &[(&Stream, &PreparedTarge
     for (number, (stream, target)) in targets.iter().enumerate() {
         let first = number.checked_sub(1).and_then(|n| targets.get(n));
         if first.is_none_or(|(before, _)| !std::ptr::eq(*before, *stream)) {
-            wanted.push(Known::of(workload, stream, target).better());
+            wanted.push(TargetTraits::of(workload, stream, target).better());
         }
     }
     let Some(&(first, reason)) = wanted.first() else {
@@ -203,21 +203,21 @@ mod tests {
     /// each I/O to a kernel thread: a fifth slower than aio.
     #[test]
     fn buffered_io_takes_what_stays_in_the_thread() {
-        let reads = Known {
+        let reads = TargetTraits {
             mode: Mode::Buffered,
             only_writes: false,
             refuses_to_wait: true,
             in_memory: false,
         };
-        let direct = Known { mode: Mode::Direct, ..reads };
+        let direct = TargetTraits { mode: Mode::Direct, ..reads };
         let cases = [
             (reads, Kind::Uring),
-            (Known { refuses_to_wait: false, ..reads }, Kind::Uring),
-            (Known { refuses_to_wait: false, in_memory: true, ..reads }, Kind::Aio),
-            (Known { only_writes: true, ..reads }, Kind::Aio),
+            (TargetTraits { refuses_to_wait: false, ..reads }, Kind::Uring),
+            (TargetTraits { refuses_to_wait: false, in_memory: true, ..reads }, Kind::Aio),
+            (TargetTraits { only_writes: true, ..reads }, Kind::Aio),
             (direct, Kind::Uring),
-            (Known { only_writes: true, ..direct }, Kind::Uring),
-            (Known { refuses_to_wait: false, ..direct }, Kind::Aio),
+            (TargetTraits { only_writes: true, ..direct }, Kind::Uring),
+            (TargetTraits { refuses_to_wait: false, ..direct }, Kind::Aio),
         ];
         for (known, better) in cases {
             let (kind, reason) = known.better();

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use workload::{Bytes, Content, Mode, Stream, Workload};
 
 use super::guard::is_open_elsewhere;
-use super::targets::{Wanted, is_named, mark_of, mark_or_empty, plan_target};
+use super::targets::{TargetNeeds, is_named, mark_of, mark_or_empty, plan_target};
 use super::{extents, fill};
 use crate::error::EngineError;
 use crate::event::Event;
@@ -365,7 +365,7 @@ fn foreign(
     let file = file.map_err(|source| PrepareError::Open { path: path.clone(), source, remedy })?;
     // The name may mean something else than when it was planned: what is open now is judged, not
     // the name.
-    let again = Wanted::new(workload, index, permissions, &[]).opened(path, &file);
+    let again = TargetNeeds::new(workload, index, permissions, &[]).opened(path, &file);
     let again = again.map_err(|refusal| PrepareError::Refused(vec![refusal]))?;
     let is_device = file.metadata().is_ok_and(|m| m.file_type().is_block_device());
     if again != *plan || is_device != device {

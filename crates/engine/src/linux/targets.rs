@@ -30,7 +30,7 @@ pub(crate) fn plan_target(
     permissions: &Permissions,
     earlier: &[TargetPlan],
 ) -> Result<TargetPlan, Refusal> {
-    let wanted = Wanted::new(workload, index, permissions, earlier);
+    let wanted = TargetNeeds::new(workload, index, permissions, earlier);
     let path = &workload.targets[index].path;
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => wanted.in_directory(path),
@@ -53,7 +53,7 @@ pub(crate) fn plan_target(
 }
 
 /// What a workload wants of one target.
-pub(super) struct Wanted<'a> {
+pub(super) struct TargetNeeds<'a> {
     asked: Option<u64>,
     writes: bool,
     reads: bool,
@@ -61,7 +61,7 @@ pub(super) struct Wanted<'a> {
     earlier: &'a [TargetPlan],
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> TargetNeeds<'a> {
     /// What is wanted of target number `index`.
     pub(super) fn new(
         workload: &Workload,

@@ -55,7 +55,7 @@ pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
     let pairs = loads::pair(a.documents, b.documents);
     let loads: Vec<ComparedLoad> =
         pairs.paired.iter().map(|pair| figures::compare(pair, unlike, rules)).collect();
-    let judged = Judged::of(&loads, &differences, rules);
+    let judged = Overall::of(&loads, &differences, rules);
     Comparison {
         schema: COMPARISON_SCHEMA.to_owned(),
         tool_version: rules.tool_version.to_owned(),
@@ -105,14 +105,14 @@ fn side(input: Input<'_>) -> Side {
 }
 
 /// The verdict on the whole.
-struct Judged {
+struct Overall {
     verdict: Change,
     withheld: bool,
     explanation: String,
     findings: Vec<String>,
 }
 
-impl Judged {
+impl Overall {
     fn of(loads: &[ComparedLoad], sides: &[SideDifference], rules: &Rules<'_>) -> Self {
         let alike = |load: &&ComparedLoad| load.unlike.is_empty();
         let unlike_sides = sides.iter().any(|d| d.unlike);

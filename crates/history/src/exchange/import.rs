@@ -24,7 +24,7 @@ pub struct Imported {
 
 /// What became of one result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum ImportOutcome {
     New,
     Completed,
     AlreadyThere,
@@ -54,9 +54,9 @@ impl History {
                     Item::Result(document) => self.take_document(&document),
                 };
                 match taken.map_err(|what| reader.at(what))? {
-                    Taken::New => imported.new += 1,
-                    Taken::Completed => imported.completed += 1,
-                    Taken::AlreadyThere => imported.already_there += 1,
+                    ImportOutcome::New => imported.new += 1,
+                    ImportOutcome::Completed => imported.completed += 1,
+                    ImportOutcome::AlreadyThere => imported.already_there += 1,
                 }
             }
             Ok(imported)
@@ -84,16 +84,16 @@ impl History {
         })
     }
 
-    fn take_document(&self, document: &Document) -> Result<Taken, LineError> {
+    fn take_document(&self, document: &Document) -> Result<ImportOutcome, LineError> {
         match record::add(&self.connection, document) {
-            Ok(Added::New) => Ok(Taken::New),
-            Ok(Added::AlreadyThere) => Ok(Taken::AlreadyThere),
+            Ok(Added::New) => Ok(ImportOutcome::New),
+            Ok(Added::AlreadyThere) => Ok(ImportOutcome::AlreadyThere),
             Err(HistoryError::Differs { id }) => Err(conflict(&id, "the document")),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn take(&self, line: &Line) -> Result<Taken, LineError> {
+    fn take(&self, line: &Line) -> Result<ImportOutcome, LineError> {
         let id = line.about.id.as_str();
         let measurements: BTreeMap<u32, &Measurement> = line.measurements()?.into_iter().collect();
         let number = read::number_of(&self.connection, id)?;
@@ -101,7 +101,7 @@ impl History {
             None => {
                 self.begin_line(line)?;
                 self.put(line, measurements)?;
-                Taken::New
+                ImportOutcome::New
             }
             Some(number) => self.complete(line, number, measurements)?,
         };
@@ -148,7 +148,7 @@ impl History {
         line: &Line,
         number: i64,
         mut measurements: BTreeMap<u32, &Measurement>,
-    ) -> Result<Taken, LineError> {
+    ) -> Result<ImportOutcome, LineError> {
         let id = line.about.id.as_str();
         let kept = read::measurements(&self.connection, number, Extent::Whole)?;
         let mut more_here = false;
@@ -163,26 +163,27 @@ impl History {
         }
         let there = read::document(&self.connection, id, Extent::Whole)?;
         match (more_here, measurements.is_empty()) {
-            (true, true) => Ok(Taken::AlreadyThere),
+            (true, true) => Ok(ImportOutcome::AlreadyThere),
             (true, false) => Err(conflict(id, "each has measurements that the other has not")),
             (false, true) if line.document.is_none() || there == line.document => {
-                Ok(Taken::AlreadyThere)
+                Ok(ImportOutcome::AlreadyThere)
             }
             (false, true) if there.is_some() => Err(conflict(id, "the document")),
             (false, _) => {
                 self.put(line, measurements)?;
-                Ok(Taken::Completed)
+                Ok(ImportOutcome::Completed)
             }
         }
     }
 
     /// Adds the tags and notes that are not there.
-    fn describe(&self, line: &Line, taken: Taken) -> Result<(), LineError> {
+    fn describe(&self, line: &Line, taken: ImportOutcome) -> Result<(), LineError> {
         let (connection, id) = (&self.connection, line.about.id.as_str());
         for tag in &line.about.tags {
             marks::tag(connection, id, tag)?;
         }
-        let there = if taken == Taken::New { Vec::new() } else { marks::notes(connection, id)? };
+        let there =
+            if taken == ImportOutcome::New { Vec::new() } else { marks::notes(connection, id)? };
         for Remark { written, text } in line.about.notes.iter().cloned() {
             let note = Note { written, text };
             if !there.contains(&note) {

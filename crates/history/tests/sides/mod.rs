@@ -86,6 +86,7 @@ pub(crate) fn runs(id: &str, started: &str, mut measurements: Vec<Measurement>) 
         trust: trust(&iops, None).publish(),
     };
     Document::Runs(Box::new(Experiment {
+        plan: None,
         measurements,
         ..testing::experiment(id, started, conclusion)
     }))

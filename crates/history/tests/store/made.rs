@@ -155,6 +155,7 @@ pub(crate) fn runs(id: &str, started: &str, measurements: Vec<Measurement>) -> D
         trust: survey::Publish::publish(analysis::noise::trust(&figures, None)),
     };
     Document::Runs(Box::new(Experiment {
+        plan: None,
         tool_version: "1.2.3".to_owned(),
         finished: "2026-11-21T13:00:00Z".to_owned(),
         environment: environment(),

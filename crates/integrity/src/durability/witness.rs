@@ -31,7 +31,7 @@ pub enum WitnessError {
 
 /// What a writer says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum WriterMessage {
     /// Which run it is.
     Run(Box<Header>),
     /// These are promised.
@@ -46,18 +46,20 @@ pub(crate) fn keep_line(elapsed_ms: u64, threads: &[Promised]) -> String {
 }
 
 /// Understands a line.
-pub(crate) fn parse_said(line: &str) -> Option<Said> {
+pub(crate) fn parse_said(line: &str) -> Option<WriterMessage> {
     let (word, rest) = line.trim_end().split_once(' ')?;
     match word {
-        "run" => serde_json::from_str(rest).ok().map(Said::Run),
+        "run" => serde_json::from_str(rest).ok().map(WriterMessage::Run),
         "keep" => {
             let numbers: Result<Vec<u64>, _> = rest.split(' ').map(str::parse).collect();
             let numbers = numbers.ok()?;
             let (elapsed_ms, marks) = numbers.split_first()?;
             let (pairs, odd) = marks.as_chunks::<2>();
             let threads = pairs.iter().map(|[log, data]| Promised { log: *log, data: *data });
-            odd.is_empty()
-                .then(|| Said::Keep { elapsed_ms: *elapsed_ms, threads: threads.collect() })
+            odd.is_empty().then(|| WriterMessage::Keep {
+                elapsed_ms: *elapsed_ms,
+                threads: threads.collect(),
+            })
         }
         _ => None,
     }
@@ -92,7 +94,9 @@ fn serve_writer(
         return Ok(());
     }
     let not_understood = |line: &str| WitnessError::NotUnderstood(line.chars().take(200).collect());
-    let Some(Said::Run(header)) = parse_said(&line) else { return Err(not_understood(&line)) };
+    let Some(WriterMessage::Run(header)) = parse_said(&line) else {
+        return Err(not_understood(&line));
+    };
     let mut file = StateFile::open(path, &header)?;
     writeln!(output, "ready {}", serde_json::to_string(file.state()).unwrap_or_default())?;
     output.flush()?;
@@ -104,7 +108,7 @@ fn serve_writer(
             return Ok(());
         }
         match parse_said(&line) {
-            Some(Said::Keep { elapsed_ms, threads })
+            Some(WriterMessage::Keep { elapsed_ms, threads })
                 if threads.len() == file.state().threads.len() =>
             {
                 file.keep(elapsed_ms, threads)?;
@@ -171,7 +175,7 @@ mod tests {
             let threads: Vec<Promised> = marks.into_iter()
                 .map(|(log, data)| Promised { log, data }).collect();
             let line = keep_line(elapsed_ms, &threads);
-            prop_assert_eq!(parse_said(&line), Some(Said::Keep { elapsed_ms, threads }));
+            prop_assert_eq!(parse_said(&line), Some(WriterMessage::Keep { elapsed_ms, threads }));
             let _ = parse_said(&noise);
             let _ = parse_said(&format!("keep {noise}"));
             let _ = parse_said(&format!("run {noise}"));

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Site, nanoseconds};
-use crate::waiting::{NAMED_FROM, Waiting};
+use crate::waiting::{NAMED_FROM, SlowIo};
 
 /// What a thread says is no older than this: to look at all of its I/Os whenever it waits would
 /// cost more than most of what it does.
@@ -32,7 +32,7 @@ impl Site<'_> {
             oldest_ns = age_ns.max(oldest_ns);
             let age = Duration::from_nanos(age_ns);
             if age >= NAMED_FROM {
-                named.push(Waiting { request: busy.request, age });
+                named.push(SlowIo { request: busy.request, age });
             }
             if age_ns >= limit && !busy.told {
                 busy.told = true;

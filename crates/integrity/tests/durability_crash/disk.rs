@@ -36,7 +36,7 @@ pub(crate) struct Survival {
     pub(crate) probability: f64,
 }
 
-struct Written {
+struct DiskWrite {
     target: u16,
     offset: u64,
     data: Vec<u8>,
@@ -51,7 +51,7 @@ pub(crate) struct Disk {
     /// So many answers are kept first.
     honest: u64,
     survival: Survival,
-    writes: Vec<Written>,
+    writes: Vec<DiskWrite>,
     /// Of every sector, the last write that is stable.
     stable: Sectors,
     /// Writes that are in the cache, in their order.
@@ -94,14 +94,14 @@ impl Disk {
     }
 
     fn sectors(&self, write: usize) -> impl Iterator<Item = (u16, u64)> + use<> {
-        let Written { target, offset, data } = &self.writes[write - 1];
+        let DiskWrite { target, offset, data } = &self.writes[write - 1];
         let (target, first) = (*target, offset / SECTOR);
         (first..first + data.len() as u64 / SECTOR).map(move |sector| (target, sector))
     }
 
     fn take(&mut self, request: &Request, data: &[u8]) -> usize {
         let (target, offset) = (request.target, request.offset);
-        self.writes.push(Written { target, offset, data: data.to_vec() });
+        self.writes.push(DiskWrite { target, offset, data: data.to_vec() });
         self.cached.push(self.writes.len());
         self.writes.len()
     }

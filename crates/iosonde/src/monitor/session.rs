@@ -363,6 +363,7 @@ fn clock(o: &Observation) -> String {
 fn document(args: &MonitorArgs, plan: &Plan, devices: &[BlockDevice]) -> Experiment<Recording> {
     let interval = args.interval();
     Experiment {
+        plan: None,
         schema: Recording::SCHEMA.to_owned(),
         id: String::new(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -202,6 +202,7 @@ fn experiment(
     };
     let conclusion = integrity::validation(asked, places, report);
     Experiment {
+        plan: None,
         schema: Validation::SCHEMA.to_owned(),
         id,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -40,6 +40,10 @@ fn what_a_command_prints_as_its_plan_can_be_run() {
         assert_eq!(by_plan["schema"], schema, "{words}");
         let dry = stdout(&["do", file, "--dry-run"]);
         assert!(dry.contains("no real target is touched"), "{words}: {dry}");
+        // The result carries the plan.
+        let result = dir.path().join("result.json");
+        fs::write(&result, by_plan.to_string()).unwrap();
+        assert_eq!(stdout(&["do", result.to_str().unwrap(), "--dry-run"]), dry, "{words}");
     }
 }
 
@@ -69,6 +73,8 @@ fn what_is_not_a_plan_is_refused_with_its_place() {
     refused("seconds = 3\n", "missing field `job`");
     refused("job = \"run\"\nsecond = 3\n", "second");
     refused("job = \n", "line 1");
+    let import = r#"{"schema":"iosonde.knee/1","plan":{"job":"knee"}}"#;
+    refused(import, "this is no whole `iosonde.knee/1`");
     fs::write(&file, stdout(&["knee", "--print-plan", SIM[0], SIM[1], SIM[2], SIM[3]])).unwrap();
     let sweep = ["sweep", "--plan", file.to_str().unwrap()];
     fails(&command(&sweep).output().unwrap(), 2, "this is a plan of `iosonde knee`");

@@ -70,6 +70,7 @@ pub(crate) fn runs() -> Document {
     let again = Measurement { id: "again".to_owned(), ..first.clone() };
     let iops = [first.total.iops, again.total.iops * 1.01];
     Document::Runs(Box::new(Experiment {
+        plan: None,
         schema: Runs::SCHEMA.to_owned(),
         id: "20261121T150000Z-runs".to_owned(),
         tool_version: first.tool_version.clone(),

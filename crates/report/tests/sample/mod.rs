@@ -349,6 +349,7 @@ pub(crate) fn assessment() -> Assessment {
     let varied = "512 KiB sequential read: throughput varied by 9 % between intervals; the figure \
                   is less certain than the others.";
     Assessment {
+        plan: None,
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id: "20261120T101213Z-db01".to_owned(),
         tool_version: "0.1.0".to_owned(),
@@ -381,6 +382,7 @@ pub(crate) fn assessment() -> Assessment {
 /// An assessment that was interrupted before anything was measured.
 pub(crate) fn empty() -> Assessment {
     Assessment {
+        plan: None,
         status: Status::Interrupted,
         environment: Environment { host: None, storage: Vec::new() },
         verdicts: Vec::new(),

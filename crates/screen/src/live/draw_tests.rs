@@ -9,7 +9,7 @@ use ratatui::backend::TestBackend;
 use results::Point;
 
 use super::super::model::{Cpu, tests as models};
-use super::super::{About, Heard};
+use super::super::{About, ScreenEvent};
 use super::*;
 
 fn drawn(model: &Model, width: u16, height: u16) -> String {
@@ -26,10 +26,10 @@ fn drawn(model: &Model, width: u16, height: u16) -> String {
 fn busy(title: &str, workers: u32) -> Model {
     let targets = "/data/one, /data/two".to_owned();
     let mut model = Model::new(About { kind: "sweep", title: title.to_owned(), targets });
-    let mut hear = |heard: Heard| model.hear(&heard, Duration::from_secs(149));
-    hear(Heard::Step { number: 3, of: 12, title: format!("step {title}") });
-    hear(Heard::Message(format!("warning: {title}")));
-    hear(Heard::Engine(Event::WindowBegan { seconds: 30.0 }));
+    let mut hear = |heard: ScreenEvent| model.hear(&heard, Duration::from_secs(149));
+    hear(ScreenEvent::Step { number: 3, of: 12, title: format!("step {title}") });
+    hear(ScreenEvent::Message(format!("warning: {title}")));
+    hear(ScreenEvent::Engine(Event::WindowBegan { seconds: 30.0 }));
     for second in 1..10_u32 {
         let point = Point {
             t: f64::from(second),
@@ -40,7 +40,7 @@ fn busy(title: &str, workers: u32) -> Model {
             ..models::point(40_000.0 + 1_234.0 * f64::from(second))
         };
         let seconds_left = 30.0 - f64::from(second);
-        hear(Heard::Engine(Event::Interval { point, seconds_left }));
+        hear(ScreenEvent::Engine(Event::Interval { point, seconds_left }));
     }
     let names =
         WorkerNames { streams: vec!["all".to_owned()], targets: vec![title.into(), "/b".into()] };
@@ -54,7 +54,7 @@ fn busy(title: &str, workers: u32) -> Model {
         max_ns: Some(4_000_000),
         errors: 0,
     });
-    hear(Heard::Engine(Event::Workers { names: Arc::new(names), points: points.collect() }));
+    hear(ScreenEvent::Engine(Event::Workers { names: Arc::new(names), points: points.collect() }));
     model.cpu(Cpu { host: Some(37.4), own: Some(12.0) });
     model
 }
@@ -169,7 +169,7 @@ proptest! {
         };
         for _ in 0..2 {
             let event = Event::Interval { point, seconds_left: values[0] };
-            model.hear(&Heard::Engine(event), Duration::from_secs(1));
+            model.hear(&ScreenEvent::Engine(event), Duration::from_secs(1));
         }
         drawn(&model, width, height);
     }

@@ -183,7 +183,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::super::draw::paint as paint_all;
-    use super::super::{About, Heard};
+    use super::super::{About, ScreenEvent};
     use super::*;
     use crate::progress::tests::glance;
 
@@ -202,7 +202,7 @@ mod tests {
             About { kind: "validate", title: "simulated database".into(), targets: "/data".into() };
         let mut model = Model::new(about);
         let mut hear = |event: Event| {
-            model.hear(&Heard::Validation(event), Duration::from_secs(120));
+            model.hear(&ScreenEvent::Validation(event), Duration::from_secs(120));
         };
         hear(Event::Began { phase: Phase::Work, cycle: 2 });
         for number in 0..faults {
@@ -254,7 +254,7 @@ mod tests {
         let mut model = busy(2);
         let kind = NoticeKind::WrongLog(PageDamage::TornPage);
         let notice = Notice { kind, text: "WRONG DATA: torn block in the log".into() };
-        model.hear(&Heard::Validation(Event::Notice(notice)), Duration::from_secs(121));
+        model.hear(&ScreenEvent::Validation(Event::Notice(notice)), Duration::from_secs(121));
         let screen = drawn(&model, 100, 40);
         for words in ["2 WRONG PAGES, 1 WRONG LOG BLOCK", "1  torn block in the log"] {
             assert!(screen.contains(words), "no `{words}` in\n{screen}");
@@ -275,7 +275,7 @@ mod tests {
             let mut odd = glance();
             (odd.pages_checked, odd.read.iops, odd.share, odd.in_flight) = numbers;
             odd.seconds = numbers.1;
-            model.hear(&Heard::Validation(Event::Glance(Box::new(odd))), Duration::ZERO);
+            model.hear(&ScreenEvent::Validation(Event::Glance(Box::new(odd))), Duration::ZERO);
             model.view.help = help;
             let screen = drawn(&model, width, height);
             prop_assert!(!screen.chars().any(|c| c.is_control() && c != '\n'));

@@ -78,7 +78,7 @@ pub(crate) struct About {
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
-pub(crate) enum Heard {
+pub(crate) enum ScreenEvent {
     /// A step of an experiment began.
     Step { number: usize, of: usize, title: String },
     /// What the engine does.
@@ -93,7 +93,7 @@ pub(crate) enum Heard {
 
 /// The screen, as whoever measures sees it.
 pub(crate) struct Screen {
-    sender: Option<SyncSender<Heard>>,
+    sender: Option<SyncSender<ScreenEvent>>,
     up: Arc<AtomicBool>,
     done: Receiver<()>,
 }
@@ -114,7 +114,7 @@ impl Screen {
         let up = Arc::new(AtomicBool::new(true));
         let is_up = Arc::clone(&up);
         thread::spawn(move || {
-            if terminal::show(about, &heard) == terminal::Ended::Left {
+            if terminal::show(about, &heard) == terminal::ScreenEnd::Left {
                 LEFT.store(true, Ordering::Relaxed);
             }
             is_up.store(false, Ordering::Release);
@@ -130,7 +130,7 @@ impl Screen {
     }
 
     /// Shows what happens, or drops it.
-    pub(crate) fn hear(&self, heard: Heard) {
+    pub(crate) fn hear(&self, heard: ScreenEvent) {
         if let Some(sender) = &self.sender {
             let _ = sender.try_send(heard);
         }

@@ -11,7 +11,7 @@ use workload::show_number;
 
 use super::figure::{Figure, Span};
 use super::validation::Validated;
-use super::{About, Heard};
+use super::{About, ScreenEvent};
 
 /// Messages that are remembered.
 const MESSAGES: usize = 200;
@@ -119,26 +119,26 @@ impl Model {
     }
 
     /// Hears what happened, so long after the screen began.
-    pub(super) fn hear(&mut self, heard: &Heard, at: Duration) {
+    pub(super) fn hear(&mut self, heard: &ScreenEvent, at: Duration) {
         match heard {
-            Heard::Step { number, of, title } => {
+            ScreenEvent::Step { number, of, title } => {
                 self.step = Some((*number, *of, clean(title)));
                 self.enter(Phase::GettingReady, at);
                 self.pause();
             }
-            Heard::Engine(event) => self.event(event, at),
-            Heard::Measured { title, iops, mib_per_s } => {
+            ScreenEvent::Engine(event) => self.event(event, at),
+            ScreenEvent::Measured { title, iops, mib_per_s } => {
                 let (iops, mib) = (show_number(*iops), show_number(*mib_per_s));
                 self.say(Weight::Plain, &format!("{iops} IOPS, {mib} MiB/s: {title}"));
                 self.enter(Phase::GettingReady, at);
             }
-            Heard::Validation(event) => {
+            ScreenEvent::Validation(event) => {
                 if let integrity::Event::Notice(notice) = event {
                     self.say(Weight::Error, &notice.text);
                 }
                 self.validated.get_or_insert_default().hear(event, at);
             }
-            Heard::Message(text) => {
+            ScreenEvent::Message(text) => {
                 let weight = match text.split_once(':') {
                     Some(("warning", _)) => Weight::Warning,
                     Some(("error", _)) => Weight::Error,
@@ -292,7 +292,7 @@ pub(super) mod tests {
 
     fn heard(model: &mut Model, at_s: u64, events: &[Event]) {
         for event in events {
-            model.hear(&Heard::Engine(event.clone()), Duration::from_secs(at_s));
+            model.hear(&ScreenEvent::Engine(event.clone()), Duration::from_secs(at_s));
         }
     }
 
@@ -319,7 +319,7 @@ pub(super) mod tests {
         heard(&mut model, 34, &[Event::WindowEnded]);
         assert_eq!(model.phase, Phase::Ending);
         assert_eq!(model.iops.now, Some(1_000.0), "the last figures stay");
-        let step = Heard::Step { number: 2, of: 3, title: "next".to_owned() };
+        let step = ScreenEvent::Step { number: 2, of: 3, title: "next".to_owned() };
         model.hear(&step, Duration::from_secs(40));
         assert_eq!((model.iops.now, model.iops.highest), (None, 1_000.0));
     }
@@ -341,12 +341,12 @@ pub(super) mod tests {
     fn messages_have_their_weight_and_no_commands_to_a_terminal() {
         let mut model = model();
         for text in ["warning: a\u{1b}[31m", "error: b\nc", "note: d"] {
-            model.hear(&Heard::Message(text.to_owned()), Duration::ZERO);
+            model.hear(&ScreenEvent::Message(text.to_owned()), Duration::ZERO);
         }
         let weights: Vec<Weight> = model.messages.iter().map(|(weight, _)| *weight).collect();
         assert_eq!(weights, [Weight::Warning, Weight::Error, Weight::Error, Weight::Plain]);
         assert!(model.messages.iter().all(|(_, text)| !text.chars().any(char::is_control)));
-        let many = Heard::Message("x\n".repeat(1_000));
+        let many = ScreenEvent::Message("x\n".repeat(1_000));
         model.hear(&many, Duration::ZERO);
         assert_eq!(model.messages.len(), MESSAGES);
     }

@@ -23,7 +23,7 @@ use ratatui::crossterm::terminal::{
 use super::draw::{COLUMNS_MIN, Look, ROWS_MIN, paint};
 use super::model::{Cpu, Model};
 use super::signals::{Signals, signals};
-use super::{About, Heard};
+use super::{About, ScreenEvent};
 
 /// What is over sooner is not worth a screen.
 const SHORT: Duration = Duration::from_millis(300);
@@ -36,7 +36,7 @@ const PROCESSORS: Duration = Duration::from_secs(1);
 
 /// How the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ScreenEnd {
     /// There is nothing more to show, or no terminal to show it on.
     Over,
     /// The user does not want it any more.
@@ -139,14 +139,14 @@ fn restore_on_panic() {
 }
 
 /// Shows what is heard until nothing more comes, or the user has seen enough.
-pub(super) fn show(about: About, heard: &Receiver<Heard>) -> Ended {
-    let mut shown = Shown::new(about);
+pub(super) fn show(about: About, heard: &Receiver<ScreenEvent>) -> ScreenEnd {
+    let mut shown = LiveView::new(about);
     let until = shown.began + SHORT;
     loop {
         match heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(one) => shown.model.hear(&one, shown.began.elapsed()),
             Err(RecvTimeoutError::Timeout) => break,
-            Err(RecvTimeoutError::Disconnected) => return Ended::Over,
+            Err(RecvTimeoutError::Disconnected) => return ScreenEnd::Over,
         }
         if Instant::now() >= until {
             break;
@@ -155,7 +155,7 @@ pub(super) fn show(about: About, heard: &Receiver<Heard>) -> Ended {
     shown.until_left(heard).unwrap_or_else(|error| {
         let text = format!("note: the screen cannot be drawn: {error}; progress comes in lines");
         let _ = writeln!(io::stderr(), "{text}");
-        Ended::Left
+        ScreenEnd::Left
     })
 }
 
@@ -171,14 +171,14 @@ enum Wish {
 }
 
 /// The model and what it is fed by.
-struct Shown {
+struct LiveView {
     model: Model,
     look: Look,
     began: Instant,
     processors: Processors,
 }
 
-impl Shown {
+impl LiveView {
     fn new(about: About) -> Self {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {
@@ -189,7 +189,7 @@ impl Shown {
         }
     }
 
-    fn until_left(&mut self, heard: &Receiver<Heard>) -> io::Result<Ended> {
+    fn until_left(&mut self, heard: &Receiver<ScreenEvent>) -> io::Result<ScreenEnd> {
         let mut taken = Taken::take()?;
         let mut drawn: Option<Instant> = None;
         loop {
@@ -197,18 +197,18 @@ impl Shown {
                 match heard.try_recv() {
                     Ok(one) => self.model.hear(&one, self.began.elapsed()),
                     Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => return Ok(Ended::Over),
+                    Err(TryRecvError::Disconnected) => return Ok(ScreenEnd::Over),
                 }
             }
             if signals().ended() || !TAKEN.load(Ordering::SeqCst) {
-                return Ok(Ended::Left);
+                return Ok(ScreenEnd::Left);
             }
             if signals().suspended() {
                 drop(taken);
                 signals().stop();
                 // In the background, the terminal is somebody else's.
                 if !Signals::is_in_foreground() {
-                    return Ok(Ended::Left);
+                    return Ok(ScreenEnd::Left);
                 }
                 taken = Taken::take()?;
                 drawn = None;
@@ -236,7 +236,7 @@ impl Shown {
                     drop(taken);
                     let text = "the screen is left, the run goes on; Ctrl-C ends it";
                     let _ = writeln!(io::stderr(), "{text}");
-                    return Ok(Ended::Left);
+                    return Ok(ScreenEnd::Left);
                 }
                 Wish::End => {
                     // First, so that a second one that ends the program at once finds the terminal
@@ -250,7 +250,7 @@ impl Shown {
                             Signals::end();
                         }
                     }
-                    return Ok(Ended::Left);
+                    return Ok(ScreenEnd::Left);
                 }
             }
         }

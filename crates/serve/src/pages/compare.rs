@@ -27,7 +27,7 @@ struct View {
     band: String,
     usual_band: String,
     anyway: bool,
-    recent: Vec<Named>,
+    recent: Vec<ResultLink>,
     message: Option<&'static str>,
     sides: Vec<SideView>,
     swapped: String,
@@ -35,7 +35,7 @@ struct View {
 }
 
 /// A result by a line of words.
-struct Named {
+struct ResultLink {
     id: String,
     link: String,
     about: String,
@@ -43,11 +43,11 @@ struct Named {
 
 struct SideView {
     name: &'static str,
-    results: Vec<Named>,
+    results: Vec<ResultLink>,
 }
 
 /// What is asked for.
-struct Asked {
+struct CompareQuery {
     a: String,
     b: String,
     band: f64,
@@ -56,7 +56,7 @@ struct Asked {
     message: Option<&'static str>,
 }
 
-impl Asked {
+impl CompareQuery {
     fn of(parameters: &Parameters) -> Result<Self, Problem> {
         let ticked: Vec<&str> = parameters.all("with").collect();
         // In the list the newest is on top, and is what is judged.
@@ -87,11 +87,11 @@ impl Asked {
 /// The page.
 pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) -> Answer {
     let parameters = Parameters::of(query.as_deref());
-    let asked = Asked::of(&parameters)?;
+    let asked = CompareQuery::of(&parameters)?;
     store.read(move |history| show(history, &asked, &parameters)).await
 }
 
-fn show(history: &History, asked: &Asked, parameters: &Parameters) -> Answer {
+fn show(history: &History, asked: &CompareQuery, parameters: &Parameters) -> Answer {
     let page = Page { offset: 0, limit: RECENT };
     let recent = history.list(&Filter::default(), Order::NEWEST, page)?;
     let mut view = View {
@@ -126,11 +126,11 @@ fn show(history: &History, asked: &Asked, parameters: &Parameters) -> Answer {
     html(&view)
 }
 
-fn named(entry: &Entry) -> Named {
+fn named(entry: &Entry) -> ResultLink {
     let host = entry.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     let started = words::minute(&entry.started);
     let about = format!("{started} {}: {}, {}{host}", entry.kind, entry.title, entry.targets);
-    Named {
+    ResultLink {
         id: entry.id.clone(),
         link: format!("/result/{}", words::in_path(&entry.id)),
         about: words::clean(&about),

@@ -21,7 +21,7 @@ pub(super) fn patterns() -> Vec<&'static str> {
 
 /// The fields of the form as they were filled in.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct FilterForm {
     pub(super) text: String,
     pub(super) kind: String,
     pub(super) status: String,
@@ -38,7 +38,7 @@ pub(super) struct Asked {
     pub(super) narrowed: bool,
 }
 
-impl Asked {
+impl FilterForm {
     pub(super) fn of(parameters: &Parameters) -> Self {
         let text = |name: &str| parameters.text(name);
         let names =
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn asked(query: &str) -> Result<Filter, Problem> {
-        Asked::of(&Parameters::of(Some(query))).filter()
+        FilterForm::of(&Parameters::of(Some(query))).filter()
     }
 
     #[test]

@@ -44,8 +44,8 @@ const fn column(key: &'static str, name: &'static str, by: By, figures: bool) ->
 #[derive(Template)]
 #[template(path = "list.html")]
 struct List {
-    running: Vec<Running>,
-    asked: filters::Asked,
+    running: Vec<RunningLine>,
+    asked: filters::FilterForm,
     kinds: Vec<&'static str>,
     patterns: Vec<&'static str>,
     tags: Vec<String>,
@@ -58,7 +58,7 @@ struct List {
     older: Option<String>,
 }
 
-struct Running {
+struct RunningLine {
     link: String,
     title: String,
     about: String,
@@ -109,7 +109,7 @@ pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) 
 }
 
 fn show(history: &History, parameters: &Parameters) -> Answer {
-    let asked = filters::Asked::of(parameters);
+    let asked = filters::FilterForm::of(parameters);
     let (filter, order) = (asked.filter()?, order(parameters)?);
     let page = number(parameters)?;
     let part = Page { offset: (page - 1) * ROWS, limit: ROWS };
@@ -185,8 +185,8 @@ fn found(list: &Listing, before: u64, filter: &Filter) -> String {
     format!("{} to {} of {more}{all}", before + 1, before + here)
 }
 
-fn running(run: &LiveRun) -> Running {
-    Running {
+fn running(run: &LiveRun) -> RunningLine {
+    RunningLine {
         link: format!("/live/{}", words::in_path(&run.id)),
         title: words::clean(&run.title),
         about: live::about(run),

@@ -60,9 +60,9 @@ pub(super) async fn page(State(live): State<Live>, Path(name): Path<String>) -> 
     let found = live.store.read(move |history| look(history, &id(&name)?)).await;
     match found {
         Err(problem) => problem.into_response(),
-        Ok(Found::Over(Some(link))) => Redirect::to(&link).into_response(),
-        Ok(Found::Over(None)) => no_such_run().into_response(),
-        Ok(Found::Running(run)) => view(&run).into_response(),
+        Ok(RunState::Over(Some(link))) => Redirect::to(&link).into_response(),
+        Ok(RunState::Over(None)) => no_such_run().into_response(),
+        Ok(RunState::Running(run)) => view(&run).into_response(),
     }
 }
 
@@ -85,21 +85,21 @@ pub(super) fn about(run: &LiveRun) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-enum Found {
+enum RunState {
     /// Under way, or at its end with the result still to come.
     Running(Box<LiveRun>),
     /// Not under way; the link to what is kept of it, where anything is.
     Over(Option<String>),
 }
 
-fn look(history: &History, id: &str) -> Result<Found, Problem> {
+fn look(history: &History, id: &str) -> Result<RunState, Problem> {
     let run = history.live_run(id)?;
     let kept = kept(history, id)?;
     let whole = kept.as_ref().is_some_and(|entry| entry.status.is_some());
     let over = |run: &LiveRun| run.lost() || run.ended && whole;
     match run {
-        Some(run) if !over(&run) => Ok(Found::Running(Box::new(run))),
-        _ => Ok(Found::Over(kept.as_ref().map(link))),
+        Some(run) if !over(&run) => Ok(RunState::Running(Box::new(run))),
+        _ => Ok(RunState::Over(kept.as_ref().map(link))),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) async fn events(
     let asked = id.clone();
     match live.store.read(move |history| look(history, &asked)).await {
         Err(problem) => return problem.into_response(),
-        Ok(Found::Over(None)) => return no_such_run().into_response(),
+        Ok(RunState::Over(None)) => return no_such_run().into_response(),
         Ok(_) => {}
     }
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());

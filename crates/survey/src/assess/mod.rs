@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
 
 use crate::Publish;
-use crate::lab::{self, Begun, Lab, Progress, Setup};
+use crate::lab::{self, Lab, Progress, Setup, Start};
 use crate::measure::Site;
 pub(crate) use claims::named_loads;
 use plan::Timing;
@@ -73,7 +73,7 @@ pub fn assess(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Assessment, PrepareError> {
-    let begun = Begun::now(observe);
+    let begun = Start::now(observe);
     let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
@@ -112,6 +112,7 @@ pub fn assess(
     let used = conclude::largest_iops(&ramps, &patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
+        plan: None,
         schema: ASSESSMENT_SCHEMA.to_owned(),
         id,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -19,7 +19,7 @@ use crate::lab::{self, Lab};
 
 /// Everything that was measured, however it ended.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Results {
     pub(super) ramps: Vec<Ramp>,
     pub(super) patterns: Vec<PatternResult>,
     pub(super) repeats: Option<Repeats>,
@@ -35,7 +35,7 @@ pub(super) struct Session<'a, 'l> {
     /// The path to the storage, where it is known.
     link: Option<Link>,
     stop: &'a AtomicBool,
-    found: Found,
+    found: Results,
 }
 
 impl<'a, 'l> Session<'a, 'l> {
@@ -45,14 +45,14 @@ impl<'a, 'l> Session<'a, 'l> {
         link: Option<Link>,
         stop: &'a AtomicBool,
     ) -> Self {
-        Self { lab, timing, link, stop, found: Found::default() }
+        Self { lab, timing, link, stop, found: Results::default() }
     }
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
     ///
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
-    pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Found {
+    pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Results {
         self.lab.expect_steps(plan::steps(loads));
         self.tool_ceiling();
         for load in loads {

@@ -9,7 +9,7 @@ use results::{
 };
 use workload::{EngineChoice, show_number};
 
-use super::{Found, KneeOptions};
+use super::{KneeLab, KneeOptions};
 use crate::Publish;
 use crate::lab::Lab;
 
@@ -54,7 +54,7 @@ pub(super) fn curve(loads: &[CurveLoad]) -> Vec<CurveLoad> {
 
 /// The whole conclusion.
 pub(super) fn saturation(
-    found: &Found<'_>,
+    found: &KneeLab<'_>,
     knee: Option<Knee>,
     latency_target: Option<WithinLatency>,
 ) -> Saturation {
@@ -88,7 +88,7 @@ fn title(options: &KneeOptions) -> String {
     format!("{} {pattern} {direction}{durable}", blocks.join(" + "))
 }
 
-fn split(found: &Found<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
+fn split(found: &KneeLab<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
     let deepest = curve.last()?;
     let others = found.loads.iter().filter(|load| load.purpose == Purpose::Split);
     let others: Vec<&CurveLoad> = others.collect();
@@ -124,7 +124,7 @@ fn split(found: &Found<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
 }
 
 fn causes(
-    found: &Found<'_>,
+    found: &KneeLab<'_>,
     curve: &[CurveLoad],
     knee: &Knee,
     split: Option<&Split>,

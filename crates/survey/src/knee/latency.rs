@@ -8,7 +8,7 @@ use results::{Latency, Measurement, Purpose, WithinLatency};
 use serde::{Deserialize, Serialize};
 use workload::{Nanoseconds, show_ns, show_number};
 
-use super::Found;
+use super::KneeLab;
 
 /// Statistics of the latency that can be asked for.
 const STATISTICS: [&str; 6] = ["mean", "p50", "p90", "p95", "p99", "p99.9"];
@@ -78,7 +78,7 @@ impl LatencyTarget {
     }
 }
 
-impl Found<'_> {
+impl KneeLab<'_> {
     /// Goes in between the deepest load within the latency and the first beyond it, until they are
     /// close.
     pub(super) fn within(&mut self, target: &LatencyTarget) -> WithinLatency {

@@ -82,7 +82,7 @@ pub fn knee(
     let deepest = Stream { depth: most, ..options.stream.clone() };
     let lab = Lab::open(options.setup.clone(), &deepest, stop, observe)?;
     let mut found =
-        Found { options, lab, ceiling_iops: None, measurements: Vec::new(), loads: Vec::new() };
+        KneeLab { options, lab, ceiling_iops: None, measurements: Vec::new(), loads: Vec::new() };
     if !options.setup.engine.is_artificial() {
         found.lab.begin("measuring the tool's own ceiling");
         found.ceiling_iops = tool_ceiling(stop);
@@ -99,7 +99,7 @@ pub fn knee(
 }
 
 /// What was measured so far.
-struct Found<'a> {
+struct KneeLab<'a> {
     options: &'a KneeOptions,
     lab: Lab<'a>,
     /// What this program reaches on this host without any I/O.
@@ -109,7 +109,7 @@ struct Found<'a> {
     loads: Vec<CurveLoad>,
 }
 
-impl Found<'_> {
+impl KneeLab<'_> {
     /// The search, and what it found.
     fn curve(&mut self, search: &Search) -> Option<Knee> {
         self.lab.expect_steps(search.at_most());

@@ -400,6 +400,7 @@ impl Session {
         let mut method = self.method;
         method.extend(method_of(plan));
         Experiment {
+            plan: None,
             schema: Sweep::SCHEMA.to_owned(),
             id: self.options.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -21,7 +21,7 @@ use fuser::{
 use rustix::fs::MemfdFlags;
 
 use super::cache::{Crashed, Flush, Lost, Volatile, spans};
-use super::faults::{Asked, Drawn, Faults, Place};
+use super::faults::{DrawnFault, Faults, PendingIo, Place};
 use super::server::Server;
 
 /// Nobody else changes names or attributes, so the kernel need not ask again.
@@ -42,10 +42,10 @@ pub(super) struct Files {
 }
 
 /// The files, which the device's owner looks at, too.
-pub(super) type Named = RwLock<BTreeMap<u64, Kept>>;
+pub(super) type Named = RwLock<BTreeMap<u64, FileEntry>>;
 
 /// One file.
-pub(super) struct Kept {
+pub(super) struct FileEntry {
     /// None when it has been removed and is still open somewhere.
     name: Option<OsString>,
     /// Which of the device's targets it lies on.
@@ -56,7 +56,7 @@ pub(super) struct Kept {
     content: Arc<File>,
 }
 
-impl Kept {
+impl FileEntry {
     fn new(name: &OsStr, target: usize, made: bool, permissions: u16) -> io::Result<Self> {
         let content = rustix::fs::memfd_create("truth", MemfdFlags::CLOEXEC)?;
         let content = Arc::new(File::from(content));
@@ -116,7 +116,7 @@ impl Files {
     ) -> io::Result<Self> {
         let mut by_number = BTreeMap::new();
         for ((target, size), number) in sizes.iter().enumerate().zip(INodeNo::ROOT.0 + 1..) {
-            let kept = Kept::new(OsStr::new(&name_of(target)), target, false, 0o600)?;
+            let kept = FileEntry::new(OsStr::new(&name_of(target)), target, false, 0o600)?;
             kept.content.set_len(*size)?;
             by_number.insert(number, kept);
         }
@@ -129,11 +129,11 @@ impl Files {
         Arc::clone(&self.by_number)
     }
 
-    fn files(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Kept>> {
+    fn files(&self) -> RwLockReadGuard<'_, BTreeMap<u64, FileEntry>> {
         self.by_number.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn files_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, Kept>> {
+    fn files_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, FileEntry>> {
         self.by_number.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,7 +164,7 @@ impl Files {
         let files = self.files();
         let kept = files.get(&number.0)?;
         let name = kept.name.as_deref().unwrap_or_default();
-        let asked = Asked { name, content: &kept.content, op, offset, bytes, durable };
+        let asked = PendingIo { name, content: &kept.content, op, offset, bytes, durable };
         let drawn = self.faults.draw(&asked, self.server.now_ns());
         let content = Arc::clone(&kept.content);
         Some(About { target: kept.target, file: number.0, content, drawn })
@@ -182,7 +182,7 @@ impl Files {
         let number = files.keys().next_back().map_or(INodeNo::ROOT.0, |last| *last) + 1;
         let permissions = u16::try_from(mode & 0o777).unwrap_or(0o600);
         let new = || {
-            let kept = Kept::new(name, target, true, permissions)?;
+            let kept = FileEntry::new(name, target, true, permissions)?;
             Ok((kept.attributes(number)?, kept))
         };
         let (attributes, kept) = new().map_err(|e: io::Error| errno(&e))?;
@@ -208,7 +208,7 @@ struct About {
     target: usize,
     file: u64,
     content: Arc<File>,
-    drawn: Option<Drawn>,
+    drawn: Option<DrawnFault>,
 }
 
 impl About {
@@ -220,8 +220,8 @@ impl About {
     /// an error.
     fn trouble(&self) -> (u64, Option<Errno>) {
         let drawn = self.drawn.as_ref();
-        let errno = drawn.and_then(Drawn::errno).map(Errno::from_i32);
-        (drawn.map_or(0, Drawn::stall_ns), errno)
+        let errno = drawn.and_then(DrawnFault::errno).map(Errno::from_i32);
+        (drawn.map_or(0, DrawnFault::stall_ns), errno)
     }
 }
 
@@ -385,7 +385,7 @@ impl Filesystem for Files {
         let mut bytes = u32::try_from(data.len()).unwrap_or(PIECE_BYTES);
         if fails.is_none() {
             let drawn = about.drawn.take();
-            let flush = drawn.as_ref().map_or(Flush::Whole, Drawn::flush);
+            let flush = drawn.as_ref().map_or(Flush::Whole, DrawnFault::flush);
             let place = about.at(offset, self.server.now_ns());
             let write = || self.faults.write(place, data, drawn);
             let flush = durable.then_some(flush);
@@ -410,7 +410,7 @@ impl Filesystem for Files {
         let io = Io { target: about.target, op: Op::Sync, offset: 0, bytes: 0, durable: false };
         let (later_ns, fails) = about.trouble();
         if fails.is_none() {
-            let flush = about.drawn.as_ref().map_or(Flush::Whole, Drawn::flush);
+            let flush = about.drawn.as_ref().map_or(Flush::Whole, DrawnFault::flush);
             self.cache.flush(about.file, flush);
         }
         let answer = move |outcome| match (outcome, fails) {

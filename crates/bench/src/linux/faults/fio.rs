@@ -15,7 +15,7 @@ const EVERY: u64 = 16;
 
 /// What fio is asked to do.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct FioRun {
     scenario: Scenario,
     block_bytes: u64,
     seed: u32,
@@ -29,7 +29,7 @@ const READS: &str = "--verify_only=1";
 
 /// Runs fio on a device on which this goes wrong.
 pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
-    scored(fault, Asked { scenario, block_bytes: BLOCK, seed: 1, verify: WRITES_AND_READS })
+    scored(fault, FioRun { scenario, block_bytes: BLOCK, seed: 1, verify: WRITES_AND_READS })
 }
 
 /// What it says of blocks of 8 KiB that are written again with the same seed and torn behind so
@@ -37,10 +37,10 @@ pub(super) fn score(fault: Fault, scenario: Scenario) -> Result<Score, Error> {
 pub(super) fn score_torn(sectors: u64) -> Result<Score, Error> {
     let fault = Fault::TornWrite(Torn::Prefix(sectors));
     let (scenario, block_bytes) = (Scenario::Same, 2 * BLOCK);
-    scored(fault, Asked { scenario, block_bytes, seed: 1, verify: WRITES_AND_READS })
+    scored(fault, FioRun { scenario, block_bytes, seed: 1, verify: WRITES_AND_READS })
 }
 
-fn scored(fault: Fault, asked: Asked) -> Result<Score, Error> {
+fn scored(fault: Fault, asked: FioRun) -> Result<Score, Error> {
     let truth = Truth::mount(model(), &[SIZE])?;
     let file = truth.path(0);
     let wrong = || truth.inject(vec![FaultPlan::new(fault, When::Every(EVERY))]);
@@ -53,15 +53,15 @@ fn scored(fault: Fault, asked: Asked) -> Result<Score, Error> {
             if !of_reads {
                 wrong();
             }
-            fio(&file, Asked { verify: WRITES, ..asked })?;
+            fio(&file, FioRun { verify: WRITES, ..asked })?;
             if of_reads {
                 wrong();
             }
-            fio(&file, Asked { verify: READS, ..asked })?
+            fio(&file, FioRun { verify: READS, ..asked })?
         }
         Scenario::Same | Scenario::Seed => {
             let seed = if asked.scenario == Scenario::Seed { 2 } else { asked.seed };
-            fio(&file, Asked { seed, verify: WRITES, ..asked })?;
+            fio(&file, FioRun { seed, verify: WRITES, ..asked })?;
             wrong();
             fio(&file, asked)?
         }
@@ -75,7 +75,7 @@ fn scored(fault: Fault, asked: Asked) -> Result<Score, Error> {
     Ok(score)
 }
 
-fn fio(file: &Path, asked: Asked) -> Result<String, Error> {
+fn fio(file: &Path, asked: FioRun) -> Result<String, Error> {
     let fixed = "--name=verify --rw=randwrite --direct=1 --ioengine=libaio --iodepth=8 \
                  --verify=crc32c --verify_fatal=0 --continue_on_error=verify \
                  --verify_state_save=0 --output-format=json --overwrite=1";

@@ -50,7 +50,7 @@ struct Common {
 }
 
 /// What was made so far.
-struct Made<'a> {
+struct WorkloadBuilder<'a> {
     /// Files of all jobs so far, those of other groups among them.
     files: &'a mut usize,
     targets: Vec<Target>,
@@ -66,7 +66,7 @@ pub(super) fn group(
     files: &mut usize,
 ) -> Result<Group, JobFileError> {
     let (targets, streams) = (Vec::new(), Vec::new());
-    let mut made = Made { files, targets, streams, lost: odd.to_vec() };
+    let mut made = WorkloadBuilder { files, targets, streams, lost: odd.to_vec() };
     let mut all: Vec<(&Job, Common)> = Vec::new();
     for job in jobs {
         all.push((job, made.job(job)?));
@@ -111,7 +111,7 @@ pub(super) fn group(
     Ok(Group { jobs: jobs.iter().map(|j| j.name.clone()).collect(), workload, lost: made.lost })
 }
 
-impl Made<'_> {
+impl WorkloadBuilder<'_> {
     fn job(&mut self, job: &Job) -> Result<Common, JobFileError> {
         let mut reader = Reader::new(job.options.clone());
         let mut notes: Vec<(&str, String)> = Vec::new();

@@ -286,7 +286,7 @@ impl ResultRow {
 
 /// One direction of several workers on targets.
 #[derive(Debug, Clone, Copy, Default)]
-struct Way {
+struct DirectionSum {
     ios: u64,
     bytes: u64,
     errors: u64,
@@ -294,7 +294,7 @@ struct Way {
     max_ns: u64,
 }
 
-impl Way {
+impl DirectionSum {
     fn add(&mut self, statistics: &Statistics) {
         self.ios += statistics.ios;
         self.bytes += statistics.bytes;
@@ -319,8 +319,8 @@ impl Way {
 /// Everything of several workers on targets.
 #[derive(Debug, Clone, Default)]
 struct Sum {
-    read: Way,
-    write: Way,
+    read: DirectionSum,
+    write: DirectionSum,
     transactions: f64,
     bins: [u64; 21],
 }

@@ -45,6 +45,7 @@ pub(crate) fn runs(id: &str) -> Document {
         trust: survey::Publish::publish(analysis::noise::trust(&[0.3, 0.3], None)),
     };
     Document::Runs(Box::new(Experiment {
+        plan: None,
         finished: "2026-11-21T12:01:00Z".to_owned(),
         measurements,
         method: vec!["twice".to_owned()],

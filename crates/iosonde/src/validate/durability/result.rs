@@ -82,6 +82,7 @@ impl<'a> Expected<'a> {
         let paths: Vec<&Path> = header.targets.iter().map(|t| t.path.as_path()).collect();
         let site = Site::of_paths(&paths);
         Experiment {
+            plan: None,
             schema: Durability::SCHEMA.to_owned(),
             id: self.id.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),

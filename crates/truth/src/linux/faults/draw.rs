@@ -15,7 +15,7 @@ use super::plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
 const ELSEWHERE_BYTES: u64 = 4096;
 
 /// A request before it is made.
-pub(in crate::linux) struct Asked<'a> {
+pub(in crate::linux) struct PendingIo<'a> {
     pub(in crate::linux) name: &'a OsStr,
     pub(in crate::linux) content: &'a File,
     pub(in crate::linux) op: Op,
@@ -26,7 +26,7 @@ pub(in crate::linux) struct Asked<'a> {
 }
 
 /// A fault that happens to a request.
-pub(in crate::linux) struct Drawn {
+pub(in crate::linux) struct DrawnFault {
     pub(super) number: usize,
     pub(super) fault: Fault,
     pub(super) elsewhere: Option<u64>,
@@ -48,7 +48,7 @@ impl Armed {
     }
 
     /// Whether the fault happens to this request.
-    pub(super) fn draw(&mut self, asked: &Asked<'_>) -> Option<Drawn> {
+    pub(super) fn draw(&mut self, asked: &PendingIo<'_>) -> Option<DrawnFault> {
         let FaultPlan { fault, when, file, range, .. } = &self.plan;
         let end = asked.offset.saturating_add(asked.bytes);
         let inside = asked.op == Op::Sync || (range.start <= asked.offset && end <= range.end);
@@ -59,7 +59,7 @@ impl Armed {
         let mut elsewhere = None;
         if fault.is_misdirected() {
             let file_bytes = asked.content.metadata().map_or(0, |m| m.len());
-            let others = Others::new(range.start..range.end.min(file_bytes), asked);
+            let others = StrayPlaces::new(range.start..range.end.min(file_bytes), asked);
             elsewhere = Some(others.at(self.chance.next_u64())?);
         }
         self.fitting += 1;
@@ -74,20 +74,20 @@ impl Armed {
         let happens = happens && self.happened < self.plan.most;
         self.happened += u64::from(happens);
         let chance = Xoshiro256PlusPlus::seed_from_u64(self.chance.next_u64());
-        happens.then_some(Drawn { number: 0, fault: *fault, elsewhere, chance })
+        happens.then_some(DrawnFault { number: 0, fault: *fault, elsewhere, chance })
     }
 }
 
 /// The places where a request could go that it should not.
-struct Others {
+struct StrayPlaces {
     first: u64,
     before: u64,
     second: u64,
     behind: u64,
 }
 
-impl Others {
-    fn new(range: Range<u64>, asked: &Asked<'_>) -> Self {
+impl StrayPlaces {
+    fn new(range: Range<u64>, asked: &PendingIo<'_>) -> Self {
         let first = range.start.next_multiple_of(ELSEWHERE_BYTES);
         let second = (asked.offset + asked.bytes).next_multiple_of(ELSEWHERE_BYTES);
         let places = |from: u64, end: u64| {
@@ -107,7 +107,7 @@ impl Others {
     }
 }
 
-impl Drawn {
+impl DrawnFault {
     /// What the system says of the request, if the fault is that it fails.
     pub(in crate::linux) fn errno(&self) -> Option<i32> {
         match self.fault {

@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(super) use draw::{Asked, Drawn};
+pub(super) use draw::{DrawnFault, PendingIo};
 pub use plan::{Fault, FaultPlan, SECTOR_BYTES, Torn, When};
 pub(super) use record::joined;
 pub use record::{Injected, Span};
@@ -79,7 +79,7 @@ impl Faults {
     }
 
     /// Whether something goes wrong with a request.
-    pub(super) fn draw(&self, asked: &Asked<'_>, at_ns: u64) -> Option<Drawn> {
+    pub(super) fn draw(&self, asked: &PendingIo<'_>, at_ns: u64) -> Option<DrawnFault> {
         let mut state = self.active()?;
         let State { plans, records, .. } = &mut *state;
         let mut drawn = plans.iter_mut().find_map(|armed| armed.draw(asked))?;
@@ -108,7 +108,7 @@ impl Faults {
         &self,
         place: Place<'_>,
         data: &[u8],
-        drawn: Option<Drawn>,
+        drawn: Option<DrawnFault>,
     ) -> io::Result<usize> {
         match self.active() {
             Some(mut state) => {
@@ -124,7 +124,7 @@ impl Faults {
         &self,
         place: Place<'_>,
         out: &mut [u8],
-        drawn: Option<Drawn>,
+        drawn: Option<DrawnFault>,
     ) -> io::Result<usize> {
         match self.active() {
             Some(mut state) => {

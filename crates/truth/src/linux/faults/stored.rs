@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use super::Place;
-use super::draw::Drawn;
+use super::draw::DrawnFault;
 use super::plan::{Fault, SECTOR_BYTES};
 use super::record::{Records, Span, joined};
 
@@ -128,7 +128,7 @@ impl Sectors {
         records: &mut Records,
         place: Place<'_>,
         data: &[u8],
-        mut drawn: Option<Drawn>,
+        mut drawn: Option<DrawnFault>,
     ) -> io::Result<usize> {
         let moved = drawn.as_mut().map_or(data.len(), |d| d.moved(data.len()));
         let data = &data[..moved];
@@ -212,7 +212,7 @@ impl Sectors {
         records: &mut Records,
         place: Place<'_>,
         out: &mut [u8],
-        mut drawn: Option<Drawn>,
+        mut drawn: Option<DrawnFault>,
     ) -> io::Result<usize> {
         let read = place.content.read_at(out, place.offset)?;
         let region = sectors(place.offset, read);
@@ -261,7 +261,7 @@ impl Sectors {
     /// Makes what a reader is given what the fault says; gives the bit that was flipped.
     fn falsify(
         &self,
-        drawn: &mut Drawn,
+        drawn: &mut DrawnFault,
         place: &Place<'_>,
         out: &mut [u8],
     ) -> io::Result<Option<u64>> {
@@ -296,13 +296,13 @@ impl Sectors {
 }
 
 /// Flips a bit; gives its number in the file.
-fn flip(drawn: &mut Drawn, offset: u64, data: &mut [u8]) -> Option<u64> {
+fn flip(drawn: &mut DrawnFault, offset: u64, data: &mut [u8]) -> Option<u64> {
     let bit = drawn.below(data.len() * 8);
     *data.get_mut(bit / 8)? ^= 1 << (bit % 8);
     Some(offset * 8 + bit as u64)
 }
 
-impl Drawn {
+impl DrawnFault {
     /// What a write of `data` at `offset` brings to storage.
     fn pieces<'a>(&mut self, offset: u64, data: &'a [u8]) -> Pieces<'a> {
         let whole = || (offset, Cow::Borrowed(data));

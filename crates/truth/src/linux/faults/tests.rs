@@ -31,11 +31,11 @@ impl Both {
         Self { faults, content, right, seen: BTreeSet::new() }
     }
 
-    fn draw(&self, op: Op, offset: usize, bytes: usize) -> Option<Drawn> {
+    fn draw(&self, op: Op, offset: usize, bytes: usize) -> Option<DrawnFault> {
         let (offset, bytes) = (offset as u64, bytes as u64);
         let name = OsStr::new("file");
         self.faults
-            .draw(&Asked { name, content: &self.content, op, offset, bytes, durable: false }, 5)
+            .draw(&PendingIo { name, content: &self.content, op, offset, bytes, durable: false }, 5)
     }
 
     fn place(&self, offset: usize) -> Place<'_> {
