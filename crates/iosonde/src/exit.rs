@@ -130,6 +130,7 @@ impl From<JobError> for Failure {
             JobError::Prepare(error) => error.into(),
             JobError::Engine(error) => error.into(),
             JobError::Plan(_) | JobError::Usage(_) => Self::WrongUsage(error.to_string()),
+            JobError::NotUnderstood(text) => Self::NotUnderstood(text),
             JobError::History(_) | JobError::Companion(_) => Self::CannotRun(error.to_string()),
         }
     }

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::TargetPlan;
-use jobs::{Description, Event, Plan, Sink};
-use results::{Document, Measurement};
+use jobs::{Description, Plan};
 use workload::specs::Spec;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
@@ -14,9 +13,7 @@ use workload::{
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
-use crate::conducting::{
-    Console, Manners, Rehearsal, conduct, conduct_into, described, rehearse, words,
-};
+use crate::conducting::{Manners, Rehearsal, conduct, described, rehearse};
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
 use crate::repeat;
@@ -49,62 +46,6 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
         recording.tags.extend(args.repeat.baseline.clone());
     }
     conduct(&plan, &Manners { manner, json: args.json, recording, permissions }, stop)
-}
-
-/// Shows a run of another tool's command: its events, and its measurement.
-pub(crate) trait RunView {
-    /// Something happened; shown already.
-    fn hear(&mut self, event: &engine::Event, display: &mut Display) {
-        let _ = (event, display);
-    }
-
-    /// Everything is made ready; may take its time before the I/O begins.
-    fn ready(&mut self, display: &mut Display) {
-        let _ = display;
-    }
-
-    /// The measurement is finished.
-    fn show(&mut self, measurement: &Measurement) -> Result<(), Failure>;
-}
-
-/// A view as a sink.
-struct Viewer<'a> {
-    display: Display,
-    view: &'a mut dyn RunView,
-}
-
-impl Sink for Viewer<'_> {
-    fn hear(&mut self, event: &Event) {
-        if let Event::Engine(event) = event {
-            self.view.hear(event, &mut self.display);
-        }
-        self.display.hear(event);
-    }
-
-    fn ready(&mut self) {
-        self.view.ready(&mut self.display);
-    }
-
-    fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        self.display.finish();
-        match document {
-            Document::Measurement(measurement) => words(self.view.show(measurement)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Makes one measurement for another tool's command, shows it and records it.
-pub(crate) fn view(
-    workload: &Workload,
-    manners: &Manners,
-    view: &mut dyn RunView,
-    stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
-    let plan = Plan::Run(Box::new(workload.clone()));
-    let display = Console::of(&plan, manners)?.display;
-    let mut viewer = Viewer { display, view };
-    conduct_into(&plan, manners, &mut viewer, stop).map(|(_, outcome)| outcome)
 }
 
 /// A document as JSON text.

@@ -52,8 +52,7 @@ impl Drop for BegunFiles {
 }
 
 /// Which files are written first, and stay, and of which only a part is used; a sentence each.
-#[must_use]
-pub fn announcements(plans: &[TargetPlan]) -> Vec<String> {
+pub(crate) fn announcements(plans: &[TargetPlan]) -> Vec<String> {
     let sentence = |plan: &TargetPlan| {
         let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
         let keeps = |whole: u64, what: &str| {

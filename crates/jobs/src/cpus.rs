@@ -4,10 +4,7 @@ use workload::{EngineChoice, Workload};
 
 /// Every CPU of a workload must be one that this process may use; a simulated device has no use for
 /// them.
-///
-/// # Errors
-/// One is not.
-pub fn check_cpus(workload: &Workload) -> Result<(), String> {
+pub(crate) fn check_cpus(workload: &Workload) -> Result<(), String> {
     let allowed = engine::allowed_cpus();
     if allowed.is_empty() || workload.engine == EngineChoice::Sim {
         return Ok(());

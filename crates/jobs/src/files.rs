@@ -98,3 +98,13 @@ pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     File::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+/// Whether a file begins with this text.
+///
+/// # Errors
+/// It cannot be read.
+pub fn begins_with(file: File, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    file.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found == head.as_bytes())
+}

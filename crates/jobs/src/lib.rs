@@ -9,6 +9,7 @@ mod again;
 mod begun;
 mod conduct;
 mod cpus;
+pub mod diskspd;
 mod event;
 mod experiments;
 pub mod files;
@@ -20,13 +21,14 @@ mod plan;
 mod recorder;
 mod run;
 mod runs;
+pub mod sqlio;
 mod subject;
 mod sweep;
+mod tool;
 
 pub use again::{Again, AgainError, Original, again};
-pub use begun::{BegunFiles, announcements};
+pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct};
-pub use cpus::check_cpus;
 pub use event::{Event, Sink};
 pub use iometer::{CycleCall, CyclePlan};
 pub use job::{Description, Job, Steps};
@@ -34,7 +36,5 @@ pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use subject::Subject;
-pub use sweep::{
-    Companion, NoCompanion, SweepPlan, SweepStart, counted_cells, describe_sweep, sweep,
-    sweep_duration,
-};
+pub use sweep::{Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_precision};
+pub use tool::{RunDisplay, Terminal, ToolSession};

@@ -20,6 +20,7 @@ mod printout;
 mod read;
 pub mod script;
 mod table;
+mod threads;
 
 pub use command::{
     Affinity, Asked, Command, Complaints, CpuUse, DEFAULT_FILE, Timing, USAGE, Walk, parse,
@@ -33,3 +34,4 @@ pub use printout::{
 };
 pub use read::{Reading, readings};
 pub use table::{COLUMNS, csv, row};
+pub use threads::threads;

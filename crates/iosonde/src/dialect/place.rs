@@ -1,9 +1,10 @@
 //! Flags that say on what I/O is made, and what may be done to it; the same for every old tool.
 
 use clap::Args;
-use dialects::drives::Drive;
+use dialects::drives::{Drive, Drives};
+use engine::Permissions;
 use jobs::Places;
-use workload::EngineChoice;
+use workload::{EngineChoice, Target, Workload};
 
 use crate::exit::Failure;
 use crate::run::simulated_device;
@@ -65,41 +66,31 @@ impl PlaceFlags {
     }
 }
 
-// TEMP
+/// What `sqliosim` asks for one by one.
 impl PlaceFlags {
-    fn plain(&self) -> Places {
-        Places {
-            drives: self.drive.clone(),
-            destroy: self.destroy.clone(),
-            overfill: self.overfill,
-            engine: self.engine(),
-            sim: None,
-            seed: self.seed,
-        }
+    /// The table of drives.
+    pub(crate) fn drives(&self) -> Drives {
+        Drives::new(self.drive.clone())
     }
-    pub(crate) fn drives(&self) -> dialects::drives::Drives {
-        self.plain().drives()
-    }
-    pub(crate) fn engine(&self) -> EngineChoice {
-        self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
-    }
-    pub(crate) fn is_artificial(&self) -> bool {
-        self.engine().is_artificial()
-    }
-    pub(crate) fn sim(&self) -> Result<Option<workload::SimDevice>, Failure> {
-        Ok(self.places()?.sim)
-    }
-    pub(crate) fn apply(&self, workload: &mut workload::Workload) -> Result<(), Failure> {
+
+    /// Sets what the flags say of a workload.
+    pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), Failure> {
         self.places()?.apply(workload);
         Ok(())
     }
-    pub(crate) fn permissions(&self, targets: &[workload::Target]) -> engine::Permissions {
-        self.plain().permissions(targets)
+
+    /// What may be done to these targets.
+    pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
+        self.without_device().permissions(targets)
     }
-    pub(crate) fn destroyed(&self) -> Vec<std::path::PathBuf> {
-        self.plain().destroyed()
+
+    /// Every `--destroy` names a target.
+    pub(crate) fn check_destroy(&self, targets: &[Target]) -> Result<(), Failure> {
+        Ok(self.without_device().check_destroy(targets)?)
     }
-    pub(crate) fn check_destroy(&self, targets: &[workload::Target]) -> Result<(), Failure> {
-        Ok(self.plain().check_destroy(targets)?)
+
+    fn without_device(&self) -> Places {
+        let (drives, destroy) = (self.drive.clone(), self.destroy.clone());
+        Places { drives, destroy, overfill: self.overfill, ..Places::default() }
     }
 }

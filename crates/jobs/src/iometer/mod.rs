@@ -21,7 +21,7 @@ use self::results::Results;
 use self::runs::Runs;
 use crate::conduct::{Conducted, JobError, Relay, Session, both};
 use crate::job::{Description, Job, paths, pin_targets};
-use crate::plan::PlanError;
+use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
 
 pub use self::plan::CycleCall;
@@ -57,6 +57,12 @@ pub struct CyclePlan {
 }
 
 impl CyclePlan {
+    /// What is measured. Where its results go besides does not make it another measurement, and a
+    /// repetition leaves IOMeter's file alone.
+    fn measured(&self) -> Self {
+        Self { results: None, ..self.clone() }
+    }
+
     fn claim_results(&self, runs: &Runs, touch: bool) -> Result<Option<Results>, JobError> {
         let claim = |path: &PathBuf| Results::claim(path, &runs.config, touch);
         self.results.as_ref().map(claim).transpose()
@@ -69,12 +75,14 @@ fn allowed(permissions: &Permissions) -> Permissions {
 }
 
 impl Job for CyclePlan {
+    fn plan(&self) -> Plan {
+        Plan::Cycle(Box::new(self.measured()))
+    }
+
     fn subject(&self) -> Result<Subject, PlanError> {
         let title = self.runs().map(|runs| runs.options.cycle.title()).unwrap_or_default();
-        // Where results go besides does not make it another measurement.
-        let measured = Self { results: None, ..self.clone() };
         let on = (self.targets.as_slice(), self.engine);
-        Ok(Subject::new("iometer", Cycle::SCHEMA, title, on, &measured)?)
+        Ok(Subject::new("iometer", Cycle::SCHEMA, title, on, &self.measured())?)
     }
 
     fn targets(&self) -> Vec<&Path> {
@@ -106,7 +114,7 @@ impl Job for CyclePlan {
         let runs = self.runs()?;
         let csv = RefCell::new(self.claim_results(&runs, true)?);
         let (permissions, stop) = (allowed(&session.permissions), session.stop);
-        let relay = Relay::open(session, self.subject()?)?;
+        let relay = Relay::open(session, self)?;
         self.notes.iter().for_each(|note| relay.notice(format!("note: {note}")));
         let processors = RefCell::new(Processors::new(self.is_artificial()));
         let Runs { config, cycle, mut options, .. } = runs;
@@ -137,9 +145,8 @@ impl Job for CyclePlan {
             });
             Ok(())
         });
-        let document = Document::Cycle(Box::new(experiment));
-        let kept = both(written, relay.finish(&document));
-        Ok(Conducted { documents: vec![document], kept })
+        let conducted = relay.finish(Document::Cycle(Box::new(experiment)));
+        Ok(Conducted { kept: both(written, conducted.kept), ..conducted })
     }
 }
 
@@ -168,7 +175,6 @@ fn line(number: usize, of: usize, m: &Measurement) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
     use proptest::prelude::*;
 
     const FILE: &str = include_str!("../../../dialects/tests/iometer/v1.1.0.icf");
