@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
     Again(Box<AgainArgs>),
-    /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
+    #[command(about = crate::loads::about())]
     Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows
     /// and where they come from

@@ -82,7 +82,7 @@ fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
 fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     let mut workload = match &args.workload {
         Some(path) => {
-            let (workload, lost) = loads::first_workload(path)?;
+            let (workload, lost) = jobs::first_workload(path)?;
             let mut display = Display::new(args.target.conduct.quiet);
             for what in &lost {
                 display.message(&format!("not done: {what}"));

@@ -13,28 +13,12 @@ use crate::job::Job as _;
 use crate::recorder::Recording;
 use crate::subject::Subject;
 
-/// Where such a command prints, and who shows its runs.
-pub trait Terminal {
-    /// What shows one run.
-    fn show(&mut self, subject: &Subject) -> Box<dyn RunDisplay>;
-
-    /// Prints a result.
-    ///
-    /// # Errors
-    /// It cannot be printed, and why, as a sentence.
-    fn print(&mut self, text: &str) -> Result<(), String>;
-
+/// The terminal of such a command: shows what happens, and prints results.
+pub trait Terminal: Sink {
     /// A sentence for the user.
-    fn message(&mut self, text: &str);
-
-    /// What went wrong while the command continues; shown even to who wants no messages.
-    fn error(&mut self, text: &str);
-}
-
-/// Shows one run.
-pub trait RunDisplay: Sink {
-    /// A sentence for the user.
-    fn message(&mut self, text: &str);
+    fn message(&mut self, text: &str) {
+        self.hear(&Event::Notice { text: text.to_owned() });
+    }
 
     /// A sentence that is shown even to who wants no messages.
     fn aside(&mut self, text: &str);
@@ -54,8 +38,10 @@ pub trait RunDisplay: Sink {
 
 /// What surrounds the command of another tool.
 pub struct ToolSession<'a> {
-    /// Prints and shows.
+    /// The terminal between runs.
     pub terminal: &'a mut dyn Terminal,
+    /// Opens the terminal of one run.
+    pub open: &'a dyn Fn(&Subject) -> Box<dyn Terminal>,
     /// Where results are kept; none keeps nothing.
     pub recording: Option<&'a Recording>,
     /// Set, it ends the command early.
@@ -65,26 +51,23 @@ pub struct ToolSession<'a> {
 /// What a tool does next to a run of its own.
 pub(crate) trait RunView {
     /// Something happens in the engine; it is shown after this.
-    fn hear(&mut self, event: &engine::Event, display: &mut dyn RunDisplay) {
+    fn hear(&mut self, event: &engine::Event, display: &mut dyn Terminal) {
         let _ = (event, display);
     }
 
     /// Everything is made ready; may take its time before the I/O begins.
-    fn ready(&mut self, display: &mut dyn RunDisplay) {
+    fn ready(&mut self, display: &mut dyn Terminal) {
         let _ = display;
     }
 
     /// The measurement is finished.
-    fn show(
-        &mut self,
-        measurement: &Measurement,
-        display: &mut dyn RunDisplay,
-    ) -> Result<(), String>;
+    fn show(&mut self, measurement: &Measurement, display: &mut dyn Terminal)
+    -> Result<(), String>;
 }
 
 /// A view as a sink.
 struct Viewer<'a> {
-    display: Box<dyn RunDisplay>,
+    display: Box<dyn Terminal>,
     view: &'a mut dyn RunView,
 }
 
@@ -118,7 +101,7 @@ impl ToolSession<'_> {
         permissions: Permissions,
         view: &mut dyn RunView,
     ) -> Result<Status, JobError> {
-        let display = self.terminal.show(&workload.subject()?);
+        let display = (self.open)(&workload.subject()?);
         let (recording, stop) = (self.recording, self.stop);
         let mut sink = Viewer { display, view };
         let conducted =
@@ -138,6 +121,14 @@ impl ToolSession<'_> {
             None if has_errors => Status::Failed,
             None => Status::Complete,
         })
+    }
+
+    /// Says why a part of the work could not be done, while the rest continues.
+    pub(crate) fn failed(&mut self, part: &str, error: &JobError) {
+        let lines = error.to_string();
+        let lines: Vec<String> =
+            lines.lines().map(|line| format!("error: {part}: {line}")).collect();
+        self.terminal.aside(&lines.join("\n"));
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -10,8 +10,8 @@ use dialects::diskspd::profile::ResultFormat;
 use dialects::diskspd::usage::USAGE;
 use jobs::diskspd::{Also, ProfileSettings, Spans, read_profile, set_event};
 
-use super::{PlaceFlags, Tokens, ToolTerminal, split};
-use crate::conducting::{described, outcome};
+use super::{PlaceFlags, Tokens, conduct, split};
+use crate::conducting::described;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use screen::Display;
@@ -86,9 +86,7 @@ pub(super) fn diskspd(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failu
         print(&spans.iter().map(described).collect::<String>())?;
         return Ok(Outcome::Done);
     }
-    let recording = flags.recording.recording()?;
-    let mut terminal = ToolTerminal::new(flags.place.manner());
-    Ok(outcome(spans.run(&mut terminal.session(recording.as_ref(), stop))?))
+    conduct(flags.place.manner(), &flags.recording, stop, |session| spans.run(session))
 }
 
 /// What a bare `-z` starts from: no two runs alike.

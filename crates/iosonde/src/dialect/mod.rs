@@ -17,7 +17,7 @@ use crate::exit::{Failure, Outcome};
 use crate::sqliosim;
 
 pub(crate) use place::PlaceFlags;
-use terminal::ToolTerminal;
+use terminal::{ToolTerminal, conduct};
 
 /// Old tools by their names; a link of that name is the same command.
 #[derive(Debug, Subcommand)]

@@ -11,10 +11,11 @@ use dialects::sqlio::USAGE;
 use jobs::sqlio::{Call, CallSettings, Script};
 use workload::Bytes;
 
-use super::{PlaceFlags, Tokens, ToolTerminal, split};
-use crate::conducting::{described, outcome};
+use super::{PlaceFlags, Tokens, ToolTerminal, conduct, split};
+use crate::conducting::described;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
+use screen::Display;
 
 /// What is said to who says nothing.
 const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` \
@@ -78,14 +79,12 @@ fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     };
     let call = call.ready(&settings)?;
     settings.places.check_destroy(call.targets())?;
-    let mut terminal = ToolTerminal::new(flags.place.manner());
-    call.say_notes(&mut terminal);
+    call.say_notes(&mut ToolTerminal(Display::new(flags.place.quiet)));
     if flags.dry_run {
         print(&described(&call.describe()?))?;
         return Ok(Outcome::Done);
     }
-    let recording = flags.recording.recording()?;
-    Ok(outcome(call.run(&mut terminal.session(recording.as_ref(), stop))?))
+    conduct(flags.place.manner(), &flags.recording, stop, |session| call.run(session))
 }
 
 /// `iosonde sqlio script`: a batch file of calls.
@@ -97,14 +96,13 @@ fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
         ));
     };
     let script = Script::read(file, flags.settings()?, flags.dry_run)?;
-    let mut terminal = ToolTerminal::new(flags.place.manner());
-    script.notes.iter().for_each(|note| terminal.display.message(note));
+    let mut display = Display::new(flags.place.quiet);
+    script.notes.iter().for_each(|note| display.message(note));
     let description = script.describe();
     if flags.dry_run {
         print(&described(&description))?;
         return Ok(Outcome::Done);
     }
-    description.work.last().into_iter().for_each(|time| terminal.display.message(time));
-    let recording = flags.recording.recording()?;
-    Ok(outcome(script.run(&mut terminal.session(recording.as_ref(), stop))?))
+    description.work.last().into_iter().for_each(|time| display.message(time));
+    conduct(flags.place.manner(), &flags.recording, stop, |session| script.run(session))
 }

@@ -3,65 +3,40 @@
 use std::io::{self, Write as _};
 use std::sync::atomic::AtomicBool;
 
-use jobs::{Event, Recording, RunDisplay, Sink, Subject, Terminal, ToolSession};
+use jobs::{Event, JobError, Sink, Subject, Terminal, ToolSession};
+use results::Status;
 use screen::{Display, Manner};
 
-use crate::conducting::words;
-use crate::exit::print;
+use crate::conducting::{outcome, words};
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::RecordingArgs;
 
-/// Prints on stdout, and shows each run as the flags say.
-pub(super) struct ToolTerminal {
+/// Prints on stdout, and shows what happens as the flags say.
+pub(super) struct ToolTerminal(pub Display);
+
+/// Does the work of a tool's command.
+pub(super) fn conduct(
     manner: Manner,
-    pub(super) display: Display,
+    recording: &RecordingArgs,
+    stop: &AtomicBool,
+    work: impl FnOnce(&mut ToolSession<'_>) -> Result<Status, JobError>,
+) -> Result<Outcome, Failure> {
+    let mut terminal = ToolTerminal(Display::new(manner.quiet));
+    let open = move |subject: &Subject| -> Box<dyn Terminal> {
+        Box::new(ToolTerminal(Display::of(manner, subject)))
+    };
+    let recording = recording.recording()?;
+    let (terminal, recording) = (&mut terminal, recording.as_ref());
+    Ok(outcome(work(&mut ToolSession { terminal, open: &open, recording, stop })?))
 }
 
-impl ToolTerminal {
-    pub(super) fn new(manner: Manner) -> Self {
-        Self { manner, display: Display::new(manner.quiet) }
-    }
-
-    /// What surrounds the command.
-    pub(super) fn session<'a>(
-        &'a mut self,
-        recording: Option<&'a Recording>,
-        stop: &'a AtomicBool,
-    ) -> ToolSession<'a> {
-        ToolSession { terminal: self, recording, stop }
-    }
-}
-
-impl Terminal for ToolTerminal {
-    fn show(&mut self, subject: &Subject) -> Box<dyn RunDisplay> {
-        Box::new(ToolDisplay(Display::of(self.manner, subject)))
-    }
-
-    fn print(&mut self, text: &str) -> Result<(), String> {
-        words(print(text))
-    }
-
-    fn message(&mut self, text: &str) {
-        self.display.message(text);
-    }
-
-    fn error(&mut self, text: &str) {
-        self.display.error(text);
-    }
-}
-
-/// Shows one run.
-struct ToolDisplay(Display);
-
-impl Sink for ToolDisplay {
+impl Sink for ToolTerminal {
     fn hear(&mut self, event: &Event) {
         self.0.hear(event);
     }
 }
 
-impl RunDisplay for ToolDisplay {
-    fn message(&mut self, text: &str) {
-        self.0.message(text);
-    }
-
+impl Terminal for ToolTerminal {
     fn aside(&mut self, text: &str) {
         self.0.aside(text);
     }

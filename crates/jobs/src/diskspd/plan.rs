@@ -236,7 +236,7 @@ pub(super) fn precreate(
     let permissions = settings.places.permissions(&targets);
     let workload = Workload { targets, ..Workload::default() };
     let _begun = BegunFiles::of(&workload.targets)?;
-    let mut display = session.terminal.show(&workload.subject()?);
+    let mut display = (session.open)(&workload.subject()?);
     let mut observe =
         |event: &engine::Event| display.hear(&crate::event::Event::Engine(event.clone()));
     let prepared = engine::prepare(&workload, &permissions, session.stop, &mut observe);

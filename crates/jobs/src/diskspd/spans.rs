@@ -18,7 +18,7 @@ use super::plan::{Planned, ProfileSettings, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conduct::JobError;
 use crate::job::Description;
-use crate::tool::{RunDisplay, RunView, ToolSession};
+use crate::tool::{RunView, Terminal, ToolSession};
 
 /// The time spans of a profile, each of which can be run.
 pub struct Spans<'a> {
@@ -132,9 +132,7 @@ impl Run<'_, '_> {
                 Err(error) => {
                     status = Status::Failed;
                     // Said now, because the time spans that follow may take long.
-                    for text in error.to_string().lines() {
-                        self.session.terminal.error(&format!("time span {}: {text}", index + 1));
-                    }
+                    self.session.failed(&format!("time span {}", index + 1), &error);
                 }
             }
         }
@@ -176,20 +174,20 @@ struct SpanView<'a> {
 }
 
 impl RunView for SpanView<'_> {
-    fn hear(&mut self, event: &Event, display: &mut dyn RunDisplay) {
+    fn hear(&mut self, event: &Event, display: &mut dyn Terminal) {
         self.witness.hear(event, display);
     }
 
     /// Files are made before the event is waited for, so that what waits with it begins at the same
     /// time.
-    fn ready(&mut self, display: &mut dyn RunDisplay) {
+    fn ready(&mut self, display: &mut dyn Terminal) {
         if let Some(event) = &self.events.ready {
             display.message(&format!("waiting for the event `{event}`, which is a file"));
             events::await_ready(self.events, self.stop);
         }
     }
 
-    fn show(&mut self, measurement: &Measurement, _: &mut dyn RunDisplay) -> Result<(), String> {
+    fn show(&mut self, measurement: &Measurement, _: &mut dyn Terminal) -> Result<(), String> {
         self.measured = Some(measurement.clone());
         Ok(())
     }
@@ -222,7 +220,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    fn hear(&mut self, event: &Event, display: &mut dyn RunDisplay) {
+    fn hear(&mut self, event: &Event, display: &mut dyn Terminal) {
         match event {
             Event::WarmingUp { seconds } => {
                 self.say(&format!("warming up for {seconds} s"), display);
@@ -255,14 +253,14 @@ impl<'a> Witness<'a> {
         }
     }
 
-    fn say(&self, text: &str, display: &mut dyn RunDisplay) {
+    fn say(&self, text: &str, display: &mut dyn Terminal) {
         if self.verbose {
             let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S");
             display.aside(&format!("{now}: {text}"));
         }
     }
 
-    fn happens(event: Option<&str>, display: &mut dyn RunDisplay) {
+    fn happens(event: Option<&str>, display: &mut dyn Terminal) {
         if let Some(Err(error)) = event.map(events::set) {
             display.aside(&format!("warning: {error}"));
         }

@@ -14,7 +14,7 @@ use crate::conduct::JobError;
 use crate::cpus::check_cpus;
 use crate::job::Description;
 use crate::places::Places;
-use crate::tool::{RunDisplay, RunView, Terminal, ToolSession, to_json};
+use crate::tool::{RunView, Terminal, ToolSession, to_json};
 
 /// The size of what is no real file.
 const ARTIFICIAL_BYTES: u64 = 64 << 30;
@@ -49,7 +49,7 @@ pub struct ReadyCall<'a> {
 }
 
 /// Is given what a call prints.
-pub(super) type Out<'o> = dyn FnMut(&mut dyn RunDisplay, &str) -> Result<(), String> + 'o;
+pub(super) type Out<'o> = dyn FnMut(&mut dyn Terminal, &str) -> Result<(), String> + 'o;
 
 impl Call {
     /// Reads a call; none where it asks for the usage. `place` precedes each line of what is wrong.
@@ -192,7 +192,7 @@ impl RunView for CallView<'_, '_> {
     fn show(
         &mut self,
         measurement: &Measurement,
-        display: &mut dyn RunDisplay,
+        display: &mut dyn Terminal,
     ) -> Result<(), String> {
         let command = &self.call.call.command;
         threads(command.debug, measurement).iter().for_each(|line| display.message(line));

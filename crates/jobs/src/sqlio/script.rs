@@ -145,9 +145,7 @@ impl Script {
                 Err(error) if error.is_interrupted() => return Err(error),
                 Err(error) => {
                     status = Status::Failed;
-                    for text in error.to_string().lines() {
-                        session.terminal.error(&format!("line {}: {text}", step.line));
-                    }
+                    session.failed(&format!("line {}", step.line), &error);
                 }
             }
             if let Destination::File { path, .. } = &step.output
