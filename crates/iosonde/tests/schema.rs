@@ -65,6 +65,25 @@ fn printed_schemas() -> Vec<(String, Value)> {
     printed.collect()
 }
 
+/// Help, the table of the documentation and the list of the code offer the same kinds. The
+/// browser's form is compared in its own tests.
+#[test]
+fn help_and_documentation_offer_the_kinds_of_the_list() {
+    let row = |kind: &results::Kind| {
+        let name = kind.name();
+        format!("| [{name}]({name}.json) | `{}` | {} |", kind.word, kind.printed_by)
+    };
+    let page = std::fs::read_to_string(directory().join("README.md")).unwrap();
+    let documented: Vec<&str> = page.lines().filter(|line| line.contains(".json) | ")).collect();
+    assert_eq!(documented, results::KINDS.iter().map(row).collect::<Vec<_>>());
+    let help = String::from_utf8(iosonde(&["history", "list", "--help"]).stdout).unwrap();
+    let (_, of_kind) = help.split_once("--kind <").unwrap();
+    let (_, values) = of_kind.split_once("[possible values: ").unwrap();
+    let (values, _) = values.split_once(']').unwrap();
+    let values = values.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(values, results::kind_words().join(", "));
+}
+
 /// A definition, the file that has it, and what the other files call it.
 struct Definition {
     file: String,

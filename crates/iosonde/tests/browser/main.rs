@@ -100,6 +100,12 @@ fn every_kind_of_result_is_shown() {
     }
     let served = Served::with_samples();
     let mut browser = Browser::start();
+    browser.open(&served.url);
+    let offered = "Array.from(document.querySelector('select[name=kind]').options, o => o.value)";
+    let offered = browser.eval(offered);
+    let offered: Vec<&str> =
+        offered.as_array().unwrap().iter().filter_map(|o| o.as_str()).collect();
+    assert_eq!(offered.join(" ").trim(), results::kind_words().join(" "));
     for kind in ["run", "assess", "knee", "sweep", "sizes", "scale"] {
         browser.open(&format!("{}?kind={kind}", served.url));
         assert!(!column(&mut browser, "Kind").is_empty(), "no {kind}");
