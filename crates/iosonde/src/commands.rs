@@ -5,32 +5,34 @@ use std::sync::atomic::AtomicBool;
 
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
-use crate::targets::{ConductArgs, ProgressForm};
+use crate::targets::ProgressForm;
 use crate::{
-    assess, diskspd, history, inspect, iometer, knee, loads, monitor, plans, report, run, scale,
-    serve, sizes, sqlio, sqliosim, sweep, validate,
+    assess, history, inspect, knee, loads, monitor, plans, report, run, scale, serve, sizes, sweep,
+    validate,
 };
 
-/// How a command that measures is conducted; none for the others.
-fn conducted(command: &Command) -> Option<&ConductArgs> {
-    match command {
-        Command::Run(args) => Some(&args.target.conduct),
-        Command::Assess(args) => Some(&args.target.conduct),
-        Command::Knee(args) => Some(&args.target.conduct),
-        Command::Sweep(args) => Some(&args.target.conduct),
-        Command::Sizes(args) => Some(&args.target.conduct),
-        Command::Scale(args) => Some(&args.target.conduct),
-        Command::Validate(args) => Some(&args.target.conduct),
-        Command::Do(args) => Some(&args.conduct),
-        Command::Again(args) => Some(&args.conduct),
-        _ => None,
-    }
+/// How a command that measures shows its progress; none for the others.
+fn progress(command: &Command) -> Option<ProgressForm> {
+    let conduct = match command {
+        Command::Run(args) => &args.target.conduct,
+        Command::Assess(args) => &args.target.conduct,
+        Command::Knee(args) => &args.target.conduct,
+        Command::Sweep(args) => &args.target.conduct,
+        Command::Sizes(args) => &args.target.conduct,
+        Command::Scale(args) => &args.target.conduct,
+        Command::Validate(args) => &args.target.conduct,
+        Command::Do(args) => &args.conduct,
+        Command::Again(args) => &args.conduct,
+        Command::Monitor(args) => return Some(args.progress),
+        _ => return None,
+    };
+    Some(conduct.progress)
 }
 
 /// Does it.
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     // Before anything is said: a line of words among the events would end whoever reads them.
-    if conducted(command).is_some_and(|conduct| conduct.progress == ProgressForm::Json) {
+    if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
     }
     match command {
@@ -50,10 +52,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Report(args) => report::report(args),
         Command::History(args) => history::history(args, stop),
         Command::Serve(args) => serve::serve(args, stop),
-        Command::Diskspd(args) => diskspd::diskspd(args, stop),
-        Command::Iometer(args) => iometer::iometer(args, stop),
-        Command::Sqlio(args) => sqlio::sqlio(args, stop),
-        Command::Sqliosim(args) => sqliosim::sqliosim(args, stop),
+        Command::Tool(tool) => tool.execute(stop),
         Command::Schema { document } => document.print(),
     }
 }

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::event::{Event, Sink};
 use crate::job::Job;
+use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
 use crate::subject::Subject;
@@ -63,9 +64,24 @@ pub enum JobError {
     /// It was ended before there was anything to show.
     #[error("{0}")]
     Interrupted(String),
+    /// What is to be watched cannot be.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+    /// A command line or a profile of another tool is wrong, where that tool has an exit code for
+    /// it.
+    #[error("{0}")]
+    NotUnderstood(String),
     /// Something besides the job cannot be done, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),
+}
+
+impl JobError {
+    /// Whether a signal ended it before there was anything to show.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Prepare(PrepareError::Interrupted))
+    }
 }
 
 impl From<serde_json::Error> for JobError {
@@ -129,6 +145,17 @@ impl<'s> Relay<'s> {
         self.sink.borrow_mut().ready();
     }
 
+    /// Tells those who watch, and the sink.
+    pub(crate) fn pass(&self, event: &Event) {
+        self.recorder.borrow().tell(event);
+        self.sink.borrow_mut().hear(event);
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_left(&self) -> bool {
+        self.sink.borrow_mut().is_left()
+    }
+
     /// A sentence for the user.
     pub(crate) fn notice(&self, text: String) {
         self.sink.borrow_mut().hear(&Event::Notice { text });
@@ -145,12 +172,6 @@ impl<'s> Relay<'s> {
         }
         drop(recorder);
         self.pass(&event);
-    }
-
-    /// Passes on an event that is not recorded.
-    pub(crate) fn pass(&self, event: &Event) {
-        self.recorder.borrow().tell(event);
-        self.sink.borrow_mut().hear(event);
     }
 
     /// Says what stays behind if the program is killed from now on.

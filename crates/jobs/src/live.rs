@@ -121,8 +121,10 @@ fn point(glance: &Glance) -> Point {
 /// What is written of an event; none of what is for one reader only.
 fn entry(event: &Event) -> Option<Entry> {
     let json = match event {
-        // What each worker does is for the screen alone.
+        // What each worker does is for the screen alone; the points of a recording are in the
+        // history as they come.
         Event::Began { .. }
+        | Event::Monitor(_)
         | Event::Kept { .. }
         | Event::Notice { .. }
         | Event::Error { .. }

@@ -7,7 +7,9 @@ use thiserror::Error;
 use workload::Workload;
 
 use crate::durability::DurabilityPlan;
+use crate::iometer::CyclePlan;
 use crate::job::Job;
+use crate::monitor::MonitorPlan;
 use crate::sweep::SweepPlan;
 use crate::validate::ValidatePlan;
 
@@ -35,6 +37,11 @@ pub enum Plan {
     Validate(Box<ValidatePlan>),
     /// What was acknowledged as durable, after a crash.
     Durability(Box<DurabilityPlan>),
+    /// What the operating system counts, recorded.
+    Monitor(Box<MonitorPlan>),
+    /// The runs of a configuration of IOMeter.
+    #[serde(rename = "iometer")]
+    Cycle(Box<CyclePlan>),
 }
 
 /// Workloads that take turns.
@@ -58,6 +65,9 @@ pub enum PlanError {
     /// The JSON is wrong.
     #[error("this is not a plan of this version of iosonde: {0}")]
     Json(String),
+    /// A value is out of its range.
+    #[error("{0}")]
+    Invalid(String),
     /// Results of this kind have no plan that can be repeated.
     #[error(
         "results of `{kind}` do not carry a plan that can be repeated; run the command again with \
@@ -105,9 +115,14 @@ impl Plan {
         toml::to_string_pretty(self).map_err(|e| PlanError::Toml(e.to_string()))
     }
 
-    /// What a document carries; none where it cannot be written as JSON.
+    /// What a document carries; none where it cannot be written as JSON. A plan that runs a command
+    /// is not carried either: nobody expects `iosonde do` on a result to start a program.
     pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self).ok()
+        if self.runs_a_command() { None } else { serde_json::to_value(self).ok() }
+    }
+
+    fn runs_a_command(&self) -> bool {
+        matches!(self, Self::Monitor(plan) if !plan.command.is_empty())
     }
 
     /// The plan that a result carries; none where it carries none.
@@ -115,7 +130,8 @@ impl Plan {
     /// # Errors
     /// It is of another version of iosonde.
     pub fn carried(document: &Document) -> Result<Option<Self>, PlanError> {
-        Ok(document.plan().map(serde_json::from_value).transpose()?)
+        let plan: Option<Self> = document.plan().map(serde_json::from_value).transpose()?;
+        Ok(plan.filter(|plan| !plan.runs_a_command()))
     }
 
     /// The plan of a result, from what the history knows of it.
@@ -146,6 +162,8 @@ impl Plan {
             "sweep" => SweepPlan::from_json(json)
                 .map(|plan| Self::Sweep(Box::new(plan)))
                 .map_err(|e| PlanError::Json(e.to_string())),
+            // Earlier versions kept what was measured, and not how to measure it again.
+            "iometer" if json.contains("\"drives\":[") => read(json).map(Self::Cycle),
             kind => Err(PlanError::NotRepeatable { kind: kind.to_owned() }),
         }
     }
@@ -163,6 +181,8 @@ impl Plan {
             Self::Assess(options) => options.as_ref(),
             Self::Validate(plan) => plan.as_ref(),
             Self::Durability(plan) => plan.as_ref(),
+            Self::Monitor(plan) => plan.as_ref(),
+            Self::Cycle(plan) => plan.as_ref(),
         }
     }
 
@@ -178,6 +198,8 @@ impl Plan {
             Self::Assess(options) => options.as_mut(),
             Self::Validate(plan) => plan.as_mut(),
             Self::Durability(plan) => plan.as_mut(),
+            Self::Monitor(plan) => plan.as_mut(),
+            Self::Cycle(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -193,6 +215,8 @@ impl Plan {
             Self::Sweep(_) => "sweep",
             Self::Assess(_) => "assess",
             Self::Validate(_) | Self::Durability(_) => "validate",
+            Self::Monitor(_) => "monitor",
+            Self::Cycle(_) => "iometer",
         }
     }
 }
@@ -201,13 +225,20 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::validate::{FilePlan, ResizePlan};
+    use databases::DatabaseUrl;
     use engine::Permissions;
     use integrity::durability::{Order, SyncMode};
     use integrity::{Hardening, Resizing, Role, Throttle};
+    use proptest::collection::vec;
+    use proptest::option;
     use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::path::PathBuf;
     use std::time::Duration;
     use survey::{Setup, Timing};
     use workload::{Bytes, EngineChoice, Mode, Stream, Target};
+
+    const CONDITIONS: [&str; 3] = ["log", "vda.average_queue >= 2", "cpu > 90% for 2min"];
 
     fn setup(seed: u64) -> Setup {
         Setup {
@@ -309,7 +340,36 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess)\"\n\
+        fn a_plan_of_a_recording_reads_back_as_it_was_written(
+            (interval_ms, all, command) in (100..=60_000_u32, any::<bool>(), any::<bool>()),
+            (seconds, count) in (option::of(0.1..1e6), option::of(1..1_000_000_u64)),
+            name in option::of("[a-z0-9.-]{1,9}"),
+            alerts in vec(select(CONDITIONS.to_vec()), 0..3),
+            user in "[a-z]{1,6}",
+            paths in vec("[ -~]{1,9}", 0..3),
+        ) {
+            let urls = ["postgres", "mysql", "mssql"].map(|kind| format!("{kind}://{user}@db:7/x"));
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            let plan = Plan::Monitor(Box::new(MonitorPlan {
+                targets: paths.clone(),
+                all,
+                interval_seconds: f64::from(interval_ms) / 1000.0,
+                seconds,
+                count,
+                name,
+                alerts: alerts.iter().map(|text| text.parse().unwrap()).collect(),
+                databases: urls.iter().map(|url| DatabaseUrl::parse(url).unwrap()).collect(),
+                attach: paths.clone(),
+                command: if command { paths } else { Vec::new() },
+            }));
+            let text = plan.to_toml().unwrap();
+            prop_assert_eq!(&Plan::from_toml(&text).unwrap(), &plan, "{}", text);
+            let json = serde_json::to_string(&plan).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan, "{}", json);
+        }
+
+        #[test]
+        fn no_text_panics(text in "(job = \"(run|knee|sweep|assess|monitor)\"\n\
             )?[a-z_\\[\\]=\" 0-9.\n\
             ]{0,80}") {
             let _ = Plan::from_toml(&text);

@@ -172,7 +172,7 @@ impl Display {
                     history.as_ref().map(|place| format!(" --history {place}")).unwrap_or_default();
                 self.message(&format!("kept as {id}; iosonde history show {id}{place}"));
             }
-            Event::Began { .. } => {}
+            Event::Began { .. } | Event::Monitor(_) => {}
         }
     }
 

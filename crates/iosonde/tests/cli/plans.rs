@@ -47,6 +47,103 @@ fn what_a_command_prints_as_its_plan_can_be_run() {
     }
 }
 
+/// A recording is data, too, and `do` makes the same of it as its command.
+#[test]
+fn a_recording_by_its_plan_is_that_of_its_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    let name = file.to_str().unwrap();
+    let flags =
+        ["monitor", "--all", "--interval", "100ms", "--alert", "log", "--alert", "cpu < 0%"];
+    let print = |more: &[&str]| {
+        fs::write(&file, stdout(&[&flags[..], &["--print-plan"], more].concat())).unwrap();
+    };
+    let by_plan =
+        |more: &[&str]| command(&[&["do", name, "--no-history"], more].concat()).output().unwrap();
+    print(&["--count", "2", "--name", "nightly"]);
+    let dry = stdout(&["do", name, "--dry-run"]);
+    for words in ["watches all block devices: ", "every 100 ms, 2 times", "alerts when cpu < 0%"] {
+        assert!(dry.contains(words), "`{words}` is not in: {dry}");
+    }
+    let output = by_plan(&["--json"]);
+    succeeds(&output);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "iosonde.recording/1");
+    let recording = &document["conclusion"];
+    assert_eq!((&recording["name"], &recording["windows"]), (&"nightly".into(), &2.into()));
+    assert_eq!(recording["interval_ns"], 100_000_000);
+    assert!(recording["alerts"][0]["condition"].as_str().unwrap().starts_with("log: "));
+    let result = dir.path().join("result.json");
+    fs::write(&result, &output.stdout).unwrap();
+    let result = result.to_str().unwrap();
+    let repeated: Value =
+        serde_json::from_str(&stdout(&["do", result, "--json", "--no-history"])).unwrap();
+    assert_eq!(repeated["conclusion"]["windows"], 2);
+    // A result that somebody sent starts no program.
+    let mut sent = document.clone();
+    sent["plan"]["command"] = serde_json::json!(["echo", "hello"]);
+    fs::write(result, sent.to_string()).unwrap();
+    fails(&command(&["do", result]).output().unwrap(), 2, "do not carry a plan");
+    let tables = by_plan(&[]);
+    let text = String::from_utf8(tables.stdout).unwrap();
+    assert!(text.contains("  cpu ") && text.contains("nightly"), "{text}");
+
+    let events = by_plan(&["--json", "--progress", "json"]);
+    let names: Vec<String> = stderr(&events)
+        .lines()
+        .map(|line| serde_json::from_str::<jobs::Event>(line).unwrap())
+        .map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["began", "watching", "window", "window"], "{}", stderr(&events));
+
+    print(&["--", "sh", "-c", "echo hello; exit 7"]);
+    let output = by_plan(&[]);
+    assert_eq!((code(&output), output.stdout.as_slice()), (7, &b"hello\n"[..]));
+    fails(&by_plan(&["--progress", "json"]), 2, "the plan runs a command");
+    fails(&by_plan(&["--destroy", "/data"]), 2, "names no target");
+}
+
+#[test]
+fn a_plan_of_a_recording_that_cannot_be_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    for (text, words) in [
+        ("interval_seconds = 0.01", "between 0.1 s and 60 s"),
+        ("interval_seconds = -inf", "between 0.1 s and 60 s"),
+        ("seconds = 0", "`seconds` is 0: it must be above 0"),
+        ("count = 0", "`count` must be at least 1"),
+        ("count = 1\ncommand = [\"true\"]", "leave out `seconds` and `count`"),
+        ("all = true\ntargets = [\"/\"]", "leave out `targets`"),
+        ("name = \"a b\"", "a b"),
+        ("alerts = [\"speed > 3\"]", "there is no figure `speed`"),
+        ("databases = [\"oracle://db\"]", "has to begin with postgres://"),
+        ("windows = 3", "unknown field `windows`"),
+    ] {
+        fs::write(&file, format!("job = \"monitor\"\n{text}\n")).unwrap();
+        let name = file.to_str().unwrap();
+        for more in [&[][..], &["--dry-run"]] {
+            fails(&command(&[&["do", name], more].concat()).output().unwrap(), 2, words);
+        }
+    }
+}
+
+/// A plan is passed around; who runs it has the password.
+#[test]
+fn no_plan_holds_a_password() {
+    let dir = tempfile::tempdir().unwrap();
+    for scheme in ["postgres", "mysql", "sqlserver"] {
+        let url = format!("{scheme}://anna:Zq9xK@db/x");
+        let printed = stdout(&["monitor", "--database", &url, "--print-plan"]);
+        assert!(printed.contains(&format!("{scheme}://anna@db/x")), "{printed}");
+        assert!(!printed.contains("Zq9xK"), "{printed}");
+        let file = dir.path().join("plan.toml");
+        fs::write(&file, printed.replace("anna@", "anna:Zq9xK@")).unwrap();
+        let output = command(&["do", file.to_str().unwrap()]).output().unwrap();
+        fails(&output, 2, "must not hold a password");
+        assert!(!stderr(&output).contains("Zq9xK"), "{}", stderr(&output));
+    }
+}
+
 /// The same plan gives the same figures: simulated devices know no chance but the seed.
 #[test]
 fn a_plan_measures_what_its_command_measures() {
@@ -303,6 +400,9 @@ fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
     stdout(&["history", "import", foreign.to_str().unwrap(), "--history", imported]);
     let again_latest = ["again", "latest", "--history", imported];
     fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
+
+    succeeds(&command(&["monitor", "--count", "1", "--history", history]).output().unwrap());
+    fails(&command(&again_latest).output().unwrap(), 1, "results of `monitor` do not carry");
 
     fs::remove_dir_all(dir.path().join("data")).unwrap();
     let again = ["again", &before, "--quiet", "--history", history];

@@ -1,0 +1,148 @@
+//! IOMeter's result file, written run by run behind what is in it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use dialects::iometer::result::{End, HostCpu, Measured, Session, is_result};
+use dialects::iometer::{Config, Record, StepWorkload, TestType};
+use results::Measurement;
+
+use crate::conduct::JobError;
+use crate::files::claim;
+
+/// So much of a file tells whether it is a result file.
+const HEAD_BYTES: u64 = 1 << 20;
+
+/// A result file that grows.
+pub(super) struct Results {
+    path: PathBuf,
+    session: Session,
+    begun: bool,
+    /// Place of the access specifications that were written last.
+    specs_of: Option<usize>,
+}
+
+/// Now, local time, as IOMeter writes it.
+fn stamp() -> String {
+    let now = jiff::Zoned::now();
+    format!("{}:{:03}", now.strftime("%Y-%m-%d %H:%M:%S"), now.millisecond())
+}
+
+impl Results {
+    /// Claims the file, before anything is measured; `touch` tries whether its directory takes
+    /// files.
+    pub(super) fn claim(path: &Path, config: &Config, touch: bool) -> Result<Self, JobError> {
+        let failed = |error: io::Error| {
+            JobError::Companion(format!(
+                "cannot write `{}`: {error}; nothing was measured",
+                path.display()
+            ))
+        };
+        if touch {
+            claim(path, "result file of IOMeter", is_one).map_err(failed)?;
+        } else if fs::metadata(path).is_ok()
+            && !File::open(path).and_then(is_one).map_err(failed)?
+        {
+            let path = path.display();
+            return Err(JobError::Companion(format!(
+                "`{path}` is there and is no result file of IOMeter; name another"
+            )));
+        }
+        let setup = config.setup.clone().unwrap_or_default();
+        let number = TestType::ALL.iter().position(|t| *t == setup.test_type);
+        let session = Session {
+            test_type: number.and_then(|n| u8::try_from(n).ok()),
+            description: setup.description,
+            started: stamp(),
+            ..Session::default()
+        };
+        Ok(Self { path: path.to_owned(), session, begun: false, specs_of: None })
+    }
+
+    /// Adds a run.
+    pub(super) fn add(
+        &mut self,
+        config: &Config,
+        (place, run): (usize, &StepWorkload),
+        measurement: &Measurement,
+        cpu: &HostCpu,
+    ) -> Result<(), String> {
+        let with_specs = self.specs_of != Some(place);
+        let ended = &stamp();
+        let measured = Measured { config, place, run, measurement, cpu, ended, with_specs };
+        let mut text = String::new();
+        if !self.begun {
+            if !self.ends_a_line().map_err(|e| self.failure(&e))? {
+                text.push('\n');
+            }
+            text.push_str(&self.session.head());
+        }
+        text.push_str(&measured.result().to_csv());
+        self.append(&text).map_err(|e| self.failure(&e))?;
+        (self.begun, self.specs_of) = (true, Some(place));
+        Ok(())
+    }
+
+    /// Says how it ended, and where the results are. Nothing is written of what measured nothing.
+    pub(super) fn end(self, whole: bool) -> Result<Option<PathBuf>, String> {
+        let end = if whole { End::Whole } else { End::Aborted };
+        if !self.begun {
+            return Ok(None);
+        }
+        self.append(end.line()).map_err(|e| self.failure(&e))?;
+        Ok(Some(self.path))
+    }
+
+    /// What cannot be written, as it is said.
+    fn failure(&self, error: &io::Error) -> String {
+        format!("cannot write `{}`: {error}", self.path.display())
+    }
+
+    fn append(&self, text: &str) -> io::Result<()> {
+        // What came there meanwhile, as a test file would, is no result file.
+        if !self.begun && fs::metadata(&self.path).is_ok_and(|m| m.len() > 0) {
+            let file = File::open(&self.path)?;
+            if !is_one(file)? {
+                return Err(io::Error::other("it is no result file of IOMeter any more"));
+            }
+        }
+        // In one piece, so that a crash leaves whole runs.
+        let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    }
+
+    /// Whether nothing stands in the last line: a session that was cut off may have left half of
+    /// one.
+    fn ends_a_line(&self) -> io::Result<bool> {
+        let mut file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            file => file?,
+        };
+        if file.metadata()?.len() == 0 {
+            return Ok(true);
+        }
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        Ok(last == *b"\n")
+    }
+}
+
+/// Whether a file is a result file of IOMeter.
+fn is_one(file: File) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    Ok(is_result(&String::from_utf8_lossy(&bytes)))
+}
+
+/// Which rows the file asks for.
+pub(super) fn record(config: &Config) -> Record {
+    config.setup.as_ref().map_or(Record::All, |setup| setup.record)
+}
+
+/// Whether the file asks for results while the runs go on, which IOMeter writes into a second file.
+pub(super) fn wants_instantaneous(config: &Config) -> bool {
+    config.display.iter().any(|line| line.trim_start().to_ascii_uppercase().starts_with("ENABLED,"))
+}
