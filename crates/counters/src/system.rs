@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     CacheTally, CoreTally, CountersError, CpuCounters, CpuTally, DiskCounters, DiskTally,
     PressureTally, SystemTally, platform,
@@ -78,7 +80,7 @@ impl SystemSampler {
 }
 
 /// What happened between two samples.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SystemWindow {
     /// Length in seconds; 0 when the second sample is not later than the first.
     pub seconds: f64,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use servers::ServerUrl;
 
 use crate::address::Address;
@@ -179,6 +181,28 @@ impl fmt::Display for DatabaseUrl {
     }
 }
 
+/// What is written holds no password.
+impl Serialize for DatabaseUrl {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+/// What is read may hold none either: files are passed around.
+impl<'de> Deserialize<'de> for DatabaseUrl {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let url = Self::parse(&text).map_err(D::Error::custom)?;
+        if url.to_string() == text {
+            return Ok(url);
+        }
+        Err(D::Error::custom(format!(
+            "the URL of a database in a file must not hold a password: write `{url}`, and set \
+             PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD, or use ~/.pgpass"
+        )))
+    }
+}
+
 impl fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DatabaseUrl({self})")
@@ -264,10 +288,13 @@ mod tests {
             };
             let text = format!("{scheme}://anna:{written}@db.example{tail}");
             let shown = match DatabaseUrl::parse(&text) {
-                Ok(url) => format!("{url} {url:?}"),
+                Ok(url) => format!("{url} {url:?} {}", serde_json::to_string(&url).unwrap()),
                 Err(error) => format!("{error} {error:?}"),
             };
             prop_assert!(!shown.contains("Zq9xK"), "{}", shown);
+            let read = serde_json::from_value::<DatabaseUrl>(text.into());
+            let refused = read.expect_err("a file that holds a password is refused").to_string();
+            prop_assert!(!refused.contains("Zq9xK"), "{}", refused);
         }
 
         /// A password that is escaped arrives.

@@ -207,6 +207,25 @@ pub enum HistoryError {
         /// Where.
         place: Place,
     },
+    /// No result has the tag.
+    #[error("no result has the tag `{tag}`: give it to one with `iosonde history tag ID {tag}`")]
+    NoTagged {
+        /// The tag.
+        tag: String,
+    },
+    /// No result with the tag can be compared with.
+    #[error(
+        "none of the {all} results with the tag `{tag}` is older and of {}",
+        places.join(", ")
+    )]
+    NoBaseline {
+        /// The tag.
+        tag: String,
+        /// How many results have it.
+        all: usize,
+        /// Targets and hosts of what is judged.
+        places: Vec<String>,
+    },
     /// Several fit what was asked for.
     #[error("`{selector}` is the beginning of several results: {}; write more of the one that is \
         meant", candidates.join(", "))]

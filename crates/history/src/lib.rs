@@ -294,6 +294,19 @@ impl History {
         list::select(&self.connection, selector)
     }
 
+    /// The results that several selectors mean, each once.
+    pub fn select_all(&self, selectors: &[String]) -> Result<Vec<Entry>, HistoryError> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for selector in selectors {
+            for entry in self.select(selector)? {
+                if !entries.iter().any(|known| known.id == entry.id) {
+                    entries.push(entry);
+                }
+            }
+        }
+        Ok(entries)
+    }
+
     /// The whole result of an experiment; none where it never came to its end.
     pub fn document(&self, id: &str) -> Result<Option<Document>, HistoryError> {
         self.connection.snapshot(|| read::document(&self.connection, id, Extent::Whole))
@@ -407,6 +420,12 @@ impl History {
     /// The runs in progress, the newest first.
     pub fn live_runs(&self) -> Result<Vec<LiveRun>, HistoryError> {
         live::runs(&self.connection)
+    }
+
+    /// Whether a process works on a result. One that was killed is silent for a while before it
+    /// counts as lost, but nobody holds its result any more.
+    pub fn is_running(&self, id: &str) -> Result<bool, HistoryError> {
+        Ok(self.live_runs()?.iter().any(|run| run.id == id) && self.hold(id).is_err())
     }
 
     /// One run, also where it ended or was lost a moment ago.

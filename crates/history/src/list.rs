@@ -1,6 +1,7 @@
 //! Which results there are: lists, filters, and the one that somebody means.
 
 use results::{Load, Status};
+use serde::{Serialize, Serializer};
 
 use crate::connection::Connection;
 use crate::error::HistoryError;
@@ -15,7 +16,7 @@ const RARE: u64 = 5_000;
 const CANDIDATES: u64 = 6;
 
 /// A result as a list shows it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
     /// Unique name.
     pub id: String,
@@ -30,6 +31,7 @@ pub struct Entry {
     /// End, UTC, RFC 3339; none while it runs and after a crash.
     pub finished: Option<String>,
     /// How it ended; none while it runs and after a crash.
+    #[serde(serialize_with = "state")]
     pub status: Option<Status>,
     /// Version of the program that measured.
     pub tool_version: Option<String>,
@@ -54,9 +56,24 @@ pub struct Entry {
     /// How many notes there are on it.
     pub notes: u32,
     /// Name of the plan; empty where there is none.
+    #[serde(skip)]
     pub plan_id: String,
     /// The plan as JSON.
+    #[serde(skip)]
     pub plan: String,
+}
+
+impl Entry {
+    /// How it ended, in a word.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        self.status.map_or("unfinished", Status::word)
+    }
+}
+
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn state<S: Serializer>(status: &Option<Status>, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(status.map_or("unfinished", Status::word))
 }
 
 /// How far a result is.

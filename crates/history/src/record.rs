@@ -1,4 +1,4 @@
-//! Keeping what was measured.
+//! LedgerPlace what was measured.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,7 @@
 //! One figure over many dates: the same load on the same target, and when its level changed.
 
+mod kept;
+
 use std::collections::BTreeMap;
 
 use analysis::change_points::{FEWEST, change_points};
@@ -13,6 +15,8 @@ use crate::Load;
 use crate::compare::figures::of_measurement;
 use crate::compare::loads::{is_whole, title, with_depth};
 use crate::published;
+
+pub use kept::{Wanted, kept_trend};
 
 /// A figure of one measurement with its date, and what must be the same for it to be in one series
 /// with another.

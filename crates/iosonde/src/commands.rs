@@ -5,32 +5,34 @@ use std::sync::atomic::AtomicBool;
 
 use crate::args::Command;
 use crate::exit::{Failure, Outcome};
-use crate::targets::{ConductArgs, ProgressForm};
+use crate::targets::ProgressForm;
 use crate::{
     assess, history, inspect, knee, loads, monitor, plans, report, run, scale, serve, sizes, sweep,
     validate,
 };
 
-/// How a command that measures is conducted; none for the others.
-fn conducted(command: &Command) -> Option<&ConductArgs> {
-    match command {
-        Command::Run(args) => Some(&args.target.conduct),
-        Command::Assess(args) => Some(&args.target.conduct),
-        Command::Knee(args) => Some(&args.target.conduct),
-        Command::Sweep(args) => Some(&args.target.conduct),
-        Command::Sizes(args) => Some(&args.target.conduct),
-        Command::Scale(args) => Some(&args.target.conduct),
-        Command::Validate(args) => Some(&args.target.conduct),
-        Command::Do(args) => Some(&args.conduct),
-        Command::Again(args) => Some(&args.conduct),
-        _ => None,
-    }
+/// How a command that measures shows its progress; none for the others.
+fn progress(command: &Command) -> Option<ProgressForm> {
+    let conduct = match command {
+        Command::Run(args) => &args.target.conduct,
+        Command::Assess(args) => &args.target.conduct,
+        Command::Knee(args) => &args.target.conduct,
+        Command::Sweep(args) => &args.target.conduct,
+        Command::Sizes(args) => &args.target.conduct,
+        Command::Scale(args) => &args.target.conduct,
+        Command::Validate(args) => &args.target.conduct,
+        Command::Do(args) => &args.conduct,
+        Command::Again(args) => &args.conduct,
+        Command::Monitor(args) => return Some(args.progress),
+        _ => return None,
+    };
+    Some(conduct.progress)
 }
 
 /// Does it.
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     // Before anything is said: a line of words among the events would end whoever reads them.
-    if conducted(command).is_some_and(|conduct| conduct.progress == ProgressForm::Json) {
+    if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
     }
     match command {

@@ -4,14 +4,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use jobs::{Conducted, Description, Event, JobError, Plan, Recording, Session, Sink};
+use jobs::{Conducted, Description, Event, JobError, Plan, Session, Sink};
 use report::text::{Table, WIDTH, clean, shorten, wrap};
-use results::{Document, Measurement, Status, claims};
+use results::{
+    Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
+};
 use workload::Bytes;
 
 use crate::exit::{Failure, Outcome, print};
-use crate::repeat;
 use crate::run::json;
+use crate::{monitor, repeat};
 use screen::{Display, Manner};
 
 /// What the flags say of any job.
@@ -19,14 +21,14 @@ pub(crate) struct Manners {
     pub manner: Manner,
     pub json: bool,
     /// Where results are kept; none where they are not.
-    pub recording: Option<Recording>,
+    pub recording: Option<jobs::Recording>,
     pub permissions: Permissions,
 }
 
 /// Shows a job on stderr and prints its documents on stdout.
 pub(crate) struct Console {
     pub(crate) display: Display,
-    json: bool,
+    pub(crate) json: bool,
     /// Nothing is printed: the caller prints something else.
     pub(crate) silent: bool,
 }
@@ -39,8 +41,17 @@ impl Console {
 
     /// One that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
+        if manner.live && matches!(plan, Plan::Durability(_)) {
+            let text = "there is no screen for `--durability`; leave out `--live`";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
         let subject = plan.job().subject().map_err(JobError::from)?;
-        Ok(Self { display: Display::of(manner, &subject), json: false, silent: false })
+        Ok(Self::new(Display::of(manner, &subject), false))
+    }
+
+    /// One with this display.
+    pub(crate) fn new(display: Display, json: bool) -> Self {
+        Self { display, json, silent: false }
     }
 
     /// Prints a document as JSON, or as this text.
@@ -61,6 +72,10 @@ impl Console {
 impl Sink for Console {
     fn hear(&mut self, event: &Event) {
         self.display.hear(event);
+    }
+
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        self.display.leaves_behind(words);
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
@@ -155,8 +170,10 @@ pub(crate) fn conduct(
     manners: &Manners,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
-    if let Plan::Runs(runs) = plan {
-        return repeat::run(runs, manners, stop);
+    match plan {
+        Plan::Runs(runs) => return repeat::run(runs, manners, stop),
+        Plan::Monitor(plan) => return monitor::conduct(plan, manners, stop),
+        _ => {}
     }
     let mut console = Console::of(plan, manners)?;
     conduct_into(plan, manners, &mut console, stop).map(|(_, outcome)| outcome)
@@ -180,20 +197,45 @@ pub(crate) fn ended(
     stop: &AtomicBool,
 ) -> Result<(Vec<Document>, Outcome), Failure> {
     let Conducted { documents, kept } = conducted;
-    kept.map_err(Failure::CannotRun)?;
-    let outcomes = documents.iter().map(|document| outcome_of(document, stop));
-    let outcome = outcomes.into_iter().find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
+    let mut outcomes = documents.iter().map(|document| outcome_of(document, stop));
+    let outcome = outcomes.find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
+    match kept {
+        // Nothing is worse than wrong data.
+        Err(text) if outcome == Outcome::WrongData => Display::new(false).error(&text),
+        kept => kept.map_err(Failure::CannotRun)?,
+    }
     Ok((documents, outcome))
 }
 
 /// How a document ends a command.
 fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
+    match document {
+        Document::Validation(validation) => {
+            return match validation.conclusion.verdict {
+                ValidationVerdict::Right => Outcome::Done,
+                ValidationVerdict::WrongData => Outcome::WrongData,
+                ValidationVerdict::IoFailed | ValidationVerdict::EndedEarly => Outcome::IoFailed,
+                ValidationVerdict::Interrupted => Outcome::Interrupted,
+            };
+        }
+        Document::Durability(check) => {
+            return match check.conclusion.verdict {
+                DurabilityVerdict::Lost => Outcome::WrongData,
+                _ if check.status == Status::Interrupted => Outcome::Interrupted,
+                DurabilityVerdict::Kept => Outcome::Done,
+                // What shows nothing must not look like success.
+                DurabilityVerdict::NothingPromised => Outcome::IoFailed,
+            };
+        }
+        _ => {}
+    }
     let outcome = outcome(document.status());
     if outcome != Outcome::Done {
         return outcome;
     }
     let met = match document {
         Document::Measurement(measurement) => return outcome_of_run(measurement, stop),
+        Document::Recording(recording) => return outcome_of_recording(&recording.conclusion),
         Document::Runs(_) | Document::Cycle(_)
             if document.measurements().iter().any(|m| !m.errors.is_empty()) =>
         {
@@ -223,6 +265,20 @@ fn outcome_of_run(measurement: &Measurement, stop: &AtomicBool) -> Outcome {
     } else {
         Outcome::IoFailed
     }
+}
+
+/// How a recording ends a command.
+fn outcome_of_recording(recording: &Recording) -> Outcome {
+    let code = recording.command.as_ref().map_or(0, |command| match command.exit_code {
+        Some(code) => code,
+        // As a shell says it.
+        None => 128 + command.signal.unwrap_or(0),
+    });
+    if code != 0 {
+        return Outcome::Code(u8::try_from(code).unwrap_or(1));
+    }
+    let fired = recording.alerts.iter().any(|alert| !alert.times.is_empty());
+    if fired { Outcome::NotMet } else { Outcome::Done }
 }
 
 /// How an experiment ends a command.

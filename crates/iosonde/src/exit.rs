@@ -131,7 +131,11 @@ impl From<JobError> for Failure {
             JobError::Engine(error) => error.into(),
             JobError::Plan(_) | JobError::Usage(_) => Self::WrongUsage(error.to_string()),
             JobError::NotUnderstood(text) => Self::NotUnderstood(text),
-            JobError::History(_) | JobError::Companion(_) => Self::CannotRun(error.to_string()),
+            JobError::Interrupted(_) => Self::Interrupted(error.to_string()),
+            JobError::History(_)
+            | JobError::Watch(_)
+            | JobError::CannotRun(_)
+            | JobError::Companion(_) => Self::CannotRun(error.to_string()),
         }
     }
 }

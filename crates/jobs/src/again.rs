@@ -91,6 +91,8 @@ pub fn again(history: &History, wanted: Again<'_>) -> Result<Original, AgainErro
     };
     // Results of versions that carried none have it in the history.
     let planned = match Plan::carried(&document) {
+        // The load that a recording watched is not of its making, so there is nothing to compare.
+        Ok(Some(Plan::Monitor(_))) => Err(PlanError::NotRepeatable { kind: entry.kind.clone() }),
         Ok(Some(plan)) => Ok(plan),
         Ok(None) => Plan::recorded(&entry.kind, &entry.schema, &entry.plan),
         Err(error) => Err(error),

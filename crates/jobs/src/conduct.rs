@@ -11,8 +11,10 @@ use thiserror::Error;
 
 use crate::event::{Event, Sink};
 use crate::job::Job;
+use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
+use crate::subject::Subject;
 
 /// What surrounds a job: what it may do, who hears of it, and where it is kept.
 pub struct Session<'a> {
@@ -53,9 +55,18 @@ pub enum JobError {
     /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// What was asked for is wrong.
+    /// It was asked for in a way that cannot be.
     #[error("{0}")]
     Usage(String),
+    /// It cannot be done here.
+    #[error("{0}")]
+    CannotRun(String),
+    /// It was ended before there was anything to show.
+    #[error("{0}")]
+    Interrupted(String),
+    /// What is to be watched cannot be.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// A command line or a profile of another tool is wrong, where that tool has an exit code for
     /// it.
     #[error("{0}")]
@@ -112,9 +123,18 @@ pub(crate) struct Relay<'s> {
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
-        let recorder = Recorder::open(session.recording, job.subject()?)?;
+        Ok(Self::of(session, job.subject()?, job.plan().to_json())?)
+    }
+
+    /// The same for what no plan repeats.
+    pub(crate) fn of(
+        session: &'s mut Session<'_>,
+        subject: Subject,
+        plan: Option<serde_json::Value>,
+    ) -> Result<Self, HistoryError> {
+        let recorder = Recorder::open(session.recording, subject)?;
         let (recorder, sink) = (RefCell::new(recorder), RefCell::new(&mut *session.sink));
-        Ok(Self { recorder, sink, plan: job.plan().to_json() })
+        Ok(Self { recorder, sink, plan })
     }
 
     pub(crate) fn recorder(&self) -> &RefCell<Recorder> {
@@ -123,6 +143,17 @@ impl<'s> Relay<'s> {
 
     pub(crate) fn ready(&self) {
         self.sink.borrow_mut().ready();
+    }
+
+    /// Tells those who watch, and the sink.
+    pub(crate) fn pass(&self, event: &Event) {
+        self.recorder.borrow().tell(event);
+        self.sink.borrow_mut().hear(event);
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_left(&self) -> bool {
+        self.sink.borrow_mut().is_left()
     }
 
     /// A sentence for the user.
@@ -139,8 +170,13 @@ impl<'s> Relay<'s> {
             Progress::Measured(measurement) => recorder.measured(measurement, &mut notify),
             _ => {}
         }
-        recorder.tell(&event);
-        self.sink.borrow_mut().hear(&event);
+        drop(recorder);
+        self.pass(&event);
+    }
+
+    /// Says what stays behind if the program is killed from now on.
+    pub(crate) fn leaves_behind(&self, words: Option<&str>) {
+        self.sink.borrow_mut().leaves_behind(words);
     }
 
     /// Delivers the document with its plan, then keeps it.

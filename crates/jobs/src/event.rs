@@ -1,5 +1,7 @@
 //! The one stream of events that displays, recordings and other programs read.
 
+use std::io;
+
 use results::{Document, Measurement};
 use serde::{Deserialize, Serialize};
 use survey::Progress;
@@ -34,6 +36,11 @@ pub enum Event {
         /// The sentence.
         text: String,
     },
+    /// Something went wrong that does not end the job, in a sentence.
+    Error {
+        /// The sentence.
+        text: String,
+    },
     /// A document is in the history.
     Kept {
         /// Its id.
@@ -41,9 +48,15 @@ pub enum Event {
         /// The history, where the caller named it.
         history: Option<String>,
     },
+    /// What a simulated database does, and what it found.
+    #[serde(untagged)]
+    Validation(integrity::Event),
     /// What the engine does within a step.
     #[serde(untagged)]
     Engine(engine::Event),
+    /// What is watched, and what it did.
+    #[serde(untagged)]
+    Monitor(monitor::Event),
 }
 
 impl Event {
@@ -74,6 +87,23 @@ pub trait Sink {
     /// from outside waits here.
     fn ready(&mut self) {}
 
+    /// Says what stays behind if the program is killed from now on, in words that follow "which";
+    /// none from the moment on when nothing does.
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        let _ = words;
+    }
+
+    /// Whether nobody reads any more. A job that waits asks some fifty times a second, so a screen
+    /// can look here at what was typed.
+    fn is_left(&mut self) -> bool {
+        false
+    }
+
+    /// Where the output of a command goes that runs while a job watches.
+    fn command_output(&mut self) -> Box<dyn io::Write + Send> {
+        Box::new(io::sink())
+    }
+
     /// A document is finished, and not yet kept: a history that hangs must not keep it from its
     /// reader.
     ///
@@ -89,7 +119,58 @@ pub trait Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::tests::glance;
+    use counters::{CoreTally, DiskTally, SystemTally, SystemWindow};
     use engine::{WorkerNames, WorkerPoint};
+    use integrity::{Notice, NoticeKind, PageDamage, Phase};
+    use monitor::{AlertEvent, Began, Chain, Observation};
+    use results::RecordedRow;
+    use std::time::Duration;
+
+    /// What is watched, as its JSON has it.
+    fn watched() -> [Event; 4] {
+        let chain = Chain {
+            target: "/data".into(),
+            file_system: Some("ext4 on /data".to_owned()),
+            devices: vec!["vda".to_owned()],
+        };
+        let began = Began {
+            unix: Duration::from_nanos(1_795_262_400_123_456_789),
+            interval: Duration::from_millis(100),
+            devices: Vec::new(),
+            chains: vec![chain],
+        };
+        let tally = DiskTally { writes: u64::MAX, flushes: Some(3), ..DiskTally::default() };
+        let window = SystemWindow {
+            seconds: 0.1,
+            disks: vec![("vdb".to_owned(), tally), ("vda".to_owned(), DiskTally::default())],
+            missing: vec!["vdc".to_owned()],
+            system: SystemTally::default(),
+            cores: vec![CoreTally { core: 7, ..CoreTally::default() }],
+        };
+        let row = RecordedRow {
+            source: "postgres://db/x".to_owned(),
+            counters: [("wal_bytes".to_owned(), 1.5)].into(),
+            ..RecordedRow::default()
+        };
+        let unix = began.unix;
+        let observation = Observation { number: 1, unix, t: 0.1, window, rows: vec![row] };
+        let alert = AlertEvent {
+            condition: "cpu > 90%".to_owned(),
+            device: None,
+            begins: true,
+            figure: "95 %".to_owned(),
+            from_s: 0.1,
+            t: 0.3,
+        };
+        [
+            monitor::Event::Began(began),
+            monitor::Event::Window(Box::new(observation)),
+            monitor::Event::Alert(alert),
+            monitor::Event::Notice { text: "postgres://db/x answers again".to_owned() },
+        ]
+        .map(Event::Monitor)
+    }
 
     /// What one process writes, another reads: a coordinator hears the same events as a screen.
     #[test]
@@ -106,10 +187,20 @@ mod tests {
         };
         let names = WorkerNames { streams: vec!["main".to_owned()], targets: vec!["/data".into()] };
         let text = || "a sentence".to_owned();
+        let notice =
+            |kind| Event::Validation(integrity::Event::Notice(Notice { kind, text: text() }));
         let events = [
+            Event::Validation(integrity::Event::Began { phase: Phase::Log, cycle: 3 }),
+            Event::Validation(integrity::Event::Glance(Box::new(glance()))),
+            notice(NoticeKind::WrongData(PageDamage::TornPage)),
+            notice(NoticeKind::WrongLog(PageDamage::LostWrite)),
+            notice(NoticeKind::IoFailed),
+            notice(NoticeKind::LongIo),
+            notice(NoticeKind::EndWaits),
             Event::Began { id: "a".to_owned(), started: "2026-11-23T12:00:00Z".to_owned() },
             Event::Step { number: 1, of: 2, title: text() },
             Event::Notice { text: text() },
+            Event::Error { text: text() },
             Event::Kept { id: "a".to_owned(), history: Some("/h.db".to_owned()) },
             Event::Kept { id: "a".to_owned(), history: None },
             Event::Engine(engine::Event::Filling {
@@ -127,7 +218,7 @@ mod tests {
             Event::Engine(engine::Event::WindowEnded),
             Event::Engine(engine::Event::Warning { text: text() }),
         ];
-        for event in events {
+        for event in events.into_iter().chain(watched()) {
             let json = serde_json::to_string(&event).unwrap();
             assert!(json.starts_with("{\"event\":\""), "{json}");
             assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event, "{json}");

@@ -164,9 +164,9 @@ impl Recorder {
         &mut self,
         id: &str,
         started: &str,
-        plan: String,
+        subject: Subject,
     ) -> Result<(), HistoryError> {
-        self.subject.plan = plan;
+        self.subject = subject;
         self.began(id, started)?;
         self.begin()
     }

@@ -11,13 +11,15 @@ use counters::{
     DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally, Unit, disk_field, system_field,
 };
 use results::{AlertTime, RecordedAlert, show_figure};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use workload::{Bytes, Nanoseconds};
 
 use crate::watch::Observation;
 
-/// A limit.
-#[derive(Debug, Clone)]
+/// A limit. In a plan it is its text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Alert {
     text: String,
     device: Option<String>,
@@ -108,8 +110,11 @@ impl FromStr for Alert {
 
     fn from_str(text: &str) -> Result<Self, AlertError> {
         let text = text.trim();
-        if let Some((name, condition, _)) = READY.iter().find(|(name, ..)| *name == text) {
-            return Ok(Self { text: format!("{name}: {condition}"), ..condition.parse()? });
+        for (name, condition, _) in READY {
+            let whole = format!("{name}: {condition}");
+            if text == name || text == whole {
+                return Ok(Self { text: whole, ..condition.parse()? });
+            }
         }
         let form = || AlertError::Form { text: text.to_owned() };
         let at = text.find(['>', '<']).ok_or_else(form)?;
@@ -182,6 +187,27 @@ impl Figure {
             Self::Disk(field) => (field.unit, field.name),
             Self::System(field) => (field.unit, field.name),
         }
+    }
+}
+
+/// The text says all of it.
+impl PartialEq for Alert {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl TryFrom<String> for Alert {
+    type Error = AlertError;
+
+    fn try_from(text: String) -> Result<Self, AlertError> {
+        text.parse()
+    }
+}
+
+impl From<Alert> for String {
+    fn from(alert: Alert) -> Self {
+        alert.text
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use counters::BlockDevice;
 use inspect::Storage;
+use serde::{Deserialize, Serialize};
 
 /// What is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Watched {
 }
 
 /// The devices under one target, the uppermost first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain {
     /// The target as it was named.
     pub target: PathBuf,

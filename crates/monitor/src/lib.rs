@@ -18,6 +18,8 @@ pub mod crop;
 pub mod csv;
 pub mod lines;
 pub mod metrics;
+mod moment;
+mod nanoseconds;
 mod series;
 mod watch;
 
@@ -26,5 +28,6 @@ pub use chain::{Chain, Watched};
 pub use clock::{Clock, SystemClock};
 pub use series::{Change, Series};
 pub use watch::{
-    AlertEvent, Began, End, Event, Extra, Monitor, MonitorError, Observation, Source, Why,
+    AlertEvent, Began, End, Event, Extra, INTERVALS, Monitor, MonitorError, Observation, Source,
+    Why,
 };

@@ -15,7 +15,7 @@ pub fn line(event: &Event) -> String {
 
 fn value(event: &Event) -> Value {
     match event {
-        Event::Began(Began { unix, interval, devices }) => json!({
+        Event::Began(Began { unix, interval, devices, chains: _ }) => json!({
             "event": "began",
             "at": moment(*unix),
             "interval_ns": u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
@@ -30,7 +30,7 @@ fn value(event: &Event) -> Value {
             "figure": figure,
             "from_s": from_s,
         }),
-        Event::Notice(text) => json!({ "event": "notice", "text": text }),
+        Event::Notice { text } => json!({ "event": "notice", "text": text }),
     }
 }
 

@@ -8,10 +8,11 @@ use counters::{
     block_devices,
 };
 use results::{AlertTime, RecordedAlert, RecordedPoint, RecordedRow};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::alert::{Alert, Turn, Watcher};
-use crate::{Clock, Watched};
+use crate::{Chain, Clock, Watched, moment, nanoseconds};
 
 /// Where samples come from.
 pub trait Source {
@@ -83,36 +84,47 @@ pub enum MonitorError {
     },
 }
 
-/// What happens while watching.
-#[derive(Debug, Clone, PartialEq)]
+/// What happens while watching. Its JSON form is described in `docs/live.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// It began.
+    #[serde(rename = "watching")]
     Began(Began),
     /// A window ended.
     Window(Box<Observation>),
     /// A condition came true, or is over.
     Alert(AlertEvent),
     /// What the user should know.
-    Notice(String),
+    #[serde(rename = "note")]
+    Notice {
+        /// A sentence.
+        text: String,
+    },
 }
 
 /// How watching began.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Began {
     /// Time of the day, since 1970, UTC.
+    #[serde(rename = "at", with = "moment")]
     pub unix: Duration,
     /// Distance of the samples.
+    #[serde(rename = "interval_ns", with = "nanoseconds")]
     pub interval: Duration,
     /// What is watched, in the order in which it is shown.
     pub devices: Vec<BlockDevice>,
+    /// The devices under each target.
+    pub chains: Vec<Chain>,
 }
 
 /// What happened in one window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// Its number, from 1.
     pub number: u64,
     /// Its end as time of the day, since 1970, UTC.
+    #[serde(rename = "at", with = "moment")]
     pub unix: Duration,
     /// Its end, in seconds from the start of watching.
     pub t: f64,
@@ -123,7 +135,7 @@ pub struct Observation {
 }
 
 /// A condition came true, or is over.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlertEvent {
     /// The condition as it was written.
     pub condition: String,
@@ -146,6 +158,7 @@ pub struct Monitor<'a> {
     interval: Duration,
     end: End,
     watched: Watched,
+    chains: Vec<Chain>,
     alerts: Vec<Watcher>,
     extras: Vec<Box<dyn Extra + 'a>>,
     devices: Vec<BlockDevice>,
@@ -160,7 +173,7 @@ pub struct Monitor<'a> {
 }
 
 /// The shortest and the longest interval.
-const INTERVALS: std::ops::RangeInclusive<Duration> =
+pub const INTERVALS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(100)..=Duration::from_secs(60);
 
 impl<'a> Monitor<'a> {
@@ -180,6 +193,7 @@ impl<'a> Monitor<'a> {
             interval,
             end: End::default(),
             watched,
+            chains: Vec::new(),
             alerts: Vec::new(),
             extras: Vec::new(),
             devices: Vec::new(),
@@ -199,6 +213,13 @@ impl<'a> Monitor<'a> {
     #[must_use]
     pub fn until(mut self, end: End) -> Self {
         self.end = end;
+        self
+    }
+
+    /// Says with its first event which devices are under which target.
+    #[must_use]
+    pub fn with_chains(mut self, chains: Vec<Chain>) -> Self {
+        self.chains = chains;
         self
     }
 
@@ -262,6 +283,7 @@ impl<'a> Monitor<'a> {
             unix: self.clock.unix(),
             interval: self.interval,
             devices: self.devices.clone(),
+            chains: self.chains.clone(),
         }));
         Ok(())
     }
@@ -327,7 +349,7 @@ impl<'a> Monitor<'a> {
             let (more, notices) = extra.window();
             rows.extend(more);
             for text in notices {
-                hear(&Event::Notice(text));
+                hear(&Event::Notice { text });
             }
         }
         self.windows += 1;

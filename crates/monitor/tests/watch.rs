@@ -322,7 +322,10 @@ fn conditions_that_cannot_be_understood_say_why() {
         assert!(text.parse::<Alert>().is_ok(), "{text}");
     }
     for (name, condition, _) in monitor::alert::READY {
-        assert!(name.parse::<Alert>().unwrap().text().ends_with(condition));
+        let alert: Alert = name.parse().unwrap();
+        assert!(alert.text().ends_with(condition));
+        let written = serde_json::to_string(&alert).unwrap();
+        assert_eq!(serde_json::from_str::<Alert>(&written).unwrap(), alert);
     }
 }
 

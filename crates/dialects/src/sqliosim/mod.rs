@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 
 mod command;
 mod config;
+mod effective;
 mod keys;
 pub mod log;
 mod read;
@@ -27,7 +28,7 @@ pub use config::{
 pub use read::{Complaints, Reading, read};
 pub use rules::Violation;
 pub use shipped::{NAMES, shipped};
-pub use summary::{KindLine, Summary};
+pub use summary::Summary;
 pub use write::{WriteError, write};
 
 /// What is read of SQLIOSim: neither results nor workloads, only its own command.

@@ -96,6 +96,37 @@ fn results(entries: &[Entry]) -> Vec<SideResult> {
     results
 }
 
+/// Every result with the tag that is older than what is judged, of the same hosts and targets.
+pub fn baseline(
+    history: &History,
+    tag: &str,
+    judged: &[Entry],
+) -> Result<Vec<Entry>, HistoryError> {
+    let tag = tag.strip_prefix('@').unwrap_or(tag);
+    let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
+    let tagged = history.list(&filter, Order::OLDEST, Page::ALL)?.entries;
+    let begun = judged.iter().map(|e| e.started.as_str()).min().unwrap_or_default();
+    let place = |e: &Entry| (e.host.clone(), e.targets.clone());
+    let same = |e: &Entry| judged.iter().any(|j| place(j) == place(e));
+    let all = tagged.len();
+    let older: Vec<Entry> = tagged
+        .into_iter()
+        .filter(|e| same(e) && e.started.as_str() < begun && judged.iter().all(|j| j.id != e.id))
+        .collect();
+    if !older.is_empty() {
+        return Ok(older);
+    }
+    let tag = tag.to_owned();
+    if all == 0 {
+        return Err(HistoryError::NoTagged { tag });
+    }
+    let places = judged
+        .iter()
+        .map(|e| format!("{} on {}", e.targets, e.host.as_deref().unwrap_or("no host")))
+        .collect();
+    Err(HistoryError::NoBaseline { tag, all, places })
+}
+
 fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, HistoryError> {
     let mut documents = Vec::new();
     for entry in entries {

@@ -53,13 +53,18 @@ impl PlaceFlags {
         Manner { quiet: self.quiet, live: self.live }
     }
 
+    /// What makes the I/O.
+    pub(crate) fn engine(&self) -> EngineChoice {
+        self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
+    }
+
     /// What the flags say, as data.
     pub(crate) fn places(&self) -> Result<Places, Failure> {
         Ok(Places {
             drives: self.drive.clone(),
             destroy: self.destroy.clone(),
             overfill: self.overfill,
-            engine: self.engine.map_or(EngineChoice::Auto, EngineChoice::from),
+            engine: self.engine(),
             sim: self.sim.as_deref().map(simulated_device).transpose()?,
             seed: self.seed,
         })
@@ -71,12 +76,6 @@ impl PlaceFlags {
     /// The table of drives.
     pub(crate) fn drives(&self) -> Drives {
         Drives::new(self.drive.clone())
-    }
-
-    /// Sets what the flags say of a workload.
-    pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), Failure> {
-        self.places()?.apply(workload);
-        Ok(())
     }
 
     /// What may be done to these targets.

@@ -1,8 +1,8 @@
 //! `iosonde history compare`: is it better, the same or worse?
 
 use clap::{Args, ValueEnum};
-use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
-use history::{Entry, Filter, History, Order, Page};
+use history::History;
+use history::compare::{BAND_PERCENT, How, KeptSide, baseline, compare_kept};
 use results::Comparison;
 
 use crate::exit::{Failure, Outcome, print};
@@ -84,7 +84,7 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
     let (a, b, name_a, name_b) = match (&args.b, &args.baseline) {
         (Some(b), _) => (first, history.select(b).map_err(failure)?, args.a.clone(), b.clone()),
         (None, Some(tag)) => {
-            let older = older(history, tag, &first)?;
+            let older = baseline(history, tag, &first).map_err(failure)?;
             (older, first, format!("@{tag}"), args.a.clone())
         }
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
@@ -97,40 +97,6 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
     let a = KeptSide { name: &name_a, entries: &a };
     let b = KeptSide { name: &name_b, entries: &b };
     compare_kept(history, a, b, how).map_err(failure)
-}
-
-/// Every result with the tag that is older than what is judged, of the same hosts and targets.
-fn older(history: &History, tag: &str, judged: &[Entry]) -> Result<Vec<Entry>, Failure> {
-    let tag = tag.strip_prefix('@').unwrap_or(tag);
-    let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
-    let listing = history.list(&filter, Order::OLDEST, Page::ALL).map_err(failure)?;
-    let begun = judged.iter().map(|e| e.started.as_str()).min().unwrap_or_default();
-    let place = |e: &Entry| (e.host.clone(), e.targets.clone());
-    let same = |e: &Entry| judged.iter().any(|j| place(j) == place(e));
-    let all = listing.entries.len();
-    let older: Vec<Entry> = listing
-        .entries
-        .into_iter()
-        .filter(|e| same(e) && e.started.as_str() < begun && judged.iter().all(|j| j.id != e.id))
-        .collect();
-    if older.is_empty() {
-        let places: Vec<String> = judged
-            .iter()
-            .map(|e| format!("{} on {}", e.targets, e.host.as_deref().unwrap_or("no host")))
-            .collect();
-        let text = if all == 0 {
-            format!(
-                "no result has the tag `{tag}`: give it to one with `iosonde history tag ID {tag}`"
-            )
-        } else {
-            format!(
-                "none of the {all} results with the tag `{tag}` is older and of {}",
-                places.join(", ")
-            )
-        };
-        return Err(Failure::CannotRun(text));
-    }
-    Ok(older)
 }
 
 #[cfg(test)]

@@ -101,14 +101,7 @@ pub(crate) fn note(args: &NoteArgs, history: &History) -> Result<Outcome, Failur
 
 /// Takes results away.
 pub(crate) fn delete(args: &DeleteArgs, history: &History) -> Result<Outcome, Failure> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for selector in &args.results {
-        for entry in history.select(selector).map_err(failure)? {
-            if !entries.iter().any(|known| known.id == entry.id) {
-                entries.push(entry);
-            }
-        }
-    }
+    let entries = history.select_all(&args.results).map_err(failure)?;
     if !args.yes && !agreed(&entries)? {
         print("nothing was deleted\n")?;
         return Ok(Outcome::Done);

@@ -1,6 +1,5 @@
 //! `iosonde history export`: results as JSON lines, CSV or Parquet.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -105,13 +104,8 @@ impl ExportArgs {
             let text = "name results or filter them, not both";
             return Err(Failure::WrongUsage(text.to_owned()));
         }
-        let mut seen = HashSet::new();
-        let mut ids = Vec::new();
-        for selector in &self.selectors {
-            let entries = history.select(selector).map_err(failure)?;
-            ids.extend(entries.into_iter().map(|e| e.id).filter(|id| seen.insert(id.clone())));
-        }
-        Ok(Chosen::These(ids))
+        let entries = history.select_all(&self.selectors).map_err(failure)?;
+        Ok(Chosen::These(entries.into_iter().map(|entry| entry.id).collect()))
     }
 }
 

@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use report::text::{Table, clean, shorten, shorten_path, wrap};
 use results::Status;
-use serde_json::{Value, json};
+use serde_json::json;
 use workload::{Bytes, PatternKind, show_number};
 
 use crate::exit::{Failure, Outcome, print};
@@ -153,41 +153,13 @@ pub(crate) fn list(args: &ListArgs, history: &History) -> Result<Outcome, Failur
     let page = Page { offset: 0, limit: args.limit };
     let listing = history.list(&args.filter.filter(), Order::NEWEST, page).map_err(failure)?;
     let text = if args.json {
-        let entries: Vec<Value> = listing.entries.iter().map(entry_json).collect();
-        run::json(&json!({ "total": listing.total, "more": listing.more, "results": entries }))?
+        let Listing { total, more, entries } = &listing;
+        run::json(&json!({ "total": total, "more": more, "results": entries }))?
     } else {
         shown(&listing)
     };
     print(&text)?;
     Ok(Outcome::Done)
-}
-
-/// How a result ended, in a word.
-fn state(entry: &Entry) -> &'static str {
-    entry.status.map_or("unfinished", Status::word)
-}
-
-fn entry_json(entry: &Entry) -> Value {
-    json!({
-        "id": entry.id,
-        "schema": entry.schema,
-        "kind": entry.kind,
-        "title": entry.title,
-        "started": entry.started,
-        "finished": entry.finished,
-        "status": state(entry),
-        "tool_version": entry.tool_version,
-        "host": entry.host,
-        "targets": entry.targets,
-        "device": entry.device,
-        "engine": entry.engine,
-        "file_bytes": entry.file_bytes,
-        "measurements": entry.measurements,
-        "best_iops": entry.best_iops,
-        "best_mib_per_s": entry.best_mib_per_s,
-        "tags": entry.tags,
-        "notes": entry.notes,
-    })
 }
 
 /// The list as a table.
@@ -237,7 +209,7 @@ const SOFT: [usize; 4] = [HOST, TARGET, 5, STATE];
 fn row(entry: &Entry, all: &[Entry]) -> Vec<String> {
     let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_number);
     let tags = entry.tags.iter().map(|tag| format!("@{tag}"));
-    let state = (entry.status != Some(Status::Complete)).then(|| state(entry));
+    let state = (entry.status != Some(Status::Complete)).then(|| entry.state());
     let state: Vec<String> = state.map(str::to_owned).into_iter().chain(tags).collect();
     vec![
         short_id(entry, all),

@@ -49,7 +49,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
         for entry in history.select(during).map_err(failure)? {
             results.extend(history.documents(&entry.id).map_err(failure)?);
         }
-        crate::monitor::set_all_beside(recording, &results);
+        jobs::set_all_beside(recording, &results);
     }
     match document {
         Some(document) if args.json => json(&document),
@@ -73,13 +73,6 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     }
 }
 
-/// Whether a process works on it. One that was killed is silent for a while before it counts as
-/// lost, but nobody holds its result any more.
-fn is_running(history: &History, id: &str) -> Result<bool, Failure> {
-    let live = history.live_runs().map_err(failure)?;
-    Ok(live.iter().any(|run| run.id == id) && history.hold(id).is_err())
-}
-
 /// What only the history knows of it.
 fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
     let first = format!("{}, {}, {}", entry.id, entry.kind, moment(&entry.started));
@@ -92,7 +85,7 @@ fn head(history: &History, entry: &Entry) -> Result<String, Failure> {
         Some(Status::Failed) => out.push_str("ended by an error\n"),
         None => {
             let count = entry.measurements;
-            let why = if is_running(history, &entry.id)? {
+            let why = if history.is_running(&entry.id).map_err(failure)? {
                 "it is running now"
             } else {
                 "it did not come to its end"

@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use databases::DatabaseUrl;
+use jobs::MonitorPlan;
 use monitor::Alert;
 use workload::Nanoseconds;
 
+use super::Stdout;
+use crate::exit::Failure;
 use crate::recording::RecordingArgs;
+use crate::targets::ProgressForm;
 
 /// `iosonde monitor`
 #[derive(Debug, Args)]
@@ -84,6 +89,16 @@ pub(crate) struct MonitorArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
+    /// How progress is shown on stderr: `line`, or `json` for the events of docs/live.md as lines
+    /// of JSON
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
+        conflicts_with_all = ["live", "quiet", "command"])]
+    pub progress: ProgressForm,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
     /// The name of the recording, by which it is also found as @NAME
     #[arg(long, value_name = "NAME", value_parser = crate::recording::tag, conflicts_with =
         "no_history")]
@@ -100,17 +115,35 @@ pub(crate) struct MonitorArgs {
 }
 
 impl MonitorArgs {
-    /// Distance of two samples.
-    pub(crate) fn interval(&self) -> Duration {
-        match self.interval {
+    /// What is watched, and for how long.
+    pub(super) fn plan(&self) -> Result<MonitorPlan, Failure> {
+        let interval = match self.interval {
             Some(interval) => Duration::from_nanos(interval.0),
             None if self.command.is_empty() => Duration::from_secs(1),
             None => Duration::from_millis(100),
-        }
+        };
+        let databases: Result<_, _> = self.database.iter().map(|u| DatabaseUrl::parse(u)).collect();
+        Ok(MonitorPlan {
+            targets: self.targets.clone(),
+            all: self.all,
+            interval_seconds: interval.as_secs_f64(),
+            seconds: self.seconds,
+            count: self.count,
+            name: self.name.clone(),
+            alerts: self.alert.clone(),
+            databases: databases.map_err(|error| Failure::WrongUsage(error.to_string()))?,
+            attach: self.attach.clone(),
+            command: self.command.iter().map(PathBuf::from).collect(),
+        })
     }
 
-    /// Whether stdout holds a format and nothing else.
-    pub(crate) fn has_format(&self) -> bool {
-        self.csv || self.json || self.json_lines
+    /// What stdout is for.
+    pub(super) fn stdout(&self) -> Stdout {
+        match (self.csv, self.json_lines, self.json) {
+            (true, ..) => Stdout::Csv,
+            (_, true, _) => Stdout::JsonLines,
+            (.., true) => Stdout::Json,
+            _ => Stdout::Text,
+        }
     }
 }

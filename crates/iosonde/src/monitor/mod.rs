@@ -1,87 +1,80 @@
 //! `iosonde monitor`: what the operating system counts, shown and recorded.
 
 mod args;
-mod beside;
-mod command;
-mod databases;
-mod keeper;
+mod console;
 mod live;
-mod plan;
 mod served;
-mod session;
 mod table;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
 
-use ::monitor::{Monitor, MonitorError, SystemClock, Why};
-use counters::SystemSampler;
+use engine::Permissions;
+use jobs::{Job as _, MonitorPlan, Plan, Session};
+use results::Document;
+use screen::{Manner, speaks_json};
 
 pub(crate) use args::MonitorArgs;
-pub(crate) use beside::set_all_beside;
-use command::Running;
-use databases::Databases;
-use session::Session;
+use console::Console;
 
+use crate::conducting::{Manners, Rehearsal, ended, rehearse};
 use crate::exit::{Failure, Outcome};
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
-fn failure(error: MonitorError) -> Failure {
-    match error {
-        MonitorError::Interval { .. } => Failure::WrongUsage(error.to_string()),
-        _ => Failure::CannotRun(error.to_string()),
+/// What stdout is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stdout {
+    /// Tables, and the recording at the end.
+    Text,
+    Csv,
+    JsonLines,
+    /// The document at the end.
+    Json,
+}
+
+/// Runs the command.
+pub(crate) fn monitor(args: &MonitorArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = args.plan()?;
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: false };
+    let permissions = Permissions::default();
+    let whole = Plan::Monitor(Box::new(plan.clone()));
+    if let Some(outcome) = rehearse(&whole, rehearsal, &permissions)? {
+        return Ok(outcome);
     }
+    let manner = Manner { quiet: args.quiet, live: args.live };
+    let recording = args.recording.recording()?;
+    let manners = Manners { manner, json: args.json, recording, permissions };
+    record(&plan, (args.stdout(), args.metrics), &manners, stop)
+}
+
+/// Carries out a plan from a file.
+pub(crate) fn conduct(
+    plan: &MonitorPlan,
+    manners: &Manners,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    if !plan.command.is_empty() && (manners.manner.live || speaks_json()) {
+        let text = "the plan runs a command, which writes to the terminal, too: leave out `--live` \
+                    and `--progress json`";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    let stdout = if manners.json { Stdout::Json } else { Stdout::Text };
+    record(plan, (stdout, None), manners, stop)
 }
 
 /// Watches until the end, a signal, or the end of the command.
-pub(crate) fn monitor(args: &MonitorArgs, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
-    let databases = Databases::connect(&args.database, args.interval())?;
-    let mut plan = plan::plan(args, &databases)?;
-    plan.methods = databases.methods();
-    let clock = SystemClock::new();
-    let sampler = SystemSampler::new().map_err(|error| failure(error.into()))?;
-    let monitor = Monitor::new(sampler, &clock, args.interval(), plan.watched.clone());
-    let mut monitor = monitor.map_err(failure)?.until(plan.end).with_alerts(args.alert.clone());
-    monitor = monitor.with_extras(databases.into_extras());
-    let mut session = Session::new(args, plan, monitor.devices())?;
-    monitor.begin(&mut |event| session.hear(event)).map_err(failure)?;
-    session.begin()?;
-    let running = match args.command.as_slice() {
-        [] => None,
-        line => Some(Running::start(line, args.has_format()).inspect_err(|_| session.give_up())?),
+fn record(
+    plan: &MonitorPlan,
+    (stdout, metrics): (Stdout, Option<SocketAddr>),
+    manners: &Manners,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let mut console = Console::new(plan, stdout, metrics, manners.manner)?;
+    let (permissions, recording) = (manners.permissions.clone(), manners.recording.as_ref());
+    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let (documents, outcome) = ended(plan.run(&mut session)?, stop)?;
+    let is_cut = |document: &Document| match document {
+        Document::Recording(recording) => plan.is_cut_short(&recording.conclusion),
+        _ => false,
     };
-    let (broken, live) = (session.broken(), session.live());
-    let stopped = || {
-        if let Some(live) = live.borrow_mut().as_mut() {
-            live.look();
-        }
-        let signal = stop.load(Ordering::Relaxed);
-        match &running {
-            // It decides itself when it ends.
-            Some(running) => {
-                if signal {
-                    running.signal();
-                }
-                running.has_ended()
-            }
-            None => signal || broken.get(),
-        }
-    };
-    let why = monitor.run(&stopped, &mut |event| session.hear(event));
-    let ended = running.map(Running::end).transpose()?;
-    let code = ended.as_ref().map(|ended| match ended.command {
-        results::RecordedCommand { exit_code: Some(code), .. } => code,
-        // As a shell says it.
-        results::RecordedCommand { signal, .. } => 128 + signal.unwrap_or(0),
-    });
-    let alerts = (monitor.alerts(), monitor.devices());
-    let fired = session.finish(alerts, why.as_ref().ok().copied(), ended)?;
-    let why = why.map_err(failure)?;
-    let has_end = args.seconds.is_some() || args.count.is_some();
-    Ok(match (why, code) {
-        (_, Some(code)) if code != 0 => Outcome::Code(u8::try_from(code).unwrap_or(1)),
-        (Why::Stopped, None) if has_end => Outcome::Interrupted,
-        _ if fired => Outcome::NotMet,
-        _ => Outcome::Done,
-    })
+    Ok(if documents.iter().any(is_cut) { Outcome::Interrupted } else { outcome })
 }

@@ -130,7 +130,7 @@ fn set_beside(documents: &mut [Document], during: &[Document]) -> Result<(), Fai
     for document in documents {
         if let Document::Recording(recording) = document {
             found = true;
-            crate::monitor::set_all_beside(recording, during);
+            jobs::set_all_beside(recording, during);
         }
     }
     if found {

@@ -32,6 +32,32 @@ fn is_on_a_device(path: &Path) -> bool {
     !stderr(&command(&once).output().unwrap()).contains("lies on no block device")
 }
 
+/// Its figures are beside those of its device.
+fn check_document(json: &[u8], url: &str) {
+    let document: Value = serde_json::from_slice(json).unwrap();
+    let rows = document["conclusion"]["totals"]["rows"].as_array().unwrap();
+    let total = rows.iter().find(|row| row["object"] == "total").unwrap();
+    assert_eq!(total["source"], url);
+    assert!(total["reads"].as_u64().unwrap() > 0, "{total}");
+    assert!(total["counters"]["transactions_committed"].as_f64().unwrap() > 0.0, "{total}");
+    assert!(rows.len() > 2, "objects, too");
+    let disks = document["conclusion"]["totals"]["disks"].as_object().unwrap();
+    assert!(!disks.is_empty());
+    let notes = document["warnings"].to_string();
+    assert!(notes.contains("track_wal_io_timing is off"), "{notes}");
+}
+
+/// The history and these texts hold the URL of the database without its password.
+fn check_password(place: &Path, url: &str, texts: &[&[u8]]) {
+    let kept = std::fs::read_dir(place).unwrap().flatten().map(|entry| entry.path());
+    let kept = kept.filter(|path| path.to_string_lossy().contains("history.db"));
+    let kept: Vec<u8> = kept.flat_map(|path| std::fs::read(path).unwrap()).collect();
+    for text in texts.iter().copied().chain([kept.as_slice()]) {
+        let has = |words: &str| text.windows(words.len()).any(|part| part == words.as_bytes());
+        assert!(has(url) && !has("Zq9xK"), "{:.300}", String::from_utf8_lossy(text));
+    }
+}
+
 #[test]
 fn a_postgresql_under_load_is_shown_beside_its_device() {
     let Some(programs) = programs() else {
@@ -65,8 +91,17 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
 
     let history = place.path().join("history.db");
     let url = format!("postgres://owner@127.0.0.1:{port}/postgres");
+    // The server trusts everybody; the password is there to be found where it must not be.
+    let with_password = url.replace("owner@", "owner:Zq9xK@");
     let monitor = |arguments: &[&str]| {
-        let fixed = ["monitor", data.to_str().unwrap(), "--database", &url, "--interval", "500ms"];
+        let fixed = [
+            "monitor",
+            data.to_str().unwrap(),
+            "--interval",
+            "500ms",
+            "--database",
+            &with_password,
+        ];
         let history = ["--history", history.to_str().unwrap()];
         let output = command(&[&fixed[..], arguments, &history].concat()).output().unwrap();
         assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -79,18 +114,7 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
     let _ = load.kill();
     let _ = load.wait();
 
-    let document: Value = serde_json::from_slice(&json).unwrap();
-    let rows = document["conclusion"]["totals"]["rows"].as_array().unwrap();
-    let total = rows.iter().find(|row| row["object"] == "total").unwrap();
-    assert_eq!(total["source"], url.as_str());
-    assert!(total["reads"].as_u64().unwrap() > 0, "{total}");
-    assert!(total["counters"]["transactions_committed"].as_f64().unwrap() > 0.0, "{total}");
-    assert!(rows.len() > 2, "objects, too");
-    let disks = document["conclusion"]["totals"]["disks"].as_object().unwrap();
-    assert!(!disks.is_empty());
-    let notes = document["warnings"].to_string();
-    assert!(notes.contains("track_wal_io_timing is off"), "{notes}");
-
+    check_document(&json, &url);
     let shown = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(shown.contains("postgres: total"), "{shown}");
     assert!(shown.contains("The database read"), "{shown}");
@@ -99,6 +123,9 @@ fn a_postgresql_under_load_is_shown_beside_its_device() {
     let windows = events.iter().filter(|event| event["event"] == "window");
     let beside = |window: &Value| window["rows"].as_array().is_some_and(|rows| !rows.is_empty());
     assert!(windows.clone().count() >= 2 && windows.clone().any(beside), "{events:?}");
+
+    let told = monitor(&["--count", "2", "--json", "--progress", "json", "--no-history"]);
+    check_password(place.path(), &url, &[&json, &told.stdout, &told.stderr]);
 
     // What was kept can be reported.
     let report = place.path().join("report.html");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::program::{command, fails, stderr, succeeds};
+use crate::program::{Running, code, command, fails, stderr, succeeds};
 
 /// Commands that measure a simulated device, and the schema of their documents.
 const COMMANDS: [(&str, &str); 6] = [
@@ -44,6 +44,103 @@ fn what_a_command_prints_as_its_plan_can_be_run() {
         let result = dir.path().join("result.json");
         fs::write(&result, by_plan.to_string()).unwrap();
         assert_eq!(stdout(&["do", result.to_str().unwrap(), "--dry-run"]), dry, "{words}");
+    }
+}
+
+/// A recording is data, too, and `do` makes the same of it as its command.
+#[test]
+fn a_recording_by_its_plan_is_that_of_its_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    let name = file.to_str().unwrap();
+    let flags =
+        ["monitor", "--all", "--interval", "100ms", "--alert", "log", "--alert", "cpu < 0%"];
+    let print = |more: &[&str]| {
+        fs::write(&file, stdout(&[&flags[..], &["--print-plan"], more].concat())).unwrap();
+    };
+    let by_plan =
+        |more: &[&str]| command(&[&["do", name, "--no-history"], more].concat()).output().unwrap();
+    print(&["--count", "2", "--name", "nightly"]);
+    let dry = stdout(&["do", name, "--dry-run"]);
+    for words in ["watches all block devices: ", "every 100 ms, 2 times", "alerts when cpu < 0%"] {
+        assert!(dry.contains(words), "`{words}` is not in: {dry}");
+    }
+    let output = by_plan(&["--json"]);
+    succeeds(&output);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "iosonde.recording/1");
+    let recording = &document["conclusion"];
+    assert_eq!((&recording["name"], &recording["windows"]), (&"nightly".into(), &2.into()));
+    assert_eq!(recording["interval_ns"], 100_000_000);
+    assert!(recording["alerts"][0]["condition"].as_str().unwrap().starts_with("log: "));
+    let result = dir.path().join("result.json");
+    fs::write(&result, &output.stdout).unwrap();
+    let result = result.to_str().unwrap();
+    let repeated: Value =
+        serde_json::from_str(&stdout(&["do", result, "--json", "--no-history"])).unwrap();
+    assert_eq!(repeated["conclusion"]["windows"], 2);
+    // A result that somebody sent starts no program.
+    let mut sent = document.clone();
+    sent["plan"]["command"] = serde_json::json!(["echo", "hello"]);
+    fs::write(result, sent.to_string()).unwrap();
+    fails(&command(&["do", result]).output().unwrap(), 2, "do not carry a plan");
+    let tables = by_plan(&[]);
+    let text = String::from_utf8(tables.stdout).unwrap();
+    assert!(text.contains("  cpu ") && text.contains("nightly"), "{text}");
+
+    let events = by_plan(&["--json", "--progress", "json"]);
+    let names: Vec<String> = stderr(&events)
+        .lines()
+        .map(|line| serde_json::from_str::<jobs::Event>(line).unwrap())
+        .map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["began", "watching", "window", "window"], "{}", stderr(&events));
+
+    print(&["--", "sh", "-c", "echo hello; exit 7"]);
+    let output = by_plan(&[]);
+    assert_eq!((code(&output), output.stdout.as_slice()), (7, &b"hello\n"[..]));
+    fails(&by_plan(&["--progress", "json"]), 2, "the plan runs a command");
+    fails(&by_plan(&["--destroy", "/data"]), 2, "names no target");
+}
+
+#[test]
+fn a_plan_of_a_recording_that_cannot_be_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plan.toml");
+    for (text, words) in [
+        ("interval_seconds = 0.01", "between 0.1 s and 60 s"),
+        ("interval_seconds = -inf", "between 0.1 s and 60 s"),
+        ("seconds = 0", "`seconds` is 0: it must be above 0"),
+        ("count = 0", "`count` must be at least 1"),
+        ("count = 1\ncommand = [\"true\"]", "leave out `seconds` and `count`"),
+        ("all = true\ntargets = [\"/\"]", "leave out `targets`"),
+        ("name = \"a b\"", "a b"),
+        ("alerts = [\"speed > 3\"]", "there is no figure `speed`"),
+        ("databases = [\"oracle://db\"]", "has to begin with postgres://"),
+        ("windows = 3", "unknown field `windows`"),
+    ] {
+        fs::write(&file, format!("job = \"monitor\"\n{text}\n")).unwrap();
+        let name = file.to_str().unwrap();
+        for more in [&[][..], &["--dry-run"]] {
+            fails(&command(&[&["do", name], more].concat()).output().unwrap(), 2, words);
+        }
+    }
+}
+
+/// A plan is passed around; who runs it has the password.
+#[test]
+fn no_plan_holds_a_password() {
+    let dir = tempfile::tempdir().unwrap();
+    for scheme in ["postgres", "mysql", "sqlserver"] {
+        let url = format!("{scheme}://anna:Zq9xK@db/x");
+        let printed = stdout(&["monitor", "--database", &url, "--print-plan"]);
+        assert!(printed.contains(&format!("{scheme}://anna@db/x")), "{printed}");
+        assert!(!printed.contains("Zq9xK"), "{printed}");
+        let file = dir.path().join("plan.toml");
+        fs::write(&file, printed.replace("anna@", "anna:Zq9xK@")).unwrap();
+        let output = command(&["do", file.to_str().unwrap()]).output().unwrap();
+        fails(&output, 2, "must not hold a password");
+        assert!(!stderr(&output).contains("Zq9xK"), "{}", stderr(&output));
     }
 }
 
@@ -107,7 +204,9 @@ fn progress_can_be_read_by_programs() {
     let output = command(&validate).current_dir(dir.path()).output().unwrap();
     succeeds(&output);
     let events = names(&stderr(&output));
-    assert!(events.iter().any(|event| event == "step"), "{events:?}");
+    for wanted in ["step", "phase_began", "glance", "kept"] {
+        assert!(events.iter().any(|event| event == wanted), "{wanted} is not in {events:?}");
+    }
 }
 
 /// What a command says before it measures, and what the writer of a durability test says, came as
@@ -140,6 +239,95 @@ fn what_may_be_overwritten_is_a_target_of_the_plan() {
     fs::write(&file, stdout(&args)).unwrap();
     let args = ["do", file.to_str().unwrap(), "--destroy", "/dev/other", "--no-history"];
     fails(&command(&args).output().unwrap(), 2, "/dev/other names no target");
+}
+
+/// Small, and soon at an end.
+const VALIDATE: &str = "validate data --size 16M --log-size 8M --seconds 0.3 --users 3 --seed 7";
+
+/// The same plan, whether a command makes it, a file says it, or a result has kept it; and the same
+/// exit codes.
+#[test]
+fn a_validation_is_a_plan_like_others() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("data")).unwrap();
+    let says = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = command(&args).current_dir(dir.path()).output().unwrap();
+        succeeds(&output);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let plan = says(&format!("{VALIDATE} --print-plan"));
+    assert!(plan.starts_with("job = \"validate\"\n") && plan.contains("seed = 7\n"), "{plan}");
+    fs::write(dir.path().join("plan.toml"), &plan).unwrap();
+    assert_eq!(says("do plan.toml --dry-run"), says(&format!("{VALIDATE} --dry-run")));
+    let history = "--json --history h.db";
+    let results = [VALIDATE, "do plan.toml", "again latest"].map(|command| {
+        serde_json::from_str::<Value>(&says(&format!("{command} {history}"))).unwrap()
+    });
+    for result in &results {
+        assert_eq!(result["schema"], "iosonde.validation/1");
+        assert_eq!(result["conclusion"]["verdict"], "right");
+        assert_eq!(result["conclusion"]["plan"], results[0]["conclusion"]["plan"]);
+        assert_eq!(result["file_bytes"], 24 << 20);
+        assert_eq!(
+            (&result["targets"], &result["method"]),
+            (&results[0]["targets"], &results[0]["method"])
+        );
+    }
+    assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 0);
+
+    let spoilt = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        let mut command = command(&args);
+        command.current_dir(dir.path());
+        let mut running = Running::of(command);
+        running.wait_for("the load is running");
+        fs::write(dir.path().join("data/iosonde.mdx"), vec![7; 16 << 20]).unwrap();
+        let output = running.end();
+        fs::remove_dir_all(dir.path().join("data")).unwrap();
+        fs::create_dir(dir.path().join("data")).unwrap();
+        code(&output)
+    };
+    fs::write(dir.path().join("long.toml"), plan.replace("seconds = 0.3", "seconds = 60.0"))
+        .unwrap();
+    assert_eq!(spoilt("do long.toml --no-history"), 3);
+    assert_eq!(spoilt(&format!("{} --no-history", VALIDATE.replace("0.3", "60"))), 3);
+    let wrong = plan.replace("page_bytes = 8192", "page_bytes = 1000");
+    fs::write(dir.path().join("wrong.toml"), wrong).unwrap();
+    let refused = command(&["do", "wrong.toml"]).current_dir(dir.path()).output().unwrap();
+    fails(&refused, 2, "database.page_bytes is 1000");
+}
+
+/// A check after a crash is repeated with everything that comes before it.
+#[test]
+fn a_durability_test_is_a_plan_like_others() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("data")).unwrap();
+    let start = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        command(&args).current_dir(dir.path()).output().unwrap()
+    };
+    let test = "validate data --durability --order log-then-page --kill-after 0.3 --size 8M \
+                --depth 4";
+    let printed = start(&format!("{test} --print-plan"));
+    succeeds(&printed);
+    assert!(printed.stdout.starts_with(b"job = \"durability\"\n"));
+    fs::write(dir.path().join("plan.toml"), &printed.stdout).unwrap();
+    for again in [test, "do plan.toml", "again latest"] {
+        let output = start(&format!("{again} --json --history h.db"));
+        succeeds(&output);
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = &result["conclusion"];
+        assert_eq!((&found["verdict"], &found["ending"]), (&"kept".into(), &"killed".into()));
+        assert_eq!((&found["order"], &found["depth"]), (&"log-then-page".into(), &4.into()));
+        assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 0, "{again}");
+        assert!(stderr(&output).contains("\nwriting\n"), "{}", stderr(&output));
+    }
+    fails(&start("do plan.toml --live"), 2, "no screen");
+    // What is checked later is checked with the witness's file.
+    succeeds(&start(&format!("{test} --keep --quiet --witness-file w --history h.db")));
+    succeeds(&start("validate --verify w --history h.db"));
+    fails(&start("again latest --history h.db"), 1, "do not carry a plan");
 }
 
 fn id(output: &std::process::Output) -> String {
@@ -205,11 +393,16 @@ fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
     let anyway = [&again[..], &["--anyway"]].concat();
     succeeds(&command(&anyway).output().unwrap());
 
-    let validated = ["validate", "data", "--size", "16M", "--log-size", "8M", "--seconds", "0.2"];
-    let validated = [&validated[..], &["--quiet", "--history", history]].concat();
-    succeeds(&command(&validated).current_dir(dir.path()).output().unwrap());
-    let again_latest = ["again", "latest", "--history", history];
+    let foreign = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../dialects/tests/diskspd_results/second_span_interrupted.txt");
+    let imported = dir.path().join("imported.db");
+    let imported = imported.to_str().unwrap();
+    stdout(&["history", "import", foreign.to_str().unwrap(), "--history", imported]);
+    let again_latest = ["again", "latest", "--history", imported];
     fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
+
+    succeeds(&command(&["monitor", "--count", "1", "--history", history]).output().unwrap());
+    fails(&command(&again_latest).output().unwrap(), 1, "results of `monitor` do not carry");
 
     fs::remove_dir_all(dir.path().join("data")).unwrap();
     let again = ["again", &before, "--quiet", "--history", history];

@@ -11,7 +11,7 @@ use databases::{
 use monitor::Extra;
 use results::RecordedRow;
 
-use crate::exit::Failure;
+use super::WatchError;
 
 /// How long the first sample is waited for; connecting and asking give up before.
 const FIRST: Duration = Duration::from_secs(30);
@@ -58,14 +58,8 @@ struct State {
 
 impl Databases {
     /// Connects to all of them.
-    pub(super) fn connect(urls: &[String], interval: Duration) -> Result<Self, Failure> {
-        let connect = |text: &String| {
-            let url = DatabaseUrl::parse(text);
-            let url = url.map_err(|error| Failure::WrongUsage(error.to_string()))?;
-            let watched = Watched::connect(&url);
-            let watched = watched.map_err(|error| Failure::CannotRun(error.to_string()))?;
-            Ok(Watching::begin(watched, interval))
-        };
+    pub(super) fn connect(urls: &[DatabaseUrl], interval: Duration) -> Result<Self, WatchError> {
+        let connect = |url: &DatabaseUrl| Ok(Watching::begin(Watched::connect(url)?, interval));
         urls.iter().map(connect).collect::<Result<_, _>>().map(Self)
     }
 

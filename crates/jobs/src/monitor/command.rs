@@ -1,7 +1,7 @@
 //! The command during which is recorded: started, passed through, and waited for.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use dialects::recognise::recognise;
 use jiff::Timestamp;
 use results::{Document, Measurement, RecordedCommand};
 
-use crate::exit::Failure;
+use super::WatchError;
 
 /// The beginning of its output that is kept to be read; results of these tools are shorter.
 const KEPT_BYTES: usize = 64 << 20;
@@ -42,21 +42,24 @@ pub(super) struct Ended {
 }
 
 impl Running {
-    /// Starts it. What it prints goes to stdout, or to stderr where stdout is for something else.
-    pub(super) fn start(line: &[OsString], to_stderr: bool) -> Result<Self, Failure> {
-        let [program, args @ ..] = line else {
-            return Err(Failure::WrongUsage("the command is empty".to_owned()));
-        };
-        let shown = program.to_string_lossy().into_owned();
+    /// Starts it; what it prints goes to `to`. None where there is no command.
+    pub(super) fn start(
+        line: &[PathBuf],
+        to: Box<dyn Write + Send>,
+    ) -> Result<Option<Self>, WatchError> {
+        let [program, args @ ..] = line else { return Ok(None) };
         let started = Command::new(program).args(args).stdout(Stdio::piped()).spawn();
-        let mut child: Child = started
-            .map_err(|error| Failure::CannotRun(format!("`{shown}` cannot be started: {error}")))?;
+        let mut child: Child = started.map_err(|source| WatchError::Command {
+            program: program.display().to_string(),
+            source,
+        })?;
         let kept = Arc::new(Mutex::new(Vec::new()));
         let stdout = child.stdout.take();
         let (id, ended) = (child.id(), Arc::new(AtomicBool::new(false)));
         let terminated = Arc::default();
         #[cfg(unix)]
-        signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
+        signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))
+            .map_err(WatchError::Signal)?;
         let has_ended = Arc::clone(&ended);
         let waiting = std::thread::spawn(move || {
             let status = child.wait();
@@ -66,12 +69,12 @@ impl Running {
         let keep = Arc::clone(&kept);
         let output = std::thread::spawn(move || {
             if let Some(stdout) = stdout {
-                pass_on(stdout, to_stderr, &keep);
+                pass_on(stdout, to, &keep);
             }
         });
         let line = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let told = AtomicBool::new(false);
-        Ok(Self { line, id, ended, waiting, output, kept, told, terminated })
+        Ok(Some(Self { line, id, ended, waiting, output, kept, told, terminated }))
     }
 
     /// Whether it has ended.
@@ -98,8 +101,9 @@ impl Running {
     }
 
     /// What became of it, once it has ended.
-    pub(super) fn end(self) -> Result<Ended, Failure> {
-        let status = self.waiting.join().unwrap_or_else(|_| Err(io::Error::other("lost")))?;
+    pub(super) fn end(self) -> Result<Ended, WatchError> {
+        let status = self.waiting.join().unwrap_or_else(|_| Err(io::Error::other("lost")));
+        let status = status.map_err(WatchError::Lost)?;
         // Something it started may hold its stdout open for long.
         let until = Instant::now() + REST;
         while !self.output.is_finished() && Instant::now() < until {
@@ -126,7 +130,7 @@ fn is_of_terminal() -> bool {
 }
 
 /// Copies what comes, and keeps the beginning.
-fn pass_on(mut from: impl Read, to_stderr: bool, kept: &Mutex<Vec<u8>>) {
+fn pass_on(mut from: impl Read, mut to: impl Write, kept: &Mutex<Vec<u8>>) {
     let mut buffer = vec![0; 64 << 10];
     let mut open = true;
     loop {
@@ -137,12 +141,8 @@ fn pass_on(mut from: impl Read, to_stderr: bool, kept: &Mutex<Vec<u8>>) {
             Err(_) => return,
         };
         let part = buffer.get(..count).unwrap_or_default();
-        let write = |to: &mut dyn Write| to.write_all(part).and_then(|()| to.flush());
-        // Whoever reads may have gone; the command goes on all the same.
-        if open {
-            let stderr = &mut io::stderr().lock();
-            open = if to_stderr { write(stderr) } else { write(&mut io::stdout().lock()) }.is_ok();
-        }
+        // The reader may have gone; the command continues all the same.
+        open = open && to.write_all(part).and_then(|()| to.flush()).is_ok();
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let room = KEPT_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(part.get(..room).unwrap_or(part));

@@ -65,7 +65,7 @@ pub(super) fn set_beside(
 }
 
 /// Sets all that these results measured beside a recording. Notes go among its warnings.
-pub(crate) fn set_all_beside(document: &mut Experiment<Recording>, results: &[Document]) {
+pub fn set_all_beside(document: &mut Experiment<Recording>, results: &[Document]) {
     for result in results {
         let measurements: Vec<Measurement> = result.measurements().into_iter().cloned().collect();
         // The date of another tool's result is often that of its file.

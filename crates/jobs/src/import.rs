@@ -1,0 +1,168 @@
+//! Results from files, iosonde's own and those of other tools: each file as a whole or not at all.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _};
+use std::path::Path;
+use std::time::SystemTime;
+
+use dialects::foreign::{Found, ReadError};
+use dialects::recognise::recognise;
+use history::{ExchangeError, History, HistoryError, Imported, Place};
+use jiff::Timestamp;
+use thiserror::Error;
+use workload::Bytes;
+
+/// How much of a file decides whether iosonde wrote it.
+const HEAD_BYTES: u64 = 4096;
+/// The largest file of another tool that is read; all of it is in memory, several times.
+const FOREIGN_BYTES_MAX: u64 = 256 << 20;
+
+/// Why nothing of a file was imported.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// iosonde's own, or nobody's.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// Of another tool, and not as that tool writes it.
+    #[error(transparent)]
+    Foreign(#[from] ReadError),
+    /// The store.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The file.
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    /// The history that is written to.
+    #[error("it is the history itself")]
+    Itself,
+    /// Not iosonde's, and too large.
+    #[error(
+        "it is no export of iosonde, and results of other tools are read up to {}",
+        Bytes(FOREIGN_BYTES_MAX)
+    )]
+    TooLarge,
+}
+
+impl ImportError {
+    /// It, with the name of the file.
+    #[must_use]
+    pub fn of(&self, name: &str) -> String {
+        match self {
+            Self::History(_) | Self::Exchange(ExchangeError::History(_)) => {
+                format!("nothing of `{name}` was imported: {self}")
+            }
+            error => format!("`{name}`, {error}; nothing of it was imported"),
+        }
+    }
+}
+
+/// A history that files are imported into, opened where there is something to put into it: a file
+/// that is refused makes none.
+pub struct Importer {
+    place: Place,
+    open: Option<History>,
+}
+
+impl Importer {
+    /// Imports into the history at this place.
+    #[must_use]
+    pub fn new(place: Place) -> Self {
+        Self { place, open: None }
+    }
+
+    /// Whether the history is one that is there.
+    fn is_there(&self) -> bool {
+        match &self.place {
+            Place::File(path) => self.open.is_some() || path.exists(),
+            Place::Postgres(_) => true,
+        }
+    }
+
+    fn open(&mut self) -> Result<&History, HistoryError> {
+        let history = match self.open.take() {
+            Some(history) => history,
+            None => History::open(&self.place)?,
+        };
+        Ok(self.open.insert(history))
+    }
+
+    /// Imports a file, or stdin for `-`; what became of its results, and notes on how it was read.
+    ///
+    /// # Errors
+    /// Why nothing of it was imported.
+    pub fn import(&mut self, path: &Path) -> Result<(Imported, Vec<String>), ImportError> {
+        if history::is_open(path) {
+            return Err(ImportError::Itself);
+        }
+        let mut file = open(path)?;
+        if !is_own(&mut file)? {
+            if let Some(done) = self.foreign(path, &mut file)? {
+                return Ok(done);
+            }
+            file.rewind()?;
+        }
+        if !self.is_there() {
+            history::check_import(BufReader::new(&file))?;
+            file.rewind()?;
+        }
+        Ok((self.open()?.import(BufReader::new(file))?, Vec::new()))
+    }
+
+    /// Imports a file of another tool; none where it is of no tool that is known.
+    fn foreign(
+        &mut self,
+        path: &Path,
+        file: &mut File,
+    ) -> Result<Option<(Imported, Vec<String>)>, ImportError> {
+        if file.metadata()?.len() > FOREIGN_BYTES_MAX {
+            return Err(ImportError::TooLarge);
+        }
+        let mut bytes = Vec::new();
+        (&mut *file).take(FOREIGN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let Some(Found { measurements, notes }) = recognise(&bytes, &name, &written(file))? else {
+            return Ok(None);
+        };
+        let nothing = measurements.is_empty() && !self.is_there();
+        let imported = if nothing {
+            Imported::default()
+        } else {
+            self.open()?.import_foreign(measurements)?
+        };
+        Ok(Some((imported, notes)))
+    }
+}
+
+/// Whether a file begins as iosonde's do: an object with a schema of iosonde.
+fn is_own(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    (&mut *file).take(HEAD_BYTES).read_to_end(&mut head)?;
+    file.rewind()?;
+    let head = String::from_utf8_lossy(&head);
+    Ok(head.trim_start().starts_with('{')
+        && head.contains("\"schema\"")
+        && head.contains("\"iosonde."))
+}
+
+/// When the file was written, which is the best that is known of runs without a date.
+fn written(file: &File) -> String {
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    let moment = Timestamp::try_from(modified.unwrap_or_else(|_| SystemTime::now()));
+    let moment = moment.and_then(|moment| moment.round(jiff::Unit::Second));
+    moment.unwrap_or(Timestamp::UNIX_EPOCH).to_string()
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The file, or what came on stdin as one: the history must not be held while a pipe is waited for.
+fn open(path: &Path) -> io::Result<File> {
+    if !is_stdin(path) {
+        return File::open(path);
+    }
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut io::stdin().lock(), &mut file)?;
+    file.rewind()?;
+    Ok(file)
+}
