@@ -1,21 +1,19 @@
 //! `iosonde assess`: the main job.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use jobs::files::{Journal, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
 use results::verdict::Database;
-use results::{Assessment, Document, Measurement, Pace};
+use results::{Assessment, Document, Pace};
 use survey::{AssessOptions, Publish, limits_of};
 use workload::{Mode, Workload};
 
 use crate::args::{AssessArgs, PaceArg};
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, words};
 use crate::exit::{Failure, Outcome};
-use crate::experiment::read;
-use crate::files::{create_beside, write_whole};
 use crate::loads;
 use crate::run::apply_targets;
 
@@ -98,14 +96,14 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         None => limits_of(database),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
-            survey::parse_limits(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
+            survey::parse_limits(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))?
         }
     };
     let claims = match &args.expect {
         None => Vec::new(),
         Some(path) => {
             let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
-            survey::parse_claims(&read(path)?, database).map_err(|e| wrong(e.to_string()))?
+            survey::parse_claims(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))?
         }
     };
     let pace = match args.pace {
@@ -177,47 +175,11 @@ fn write_report(
     let cannot = |what: String| {
         let path = path.display();
         let kept = match journal {
-            Some(journal) => format!("every measurement is in `{}`", journal.path.display()),
+            Some(journal) => format!("every measurement is in `{}`", journal.path().display()),
             None => format!("make it again with `iosonde report {}`", assessment.id),
         };
         Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))
     };
     let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
     write_whole(path, &html).map_err(|e| cannot(e.to_string()))
-}
-
-/// Without a history: every finished measurement as a line of JSON in a file beside the report, so
-/// that a crash loses none. The report holds all of them; once it is written, the journal goes.
-struct Journal {
-    report: PathBuf,
-    path: PathBuf,
-    file: Option<fs::File>,
-}
-
-impl Journal {
-    fn beside(report: &Path) -> Self {
-        Self { report: report.to_owned(), path: report.with_extension("partial.jsonl"), file: None }
-    }
-
-    fn keep(&mut self, measurement: &Measurement) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(measurement)?;
-        line.push(b'\n');
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => {
-                let (path, file) = create_beside(&self.report, "partial.jsonl")?;
-                self.path = path;
-                none.insert(file)
-            }
-        };
-        file.write_all(&line)?;
-        file.sync_data()
-    }
-
-    fn remove(self) {
-        if self.file.is_some() {
-            // What stays behind is a copy of what the report holds.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
 }

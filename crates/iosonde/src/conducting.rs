@@ -4,17 +4,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use jobs::{Conducted, Description, Event, JobError, Plan, Session, Sink};
-use report::text::{Table, WIDTH, clean, shorten, wrap};
+use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
 use results::{
     Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
 };
-use workload::Bytes;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::run::json;
 use crate::{monitor, repeat};
-use screen::{Display, Manner};
+use screen::{Display, Manner, described};
 
 /// What the flags say of any job.
 pub(crate) struct Manners {
@@ -111,36 +109,6 @@ pub(crate) fn rehearse(
     };
     print(&text)?;
     Ok(Some(Outcome::Done))
-}
-
-/// The longest a text may be in the table of a rehearsal.
-const CELL: usize = 40;
-
-/// What would be done, for `--dry-run`.
-pub(crate) fn described(description: &Description) -> String {
-    let mut lines: Vec<String> = description.work.iter().map(|line| clean(line)).collect();
-    for plan in &description.targets {
-        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        lines.push(format!("{path} ({size}): {}", plan.describe()));
-    }
-    if !description.targets.is_empty() {
-        lines.push(format!("written before the run: {}", Bytes(description.filled_bytes())));
-    }
-    if let Some(steps) = &description.steps {
-        let mut table = Table::new(2, &steps.heads);
-        for row in &steps.rows {
-            table.row(row.iter().map(|cell| shorten(&clean(cell), CELL)).collect());
-        }
-        lines.push(format!("\n{}{}", table.show(), wrap("", &steps.summary, WIDTH).trim_end()));
-    }
-    lines.extend(description.notes.iter().cloned());
-    let remarks = description.remarks.iter().map(|text| wrap("  - ", &clean(text), WIDTH));
-    let remarks: String = remarks.collect();
-    if !remarks.is_empty() {
-        lines.push(format!("\nNotes\n{}", remarks.trim_end()));
-    }
-    lines.push(String::new());
-    lines.join("\n")
 }
 
 /// Carries out a search of several measurements, and says first how long it takes.

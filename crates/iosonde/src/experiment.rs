@@ -1,8 +1,5 @@
 //! What the commands that make experiments share: their flags, and how their results are shown.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
@@ -123,35 +120,4 @@ pub(crate) fn stream(start: Stream, args: &StreamArgs) -> Result<Stream, Failure
     let mut stream = start;
     apply_stream(&mut stream, args)?;
     Ok(stream)
-}
-
-/// More is in no file that a flag names.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
-
-/// A file that a flag names, as text.
-pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
-    let mut bytes = Vec::new();
-    // A device without an end is no text, and would fill the memory.
-    let file = File::open(path).map_err(wrong)?;
-    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
-    let refused = |why: &str| Failure::WrongUsage(format!("`{}` {why}", path.display()));
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(refused("has more than 16 MiB; name a text file"));
-    }
-    let is_utf16 =
-        matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
-    if is_utf16 {
-        return Err(refused(
-            "is text in UTF-16, as Windows writes it, and TOML is UTF-8: save it as UTF-8 (in \
-             Notepad: Save As, Encoding: UTF-8), or convert it with `iconv -f UTF-16 -t UTF-8`",
-        ));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
-        let line = before.filter(|byte| **byte == b'\n').count() + 1;
-        refused(&format!("is no UTF-8 in line {line}: save it as UTF-8"))
-    })?;
-    // Notepad puts a mark in front.
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }

@@ -10,12 +10,13 @@ use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
 use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
 use results::Document;
 
-use crate::conducting::{Console, Manners, conduct, described, ended};
+use crate::conducting::{Console, Manners, conduct, ended};
 use crate::exit::{Failure, Outcome, print};
-use crate::experiment::read;
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
 use crate::run::{check_destroy_of, json};
 use crate::targets::ConductArgs;
+use jobs::files::read_text;
+use screen::described;
 
 /// `iosonde do`
 #[derive(Debug, Args)]
@@ -72,7 +73,7 @@ pub(crate) struct AgainArgs {
 /// Runs `iosonde do`.
 pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
-    let plan = plan_in(&read(&args.plan)?).map_err(wrong)?;
+    let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
     let permissions = args.conduct.permissions();
     check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {

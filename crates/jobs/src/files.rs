@@ -4,6 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use results::Measurement;
+
+use crate::conduct::JobError;
+
 /// Names that are tried for a new file before giving up.
 const NAMES: u32 = 1000;
 
@@ -89,6 +93,40 @@ pub fn takes_files(path: &Path) -> io::Result<()> {
     fs::remove_file(beside)
 }
 
+/// More is in no file that a flag names.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// A file that a flag names, as text.
+///
+/// # Errors
+/// It cannot be read, is too large, or is no UTF-8.
+pub fn read_text(path: &Path) -> Result<String, JobError> {
+    let wrong = |error| JobError::Usage(format!("`{}`: {error}", path.display()));
+    let mut bytes = Vec::new();
+    // A device without an end is no text, and would fill the memory.
+    let file = File::open(path).map_err(wrong)?;
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    let refused = |why: &str| JobError::Usage(format!("`{}` {why}", path.display()));
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(refused("has more than 16 MiB; name a text file"));
+    }
+    let is_utf16 =
+        matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..]);
+    if is_utf16 {
+        return Err(refused(
+            "is text in UTF-16, as Windows writes it, and TOML is UTF-8: save it as UTF-8 (in \
+             Notepad: Save As, Encoding: UTF-8), or convert it with `iconv -f UTF-16 -t UTF-8`",
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        refused(&format!("is no UTF-8 in line {line}: save it as UTF-8"))
+    })?;
+    // Notepad puts a mark in front.
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}
+
 /// The first bytes of a file, no more than `most`.
 ///
 /// # Errors
@@ -107,4 +145,53 @@ pub fn begins_with(file: File, head: &str) -> io::Result<bool> {
     let mut found = Vec::new();
     file.take(head.len() as u64).read_to_end(&mut found)?;
     Ok(found == head.as_bytes())
+}
+
+/// Without a history: every finished measurement as a line of JSON in a file beside the report, so
+/// that a crash loses none. The report holds all of them; once it is written, the journal goes.
+pub struct Journal {
+    report: PathBuf,
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Journal {
+    /// A journal of this report; made with its first measurement.
+    #[must_use]
+    pub fn beside(report: &Path) -> Self {
+        Self { report: report.to_owned(), path: report.with_extension("partial.jsonl"), file: None }
+    }
+
+    /// Keeps a measurement.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&mut self, measurement: &Measurement) -> io::Result<()> {
+        let mut line = serde_json::to_vec(measurement)?;
+        line.push(b'\n');
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let (path, file) = create_beside(&self.report, "partial.jsonl")?;
+                self.path = path;
+                none.insert(file)
+            }
+        };
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The report is written.
+    pub fn remove(self) {
+        if self.file.is_some() {
+            // What stays behind is a copy of what the report holds.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }

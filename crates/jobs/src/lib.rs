@@ -27,6 +27,7 @@ mod recorder;
 mod run;
 mod runs;
 pub mod sqlio;
+pub mod sqliosim;
 mod subject;
 mod sweep;
 mod tool;

@@ -4,10 +4,12 @@
 //! Everything is on stderr: stdout is for the result. [`Display`] hears the one stream of events;
 //! the rest of this crate is about taking a terminal and giving it back on every way out.
 
+mod description;
 mod display;
 mod live;
 mod progress;
 
+pub use description::described;
 pub use display::{Display, Manner, speak_json, speaks_json};
 pub use live::{Signals, Taken, fits, leave};
 #[cfg(target_os = "linux")]

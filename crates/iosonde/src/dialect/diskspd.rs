@@ -11,10 +11,10 @@ use dialects::diskspd::usage::USAGE;
 use jobs::diskspd::{Also, ProfileSettings, Spans, read_profile, set_event};
 
 use super::{PlaceFlags, Tokens, conduct, split};
-use crate::conducting::described;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use screen::Display;
+use screen::described;
 
 /// DiskSpd's command line as it is; `-?` shows its options. These flags may stand anywhere in it
 #[derive(Debug, Parser)]

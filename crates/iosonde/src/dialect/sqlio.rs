@@ -12,10 +12,10 @@ use jobs::sqlio::{Call, CallSettings, Script};
 use workload::Bytes;
 
 use super::{PlaceFlags, Tokens, ToolTerminal, conduct, split};
-use crate::conducting::described;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use screen::Display;
+use screen::described;
 
 /// What is said to who says nothing.
 const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` \

@@ -1,14 +1,10 @@
 //! `iosonde sqliosim`: SQLIOSim's command line and configurations, on the simulated database of
 //! `validate`.
 
-mod effective;
 mod flags;
-mod log;
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use dialects::drives::Drives;
 use dialects::sqliosim::{Asked, Command, Configuration, USAGE, parse};
 use engine::Permissions;
 use jobs::{Event, MappedConfiguration, Plan, Sink, SqliosimPlace, of_sqliosim};
@@ -18,9 +14,8 @@ use results::Document;
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse};
 use crate::dialect::{Tokens, split};
 use crate::exit::{Failure, Outcome, print};
-use effective::{effective, save};
 use flags::SqliosimFlags;
-use log::Log;
+use jobs::sqliosim::{Log, effective, path_of, save};
 use screen::Display;
 
 /// Runs the command.
@@ -62,11 +57,6 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
     mapped.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
     mapped.check()?;
     test((&command, &flags), &reading.config, &mapped, stop)
-}
-
-/// The place that a name stands for.
-fn path_of(drives: &Drives, name: &str) -> Result<PathBuf, Failure> {
-    drives.path(name).map_err(|error| Failure::WrongUsage(error.to_string()))
 }
 
 /// What the configuration is called: its name, or that of its file without the directory.

@@ -13,13 +13,13 @@ use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
 
-use crate::conducting::{Console, Manners, described, ended};
+use crate::conducting::{Console, Manners, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::plans::print_plan;
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
 use plan::{checked, nothing_left_aside, plan_of, presets};
-use screen::Display;
+use screen::{Display, described};
 
 /// `iosonde sweep`
 #[derive(Debug, Args)]

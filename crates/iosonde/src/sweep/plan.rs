@@ -6,10 +6,10 @@ use workload::{Mode, Pattern, Violation, Workload, show_duration};
 
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::exit::Failure;
-use crate::experiment::read;
 use crate::loads;
 use crate::run::apply_targets;
 use crate::targets::TargetArgs;
+use jobs::files::read_text;
 
 /// A plan of a sweep: as `--print-plan` prints it, or without the line that says so.
 fn from_file(text: &str) -> Result<Plan, String> {
@@ -46,7 +46,7 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
         }
         (None, Some(path)) => {
             let wrong = |e| Failure::WrongUsage(format!("`{}`: {e}", path.display()));
-            from_file(&read(path)?).map_err(wrong)?
+            from_file(&read_text(path)?).map_err(wrong)?
         }
         (None, None) => Plan::new("sweep", vec![Matrix::default()]),
     };

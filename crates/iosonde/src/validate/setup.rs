@@ -10,7 +10,6 @@ use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
 use super::said::Said;
 use crate::exit::Failure;
-use crate::experiment;
 use crate::run::check_destroy_of;
 
 /// How long users work where nobody says it.
@@ -95,7 +94,7 @@ fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
         None => usual,
     };
     let Some(path) = &args.config else { return Ok((usual, None)) };
-    let text = experiment::read(path)?;
+    let text = jobs::files::read_text(path)?;
     let wrong = |error| Failure::WrongUsage(format!("`{}`: {error}", path.display()));
     let file = integrity::read_plan(&text, &usual).map_err(wrong)?;
     Ok((file.plan.clone(), Some(file)))

@@ -8,27 +8,30 @@ use dialects::sqliosim::log::{BEGIN, Entry, Kind};
 use dialects::text::decode;
 use jiff::Zoned;
 
-use crate::exit::Failure;
+use crate::conduct::JobError;
 use crate::files::claim;
 
 /// A log.
-pub(super) struct Log {
+pub struct Log {
     file: File,
     failed: Option<io::Error>,
 }
 
 impl Log {
     /// Begins a log, over an earlier one and over nothing else.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn open(path: &Path) -> Result<Self, JobError> {
         let opened = claim(path, "log of SQLIOSim", is_log).and_then(|()| File::create(path));
         let file = opened.map_err(|error| {
-            Failure::CannotRun(format!("the log `{}`: {error}", path.display()))
+            JobError::CannotRun(format!("the log `{}`: {error}", path.display()))
         })?;
         Ok(Self { file, failed: None })
     }
 
     /// Writes an entry.
-    pub(super) fn say(&mut self, error: bool, text: &str) {
+    pub fn say(&mut self, error: bool, text: &str) {
         let (kind, user) =
             if error { (Kind::Error, "Validation") } else { (Kind::Info, "Monitor") };
         let entry = Entry { kind, user, text }.to_text(&Zoned::now());
@@ -38,7 +41,8 @@ impl Log {
     }
 
     /// The first entry that could not be written.
-    pub(super) fn failed(self) -> Option<io::Error> {
+    #[must_use]
+    pub fn failed(self) -> Option<io::Error> {
         self.failed
     }
 }

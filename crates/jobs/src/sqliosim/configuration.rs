@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dialects::drives::Drives;
 use dialects::sqliosim::{Command, Configuration, NAMES, Reading, read, shipped, write};
 use dialects::text::decode;
 
-use super::path_of;
-use crate::exit::Failure;
+use crate::conduct::JobError;
 use crate::files::{claim, write_whole};
 
 /// More than any configuration has.
@@ -18,14 +17,17 @@ const BYTES_MAX: u64 = 4 << 20;
 const USUAL: &str = "sqliosim.cfg.ini";
 
 /// Reads the configuration and sets what the command line says.
-pub(super) fn effective(command: &Command, drives: &Drives) -> Result<Reading, Failure> {
+///
+/// # Errors
+/// It cannot be read, or breaks rules; all of them are named.
+pub fn effective(command: &Command, drives: &Drives) -> Result<Reading, JobError> {
     let mut reading = configuration(command.config.as_deref(), drives)?;
     reading.config.set(command);
     let wrong: Vec<String> = reading.config.violations().iter().map(ToString::to_string).collect();
-    if wrong.is_empty() { Ok(reading) } else { Err(Failure::WrongUsage(wrong.join("\n"))) }
+    if wrong.is_empty() { Ok(reading) } else { Err(JobError::Usage(wrong.join("\n"))) }
 }
 
-fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, Failure> {
+fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, JobError> {
     let Some(name) = name else {
         if Path::new(USUAL).is_file() {
             return from_file(USUAL, drives);
@@ -40,13 +42,13 @@ fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, Failure
     }
 }
 
-fn from_file(name: &str, drives: &Drives) -> Result<Reading, Failure> {
+fn from_file(name: &str, drives: &Drives) -> Result<Reading, JobError> {
     let path = path_of(drives, name)?;
     let text = File::open(path).and_then(text_of).map_err(|error| {
         let names = NAMES.join(", ");
-        Failure::WrongUsage(format!("`{name}`: {error}; built in are {names}"))
+        JobError::Usage(format!("`{name}`: {error}; built in are {names}"))
     })?;
-    read(name, &text).map_err(|wrong| Failure::WrongUsage(wrong.to_string()))
+    read(name, &text).map_err(|wrong| JobError::Usage(wrong.to_string()))
 }
 
 fn text_of(file: File) -> io::Result<String> {
@@ -58,14 +60,25 @@ fn text_of(file: File) -> io::Result<String> {
     Ok(decode(&bytes))
 }
 
+/// The place that a name stands for.
+///
+/// # Errors
+/// It is on a drive that nobody named.
+pub fn path_of(drives: &Drives, name: &str) -> Result<PathBuf, JobError> {
+    drives.path(name).map_err(|error| JobError::Usage(error.to_string()))
+}
+
 /// Writes a configuration, over an earlier one and over nothing else.
-pub(super) fn save(config: &Configuration, path: &Path) -> Result<(), Failure> {
-    let text = write(config).map_err(|error| Failure::WrongUsage(error.to_string()))?;
+///
+/// # Errors
+/// It cannot be written.
+pub fn save(config: &Configuration, path: &Path) -> Result<(), JobError> {
+    let text = write(config).map_err(|error| JobError::Usage(error.to_string()))?;
     let is_one = |file: File| {
         let text = text_of(file)?;
         Ok(text.lines().any(|line| line.trim().eq_ignore_ascii_case("[CONFIG]")))
     };
     let saved =
         claim(path, "configuration of SQLIOSim", is_one).and_then(|()| write_whole(path, text));
-    saved.map_err(|error| Failure::CannotRun(format!("`-save {}`: {error}", path.display())))
+    saved.map_err(|error| JobError::CannotRun(format!("`-save {}`: {error}", path.display())))
 }
