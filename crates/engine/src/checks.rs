@@ -1,6 +1,6 @@
 //! Whether the figures of a run fit together, and what gives reason to doubt them.
 
-use results::{Checks, Histogram, Stalls, StreamResult};
+use results::{Checks, Histogram, Point, Stalls, StreamResult};
 use workload::show_ns;
 
 use crate::collect::WorkerTotals;
@@ -65,6 +65,28 @@ fn ends(workers: &[WorkerTotals]) -> impl Iterator<Item = &WorkerEnd> {
     workers.iter().filter_map(|w| w.end.as_ref())
 }
 
+/// Seconds of a series need not add up to the last bit.
+const SECOND_OFF: f64 = 1e-6;
+
+/// I/Os a second in the slowest whole second of a series.
+pub(crate) fn slowest_second(series: &[Point]) -> Option<f64> {
+    let (mut whole, mut slowest) = (0, f64::INFINITY);
+    let (mut seconds, mut ios) = (0.0, 0.0);
+    for point in series {
+        seconds += point.seconds;
+        ios += (point.read_iops + point.write_iops) * point.seconds;
+        if seconds > 1.0 + SECOND_OFF {
+            return None;
+        }
+        if seconds >= 1.0 - SECOND_OFF {
+            slowest = slowest.min(ios / seconds);
+            whole += 1;
+            (seconds, ios) = (0.0, 0.0);
+        }
+    }
+    (whole >= 2).then_some(slowest)
+}
+
 /// The document's part on long waits.
 pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
     let ages = || ends(workers).flat_map(|e| e.unfinished.ages_ns.iter().copied());
@@ -82,6 +104,7 @@ pub(crate) fn stalls(workers: &[WorkerTotals], facts: &Facts) -> Stalls {
         over_15_s: facts.over_15_s.max(returned + running),
         unfinished: ages().count() as u64,
         oldest_unfinished_ns: ages().max().unwrap_or(0),
+        slowest_second_iops: None,
     }
 }
 
@@ -151,4 +174,48 @@ fn limit_ns(workers: &[&WorkerTotals], kind: usize) -> u64 {
         latency.merge(&worker.counts.tallies[kind].latency);
     }
     latency.quantile(0.99).map_or(LEFT_OVER_NS, |p99| LEFT_OVER_NS.max(p99.saturating_mul(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn series(interval_s: f64, iops: &[f64]) -> Vec<Point> {
+        let point = |iops: &f64| Point {
+            seconds: interval_s,
+            read_iops: iops / 4.0,
+            write_iops: iops * 0.75,
+            ..Point::default()
+        };
+        iops.iter().map(point).collect()
+    }
+
+    #[test]
+    fn the_slowest_second_is_a_whole_one() {
+        assert_eq!(slowest_second(&series(1.0, &[9.0, 4.0, 8.0])), Some(4.0));
+        // Its slow and its fast half are one second.
+        assert_eq!(slowest_second(&series(0.5, &[8.0, 8.0, 2.0, 10.0])), Some(6.0));
+        // The last half of a second is none.
+        assert_eq!(slowest_second(&series(0.5, &[8.0, 8.0, 7.0, 7.0, 1.0])), Some(7.0));
+        assert_eq!(slowest_second(&series(1.0, &[5.0, 0.0])), Some(0.0));
+        for unknown in [series(1.0, &[5.0]), series(2.0, &[5.0, 5.0]), series(0.4, &[5.0; 9])] {
+            assert_eq!(slowest_second(&unknown), None);
+        }
+    }
+
+    proptest! {
+        /// However finely it is told, a second is as slow.
+        #[test]
+        fn the_length_of_the_intervals_does_not_matter(
+            iops in prop::collection::vec(0.0..1e7_f64, 2..20),
+            parts in prop::sample::select(vec![1_usize, 2, 3, 5, 7, 10, 100]),
+        ) {
+            let fine: Vec<f64> = iops.iter().flat_map(|iops| vec![*iops; parts]).collect();
+            let slowest = slowest_second(&series(1.0 / parts as f64, &fine)).unwrap();
+            let least = iops.iter().copied().fold(f64::INFINITY, f64::min);
+            prop_assert!((slowest - least).abs() <= 1e-6 * least.max(1.0), "{slowest} {least}");
+        }
+    }
 }

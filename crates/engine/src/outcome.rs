@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use results::{
     Cpu, Engine, Environment, ErrorRecord, Histogram, Latency, MEASUREMENT_SCHEMA, Measurement,
-    Statistics, Status, StreamResult, TargetResult, ThreadResult,
+    Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
 };
 use workload::{RateLimit, Stream, Workload};
 
@@ -140,6 +140,7 @@ pub(crate) fn measurement(
     let window_ns = facts.window_ns();
     let seconds = window_ns as f64 / 1e9;
     let (series, warmup_series) = collector.series(window_ns, facts.cut_ns);
+    let slowest_second_iops = checks::slowest_second(&series);
     let workers = &collector.workers;
     let sum = Sum::of(workers.iter());
     let [total, read, write, sync] = sum.statistics(seconds, WithHistogram::Yes);
@@ -186,7 +187,7 @@ pub(crate) fn measurement(
         cpu,
         kernel: None,
         errors: errors(prepared, workers, places),
-        stalls: checks::stalls(workers, facts),
+        stalls: Stalls { slowest_second_iops, ..checks::stalls(workers, facts) },
         checks,
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping what other tools measured: thousands of measurements at once, in one transaction.
+//! LedgerPlace what other tools measured: thousands of measurements at once, in one transaction.
 
 use results::{Document, Environment, Load, Measurement};
 

@@ -23,6 +23,7 @@ mod marks;
 mod opened;
 mod parts;
 mod place;
+mod points;
 pub mod published;
 mod read;
 mod record;

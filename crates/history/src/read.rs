@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::record::unreadable;
 use crate::value::{Mismatch, Row, values};
-use crate::{parts, skeleton};
+use crate::{parts, points, skeleton};
 
 /// The number of an experiment's row.
 pub(crate) fn number_of(connection: &Connection, id: &str) -> Result<Option<i64>, HistoryError> {
@@ -81,12 +81,12 @@ fn apart(connection: &Connection, experiment: i64) -> Result<HashMap<i64, Apart>
     for (measurement, histogram) in connection.query(sql, values![experiment], read)? {
         apart.entry(measurement).or_default().histograms.push(histogram);
     }
-    let sql = "SELECT s.measurement, s.part, s.t, s.seconds, s.read_iops, s.write_iops, \
-               s.read_mib_per_s, s.write_mib_per_s, s.read_mean_ns, s.write_mean_ns, \
-               s.read_p99_ns, s.write_p99_ns, s.max_ns, s.errors FROM measurements m JOIN series \
-               s ON s.measurement = m.number WHERE m.experiment = $1 ORDER BY s.measurement, \
-               s.part, s.number";
-    for (measurement, part, point) in connection.query(sql, values![experiment], series_row)? {
+    let sql = format!(
+        "SELECT s.measurement, s.part, s.{} FROM measurements m JOIN series s ON s.measurement = \
+         m.number WHERE m.experiment = $1 ORDER BY s.measurement, s.part, s.number",
+        points::COLUMNS.join(", s.")
+    );
+    for (measurement, part, point) in connection.query(&sql, values![experiment], series_row)? {
         let apart = apart.entry(measurement).or_default();
         let points = if part == "warmup" { &mut apart.warmup } else { &mut apart.window };
         let point = serde_json::to_value(point);
@@ -96,22 +96,7 @@ fn apart(connection: &Connection, experiment: i64) -> Result<HashMap<i64, Apart>
 }
 
 fn series_row(row: &mut Row) -> Result<(i64, String, Point), Mismatch> {
-    let (measurement, part) = (row.take()?, row.take()?);
-    let point = Point {
-        t: row.take()?,
-        seconds: row.take()?,
-        read_iops: row.take()?,
-        write_iops: row.take()?,
-        read_mib_per_s: row.take()?,
-        write_mib_per_s: row.take()?,
-        read_mean_ns: row.take()?,
-        write_mean_ns: row.take()?,
-        read_p99_ns: row.take()?,
-        write_p99_ns: row.take()?,
-        max_ns: row.take()?,
-        errors: row.take()?,
-    };
-    Ok((measurement, part, point))
+    Ok((row.take()?, row.take()?, points::read(row)?))
 }
 
 /// Every histogram with its place, those that are kept at another place too.

@@ -1,4 +1,4 @@
-//! Keeping what was measured.
+//! LedgerPlace what was measured.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::error::HistoryError;
 use crate::parts::{self, Parts};
 use crate::read::Extent;
 use crate::value::{Value, values};
-use crate::{Added, NewExperiment, environment, load, read, skeleton};
+use crate::{Added, NewExperiment, environment, load, points, read, skeleton};
 
 /// A text in the store that is no result of ours.
 pub(crate) fn unreadable(
@@ -144,11 +144,8 @@ pub(crate) fn put(
     connection.execute(sql, values![number, &parts.rest])?;
     let window = parts.window.iter().enumerate().map(|(n, p)| point(number, "window", n, p));
     let warmup = parts.warmup.iter().enumerate().map(|(n, p)| point(number, "warmup", n, p));
-    connection.insert(
-        "series (measurement, part, number, t, seconds, read_iops, write_iops, read_mib_per_s, \
-         write_mib_per_s, read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors)",
-        window.chain(warmup).collect(),
-    )?;
+    let into = format!("series (measurement, part, number, {})", points::COLUMNS.join(", "));
+    connection.insert(&into, window.chain(warmup).collect())?;
     let mut first: HashMap<&str, &str> = HashMap::new();
     let mut rows = Vec::new();
     for (place, text) in &parts.histograms {
@@ -160,23 +157,8 @@ pub(crate) fn put(
 }
 
 fn point(measurement: i64, part: &str, number: usize, point: &results::Point) -> Vec<Value> {
-    vec![
-        measurement.into(),
-        part.into(),
-        (number as u64).into(),
-        point.t.into(),
-        point.seconds.into(),
-        point.read_iops.into(),
-        point.write_iops.into(),
-        point.read_mib_per_s.into(),
-        point.write_mib_per_s.into(),
-        point.read_mean_ns.into(),
-        point.write_mean_ns.into(),
-        point.read_p99_ns.into(),
-        point.write_p99_ns.into(),
-        point.max_ns.into(),
-        point.errors.into(),
-    ]
+    let place = [measurement.into(), part.into(), (number as u64).into()];
+    place.into_iter().chain(points::values(point)).collect()
 }
 
 /// Notes that an experiment goes on. Must be within a transaction.

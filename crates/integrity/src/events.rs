@@ -10,9 +10,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use results::PageDamage;
+use serde::{Deserialize, Serialize};
 
 use crate::run::Phase;
 use crate::shared::Shared;
+use crate::units::nanoseconds;
 use crate::waiting::Waits;
 
 /// Time between two glances.
@@ -26,10 +28,12 @@ const OCTAVES: usize = 30;
 /// Parts of all octaves.
 const BUCKETS: usize = OCTAVES * 8;
 
-/// What happens in a run.
-#[derive(Debug, Clone, PartialEq)]
+/// What happens in a run. Its JSON form is described in `docs/live.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A phase begins.
+    #[serde(rename = "phase_began")]
     Began {
         /// The phase.
         phase: Phase,
@@ -39,6 +43,7 @@ pub enum Event {
     /// How it goes, once a second.
     Glance(Box<Glance>),
     /// Something that people must hear of at once.
+    #[serde(rename = "incident")]
     Notice(Notice),
 }
 
@@ -46,16 +51,18 @@ pub enum Event {
 pub type Hear<'a> = dyn Fn(&Event) + Sync + 'a;
 
 /// Something that people must hear of at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// What it is.
+    #[serde(flatten)]
     pub kind: NoticeKind,
     /// The whole of it, in a sentence.
     pub text: String,
 }
 
 /// What a notice is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "damage", rename_all = "snake_case")]
 pub enum NoticeKind {
     /// A page was wrong in this way.
     WrongData(PageDamage),
@@ -70,11 +77,12 @@ pub enum NoticeKind {
 }
 
 /// How a run goes: what was done since the last glance, and what has come together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Glance {
     /// The phase.
     pub phase: Phase,
     /// How long it has been going on.
+    #[serde(rename = "since_ns", with = "nanoseconds")]
     pub since: Duration,
     /// How much of it is done, from 0 to 1; none where nobody knows.
     pub share: Option<f64>,
@@ -105,6 +113,7 @@ pub struct Glance {
     /// I/Os under way.
     pub in_flight: u64,
     /// For how long the oldest of them has been.
+    #[serde(rename = "oldest_ns", with = "nanoseconds")]
     pub oldest: Duration,
 }
 
@@ -118,7 +127,7 @@ impl Glance {
 }
 
 /// I/Os of one kind since the last glance.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lately {
     /// I/Os for each second.
     pub iops: f64,

@@ -30,6 +30,7 @@ mod past_cache;
 mod phases;
 mod plan;
 mod plan_file;
+mod profile;
 mod remembered;
 mod report;
 mod rules;
@@ -67,6 +68,7 @@ pub use plan::{
     Throttle,
 };
 pub use plan_file::{PlanFile, PlanFileError, plan_text, read_plan};
+pub use profile::Imitated;
 pub use report::{FaultKind, FaultReport, IoFailure, LogFault, Report, Resumed, failure_words};
 pub use results::{DatabaseWork, PageDamage, Persistence};
 pub use rules::PlanError;

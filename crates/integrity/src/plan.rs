@@ -322,6 +322,23 @@ impl Plan {
         if self.scatter_gather { self.gather_pages } else { 1 }
     }
 
+    /// The same plan without a database: nobody but these users, no log, and no page is written
+    /// twice.
+    #[must_use]
+    pub fn only_pages(&self, pages: PageUsers) -> Self {
+        let none = |scan: ScanUsers| ScanUsers { users: 0, ..scan };
+        Self {
+            random: RandomUsers { users: 0, ..self.random },
+            audit: none(self.audit),
+            read_ahead: none(self.read_ahead),
+            bulk: none(self.bulk),
+            pages,
+            tables: TableUsers { users: 0, ..self.tables },
+            doublewrite_pages: 0,
+            ..*self
+        }
+    }
+
     /// Whether users change pages in memory, which are logged first and written later.
     pub(crate) fn changes_pages(&self) -> bool {
         self.random.users > 0 || self.tables.users > 0

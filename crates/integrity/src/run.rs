@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use engine::Queue;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use workload::{Block, Buffers, Bytes, Pool, PoolShare, Stream};
 
@@ -58,7 +59,8 @@ impl Place {
 }
 
 /// What a target holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Pages.
     Data,
@@ -140,9 +142,11 @@ pub enum RunError {
 }
 
 /// A phase of a run, for whoever shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Every page is written for the first time.
+    #[default]
     Load,
     /// Users work.
     Work,
@@ -150,6 +154,19 @@ pub enum Phase {
     Audit,
     /// The log is read.
     Log,
+}
+
+impl Phase {
+    /// What it does, in a phrase.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Load => "writing every page",
+            Self::Work => "the load is running",
+            Self::Audit => "reading every page",
+            Self::Log => "reading the log",
+        }
+    }
 }
 
 /// Runs a plan on these places. `stop` ends it early; then not every page is read. `hear` is told

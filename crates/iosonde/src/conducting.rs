@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
 use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
-use results::{Document, Measurement, Recording, Status, claims};
+use results::{
+    Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
+};
 
 use crate::exit::{Failure, Outcome, print};
 use crate::run::json;
@@ -24,7 +26,7 @@ pub(crate) struct Manners {
 /// Shows a job on stderr and prints its documents on stdout.
 pub(crate) struct Console {
     pub(crate) display: Display,
-    json: bool,
+    pub(crate) json: bool,
     /// Nothing is printed: the caller prints something else.
     pub(crate) silent: bool,
 }
@@ -37,8 +39,17 @@ impl Console {
 
     /// One that prints text.
     pub(crate) fn for_plan(plan: &Plan, manner: Manner) -> Result<Self, Failure> {
+        if manner.live && matches!(plan, Plan::Durability(_)) {
+            let text = "there is no screen for `--durability`; leave out `--live`";
+            return Err(Failure::WrongUsage(text.to_owned()));
+        }
         let subject = plan.job().subject().map_err(JobError::from)?;
-        Ok(Self { display: Display::of(manner, &subject), json: false, silent: false })
+        Ok(Self::new(Display::of(manner, &subject), false))
+    }
+
+    /// One with this display.
+    pub(crate) fn new(display: Display, json: bool) -> Self {
+        Self { display, json, silent: false }
     }
 
     /// Prints a document as JSON, or as this text.
@@ -59,6 +70,10 @@ impl Console {
 impl Sink for Console {
     fn hear(&mut self, event: &Event) {
         self.display.hear(event);
+    }
+
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        self.display.leaves_behind(words);
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
@@ -150,14 +165,38 @@ pub(crate) fn ended(
     stop: &AtomicBool,
 ) -> Result<(Vec<Document>, Outcome), Failure> {
     let Conducted { documents, kept } = conducted;
-    kept.map_err(Failure::CannotRun)?;
-    let outcomes = documents.iter().map(|document| outcome_of(document, stop));
-    let outcome = outcomes.into_iter().find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
+    let mut outcomes = documents.iter().map(|document| outcome_of(document, stop));
+    let outcome = outcomes.find(|o| *o != Outcome::Done).unwrap_or(Outcome::Done);
+    match kept {
+        // Nothing is worse than wrong data.
+        Err(text) if outcome == Outcome::WrongData => Display::new(false).error(&text),
+        kept => kept.map_err(Failure::CannotRun)?,
+    }
     Ok((documents, outcome))
 }
 
 /// How a document ends a command.
 fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
+    match document {
+        Document::Validation(validation) => {
+            return match validation.conclusion.verdict {
+                ValidationVerdict::Right => Outcome::Done,
+                ValidationVerdict::WrongData => Outcome::WrongData,
+                ValidationVerdict::IoFailed | ValidationVerdict::EndedEarly => Outcome::IoFailed,
+                ValidationVerdict::Interrupted => Outcome::Interrupted,
+            };
+        }
+        Document::Durability(check) => {
+            return match check.conclusion.verdict {
+                DurabilityVerdict::Lost => Outcome::WrongData,
+                _ if check.status == Status::Interrupted => Outcome::Interrupted,
+                DurabilityVerdict::Kept => Outcome::Done,
+                // What shows nothing must not look like success.
+                DurabilityVerdict::NothingPromised => Outcome::IoFailed,
+            };
+        }
+        _ => {}
+    }
     let outcome = outcome(document.status());
     if outcome != Outcome::Done {
         return outcome;

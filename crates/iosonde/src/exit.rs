@@ -129,10 +129,12 @@ impl From<JobError> for Failure {
         match error {
             JobError::Prepare(error) => error.into(),
             JobError::Engine(error) => error.into(),
-            JobError::Plan(_) => Self::WrongUsage(error.to_string()),
-            JobError::History(_) | JobError::Watch(_) | JobError::Companion(_) => {
-                Self::CannotRun(error.to_string())
-            }
+            JobError::Plan(_) | JobError::Usage(_) => Self::WrongUsage(error.to_string()),
+            JobError::Interrupted(_) => Self::Interrupted(error.to_string()),
+            JobError::History(_)
+            | JobError::Watch(_)
+            | JobError::CannotRun(_)
+            | JobError::Companion(_) => Self::CannotRun(error.to_string()),
         }
     }
 }

@@ -56,7 +56,8 @@ pub(crate) struct AgainArgs {
     #[command(flatten)]
     pub conduct: ConductArgs,
 
-    /// Print the comparison as JSON on stdout, instead of the result and the comparison as text
+    /// Print the comparison as JSON on stdout, instead of the result and the comparison as text; of
+    /// a validation, the result
     #[arg(long)]
     pub json: bool,
 
@@ -115,10 +116,16 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     }
     let named = args.place.history.as_ref().map(|_| place.to_string());
     let recording = Recording { place, tags: args.tags.clone(), named };
-    let outcome = conduct_again(args, &original, (&recording, permissions), stop)?;
-    let id = outcome.1;
-    compare(args, &history, &original, &id)?;
-    Ok(outcome.0)
+    let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;
+    if has_figures(&original.document) {
+        compare(args, &history, &original, &id)?;
+    }
+    Ok(outcome)
+}
+
+/// Whether there is something to compare: the result of a check says what it found.
+fn has_figures(document: &Document) -> bool {
+    !matches!(document, Document::Validation(_) | Document::Durability(_))
 }
 
 /// Repeats it; how that ended, and the id of the new result.
@@ -129,7 +136,8 @@ fn conduct_again(
     stop: &AtomicBool,
 ) -> Result<(Outcome, String), Failure> {
     let mut console = Console::for_plan(&original.plan, args.conduct.manner())?;
-    console.silent = args.json;
+    let compares = has_figures(&original.document);
+    (console.silent, console.json) = (args.json && compares, args.json && !compares);
     let recording = Some(recording);
     let mut session = Session { permissions, recording, sink: &mut console, stop };
     let conducted = jobs::conduct(&original.plan, &mut session)?;

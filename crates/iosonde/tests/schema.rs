@@ -65,8 +65,8 @@ fn printed_schemas() -> Vec<(String, Value)> {
     printed.collect()
 }
 
-/// Help, the table of the documentation and the list of the code offer the same kinds; the browser's
-/// form is compared in its own tests.
+/// Help, the table of the documentation and the list of the code offer the same kinds. The
+/// browser's form is compared in its own tests.
 #[test]
 fn help_and_documentation_offer_the_kinds_of_the_list() {
     let row = |kind: &results::Kind| {
@@ -79,7 +79,8 @@ fn help_and_documentation_offer_the_kinds_of_the_list() {
     let help = String::from_utf8(iosonde(&["history", "list", "--help"]).stdout).unwrap();
     let (_, of_kind) = help.split_once("--kind <").unwrap();
     let (_, values) = of_kind.split_once("[possible values: ").unwrap();
-    let values = values.split(']').next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let (values, _) = values.split_once(']').unwrap();
+    let values = values.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(values, results::kind_words().join(", "));
 }
 

@@ -14,6 +14,7 @@ use crate::job::Job;
 use crate::monitor::WatchError;
 use crate::plan::{Plan, PlanError};
 use crate::recorder::{Recorder, Recording};
+use crate::subject::Subject;
 
 /// What surrounds a job: what it may do, who hears of it, and where it is kept.
 pub struct Session<'a> {
@@ -54,6 +55,15 @@ pub enum JobError {
     /// The history cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// It was asked for in a way that cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// It cannot be done here.
+    #[error("{0}")]
+    CannotRun(String),
+    /// It was ended before there was anything to show.
+    #[error("{0}")]
+    Interrupted(String),
     /// What is to be watched cannot be.
     #[error(transparent)]
     Watch(#[from] WatchError),
@@ -101,9 +111,18 @@ pub(crate) struct Relay<'s> {
 impl<'s> Relay<'s> {
     /// Opens the history of the session.
     pub(crate) fn open(session: &'s mut Session<'_>, job: &dyn Job) -> Result<Self, JobError> {
-        let recorder = Recorder::open(session.recording, job.subject()?)?;
+        Ok(Self::of(session, job.subject()?, job.plan().to_json())?)
+    }
+
+    /// The same for what no plan repeats.
+    pub(crate) fn of(
+        session: &'s mut Session<'_>,
+        subject: Subject,
+        plan: Option<serde_json::Value>,
+    ) -> Result<Self, HistoryError> {
+        let recorder = Recorder::open(session.recording, subject)?;
         let (recorder, sink) = (RefCell::new(recorder), RefCell::new(&mut *session.sink));
-        Ok(Self { recorder, sink, plan: job.plan().to_json() })
+        Ok(Self { recorder, sink, plan })
     }
 
     pub(crate) fn recorder(&self) -> &RefCell<Recorder> {
@@ -139,8 +158,13 @@ impl<'s> Relay<'s> {
             Progress::Measured(measurement) => recorder.measured(measurement, &mut notify),
             _ => {}
         }
-        recorder.tell(&event);
-        self.sink.borrow_mut().hear(&event);
+        drop(recorder);
+        self.pass(&event);
+    }
+
+    /// Says what stays behind if the program is killed from now on.
+    pub(crate) fn leaves_behind(&self, words: Option<&str>) {
+        self.sink.borrow_mut().leaves_behind(words);
     }
 
     /// Delivers the document with its plan, then keeps it.

@@ -36,6 +36,11 @@ pub enum Event {
         /// The sentence.
         text: String,
     },
+    /// Something went wrong that does not end the job, in a sentence.
+    Error {
+        /// The sentence.
+        text: String,
+    },
     /// A document is in the history.
     Kept {
         /// Its id.
@@ -43,6 +48,9 @@ pub enum Event {
         /// The history, where the caller named it.
         history: Option<String>,
     },
+    /// What a simulated database does, and what it found.
+    #[serde(untagged)]
+    Validation(integrity::Event),
     /// What the engine does within a step.
     #[serde(untagged)]
     Engine(engine::Event),
@@ -79,6 +87,12 @@ pub trait Sink {
     /// from outside waits here.
     fn ready(&mut self) {}
 
+    /// Says what stays behind if the program is killed from now on, in words that follow "which";
+    /// none from the moment on when nothing does.
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        let _ = words;
+    }
+
     /// Whether nobody reads any more. A job that waits asks some fifty times a second, so a screen
     /// can look here at what was typed.
     fn is_left(&mut self) -> bool {
@@ -105,8 +119,11 @@ pub trait Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::tests::glance;
     use counters::{CoreTally, DiskTally, SystemTally, SystemWindow};
     use engine::{WorkerNames, WorkerPoint};
+    use engine::{WorkerNames, WorkerPoint};
+    use integrity::{Notice, NoticeKind, PageDamage, Phase};
     use monitor::{AlertEvent, Began, Chain, Observation};
     use results::RecordedRow;
     use std::time::Duration;
@@ -171,10 +188,20 @@ mod tests {
         };
         let names = WorkerNames { streams: vec!["main".to_owned()], targets: vec!["/data".into()] };
         let text = || "a sentence".to_owned();
+        let notice =
+            |kind| Event::Validation(integrity::Event::Notice(Notice { kind, text: text() }));
         let events = [
+            Event::Validation(integrity::Event::Began { phase: Phase::Log, cycle: 3 }),
+            Event::Validation(integrity::Event::Glance(Box::new(glance()))),
+            notice(NoticeKind::WrongData(PageDamage::TornPage)),
+            notice(NoticeKind::WrongLog(PageDamage::LostWrite)),
+            notice(NoticeKind::IoFailed),
+            notice(NoticeKind::LongIo),
+            notice(NoticeKind::EndWaits),
             Event::Began { id: "a".to_owned(), started: "2026-11-23T12:00:00Z".to_owned() },
             Event::Step { number: 1, of: 2, title: text() },
             Event::Notice { text: text() },
+            Event::Error { text: text() },
             Event::Kept { id: "a".to_owned(), history: Some("/h.db".to_owned()) },
             Event::Kept { id: "a".to_owned(), history: None },
             Event::Engine(engine::Event::Filling {

@@ -8,6 +8,7 @@
 mod again;
 mod conduct;
 mod drift;
+mod durability;
 mod event;
 mod experiments;
 mod import;
@@ -20,10 +21,12 @@ mod run;
 mod runs;
 mod subject;
 mod sweep;
+mod validate;
 
 pub use again::{Again, AgainError, Original, again};
 pub use conduct::{Conducted, JobError, Session, conduct};
 pub use drift::{DriftError, drift};
+pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
 pub use import::{ImportError, Importer};
 pub use job::{Description, Job};
@@ -34,4 +37,8 @@ pub use subject::Subject;
 pub use sweep::{
     Companion, NoCompanion, SweepPlan, SweepStart, counted_cells, describe_sweep, sweep,
     sweep_duration,
+};
+pub use validate::{
+    CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, Places, ResizePlan,
+    SqliosimPlace, ValidatePlan, check_engine, clean, of_sqliosim, validate,
 };

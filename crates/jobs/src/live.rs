@@ -4,13 +4,17 @@
 //! The thread that measures only puts events into a channel, which drops them when it is full:
 //! watching costs a measurement nothing, whatever the history does.
 
+use std::cell::RefCell;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use history::{History, LiveRun, Place};
+use integrity::Glance;
+use results::Point;
 use serde_json::{Value, json};
 
 use crate::event::Event;
+use crate::validate::Notices;
 
 /// What ends sooner is not worth a look: nothing is written.
 const SHORT: Duration = Duration::from_secs(2);
@@ -27,6 +31,7 @@ const END: Duration = Duration::from_secs(1);
 pub(crate) struct Live {
     sender: Option<SyncSender<Entry>>,
     done: Receiver<()>,
+    notices: RefCell<Notices>,
 }
 
 /// An event as it is written.
@@ -47,12 +52,19 @@ impl Live {
             // Nobody waits any more where this does not arrive.
             let _ = ended.send(());
         });
-        Self { sender: Some(sender), done }
+        Self { sender: Some(sender), done, notices: RefCell::default() }
     }
 
     /// Tells of what happens, or drops it.
     pub(crate) fn hear(&self, event: &Event) {
-        if let (Some(sender), Some(entry)) = (&self.sender, entry(event)) {
+        let Some(sender) = &self.sender else { return };
+        let entry = match event {
+            Event::Validation(event) => {
+                translated(event, &mut self.notices.borrow_mut()).and_then(|event| entry(&event))
+            }
+            event => entry(event),
+        };
+        if let Some(entry) = entry {
             let _ = sender.try_send(entry);
         }
     }
@@ -71,6 +83,41 @@ impl Drop for Live {
     }
 }
 
+/// A validation as those see it who watch runs of every kind: each glance is an interval of the
+/// window, and a notice is a warning.
+fn translated(event: &integrity::Event, notices: &mut Notices) -> Option<Event> {
+    Some(Event::Engine(match event {
+        // A step and a window begin with each phase.
+        integrity::Event::Began { .. } => return None,
+        integrity::Event::Glance(glance) => engine::Event::Interval {
+            point: point(glance),
+            seconds_left: glance.left().map_or(0.0, |left| left.as_secs_f64()),
+        },
+        integrity::Event::Notice(notice) => {
+            engine::Event::Warning { text: notices.told(notice, Instant::now())? }
+        }
+    }))
+}
+
+fn point(glance: &Glance) -> Point {
+    let (read, write) = (&glance.read, &glance.write);
+    Point {
+        t: glance.since.as_secs_f64(),
+        seconds: glance.seconds,
+        read_iops: read.iops,
+        write_iops: write.iops,
+        read_mib_per_s: read.bytes_per_s / 1_048_576.0,
+        write_mib_per_s: write.bytes_per_s / 1_048_576.0,
+        read_mean_ns: read.mean_ns,
+        write_mean_ns: write.mean_ns,
+        read_p99_ns: read.p99_ns,
+        write_p99_ns: write.p99_ns,
+        max_ns: None,
+        // Failed I/Os are reported one by one.
+        errors: 0,
+    }
+}
+
 /// What is written of an event; none of what is for one reader only.
 fn entry(event: &Event) -> Option<Entry> {
     let json = match event {
@@ -80,6 +127,7 @@ fn entry(event: &Event) -> Option<Entry> {
         | Event::Monitor(_)
         | Event::Kept { .. }
         | Event::Notice { .. }
+        | Event::Error { .. }
         | Event::Engine(engine::Event::Workers { .. }) => return None,
         // The measurement itself is in the history.
         Event::Measured { measurement: m } => json!({
@@ -149,8 +197,34 @@ impl Thinning {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use integrity::{Lately, Notice, NoticeKind, Phase};
+
+    /// A second of users at work.
+    pub(crate) fn glance() -> Glance {
+        let read = Lately { iops: 5000.0, p99_ns: Some(1_200_000), ..Lately::default() };
+        let (since, share) = (Duration::from_secs(30), Some(0.25));
+        Glance { phase: Phase::Work, since, share, read, ..Glance::default() }
+    }
+
+    #[test]
+    fn those_who_watch_hear_of_every_second_of_a_validation() {
+        let mut notices = Notices::default();
+        let mut told = |event| translated(&event, &mut notices).and_then(|event| entry(&event));
+        let began = integrity::Event::Began { phase: Phase::Audit, cycle: 1 };
+        assert!(told(began).is_none(), "it is a step of the job");
+        let second = told(integrity::Event::Glance(Box::new(glance()))).unwrap();
+        assert!(second.thinned);
+        assert_eq!(
+            (&second.json["event"], &second.json["seconds_left"]),
+            (&"interval".into(), &90.0.into())
+        );
+        assert_eq!(second.json["point"]["read_iops"], 5000.0);
+        let notice = Notice { kind: NoticeKind::IoFailed, text: "it failed".to_owned() };
+        let warning = told(integrity::Event::Notice(notice)).unwrap();
+        assert_eq!(warning.json, json!({ "event": "warning", "text": "it failed" }));
+    }
 
     #[test]
     fn points_are_thinned_and_nothing_else_is() {

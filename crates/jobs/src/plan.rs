@@ -1,14 +1,16 @@
 //! A command's work as pure data.
 
-use results::{Conclusion, Document, MEASUREMENT_SCHEMA, Runs};
+use results::{Conclusion, Document, Durability, MEASUREMENT_SCHEMA, Runs, Validation};
 use serde::{Deserialize, Serialize};
 use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
 use workload::Workload;
 
+use crate::durability::DurabilityPlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
 use crate::sweep::SweepPlan;
+use crate::validate::ValidatePlan;
 
 /// What is to be done. `job` says which kind; the other keys are those of the kind.
 ///
@@ -30,6 +32,10 @@ pub enum Plan {
     Sweep(Box<SweepPlan>),
     /// The loads of a database, judged.
     Assess(Box<AssessOptions>),
+    /// A simulated database that checks what it reads.
+    Validate(Box<ValidatePlan>),
+    /// What was acknowledged as durable, after a crash.
+    Durability(Box<DurabilityPlan>),
     /// What the operating system counts, recorded.
     Monitor(Box<MonitorPlan>),
 }
@@ -133,7 +139,11 @@ impl Plan {
             serde_json::from_str(json).map_err(|e| PlanError::Json(e.to_string()))
         }
         match kind {
-            "run" if schema == MEASUREMENT_SCHEMA && !json.is_empty() => read(json).map(Self::Run),
+            // Results of other tools that were imported, and checks after a crash.
+            _ if json.is_empty() || json == "null" => {
+                Err(PlanError::NotRepeatable { kind: kind.to_owned() })
+            }
+            "run" if schema == MEASUREMENT_SCHEMA => read(json).map(Self::Run),
             "run" if schema == Runs::SCHEMA => {
                 let RunsOptions { sides, permissions: _, repeat, settle_seconds } = read(json)?;
                 let workloads = sides.into_iter().map(|side| side.workload).collect();
@@ -143,6 +153,8 @@ impl Plan {
             "sizes" => read(json).map(Self::Sizes),
             "scale" => read(json).map(Self::Scale),
             "assess" => read(json).map(Self::Assess),
+            "validate" if schema == Validation::SCHEMA => read(json).map(Self::Validate),
+            "validate" if schema == Durability::SCHEMA => read(json).map(Self::Durability),
             "sweep" => SweepPlan::from_json(json)
                 .map(|plan| Self::Sweep(Box::new(plan)))
                 .map_err(|e| PlanError::Json(e.to_string())),
@@ -161,6 +173,8 @@ impl Plan {
             Self::Scale(options) => options.as_ref(),
             Self::Sweep(plan) => plan.as_ref(),
             Self::Assess(options) => options.as_ref(),
+            Self::Validate(plan) => plan.as_ref(),
+            Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
         }
     }
@@ -175,6 +189,8 @@ impl Plan {
             Self::Scale(options) => options.as_mut(),
             Self::Sweep(plan) => plan.as_mut(),
             Self::Assess(options) => options.as_mut(),
+            Self::Validate(plan) => plan.as_mut(),
+            Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
         };
         job.pin(document);
@@ -190,6 +206,7 @@ impl Plan {
             Self::Scale(_) => "scale",
             Self::Sweep(_) => "sweep",
             Self::Assess(_) => "assess",
+            Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
         }
     }
@@ -198,13 +215,17 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::{FilePlan, ResizePlan};
     use databases::DatabaseUrl;
     use engine::Permissions;
+    use integrity::durability::{Order, SyncMode};
+    use integrity::{Hardening, Resizing, Role, Throttle};
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::path::PathBuf;
+    use std::time::Duration;
     use survey::{Setup, Timing};
     use workload::{Bytes, EngineChoice, Mode, Stream, Target};
 
@@ -219,6 +240,52 @@ mod tests {
             mode: Mode::Direct,
             seed,
             timing: Timing::default(),
+        }
+    }
+
+    fn validation(seed: u64, depth: u32, wide: bool) -> ValidatePlan {
+        let mut file = FilePlan::new("/data/iosonde.mdx".into(), Some(Bytes(seed)), Role::Data);
+        file.sparse = wide;
+        file.resize = wide.then_some(ResizePlan { begin_bytes: 4096, step_bytes: seed });
+        let target = Duration::from_nanos(seed);
+        ValidatePlan {
+            seconds: f64::from(depth) / 3.0,
+            engine: EngineChoice::Uring,
+            mode: if wide { Mode::Buffered } else { Mode::Direct },
+            configuration: wide.then(|| "hwcache".to_owned()),
+            database: integrity::Plan {
+                seed,
+                depth,
+                hardening: if wide { Hardening::Flush } else { Hardening::WriteThrough },
+                resizing: wide.then(Resizing::default),
+                throttle: wide.then_some(Throttle { target, bursts: true }),
+                checkpoint_every: target,
+                cache_hit_percent: f64::from(depth) / 7.0,
+                ..integrity::Plan::default()
+            },
+            files: vec![file, FilePlan::new("/log".into(), None, Role::Log)],
+        }
+    }
+
+    fn durability(seed: u64, depth: u32, logged: bool) -> DurabilityPlan {
+        DurabilityPlan {
+            seconds: f64::from(depth) / 3.0,
+            kill_after_seconds: logged.then_some(0.5),
+            rounds: depth,
+            engine: EngineChoice::Auto,
+            mode: Mode::Direct,
+            seed: logged.then_some(seed),
+            page_bytes: 8192,
+            threads: 2,
+            depth,
+            sync: SyncMode::Fua,
+            order: if logged { Order::LogThenPage } else { Order::Page },
+            witness: logged.then(|| "far:/var/w".to_owned()),
+            witness_file: (!logged).then(|| "/var/w".into()),
+            size_bytes: Bytes(seed),
+            targets: vec!["/data".into()],
+            log: logged.then(|| "/log".into()),
+            log_size_bytes: logged.then_some(Bytes(1 << 20)),
         }
     }
 
@@ -244,7 +311,15 @@ mod tests {
             };
             let runs =
                 RunsPlan { workloads: vec![workload.clone()], repeat, settle_seconds: 0.5 };
+            let validate = validation(seed, depth, pairs);
+            let json = serde_json::to_string(&validate).unwrap();
+            prop_assert_eq!(
+                Plan::recorded("validate", Validation::SCHEMA, &json).unwrap(),
+                Plan::Validate(Box::new(validate.clone()))
+            );
             for plan in [
+                Plan::Validate(Box::new(validate)),
+                Plan::Durability(Box::new(durability(seed, depth, pairs))),
                 Plan::Run(Box::new(workload)),
                 Plan::Runs(runs),
                 Plan::Scale(Box::new(scale)),
@@ -297,11 +372,17 @@ mod tests {
     #[test]
     fn what_is_not_a_plan_that_can_be_repeated_is_refused() {
         let refused = |kind, schema, json| Plan::recorded(kind, schema, json).unwrap_err();
-        let other = refused("validate", "iosonde.validation/1", "{}");
-        assert!(other.to_string().contains("`validate`"), "{other}");
-        // An imported measurement of another tool.
-        let imported = refused("run", MEASUREMENT_SCHEMA, "");
-        assert!(matches!(imported, PlanError::NotRepeatable { .. }), "{imported}");
+        let other = refused("recorded", "iosonde.other/1", "{}");
+        assert!(other.to_string().contains("`recorded`"), "{other}");
+        // An older version kept the plan of the database alone.
+        let older = serde_json::to_string(&integrity::Plan::default()).unwrap();
+        let older = refused("validate", Validation::SCHEMA, &older);
+        assert!(older.to_string().contains("not a plan of this version"), "{older}");
+        // Imported measurements of other tools were refused as plans of another version.
+        for json in ["", "null"] {
+            let imported = refused("run", MEASUREMENT_SCHEMA, json);
+            assert!(matches!(imported, PlanError::NotRepeatable { .. }), "{imported}");
+        }
         assert!(matches!(refused("knee", "iosonde.knee/1", "{}"), PlanError::Json(_)));
     }
 }

@@ -441,6 +441,11 @@ figures! {
             "CPU time per I/O, microseconds",
             |m, _| told(m, m.cpu.total_us_per_io);
     }
+    since 4 {
+        slowest_second_iops: Option<f64>, "Slowest second", Iops, everywhere,
+            "I/Os that completed in the slowest whole second of the window",
+            |m, _| finite(m.stalls.slowest_second_iops?);
+    }
     document {
         half_width_percent: Option<f64>, "±", Percent,
             "half of the 95 % interval of the mean throughput",

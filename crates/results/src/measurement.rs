@@ -481,6 +481,10 @@ pub struct Stalls {
     pub unfinished: u64,
     /// How long the oldest of those had been running when the run ended.
     pub oldest_unfinished_ns: u64,
+    /// I/Os that completed in the slowest whole second of the measured window; none where it has
+    /// fewer than two, or intervals that do not add up to seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_second_iops: Option<f64>,
 }
 
 /// Whether the figures fit together.

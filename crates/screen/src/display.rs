@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::Event;
-use jobs::Subject;
+use integrity::{Notice, NoticeKind};
+use jobs::{Notices, Sink, Subject};
 use report::text::clean;
 use results::Point;
 use workload::{Bytes, show_duration, show_ns, show_number};
@@ -60,6 +61,10 @@ pub struct Display {
     title: String,
     last_plain: Option<Instant>,
     live: bool,
+    /// How much was told of what a validation found.
+    notices: Notices,
+    /// What stays behind if a second Ctrl-C ends the program.
+    left_behind: Option<String>,
 }
 
 impl Display {
@@ -75,6 +80,8 @@ impl Display {
             title: String::new(),
             last_plain: None,
             live: false,
+            notices: Notices::default(),
+            left_behind: None,
         }
     }
 
@@ -157,7 +164,9 @@ impl Display {
                 self.title(&format!("[{number}/{of}] {title}"));
             }
             Event::Engine(event) => self.show(event),
+            Event::Validation(event) => self.validation(event),
             Event::Notice { text } => self.message(text),
+            Event::Error { text } => self.error(text),
             Event::Kept { id, history } => {
                 let place =
                     history.as_ref().map(|place| format!(" --history {place}")).unwrap_or_default();
@@ -217,24 +226,18 @@ impl Display {
         }
     }
 
-    /// Tells programs that read stderr what happens, where it does.
-    pub fn tell_programs(event: &jobs::Event) {
-        if speaks_json() {
-            write_json(event);
-        }
+    /// Takes the words for what stays behind if a second Ctrl-C ends the program.
+    pub fn leaves_behind(&mut self, words: Option<&str>) {
+        #[cfg(target_os = "linux")]
+        crate::set_last_words(words.map(|it| format!("ended at once, which {it}")).as_deref());
+        self.left_behind = words.map(str::to_owned);
     }
 
-    /// Shows what happens in a validation; of a notice, what is said of it.
-    pub fn validation(&mut self, event: &integrity::Event, said: Option<&str>) {
-        use integrity::{Event, NoticeKind};
+    /// Shows what happens in a validation.
+    fn validation(&mut self, event: &integrity::Event) {
+        use integrity::Event;
         let notice = match event {
-            Event::Notice(notice) => said.map(|text| match notice.kind {
-                NoticeKind::WrongData(_) | NoticeKind::WrongLog(_) | NoticeKind::IoFailed => {
-                    format!("error: {text}")
-                }
-                NoticeKind::LongIo => format!("warning: {text}"),
-                NoticeKind::EndWaits => text.to_owned(),
-            }),
+            Event::Notice(notice) => self.notice(notice),
             _ => None,
         };
         if let Some(screen) = self.screen() {
@@ -244,13 +247,27 @@ impl Display {
             return;
         }
         match event {
-            // Programs are told of a phase as a step.
-            Event::Began { .. } if speaks_json() => {}
-            Event::Began { phase, .. } => self.message(progress::phase_words(*phase)),
+            // The step that it is was shown.
+            Event::Began { .. } => {}
             Event::Glance(glance) => self.line(&progress::line(glance, self.terminal), false),
             // Shown even to who wants no messages.
             Event::Notice(_) => notice.iter().for_each(|text| self.aside(text)),
         }
+    }
+
+    /// What people hear of a notice.
+    fn notice(&mut self, notice: &Notice) -> Option<String> {
+        let text = self.notices.told(notice, Instant::now())?;
+        Some(match (notice.kind, &self.left_behind) {
+            (NoticeKind::WrongData(_) | NoticeKind::WrongLog(_) | NoticeKind::IoFailed, _) => {
+                format!("error: {text}")
+            }
+            (NoticeKind::LongIo, _) => format!("warning: {text}"),
+            (NoticeKind::EndWaits, Some(left)) => {
+                format!("{text}; a second Ctrl-C ends the program at once, which {left}")
+            }
+            (NoticeKind::EndWaits, None) => text,
+        })
     }
 
     /// Leaves the terminal clean.
@@ -308,6 +325,13 @@ impl Display {
             self.last_plain = Some(Instant::now());
             say(text);
         }
+    }
+}
+
+/// Shows a job that has no other sink.
+impl Sink for Display {
+    fn hear(&mut self, event: &jobs::Event) {
+        Self::hear(self, event);
     }
 }
 

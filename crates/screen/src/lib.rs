@@ -12,4 +12,3 @@ pub use display::{Display, Manner, speak_json, speaks_json};
 pub use live::{Signals, Taken, fits, leave};
 #[cfg(target_os = "linux")]
 pub use live::{end_on_second, set_last_words};
-pub use progress::phase_words;

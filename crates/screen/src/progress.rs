@@ -2,26 +2,15 @@
 
 use std::time::Duration;
 
-use integrity::{Glance, Lately, Phase};
+use integrity::{Glance, Lately};
 use workload::{show_duration, show_ns, show_number};
 
 /// Columns of the bar.
 const BAR: usize = 12;
 
-/// What a phase does.
-#[must_use]
-pub fn phase_words(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Load => "writing every page",
-        Phase::Work => "the load is running",
-        Phase::Audit => "reading every page",
-        Phase::Log => "reading the log",
-    }
-}
-
 /// How it goes, in a line; with a bar where a terminal shows it.
 pub(crate) fn line(glance: &Glance, bar: bool) -> String {
-    let mut parts = vec![phase_words(glance.phase).to_owned()];
+    let mut parts = vec![glance.phase.words().to_owned()];
     if let Some(share) = glance.share {
         let bar = if bar { format!("{} ", drawn(share)) } else { String::new() };
         let left = glance.left().map(|left| show_duration(left.as_secs_f64().ceil()));
@@ -75,6 +64,7 @@ fn drawn(share: f64) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use integrity::Phase;
 
     /// A second of users at work.
     pub(crate) fn glance() -> Glance {

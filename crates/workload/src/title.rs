@@ -126,6 +126,20 @@ impl Matrix {
     }
 }
 
+/// What a title has words for, and what it leaves out: the compiler asks here about a new field.
+#[rustfmt::skip]
+const _: fn(&Stream) = |stream| {
+    let Stream {
+        // In words, where it is not the default.
+        name: _, blocks: _, pattern: _, random_percent: _, distribution: _, write_percent: _,
+        diskspd: _, mix: _, sync: _, durable: _, rate: _, content: _, buffers: _, pool: _,
+        // Left out.
+        targets: _, threads: _, depth: _, align_bytes: _, mode: _, hint: _, think: _,
+        offset_bytes: _, span_bytes: _, joined: _, members: _, content_file: _, cpus: _,
+        priority: _,
+    } = stream;
+};
+
 /// Every value of a list in words, each once.
 fn each<T>(values: &[T], words: impl Fn(&T) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

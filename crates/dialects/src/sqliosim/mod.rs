@@ -7,6 +7,7 @@
 
 mod command;
 mod config;
+mod effective;
 mod keys;
 pub mod log;
 mod read;
@@ -25,5 +26,5 @@ pub use config::{
 pub use read::{Complaints, Reading, read};
 pub use rules::Violation;
 pub use shipped::{NAMES, shipped};
-pub use summary::{KindLine, Summary};
+pub use summary::Summary;
 pub use write::{WriteError, write};

@@ -3,41 +3,20 @@
 
 use std::fmt::Write as _;
 
-use results::Histogram;
+use results::{FileIos, ValidatedFile};
 use workload::show_ns;
 
 /// What was done to a file.
 #[derive(Debug)]
 pub struct Summary<'a> {
     /// Its name, as the configuration has it.
-    pub file: &'a str,
+    pub name: &'a str,
     /// Whether it has holes; none where that is not known.
     pub sparse: Option<bool>,
     /// The average from which on I/Os are throttled, in milliseconds.
     pub target_ms: u64,
-    /// The smoothed duration of I/Os at the end, in nanoseconds; none where the file saw no I/O.
-    pub running_average_ns: Option<f64>,
-    /// How often an I/O had to wait for that.
-    pub throttled: u64,
-    /// The most I/Os that were in flight at once.
-    pub in_flight_max: u64,
-    /// Reads.
-    pub read: KindLine<'a>,
-    /// Writes.
-    pub write: KindLine<'a>,
-    /// Flushes, which SQLIOSim has not.
-    pub sync: &'a Histogram,
-}
-
-/// I/Os of one kind.
-#[derive(Debug, Clone, Copy)]
-pub struct KindLine<'a> {
-    /// Those of one page.
-    pub single: u64,
-    /// Those of several pages.
-    pub several: u64,
-    /// How long they took.
-    pub latency: &'a Histogram,
+    /// Its I/Os, flushes among them, which SQLIOSim has not.
+    pub ios: &'a ValidatedFile,
 }
 
 impl Summary<'_> {
@@ -51,28 +30,29 @@ impl Summary<'_> {
     }
 
     fn lines(&self, text: &mut String) -> std::fmt::Result {
-        let Self { read, write, .. } = self;
+        let ValidatedFile { read, write, sync, throttling, .. } = self.ios;
         let sparse = match self.sparse {
             Some(true) => "Yes",
             Some(false) => "No",
             None => "Unknown",
         };
-        writeln!(text, "********** Final Summary for file {} **********", self.file)?;
+        writeln!(text, "********** Final Summary for file {} **********", self.name)?;
         writeln!(
             text,
             "File Attributes: Compression = Unknown, Encryption = Unknown, Sparse = {sparse}"
         )?;
-        let average = self.running_average_ns.unwrap_or(0.0) / 1e6;
+        let average = throttling.map_or(0.0, |t| t.running_average_ns) / 1e6;
         writeln!(
             text,
             "Target IO Duration (ms) = {}, Running Average IO Duration (ms) = {:.0}, Number of \
              times IO throttled = {}, IO request blocks = {}",
             self.target_ms,
             average.floor(),
-            self.throttled,
-            self.in_flight_max
+            throttling.map_or(0, |t| t.throttled),
+            throttling.map_or(0, |t| t.in_flight_max)
         )?;
-        let total = |h: &Histogram| h.mean().unwrap_or(0.0) * h.count() as f64 / 1e6;
+        let mean = |ios: &FileIos| ios.latency_ns.as_ref().map_or(0.0, |ns| ns.mean);
+        let total = |ios: &FileIos| mean(ios) * count(ios) as f64 / 1e6;
         writeln!(
             text,
             "Reads = {}, Scatter Reads = {}, Writes = {}, Gather Writes = {}, Total IO Time (ms) \
@@ -81,54 +61,69 @@ impl Summary<'_> {
             read.several,
             write.single,
             write.several,
-            total(read.latency) + total(write.latency)
+            total(read) + total(write)
         )?;
-        let kinds = [("reads", read.latency), ("writes", write.latency), ("flushes", self.sync)];
-        for (name, latency) in kinds {
-            latencies(text, name, latency)?;
+        for (name, ios) in [("reads", read), ("writes", write), ("flushes", sync)] {
+            latencies(text, name, ios)?;
         }
         Ok(())
     }
 }
 
-fn latencies(text: &mut String, name: &str, latency: &Histogram) -> std::fmt::Result {
-    let Some(mean) = latency.mean() else { return Ok(()) };
-    let at = |q: f64| latency.quantile(q).map_or(0.0, |ns| ns as f64);
+fn count(ios: &FileIos) -> u64 {
+    ios.single + ios.several
+}
+
+fn latencies(text: &mut String, name: &str, ios: &FileIos) -> std::fmt::Result {
+    let Some(latency) = &ios.latency_ns else { return Ok(()) };
+    // Of few I/Os the far percentiles are not known.
+    let at = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| show_ns(ns as f64));
     writeln!(
         text,
         "Latency of {} {name}: mean = {}, p50 = {}, p90 = {}, p99 = {}, p99.9 = {}, max = {}",
-        latency.count(),
-        show_ns(mean),
-        show_ns(at(0.5)),
-        show_ns(at(0.9)),
-        show_ns(at(0.99)),
-        show_ns(at(0.999)),
-        show_ns(latency.max().map_or(0.0, |ns| ns as f64))
+        count(ios),
+        show_ns(latency.mean),
+        at(latency.p50),
+        at(latency.p90),
+        at(latency.p99),
+        at(latency.p99_9),
+        show_ns(latency.max as f64)
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::{FileThrottling, Histogram, Latency};
 
     #[test]
     fn the_lines_are_those_of_sqliosim_and_ours_below() {
         let mut latency = Histogram::new();
         latency.record_many(2_000_000, 99);
         latency.record(12_000_000);
-        let none = Histogram::new();
-        let kind = |single, several| KindLine { single, several, latency: &latency };
-        let summary = Summary {
-            file: r"E:\sqliosim.mdx",
-            sparse: Some(false),
-            target_ms: 100,
-            running_average_ns: Some(17_900_000.0),
-            throttled: 9006,
-            in_flight_max: 33,
-            read: kind(40, 60),
-            write: kind(1, 99),
-            sync: &none,
+        let ios = |single, several, latency: &Histogram| FileIos {
+            single,
+            several,
+            bytes: 0,
+            errors: 0,
+            latency_ns: Latency::of(latency),
+            histogram: None,
         };
+        let file = ValidatedFile {
+            path: "/e/sqliosim.mdx".into(),
+            role: "data".to_owned(),
+            size_bytes: 1 << 20,
+            read: ios(40, 60, &latency),
+            write: ios(1, 99, &latency),
+            sync: ios(0, 0, &Histogram::new()),
+            throttling: Some(FileThrottling {
+                running_average_ns: 17_900_000.0,
+                throttled: 9006,
+                in_flight_max: 33,
+            }),
+        };
+        let name = r"E:\sqliosim.mdx";
+        let summary = Summary { name, sparse: Some(false), target_ms: 100, ios: &file };
         let text = summary.to_text();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], r"********** Final Summary for file E:\sqliosim.mdx **********");

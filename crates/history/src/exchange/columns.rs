@@ -18,19 +18,3 @@ pub(crate) struct Column<R> {
 pub(crate) const fn kind_of<R, T: FigureType>(_: fn(&R) -> &T) -> FigureKind {
     T::KIND
 }
-
-/// Columns by the names of the row's own fields; `name(moment)` for a text that is a moment.
-macro_rules! columns {
-    ($row:ty; $($name:ident $(($moment:ident))?),+ $(,)?) => {
-        &[$(crate::exchange::columns::Column::<$row> {
-            name: stringify!($name),
-            kind: columns!(@kind $row, $name $(, $moment)?),
-            of: |row| results::FigureType::value(&row.$name),
-        }),+]
-    };
-    (@kind $row:ty, $name:ident) => {
-        crate::exchange::columns::kind_of::<$row, _>(|row| &row.$name)
-    };
-    (@kind $row:ty, $name:ident, moment) => { results::FigureKind::Moment };
-}
-pub(crate) use columns;

@@ -8,7 +8,8 @@ use results::{
 };
 use workload::PatternKind;
 
-use super::columns::{Column, columns};
+use super::columns::{Column, kind_of};
+use crate::points::with_point_columns;
 
 /// A point of a measurement's series.
 #[derive(Debug, Clone)]
@@ -17,18 +18,7 @@ pub(crate) struct SeriesRow {
     experiment_id: String,
     cell: u32,
     part: String,
-    t: f64,
-    seconds: f64,
-    read_iops: f64,
-    write_iops: f64,
-    read_mib_per_s: f64,
-    write_mib_per_s: f64,
-    read_mean_ns: Option<f64>,
-    write_mean_ns: Option<f64>,
-    read_p99_ns: Option<u64>,
-    write_p99_ns: Option<u64>,
-    max_ns: Option<u64>,
-    errors: u64,
+    point: Point,
 }
 
 impl SeriesRow {
@@ -44,18 +34,7 @@ impl SeriesRow {
             experiment_id: experiment_id.to_owned(),
             cell,
             part: part.to_owned(),
-            t: p.t,
-            seconds: p.seconds,
-            read_iops: p.read_iops,
-            write_iops: p.write_iops,
-            read_mib_per_s: p.read_mib_per_s,
-            write_mib_per_s: p.write_mib_per_s,
-            read_mean_ns: p.read_mean_ns,
-            write_mean_ns: p.write_mean_ns,
-            read_p99_ns: p.read_p99_ns,
-            write_p99_ns: p.write_p99_ns,
-            max_ns: p.max_ns,
-            errors: p.errors,
+            point: *p,
         };
         let warmup = measurement.warmup_series.iter().map(move |p| row("warmup", p));
         warmup.chain(measurement.series.iter().map(move |p| row("window", p)))
@@ -119,9 +98,24 @@ pub(crate) const SQLIO: &[Column<Load>] = &[
     sqlio("Latency_max", FigureKind::Real, |l| ms(l.latency_max_ns.map(|ns| ns as f64))),
 ];
 
+/// The columns of the row itself, then those of the point in it.
+macro_rules! series_columns {
+    ($($own:ident),*; $($name:ident),*) => {
+        &[
+            $(Column {
+                name: stringify!($own),
+                kind: kind_of::<SeriesRow, _>(|row| &row.$own),
+                of: |row| row.$own.value(),
+            },)*
+            $(Column {
+                name: stringify!($name),
+                kind: kind_of::<SeriesRow, _>(|row| &row.point.$name),
+                of: |row| row.point.$name.value(),
+            },)*
+        ]
+    };
+}
+
 /// Every point of every series.
-pub(crate) const SERIES: &[Column<SeriesRow>] = columns!(SeriesRow;
-    measurement_id, experiment_id, cell, part, t, seconds, read_iops, write_iops, read_mib_per_s,
-        write_mib_per_s,
-    read_mean_ns, write_mean_ns, read_p99_ns, write_p99_ns, max_ns, errors,
-);
+pub(crate) const SERIES: &[Column<SeriesRow>] =
+    with_point_columns!(series_columns!(measurement_id, experiment_id, cell, part;));

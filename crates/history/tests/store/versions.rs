@@ -10,8 +10,11 @@ use crate::made::{full, measurement, runs};
 /// Fills the tables of an older version.
 type Fill = fn(&rusqlite::Connection);
 /// The tables of each older version, and what filled them then.
-const OLDER: [(u32, &str, Fill); 2] =
-    [(1, include_str!("v1.sql"), fill_1), (2, include_str!("v2.sql"), fill_2)];
+const OLDER: [(u32, &str, Fill); 3] = [
+    (1, include_str!("v1.sql"), fill_1),
+    (2, include_str!("v2.sql"), fill_2),
+    (3, concat!(include_str!("v2.sql"), include_str!("v3.sql")), fill_2),
+];
 
 const APPLICATION_ID: u32 = 0x696F_7364;
 

@@ -159,7 +159,7 @@ impl Sink for Console {
     fn hear(&mut self, event: &Event) {
         match (event, &self.screen) {
             (Event::Monitor(watching), _) => {
-                Display::tell_programs(event);
+                self.display.hear(event);
                 self.watch(watching);
             }
             (Event::Notice { text }, Some(_)) => self.note(text),

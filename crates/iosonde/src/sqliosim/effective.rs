@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use dialects::drives::Drives;
-use dialects::sqliosim::{Command, Configuration, DataFile, NAMES, Reading, read, shipped, write};
+use dialects::sqliosim::{Command, Configuration, NAMES, Reading, read, shipped, write};
 use dialects::text::decode;
 
 use super::path_of;
@@ -16,57 +16,13 @@ use crate::files::{claim, write_whole};
 const BYTES_MAX: u64 = 4 << 20;
 /// The file that SQLIOSim takes where none is named.
 const USUAL: &str = "sqliosim.cfg.ini";
-/// The size of data files that SQLIOSim's own configuration proposes, in MiB.
-const DATA_MB: i64 = 4096;
-/// Logs have half the size of the data, in these bounds, in MiB.
-const LOG_MB: (i64, i64) = (2, 50);
 
 /// Reads the configuration and sets what the command line says.
 pub(super) fn effective(command: &Command, drives: &Drives) -> Result<Reading, Failure> {
     let mut reading = configuration(command.config.as_deref(), drives)?;
-    let config = &mut reading.config;
-    if let Some(seconds) = command.seconds {
-        config.general.test_cycle_duration_s = seconds.into();
-        config.general.test_cycles = 1;
-    }
-    let size = command.size_mb.map(i64::from);
-    let log_size = |data: i64| (data / 2).clamp(LOG_MB.0, LOG_MB.1);
-    if let Some(size) = size {
-        for file in &mut config.files {
-            let stays = file.max_size_mb == Some(file.initial_size_mb);
-            file.initial_size_mb = if file.log_file { log_size(size) } else { size };
-            let least = file.initial_size_mb;
-            file.max_size_mb =
-                file.max_size_mb.map(|most| if stays { least } else { most.max(least) });
-        }
-    }
-    if !command.directories.is_empty() {
-        let configured = config.files.iter().find(|f| !f.log_file).map(|f| f.initial_size_mb);
-        let size = size.or(configured).unwrap_or(DATA_MB);
-        let named = command.directories.iter().flat_map(|directory| {
-            [("mdx", size, false), ("ldx", log_size(size), true)].map(|file| (directory, file))
-        });
-        config.files = (1..)
-            .zip(named)
-            .map(|(number, (directory, (extension, initial_size_mb, log_file)))| DataFile {
-                number,
-                file_name: inside(directory, &format!("sqliosim.{extension}")),
-                initial_size_mb,
-                max_size_mb: Some(initial_size_mb),
-                log_file,
-                ..DataFile::default()
-            })
-            .collect();
-    }
-    let wrong: Vec<String> = config.violations().iter().map(ToString::to_string).collect();
+    reading.config.set(command);
+    let wrong: Vec<String> = reading.config.violations().iter().map(ToString::to_string).collect();
     if wrong.is_empty() { Ok(reading) } else { Err(Failure::WrongUsage(wrong.join("\n"))) }
-}
-
-/// A file in a directory, written as the directory is.
-fn inside(directory: &str, name: &str) -> String {
-    let windows = directory.contains('\\') || directory.ends_with(':');
-    let mark = if windows { '\\' } else { '/' };
-    format!("{}{mark}{name}", directory.trim_end_matches(['/', '\\']))
 }
 
 fn configuration(name: Option<&str>, drives: &Drives) -> Result<Reading, Failure> {

@@ -15,6 +15,11 @@ pub(super) struct SqliosimFlags {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it, without
+    /// SQLIOSim's log and summaries
+    #[arg(long)]
+    pub print_plan: bool,
+
     /// Print the result as JSON on stdout
     #[arg(long)]
     pub json: bool,

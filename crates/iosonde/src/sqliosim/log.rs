@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use dialects::sqliosim::log::{BEGIN, Entry, Kind};
 use dialects::text::decode;
@@ -13,9 +12,7 @@ use crate::exit::Failure;
 use crate::files::claim;
 
 /// A log.
-pub(super) struct Log(Mutex<State>);
-
-struct State {
+pub(super) struct Log {
     file: File,
     failed: Option<io::Error>,
 }
@@ -27,23 +24,22 @@ impl Log {
         let file = opened.map_err(|error| {
             Failure::CannotRun(format!("the log `{}`: {error}", path.display()))
         })?;
-        Ok(Self(Mutex::new(State { file, failed: None })))
+        Ok(Self { file, failed: None })
     }
 
     /// Writes an entry.
-    pub(super) fn say(&self, error: bool, text: &str) {
+    pub(super) fn say(&mut self, error: bool, text: &str) {
         let (kind, user) =
             if error { (Kind::Error, "Validation") } else { (Kind::Info, "Monitor") };
         let entry = Entry { kind, user, text }.to_text(&Zoned::now());
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = state.file.write_all(entry.as_bytes()) {
-            state.failed.get_or_insert(error);
+        if let Err(error) = self.file.write_all(entry.as_bytes()) {
+            self.failed.get_or_insert(error);
         }
     }
 
     /// The first entry that could not be written.
     pub(super) fn failed(self) -> Option<io::Error> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).failed
+        self.failed
     }
 }
 

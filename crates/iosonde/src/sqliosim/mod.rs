@@ -4,26 +4,23 @@
 mod effective;
 mod flags;
 mod log;
-mod mapping;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use dialects::drives::Drives;
-use dialects::sqliosim::{Asked, Command, Configuration, KindLine, Summary, USAGE, parse};
+use dialects::sqliosim::{Asked, Command, Configuration, USAGE, parse};
 use engine::Permissions;
-use integrity::{FileFigures, KindFigures, Place, Report};
-use report::text::clean;
-use workload::{Bytes, Mode, Target, Workload};
+use jobs::{Event, MappedConfiguration, Plan, Sink, SqliosimPlace, of_sqliosim};
+use report::text::{self, clean};
+use results::Document;
 
-use crate::dialect::{Tokens, begin_files, remove_begun, split};
+use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse};
+use crate::dialect::{Tokens, begin_targets, remove_begun, split};
 use crate::exit::{Failure, Outcome, print};
-use crate::run::describe;
-use crate::validate::{Given, Keeping, Output, check_engine, check_shapes, conduct, memory_for};
 use effective::{effective, save};
 use flags::SqliosimFlags;
 use log::Log;
-use mapping::{Mapped, mapped};
 use screen::Display;
 
 /// Runs the command.
@@ -37,7 +34,7 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
         }
         Asked::Test(command) => command,
     };
-    check_engine(flags.place.engine)?;
+    jobs::check_engine(flags.place.engine())?;
     let drives = flags.place.drives();
     let reading = effective(&command, &drives)?;
     let mut display = Display::new(flags.place.quiet);
@@ -54,86 +51,22 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
                     configuration";
         return Err(wrong(text.to_owned()));
     }
-    test(&command, &reading.config, &flags, display, stop)
+    let paths = reading.config.files.iter().map(|file| path_of(&drives, &file.file_name));
+    let place = SqliosimPlace {
+        name: named(&command),
+        paths: paths.collect::<Result<_, _>>()?,
+        engine: flags.place.engine(),
+        seed: flags.place.seed.unwrap_or_else(engine::unrepeated_seed),
+    };
+    let mapped = of_sqliosim(&reading.config, place);
+    mapped.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
+    mapped.check()?;
+    test((&command, &flags), &reading.config, &mapped, stop)
 }
 
 /// The place that a name stands for.
 fn path_of(drives: &Drives, name: &str) -> Result<PathBuf, Failure> {
     drives.path(name).map_err(|error| Failure::WrongUsage(error.to_string()))
-}
-
-/// Does what a configuration says.
-fn test(
-    command: &Command,
-    config: &Configuration,
-    flags: &SqliosimFlags,
-    mut display: Display,
-    stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
-    let seed = flags.place.seed.unwrap_or_else(engine::unrepeated_seed);
-    let mapped = mapped(config, seed);
-    mapped.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
-    let violations: Vec<String> = mapped
-        .plan
-        .violations()
-        .iter()
-        .map(|e| format!("{} is {}: {}", key_of(e.field), e.value, e.rule))
-        .collect();
-    if !violations.is_empty() {
-        return Err(Failure::WrongUsage(violations.join("\n")));
-    }
-    let workload = workload_of(config, &mapped, flags)?;
-    flags.place.check_destroy(&workload.targets)?;
-    let keep = !config.general.delete_files_at_shutdown;
-    let permissions = Permissions { keep, ..flags.place.permissions(&workload.targets) };
-    let drives = flags.place.drives();
-    let data = config.files.iter().zip(&mapped.sizes).filter(|(file, _)| !file.log_file);
-    let pages: u64 = data.map(|(_, size)| size / u64::from(mapped.plan.page_bytes)).sum();
-    let memory = memory_for(pages, "use smaller files")?;
-    check_shapes(&engine::plan(&workload, &permissions)?, &mapped.wanted)?;
-    let about = format!("{}; {memory} of memory for the versions of pages", about(config, &mapped));
-    if flags.dry_run {
-        let plans = engine::plan(&workload, &permissions)?;
-        print(&format!("{}{about}\n", describe(&plans)))?;
-        return Ok(Outcome::Done);
-    }
-    let log = command.log.as_ref().or(config.general.error_file.as_ref());
-    let log = log.map(|name| Log::open(&path_of(&drives, name)?)).transpose()?;
-    let hear = |error: bool, text: &str| log.iter().for_each(|log| log.say(error, text));
-    let begun = begin_files(&workload)?;
-    hear(false, &about);
-    mapped.notes.iter().for_each(|note| hear(false, note));
-    let given = Given {
-        plan: &mapped.plan,
-        workload: &workload,
-        permissions: &permissions,
-        roles: mapped.roles.clone(),
-        wanted: mapped.wanted.clone(),
-        time: mapped.time,
-        keeping: Keeping::InMemory,
-        configuration: Some(named(command)),
-        about: vec![about],
-    };
-    let behind = |report: &Report, places: &[Place]| -> String {
-        let one = |(index, place): (usize, &Place)| {
-            let summary = summary(config, report, index, place);
-            hear(false, &summary);
-            let lines: String = summary.lines().map(|line| clean(line) + "\n").collect();
-            format!("\n{lines}")
-        };
-        places.iter().enumerate().map(one).collect()
-    };
-    let output = Output {
-        manner: flags.place.manner(),
-        json: flags.json,
-        recording: &flags.recording,
-        behind: &behind,
-    };
-    let outcome = conduct(&given, &output, &hear, stop).inspect_err(|_| remove_begun(&begun));
-    if let Some(error) = log.and_then(Log::failed) {
-        display.error(&format!("the log is not whole: {error}"));
-    }
-    outcome
 }
 
 /// What the configuration is called: its name, or that of its file without the directory.
@@ -142,93 +75,82 @@ fn named(command: &Command) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned()
 }
 
-/// What is going to happen, in a line.
-fn about(config: &Configuration, mapped: &Mapped) -> String {
-    let plan = &mapped.plan;
-    let cycles = match plan.cycles {
-        0 => "cycles until it is ended".to_owned(),
-        1 => "1 cycle".to_owned(),
-        n => format!("{n} cycles"),
-    };
-    format!(
-        "{}, {} with {} I/Os each, {} random, {} audit, {} read-ahead and {} bulk users, {cycles} \
-         of {} s",
-        counted(config.files.len() as u64, "file"),
-        counted(plan.threads.into(), "thread"),
-        plan.depth,
-        plan.random.users,
-        plan.audit.users,
-        plan.read_ahead.users,
-        plan.bulk.users,
-        mapped.time.as_secs()
-    )
-}
-
-/// A noun with its number.
-fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// What a configuration calls a field of the plan.
-fn key_of(field: &str) -> &str {
-    match field {
-        "random.users" => "[RandomUser] UserCount",
-        "random.log_bytes" => "[RandomUser] MinLogPerBuffer to MaxLogPerBuffer",
-        "random.chain_pages" => "[RandomUser] MinIOChainLength to MaxIOChainLength",
-        "audit.users" => "[AuditUser] UserCount",
-        "audit.pages" => "[AuditUser] BuffersValidated",
-        "audit.cycles" => "[AuditUser] DelayAfterCycles",
-        "read_ahead.users" => "[ReadAheadUser] UserCount",
-        "read_ahead.pages" => "[ReadAheadUser] BuffersRAMin to BuffersRAMax",
-        "read_ahead.cycles" => "[ReadAheadUser] DelayAfterCycles",
-        "bulk.users" => "[BulkUpdateUser] UserCount",
-        "bulk.pages" => "[BulkUpdateUser] BuffersBUMin to BuffersBUMax",
-        "bulk.cycles" => "[BulkUpdateUser] DelayAfterCycles",
-        "resizing.pause" => "[ShrinkUser] MinShrinkInterval to MaxShrinkInterval",
-        "resizing.steps" => "[ShrinkUser] MinExtends to MaxExtends",
-        other => other,
-    }
-}
-
-/// The files, as the engine makes them ready.
-fn workload_of(
+/// Does what a configuration says.
+fn test(
+    (command, flags): (&Command, &SqliosimFlags),
     config: &Configuration,
-    mapped: &Mapped,
-    flags: &SqliosimFlags,
-) -> Result<Workload, Failure> {
-    let drives = flags.place.drives();
-    let mut targets = Vec::new();
-    for (file, size) in config.files.iter().zip(&mapped.sizes) {
-        let size = *size;
-        let path = path_of(&drives, &file.file_name)?;
-        targets.push(Target { path, size_bytes: Some(Bytes(size)) });
+    mapped: &MappedConfiguration,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let plan = Plan::Validate(Box::new(mapped.plan.clone()));
+    let targets = mapped.plan.workload().targets;
+    flags.place.check_destroy(&targets)?;
+    let keep = !config.general.delete_files_at_shutdown;
+    let permissions = Permissions { keep, ..flags.place.permissions(&targets) };
+    let rehearsal = Rehearsal { print_plan: flags.print_plan, dry_run: flags.dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
     }
-    let streams = vec![integrity::stream(&mapped.plan)];
-    let mut workload = Workload { targets, streams, ..Workload::default() };
-    flags.place.apply(&mut workload)?;
-    workload.mode = if mapped.direct { Mode::Direct } else { Mode::Buffered };
-    Ok(workload)
+    // What is refused is refused before the log is made.
+    plan.job().describe(&permissions)?;
+    let manners = Manners {
+        manner: flags.place.manner(),
+        json: flags.json,
+        recording: flags.recording.recording()?,
+        permissions,
+    };
+    let log = command.log.as_ref().or(config.general.error_file.as_ref());
+    let log = log.map(|name| Log::open(&path_of(&flags.place.drives(), name)?)).transpose()?;
+    let begun = begin_targets(&targets)?;
+    let mut view = View { console: Console::of(&plan, &manners)?, log, config, mapped };
+    mapped.notes.iter().for_each(|note| view.log(false, note));
+    let conducted = conduct_into(&plan, &manners, &mut view, stop);
+    if let Some(error) = view.log.and_then(Log::failed) {
+        view.console.display.error(&format!("the log is not whole: {error}"));
+    }
+    conducted.map(|(_, outcome)| outcome).inspect_err(|_| remove_begun(&begun))
 }
 
-/// SQLIOSim's final summary of a file.
-fn summary(config: &Configuration, report: &Report, index: usize, place: &Place) -> String {
-    let none = FileFigures::default();
-    let figures = report.targets.get(index).unwrap_or(&none);
-    let paced = report.paced.get(index);
-    let name = config.files.get(index).map_or("", |file| file.file_name.as_str());
-    let kind = |kind: &KindFigures| (kind.single, kind.several);
-    let (reads, writes) = (kind(&figures.read), kind(&figures.write));
-    let summary = Summary {
-        file: name,
-        // Files that were removed by now were files.
-        sparse: (!place.path.exists() || place.path.is_file()).then_some(place.shape.sparse),
-        target_ms: u64::try_from(config.general.target_io_duration_ms).unwrap_or(0),
-        running_average_ns: paced.map(|p| p.running_average_ns),
-        throttled: paced.map_or(0, |p| p.throttled),
-        in_flight_max: paced.map_or(0, |p| p.in_flight_max),
-        read: KindLine { single: reads.0, several: reads.1, latency: &figures.read.latency },
-        write: KindLine { single: writes.0, several: writes.1, latency: &figures.write.latency },
-        sync: &figures.sync.latency,
-    };
-    summary.to_text()
+/// Shows a validation as SQLIOSim does, and writes its log.
+struct View<'a> {
+    console: Console,
+    log: Option<Log>,
+    config: &'a Configuration,
+    mapped: &'a MappedConfiguration,
+}
+
+impl View<'_> {
+    fn log(&mut self, error: bool, text: &str) {
+        self.log.iter_mut().for_each(|log| log.say(error, text));
+    }
+}
+
+impl Sink for View<'_> {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Notice { text } => self.log(false, text),
+            Event::Validation(integrity::Event::Began { phase, .. }) => {
+                self.log(false, phase.words());
+            }
+            Event::Validation(integrity::Event::Notice(notice)) => self.log(true, &notice.text),
+            _ => {}
+        }
+        self.console.hear(event);
+    }
+
+    fn leaves_behind(&mut self, words: Option<&str>) {
+        self.console.leaves_behind(words);
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let mut shown = text::document(document);
+        if let Document::Validation(found) = document {
+            for summary in self.mapped.summaries(self.config, &found.conclusion) {
+                self.log(false, &summary);
+                let lines = summary.lines().map(|line| clean(line) + "\n");
+                shown.extend(std::iter::once("\n".to_owned()).chain(lines));
+            }
+        }
+        self.console.print(document, || shown)
+    }
 }

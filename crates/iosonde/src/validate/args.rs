@@ -13,6 +13,7 @@ use crate::targets::TargetArgs;
 
 /// `iosonde validate`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub target: TargetArgs,
@@ -82,6 +83,10 @@ pub(crate) struct ValidateArgs {
     /// Go through the operating system's cache
     #[arg(long)]
     pub buffered: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
 
     /// Print the result as JSON on stdout
     #[arg(long)]

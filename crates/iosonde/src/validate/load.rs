@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use integrity::{PageOrder, PageUsers, Plan, RandomUsers, Resizing, ScanUsers, TableUsers};
+use integrity::{Imitated, PageOrder, PageUsers, Plan, Resizing};
 use workload::Bytes;
 
 use super::ValidateArgs;
-use super::profile::Imitated;
 use crate::exit::Failure;
 
 /// What is done to the pages.
@@ -30,7 +29,7 @@ pub(crate) struct LoadArgs {
     /// The engine whose I/O is imitated: pages, users, log, flushes, cache; other flags win over it
     /// [default: sqlserver]
     #[arg(long = "for", value_enum, value_name = "ENGINE")]
-    pub imitated: Option<Imitated>,
+    pub imitated: Option<ImitatedArg>,
 
     /// Go past the operating system's cache, also where the engine that is imitated does not
     #[arg(long, conflicts_with = "buffered")]
@@ -62,10 +61,40 @@ pub(crate) enum WorkArg {
     Sequential,
 }
 
+/// An engine whose I/O is imitated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ImitatedArg {
+    /// SQL Server: what is done where nothing is said
+    Sqlserver,
+    /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and
+    /// behind each checkpoint
+    Postgres,
+    /// MySQL (InnoDB): 16 KiB pages that are written twice, a log in blocks of 512 bytes, flushes
+    Mysql,
+    /// SQLite with a write-ahead log: buffered, 4 KiB pages, one writer, pages in the log
+    Sqlite,
+    /// RocksDB: buffered, tables that are written whole and merged, a log that no commit flushes
+    Rocksdb,
+}
+
+impl From<ImitatedArg> for Imitated {
+    fn from(engine: ImitatedArg) -> Self {
+        match engine {
+            ImitatedArg::Sqlserver => Self::Sqlserver,
+            ImitatedArg::Postgres => Self::Postgres,
+            ImitatedArg::Mysql => Self::Mysql,
+            ImitatedArg::Sqlite => Self::Sqlite,
+            ImitatedArg::Rocksdb => Self::Rocksdb,
+        }
+    }
+}
+
 impl LoadArgs {
     /// Whether I/O goes through the cache of the operating system.
     pub(super) fn is_buffered(&self, asked: bool) -> bool {
-        asked || !self.direct && self.imitated.is_some_and(Imitated::is_buffered)
+        asked
+            || !self.direct
+                && self.imitated.is_some_and(|engine| Imitated::from(engine).is_buffered())
     }
 
     /// Who makes files shorter and longer, where the arguments say it.
@@ -116,36 +145,12 @@ pub(super) fn with_users(args: &ValidateArgs, plan: &Plan) -> Result<Plan, Failu
         return Err(Failure::WrongUsage(text));
     }
     let pages = u32::try_from(block / page_bytes).unwrap_or(u32::MAX);
-    let none = |scan: ScanUsers| ScanUsers { users: 0, ..scan };
-    Ok(Plan {
-        random: RandomUsers { users: 0, ..plan.random },
-        audit: none(plan.audit),
-        read_ahead: none(plan.read_ahead),
-        bulk: none(plan.bulk),
-        pages: PageUsers {
-            users: plan.threads.saturating_mul(plan.depth),
-            write_percent: load.write.unwrap_or(50.0),
-            pages: (pages, pages),
-            order,
-        },
-        tables: TableUsers { users: 0, ..plan.tables },
-        doublewrite_pages: 0,
-        ..plan
-    })
-}
-
-/// Who works, in words.
-pub(super) fn words(plan: &Plan) -> String {
-    let PageUsers { users, write_percent, pages, order } = plan.pages;
-    if users == 0 || plan.random.users > 0 || plan.tables.users > 0 {
-        return "the users work".to_owned();
-    }
-    let place = match order {
-        PageOrder::Random => "anywhere",
-        PageOrder::Sequential => "in a row",
-    };
-    let block = Bytes(u64::from(plan.page_bytes) * u64::from(pages.1));
-    format!("{users} I/Os of {block} at a time {place}, {write_percent} % of them writes,")
+    Ok(plan.only_pages(PageUsers {
+        users: plan.threads.saturating_mul(plan.depth),
+        write_percent: load.write.unwrap_or(50.0),
+        pages: (pages, pages),
+        order,
+    }))
 }
 
 /// Refuses flags that mean nothing for what is done.

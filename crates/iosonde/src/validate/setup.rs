@@ -1,33 +1,53 @@
-//! From arguments to a plan and the files that it works on.
+//! From flags to a plan.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::TargetPlan;
-use integrity::{Hardening, Plan, PlanFile, RandomUsers, Role};
-use workload::{Bytes, EngineChoice, Mode, Target, Workload};
+use integrity::{Hardening, Imitated, Plan, PlanFile, RandomUsers};
+use jobs::{Job as _, Places, ValidatePlan};
+use workload::{Bytes, EngineChoice, Mode};
 
-use super::Wanted;
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
 use super::said::Said;
 use crate::exit::Failure;
 use crate::experiment;
-use crate::run::check_destroy;
-use crate::targets::EngineArg;
+use crate::run::check_destroy_of;
 
-/// The files that are made in a directory.
-const DATA_FILE: &str = "iosonde.mdx";
-const AREA_FILE: &str = "iosonde.dbx";
-const LOG_FILE: &str = "iosonde.ldx";
-/// SQLIOSim's rule for the log: half of the data, and no more than this.
-const LOG_BYTES_MAX: u64 = 50 << 20;
-const LOG_BYTES_MIN: u64 = 8 << 20;
 /// How long users work where nobody says it.
 const USUAL_TIME: Duration = Duration::from_secs(300);
 
-/// The plan that the arguments ask for, how long users work, and who said what.
-pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration, Said<'_>), Failure> {
+/// The plan that the flags ask for.
+pub(super) fn plan_of(args: &ValidateArgs) -> Result<ValidatePlan, Failure> {
+    let (database, seconds, said) = database_of(args)?;
+    let engine = args.target.engine.map_or(EngineChoice::Auto, EngineChoice::from);
+    let is_buffered = args.load.is_buffered(args.buffered);
+    jobs::check_engine(engine)?;
+    let plan = ValidatePlan {
+        seconds,
+        engine,
+        mode: if is_buffered { Mode::Buffered } else { Mode::Direct },
+        configuration: None,
+        files: places(args).files(&database)?,
+        database,
+    };
+    check_destroy_of(&plan.targets(), &args.target.conduct.destroy)?;
+    said.check_workload(&plan.workload())?;
+    check_log_size(args, &plan.database)?;
+    Ok(plan.shaped(args.load.sparse, &args.target.permissions())?)
+}
+
+fn places(args: &ValidateArgs) -> Places<'_> {
+    Places {
+        data: &args.target.targets,
+        size: args.target.size,
+        has_log: args.load.has_log(),
+        log: args.log.as_deref(),
+        log_size: args.log_size,
+    }
+}
+
+/// Who works on the pages, for how long in each cycle, and who said what.
+fn database_of(args: &ValidateArgs) -> Result<(Plan, f64, Said<'_>), Failure> {
     let (usual, file) = base_of(args)?;
     let time = file.as_ref().and_then(|file| file.time).unwrap_or(USUAL_TIME);
     let said = Said { args, file };
@@ -64,15 +84,14 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<(Plan, Duration, Said<'_>),
     };
     let plan = with_users(args, &plan)?;
     said.check_plan(&plan)?;
-    Ok((plan, Duration::from_secs_f64(seconds), said))
+    Ok((plan, seconds, said))
 }
 
 /// What counts where no flag says otherwise: the usual plan, and over it what a file says.
 fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
-    // Pages of an earlier run must not look as if they were of this one.
     let usual = Plan { seed: engine::unrepeated_seed(), ..Plan::default() };
     let usual = match args.load.imitated {
-        Some(engine) => engine.plan(usual, data_bytes(args)),
+        Some(engine) => Imitated::from(engine).plan(usual, places(args).data_bytes()),
         None => usual,
     };
     let Some(path) = &args.config else { return Ok((usual, None)) };
@@ -82,36 +101,8 @@ fn base_of(args: &ValidateArgs) -> Result<(Plan, Option<PlanFile>), Failure> {
     Ok((file.plan.clone(), Some(file)))
 }
 
-/// The targets with pages, and the log behind them where there is one; one stream that uses all of
-/// them as the threads will.
-pub(super) fn workload_of(args: &ValidateArgs, plan: &Plan) -> Result<Workload, Failure> {
-    let stream = integrity::stream(plan);
-    let wrong = |text: &str| Failure::WrongUsage(text.to_owned());
-    if args.target.targets.is_empty() {
-        return Err(wrong("name a directory on the storage, a file or a block device"));
-    }
-    check_engine(args.target.engine)?;
-    check_places(args)?;
-    let file =
-        |t: &PathBuf| Target { path: in_directory(t, DATA_FILE), size_bytes: args.target.size };
-    let targets = args.target.targets.iter().map(file).collect();
-    let mut workload = Workload { targets, streams: vec![stream], ..Workload::default() };
-    if args.load.has_log() {
-        let log = log_of(args, plan)?;
-        let area = area_of(args, plan, &log);
-        workload.targets.push(log);
-        workload.targets.extend(area);
-    }
-    workload.engine = args.target.engine.map_or(workload.engine, EngineChoice::from);
-    workload.mode =
-        if args.load.is_buffered(args.buffered) { Mode::Buffered } else { Mode::Direct };
-    workload.seed = plan.seed;
-    check_destroy(&workload, &args.target.conduct.destroy)?;
-    Ok(workload)
-}
-
 /// A log has room for all of its threads.
-pub(super) fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Failure> {
+fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Failure> {
     let needed = u64::from(plan.threads) << 20;
     let Some(size) = args.log_size.filter(|size| size.0 < needed) else { return Ok(()) };
     Err(Failure::WrongUsage(format!(
@@ -119,116 +110,4 @@ pub(super) fn check_log_size(args: &ValidateArgs, plan: &Plan) -> Result<(), Fai
         Bytes(needed),
         plan.threads
     )))
-}
-
-/// What is to be made must have a directory to be in.
-fn check_places(args: &ValidateArgs) -> Result<(), Failure> {
-    let targets = args.target.targets.iter().map(|target| ("TARGET", target));
-    for (name, path) in targets.chain(args.log.iter().map(|log| ("--log", log))) {
-        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
-        let Some(directory) = directory.filter(|d| !path.exists() && !d.is_dir()) else { continue };
-        return Err(Failure::WrongUsage(format!(
-            "{name} `{}` does not exist, and neither does the directory `{}`: correct the name, \
-             or make a directory with `mkdir -p`",
-            path.display(),
-            directory.display()
-        )));
-    }
-    Ok(())
-}
-
-/// Why nobody knows where the log is to be.
-fn no_place_for_log(args: &ValidateArgs) -> String {
-    match args.target.targets.iter().find(|target| !target.exists()) {
-        Some(missing) => format!(
-            "TARGET `{}` does not exist: if it is to be a directory, make it first with `mkdir`; \
-             if it is to be a new test file, name where the log is with `--log`",
-            missing.display()
-        ),
-        None => "no TARGET is a directory, so name where the log is with `--log`".to_owned(),
-    }
-}
-
-/// The target of the log.
-fn log_of(args: &ValidateArgs, plan: &Plan) -> Result<Target, Failure> {
-    let directory = args.target.targets.iter().find(|t| t.is_dir());
-    let path = match (&args.log, directory) {
-        (Some(log), _) => in_directory(log, LOG_FILE),
-        (None, Some(directory)) => directory.join(LOG_FILE),
-        (None, None) => return Err(Failure::WrongUsage(no_place_for_log(args))),
-    };
-    let data = data_bytes(args);
-    let least = LOG_BYTES_MIN.max(u64::from(plan.threads) << 20);
-    let size = args.log_size.unwrap_or(Bytes((data / 2).clamp(least, LOG_BYTES_MAX.max(least))));
-    Ok(Target { path, size_bytes: Some(size) })
-}
-
-/// The target of pages that are written twice, where the plan has such: in the first directory, or
-/// beside the log.
-fn area_of(args: &ValidateArgs, plan: &Plan, log: &Target) -> Option<Target> {
-    let pages = u64::from(plan.doublewrite_pages) * u64::from(plan.threads);
-    let size = Bytes((pages * u64::from(plan.page_bytes)).max(LOG_BYTES_MIN));
-    let directory = args.target.targets.iter().find(|t| t.is_dir()).map(PathBuf::as_path);
-    let directory = directory.or(log.path.parent()).unwrap_or(Path::new("."));
-    let path = directory.join(AREA_FILE);
-    (pages > 0).then_some(Target { path, size_bytes: Some(size) })
-}
-
-/// The size of a data file.
-fn data_bytes(args: &ValidateArgs) -> u64 {
-    args.target.size.map_or(engine::DEFAULT_SIZE_BYTES, |size| size.0)
-}
-
-/// What the targets hold.
-pub(super) fn roles_of(args: &ValidateArgs, plan: &Plan) -> Vec<Role> {
-    let data = args.target.targets.iter().map(|_| Role::Data);
-    let log = args.load.has_log().then_some(Role::Log);
-    let area = (args.load.has_log() && plan.doublewrite_pages > 0).then_some(Role::Doublewrite);
-    data.chain(log).chain(area).collect()
-}
-
-/// How the targets begin, and whether their size changes.
-pub(super) fn wanted_of(
-    args: &ValidateArgs,
-    plan: &Plan,
-    roles: &[Role],
-    plans: &[TargetPlan],
-) -> Vec<Wanted> {
-    let of = |(role, target): (&Role, &TargetPlan)| match role {
-        Role::Data => Wanted::of(plan, args.load.sparse, target.size_bytes),
-        Role::Log | Role::Doublewrite => Wanted::default(),
-    };
-    roles.iter().zip(plans).map(of).collect()
-}
-
-/// What keeps no data cannot be checked, and what makes one I/O at a time is no database.
-pub(crate) fn check_engine(engine: Option<EngineArg>) -> Result<(), Failure> {
-    let text = match engine {
-        Some(EngineArg::Null | EngineArg::Sim) => {
-            "`null` and `sim` keep no data, so nothing can be checked; use another engine"
-        }
-        Some(EngineArg::Sync) => {
-            "`sync` makes one I/O at a time, and a database makes many; use another engine"
-        }
-        _ => return Ok(()),
-    };
-    Err(Failure::WrongUsage(text.to_owned()))
-}
-
-/// The memory that the versions of so many pages take, where there is as much.
-pub(crate) fn memory_for(pages: u64, remedy: &str) -> Result<Bytes, Failure> {
-    let memory = integrity::Ledger::needed_bytes(pages);
-    let free = engine::available_memory().unwrap_or(u64::MAX);
-    if memory > free / 2 {
-        return Err(Failure::CannotRun(format!(
-            "the versions of {pages} pages take {} of memory, and {} are free; {remedy}",
-            Bytes(memory),
-            Bytes(free)
-        )));
-    }
-    Ok(Bytes(memory))
-}
-
-fn in_directory(path: &Path, name: &str) -> PathBuf {
-    if path.is_dir() { path.join(name) } else { path.to_owned() }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::program::{code, command, fails, stderr, succeeds};
+use crate::program::{Running, code, command, fails, stderr, succeeds};
 
 /// Commands that measure a simulated device, and the schema of their documents.
 const COMMANDS: [(&str, &str); 6] = [
@@ -204,7 +204,9 @@ fn progress_can_be_read_by_programs() {
     let output = command(&validate).current_dir(dir.path()).output().unwrap();
     succeeds(&output);
     let events = names(&stderr(&output));
-    assert!(events.iter().any(|event| event == "step"), "{events:?}");
+    for wanted in ["step", "phase_began", "glance", "kept"] {
+        assert!(events.iter().any(|event| event == wanted), "{wanted} is not in {events:?}");
+    }
 }
 
 /// What a command says before it measures, and what the writer of a durability test says, came as
@@ -237,6 +239,95 @@ fn what_may_be_overwritten_is_a_target_of_the_plan() {
     fs::write(&file, stdout(&args)).unwrap();
     let args = ["do", file.to_str().unwrap(), "--destroy", "/dev/other", "--no-history"];
     fails(&command(&args).output().unwrap(), 2, "/dev/other names no target");
+}
+
+/// Small, and soon at an end.
+const VALIDATE: &str = "validate data --size 16M --log-size 8M --seconds 0.3 --users 3 --seed 7";
+
+/// The same plan, whether a command makes it, a file says it, or a result has kept it; and the same
+/// exit codes.
+#[test]
+fn a_validation_is_a_plan_like_others() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("data")).unwrap();
+    let says = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = command(&args).current_dir(dir.path()).output().unwrap();
+        succeeds(&output);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let plan = says(&format!("{VALIDATE} --print-plan"));
+    assert!(plan.starts_with("job = \"validate\"\n") && plan.contains("seed = 7\n"), "{plan}");
+    fs::write(dir.path().join("plan.toml"), &plan).unwrap();
+    assert_eq!(says("do plan.toml --dry-run"), says(&format!("{VALIDATE} --dry-run")));
+    let history = "--json --history h.db";
+    let results = [VALIDATE, "do plan.toml", "again latest"].map(|command| {
+        serde_json::from_str::<Value>(&says(&format!("{command} {history}"))).unwrap()
+    });
+    for result in &results {
+        assert_eq!(result["schema"], "iosonde.validation/1");
+        assert_eq!(result["conclusion"]["verdict"], "right");
+        assert_eq!(result["conclusion"]["plan"], results[0]["conclusion"]["plan"]);
+        assert_eq!(result["file_bytes"], 24 << 20);
+        assert_eq!(
+            (&result["targets"], &result["method"]),
+            (&results[0]["targets"], &results[0]["method"])
+        );
+    }
+    assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 0);
+
+    let spoilt = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        let mut command = command(&args);
+        command.current_dir(dir.path());
+        let mut running = Running::of(command);
+        running.wait_for("the load is running");
+        fs::write(dir.path().join("data/iosonde.mdx"), vec![7; 16 << 20]).unwrap();
+        let output = running.end();
+        fs::remove_dir_all(dir.path().join("data")).unwrap();
+        fs::create_dir(dir.path().join("data")).unwrap();
+        code(&output)
+    };
+    fs::write(dir.path().join("long.toml"), plan.replace("seconds = 0.3", "seconds = 60.0"))
+        .unwrap();
+    assert_eq!(spoilt("do long.toml --no-history"), 3);
+    assert_eq!(spoilt(&format!("{} --no-history", VALIDATE.replace("0.3", "60"))), 3);
+    let wrong = plan.replace("page_bytes = 8192", "page_bytes = 1000");
+    fs::write(dir.path().join("wrong.toml"), wrong).unwrap();
+    let refused = command(&["do", "wrong.toml"]).current_dir(dir.path()).output().unwrap();
+    fails(&refused, 2, "database.page_bytes is 1000");
+}
+
+/// A check after a crash is repeated with everything that comes before it.
+#[test]
+fn a_durability_test_is_a_plan_like_others() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("data")).unwrap();
+    let start = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        command(&args).current_dir(dir.path()).output().unwrap()
+    };
+    let test = "validate data --durability --order log-then-page --kill-after 0.3 --size 8M \
+                --depth 4";
+    let printed = start(&format!("{test} --print-plan"));
+    succeeds(&printed);
+    assert!(printed.stdout.starts_with(b"job = \"durability\"\n"));
+    fs::write(dir.path().join("plan.toml"), &printed.stdout).unwrap();
+    for again in [test, "do plan.toml", "again latest"] {
+        let output = start(&format!("{again} --json --history h.db"));
+        succeeds(&output);
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = &result["conclusion"];
+        assert_eq!((&found["verdict"], &found["ending"]), (&"kept".into(), &"killed".into()));
+        assert_eq!((&found["order"], &found["depth"]), (&"log-then-page".into(), &4.into()));
+        assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 0, "{again}");
+        assert!(stderr(&output).contains("\nwriting\n"), "{}", stderr(&output));
+    }
+    fails(&start("do plan.toml --live"), 2, "no screen");
+    // What is checked later is checked with the witness's file.
+    succeeds(&start(&format!("{test} --keep --quiet --witness-file w --history h.db")));
+    succeeds(&start("validate --verify w --history h.db"));
+    fails(&start("again latest --history h.db"), 1, "do not carry a plan");
 }
 
 fn id(output: &std::process::Output) -> String {
@@ -302,10 +393,12 @@ fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
     let anyway = [&again[..], &["--anyway"]].concat();
     succeeds(&command(&anyway).output().unwrap());
 
-    let validated = ["validate", "data", "--size", "16M", "--log-size", "8M", "--seconds", "0.2"];
-    let validated = [&validated[..], &["--quiet", "--history", history]].concat();
-    succeeds(&command(&validated).current_dir(dir.path()).output().unwrap());
-    let again_latest = ["again", "latest", "--history", history];
+    let foreign = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../dialects/tests/diskspd_results/second_span_interrupted.txt");
+    let imported = dir.path().join("imported.db");
+    let imported = imported.to_str().unwrap();
+    stdout(&["history", "import", foreign.to_str().unwrap(), "--history", imported]);
+    let again_latest = ["again", "latest", "--history", imported];
     fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
 
     succeeds(&command(&["monitor", "--count", "1", "--history", history]).output().unwrap());

@@ -6,7 +6,6 @@ use integrity::{Event, Glance, NoticeKind, PageDamage, Phase};
 use workload::show_duration;
 
 use super::figure::Figure;
-use crate::progress::phase_words;
 
 /// What was wrong, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +86,8 @@ impl Validated {
     pub(super) fn words(&self) -> String {
         match self.phase {
             None => "getting ready".to_owned(),
-            Some((phase, cycle)) if cycle > 1 => format!("{}, cycle {cycle}", phase_words(phase)),
-            Some((phase, _)) => phase_words(phase).to_owned(),
+            Some((phase, cycle)) if cycle > 1 => format!("{}, cycle {cycle}", phase.words()),
+            Some((phase, _)) => phase.words().to_owned(),
         }
     }
 

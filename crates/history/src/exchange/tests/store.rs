@@ -249,10 +249,10 @@ fn a_plain_measurement_of_another_tool_comes_back_as_it_was() {
     };
     let mut nowhere = plain("d", "a", 3);
     nowhere.environment.host = None;
-    let all = [plain("a", "a", 3), plain("b", "b", 3), plain("c", "a", 5), nowhere];
+    let all = vec![plain("a", "a", 3), plain("b", "b", 3), plain("c", "a", 5), nowhere];
     assert!(all.iter().all(crate::parts::is_plain));
     let (one_by_one, at_once) = (empty(), empty());
-    assert_eq!(at_once.history.import_foreign(all.to_vec()).unwrap(), imported(4, 0, 0));
+    assert_eq!(at_once.history.import_foreign(all.clone()).unwrap(), imported(4, 0, 0));
     for m in &all {
         let document = results::Document::Measurement(Box::new(m.clone()));
         one_by_one.history.add(&document).unwrap();

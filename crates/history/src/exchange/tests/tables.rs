@@ -4,9 +4,9 @@ use std::fs::File;
 
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field as Read;
-use results::FIGURES;
+use results::{FIGURES, FigureKind, FigureType};
 
-use crate::exchange::columns::{Column, columns};
+use crate::exchange::columns::{Column, kind_of};
 use crate::exchange::{csv, parquet as table};
 
 struct Row {
@@ -16,6 +16,21 @@ struct Row {
     direct: bool,
     name: Option<String>,
     started: String,
+}
+
+/// Columns by the names of the row's own fields; `name(moment)` for a text that is a moment.
+macro_rules! columns {
+    ($row:ty; $($name:ident $(($moment:ident))?),+ $(,)?) => {
+        &[$(Column::<$row> {
+            name: stringify!($name),
+            kind: columns!(@kind $row, $name $(, $moment)?),
+            of: |row| FigureType::value(&row.$name),
+        }),+]
+    };
+    (@kind $row:ty, $name:ident) => {
+        kind_of::<$row, _>(|row| &row.$name)
+    };
+    (@kind $row:ty, $name:ident, moment) => { FigureKind::Moment };
 }
 
 const COLUMNS: &[Column<Row>] = columns!(Row; count, small, rate, direct, name, started(moment));

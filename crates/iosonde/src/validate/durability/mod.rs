@@ -1,33 +1,30 @@
-//! `iosonde validate --durability`: what was acknowledged as durable must survive a crash. This
-//! process lets another one write and a third one witness what is promised, and checks when the
-//! writer is gone.
+//! `iosonde validate --durability` and `--verify`: what was acknowledged as durable must survive a
+//! crash.
 
 mod args;
-mod checking;
-mod layout;
-mod processes;
-mod remote;
-mod result;
-mod writing;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use integrity::durability::Header;
-use results::{Durability, DurabilityVerdict, WriterEnd};
-use workload::Bytes;
+use integrity::durability::{Order, SyncMode};
+use jobs::{DurabilityPlan, Job as _, Plan, Session, VerifyRequest};
+use screen::{Display, speak_json};
+use workload::{Bytes, EngineChoice, Mode};
 
-use super::ValidateArgs;
-use crate::exit::{Failure, Outcome, print};
-use crate::run::describe;
+use super::load::WorkArg;
+use super::{ValidateArgs, manners};
+use crate::conducting::{Console, Rehearsal, conduct, ended, rehearse};
+use crate::exit::{Failure, Outcome};
+use crate::run::check_destroy_of;
 pub(crate) use args::DurabilityArgs;
-use checking::check;
-use layout::{Given, given_of, workload_of};
-use processes::Processes;
-use remote::Source;
-use result::Expected;
-use screen::Display;
-use writing::Assignment;
+
+/// Size of the data where none is asked for: enough that seconds of writes fall on different pages,
+/// and soon read.
+const DATA_BYTES: Bytes = Bytes(256 << 20);
+const PAGE_BYTES: u32 = 8192;
+const THREADS: u32 = 2;
+const DEPTH: u32 = 32;
+const SECONDS: f64 = 300.0;
 
 /// What of `validate` is about durability is done here; none if nothing is.
 pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Outcome, Failure>> {
@@ -36,13 +33,15 @@ pub(super) fn asked(args: &ValidateArgs, stop: &AtomicBool) -> Option<Result<Out
         return Some(serve(file));
     }
     if let Some(assignment) = write_durably {
-        return Some(writing::write(assignment, stop));
+        // The process that assigned it reads events.
+        speak_json();
+        let written = jobs::write_durably(assignment, &mut Display::new(false), stop);
+        return Some(written.map(|()| Outcome::Done).map_err(Failure::from));
     }
-    let checks = || layout::check_flags(args);
-    if let Some(source) = verify {
-        return Some(checks().and_then(|()| verify_later(args, source, stop)));
+    if let Some(witness) = verify {
+        return Some(check_flags(args).and_then(|()| verify_later(args, witness, stop)));
     }
-    durability.then(|| checks().and_then(|()| rounds(args, stop)))
+    durability.then(|| check_flags(args).and_then(|()| test(args, stop)))
 }
 
 /// The witness: speaks on its standard input and output.
@@ -53,125 +52,89 @@ fn serve(file: &Path) -> Result<Outcome, Failure> {
 }
 
 /// `--verify`.
-fn verify_later(args: &ValidateArgs, source: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let mut display = Display::new(args.target.conduct.quiet);
-    let source = Source::parse(source)?;
-    let (mut header, state) = source.read()?;
-    layout::replace_targets(&mut header, &args.target.targets)?;
-    header.keep |= args.target.conduct.keep;
-    let expected = Expected::begin(args, &header, &mut display)?;
-    let written = (None, WriterEnd::Unseen);
-    let found = check((&header, &state), written, args.target.engine, &mut display, stop)?;
-    let verdict = found.verdict;
-    let outcome = expected.finish(&header, found, &mut display, stop);
-    tidy(&header, verdict, &source, &mut display);
-    outcome
-}
-
-/// `--durability`: writes, and checks what is there when the writer is gone; again and again where
-/// that is wanted.
-fn rounds(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let given = given_of(args)?;
-    let workload = workload_of(&given.header, args.target.engine, true);
-    let plans = engine::plan(&workload, &given.permissions)?;
-    let header = layout::with_sizes(given.header.clone(), &plans)?;
-    if args.target.conduct.dry_run {
-        print(&format!("{}{}", describe(&plans), about(args, &header)))?;
-        return Ok(Outcome::Done);
-    }
-    let mut display = Display::new(args.target.conduct.quiet);
-    let expected = Expected::begin(args, &header, &mut display)?;
-    display.message(about(args, &header).trim_end());
-    let source = Source::of(args, &header)?;
-    display.message(&source.describe(&header, args.durability.kill_after.is_some()));
-    let count = args.durability.rounds.unwrap_or(1);
-    let mut last = None;
-    for round in 1..=count {
-        if count > 1 {
-            display.message(&format!("round {round} of {count}"));
-        }
-        let found = one_round(args, (&header, &given), (&source, round), &mut display, stop)?;
-        let goes_on = found.verdict != DurabilityVerdict::Lost && !stop.load(Ordering::Relaxed);
-        if !goes_on || round == count {
-            last = Some(found);
-            break;
-        }
-        display.message(&found.sentence);
-    }
-    let Some(found) = last else { return Ok(Outcome::Done) };
-    let verdict = found.verdict;
-    let outcome = expected.finish(&header, found, &mut display, stop);
-    tidy(&header, verdict, &source, &mut display);
-    outcome
-}
-
-/// Lets the writer write until it is gone, and checks.
-fn one_round(
-    args: &ValidateArgs,
-    (header, given): (&Header, &Given),
-    (source, round): (&Source, u32),
-    display: &mut Display,
-    stop: &AtomicBool,
-) -> Result<Durability, Failure> {
-    let kill_after = args.durability.kill_after;
-    let assignment = Assignment::new(args, header, &given.permissions);
-    let ended = Processes::start(source, &assignment)?.wait(stop)?;
-    match ended {
-        WriterEnd::InOrder => display.message("the writer has ended in order"),
-        WriterEnd::Killed if kill_after.is_some() => display.message("the writer was killed"),
-        WriterEnd::Killed => display.message("the writer is gone: it was killed"),
-        WriterEnd::Failed | WriterEnd::Unseen => {
-            display.error("the writer could not go on; what it had promised is checked");
-        }
-    }
-    let (_, state) = source.read()?;
-    if ended == WriterEnd::Failed && state.sequence == 0 {
-        source.remove(display);
-        let text = "the writer could not begin; what it said is above".to_owned();
-        let interrupted = stop.load(Ordering::Relaxed);
-        return Err(if interrupted {
-            Failure::Interrupted(text)
-        } else {
-            Failure::CannotRun(text)
-        });
-    }
-    check((header, &state), (Some(round), ended), args.target.engine, display, stop)
-}
-
-fn about(args: &ValidateArgs, header: &Header) -> String {
-    let plan = &header.plan;
-    let size: u64 = header.targets.iter().map(|t| t.size_bytes).sum();
-    let end = match args.durability.kill_after {
-        Some(seconds) => format!("the writer is killed after {seconds} s"),
-        None => format!("for {} s, or until it crashes", layout::seconds(args)),
+fn verify_later(args: &ValidateArgs, witness: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let manners = manners(args, args.target.permissions())?;
+    let engine = args.target.engine.map_or(EngineChoice::Auto, EngineChoice::from);
+    let request = VerifyRequest { witness, targets: &args.target.targets, engine };
+    let mut console = Console::new(Display::new(args.target.conduct.quiet), args.json);
+    let mut session = Session {
+        permissions: manners.permissions,
+        recording: manners.recording.as_ref(),
+        sink: &mut console,
+        stop,
     };
-    format!(
-        "{} threads x {} pages of {} in flight on {}, durable by {}, order {}; {end}\n",
-        plan.threads,
-        plan.batch,
-        Bytes(plan.page_bytes.into()),
-        Bytes(size),
-        plan.sync.name(),
-        plan.order.name(),
-    )
+    ended(jobs::verify(request, &mut session)?, stop).map(|(_, outcome)| outcome)
 }
 
-/// Files of a run that kept its promises are removed; those of one that did not are evidence.
-fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, display: &mut Display) {
-    if verdict == DurabilityVerdict::Lost {
-        display.message(
-            "the files stay as they are, as evidence; they carry a mark by which they are known \
-             as test files",
-        );
-        return;
+/// `--durability`.
+fn test(args: &ValidateArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = plan_of(args);
+    check_destroy_of(&plan.targets(), &args.target.conduct.destroy)?;
+    let plan = Plan::Durability(Box::new(plan));
+    let permissions = args.target.permissions();
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.target.conduct.dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
     }
-    if header.keep {
-        return;
+    conduct(&plan, &manners(args, permissions)?, stop)
+}
+
+fn plan_of(args: &ValidateArgs) -> DurabilityPlan {
+    let DurabilityArgs { sync, order, witness, witness_file, kill_after, rounds, .. } =
+        &args.durability;
+    DurabilityPlan {
+        seconds: args.seconds.unwrap_or(SECONDS),
+        kill_after_seconds: *kill_after,
+        rounds: rounds.unwrap_or(1),
+        engine: args.target.engine.map_or(EngineChoice::Auto, EngineChoice::from),
+        mode: if args.buffered { Mode::Buffered } else { Mode::Direct },
+        seed: args.target.seed,
+        page_bytes: args.page.map_or(PAGE_BYTES, |p| u32::try_from(p.0).unwrap_or(u32::MAX)),
+        threads: args.threads.unwrap_or(THREADS),
+        depth: args.depth.unwrap_or(DEPTH),
+        sync: sync.map_or(SyncMode::Fdatasync, SyncMode::from),
+        order: order.map_or(Order::Page, Order::from),
+        witness: witness.clone(),
+        witness_file: witness_file.clone(),
+        size_bytes: args.target.size.unwrap_or(DATA_BYTES),
+        targets: args.target.targets.clone(),
+        log: args.log.clone(),
+        log_size_bytes: args.log_size,
     }
-    for target in header.targets.iter().filter(|t| !header.foreign.contains(&t.path)) {
-        if let Err(error) = engine::clean(&target.path, true, false) {
-            display.error(&format!("cannot remove `{}`: {error}", target.path.display()));
-        }
+}
+
+/// What is said of the simulated database means nothing here, and is not passed over in silence.
+fn check_flags(args: &ValidateArgs) -> Result<(), Failure> {
+    let given = [
+        ("--config", args.config.is_some()),
+        ("--users", args.users.is_some()),
+        ("--update", args.update.is_some()),
+        ("--checkpoint", args.checkpoint.is_some()),
+        ("--hardening", args.hardening.is_some()),
+        ("--continue", args.go_on),
+        ("--rereads", args.rereads.is_some()),
+        ("--workload", args.load.workload != WorkArg::Database),
+        ("--for", args.load.imitated.is_some()),
+        ("--direct", args.load.direct),
+        ("--sparse", args.load.sparse),
+        ("--resize", args.load.resize.is_some()),
+        ("--stamp", args.load.stamp),
+        ("--write", args.load.write.is_some()),
+        ("--block", args.load.block.is_some()),
+        ("--ledger", args.keep.ledger.is_some()),
+        ("--resume", args.keep.resume.is_some()),
+        ("--clean", args.keep.clean),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Failure::WrongUsage(format!(
+            "{flag} is of the simulated database, and has no meaning with --durability and \
+             --verify; leave it out"
+        )));
     }
-    source.remove(display);
+    if args.durability.verify.is_some() && args.print_plan {
+        let text = "--print-plan prints what is to be written, and --verify only reads; leave out \
+                    one of both";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    Ok(())
 }

@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use integrity::durability::{Header, State, parse_state};
 
-use crate::exit::Failure;
-use crate::validate::ValidateArgs;
-use screen::Display;
+use super::DurabilityPlan;
+use super::layout::absolute;
+use crate::conduct::{JobError, Relay};
+use crate::event::Event;
 
 /// A witness's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Source {
 
 /// Splits `HOST:FILE`; an IPv6 address is in brackets. No host begins with a dash: ssh would take
 /// it for an option.
-fn split(text: &str) -> Result<(String, Option<String>), Failure> {
+fn split(text: &str) -> Result<(String, Option<String>), JobError> {
     let end = match text.find(']').filter(|_| text.starts_with('[')) {
         Some(bracket) => text[bracket..].find(':').map(|at| at + bracket),
         None => text.find(':'),
@@ -30,14 +31,14 @@ fn split(text: &str) -> Result<(String, Option<String>), Failure> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     if host.is_empty() || host.starts_with('-') || file == Some("") {
         let text = format!("`{text}` names no host; write HOST or HOST:FILE");
-        return Err(Failure::WrongUsage(text));
+        return Err(JobError::Usage(text));
     }
     if host.contains('/') {
         let text = format!(
             "`{text}` is a path and names no host; write HOST or HOST:FILE, or `--witness-file \
              {text}` for a file of this host"
         );
-        return Err(Failure::WrongUsage(text));
+        return Err(JobError::Usage(text));
     }
     Ok((host.to_owned(), file.map(str::to_owned)))
 }
@@ -50,7 +51,7 @@ fn quoted(word: &str) -> String {
 impl Source {
     /// What `--verify` names: a file of this host if there is one of that name, or if no host is
     /// before a colon.
-    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(text: &str) -> Result<Self, JobError> {
         let host = text.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
         if !host || Path::new(text).exists() {
             return Ok(Self::Here(text.into(), false));
@@ -62,15 +63,19 @@ impl Source {
     }
 
     /// Where a new run keeps it.
-    pub(super) fn of(args: &ValidateArgs, header: &Header) -> Result<Self, Failure> {
+    pub(super) fn of(plan: &DurabilityPlan, header: &Header) -> Result<Self, JobError> {
         let name = format!("iosonde-witness-{:08x}.txt", header.plan.seed & 0xFFFF_FFFF);
-        match (&args.durability.witness, &args.durability.witness_file) {
-            (Some(witness), _) => {
+        match (&plan.witness, &plan.witness_file) {
+            (Some(_), Some(_)) => {
+                let text = "a run has one witness: name a host or a file, not both";
+                Err(JobError::Usage(text.to_owned()))
+            }
+            (Some(witness), None) => {
                 let (host, file) = split(witness)?;
                 Ok(Self::There { host, file: file.unwrap_or(name) })
             }
-            (None, Some(file)) => Ok(Self::Here(std::path::absolute(file)?, false)),
-            (None, None) => Ok(Self::Here(std::path::absolute(name)?, true)),
+            (None, Some(file)) => Ok(Self::Here(absolute(file)?, false)),
+            (None, None) => Ok(Self::Here(absolute(Path::new(&name))?, true)),
         }
     }
 
@@ -119,11 +124,11 @@ impl Source {
     }
 
     /// The program that is the witness.
-    pub(super) fn witness(&self) -> Result<Command, Failure> {
+    pub(super) fn witness(&self) -> Result<Command, JobError> {
         match self {
             Self::Here(file, _) => {
-                let mut command = Command::new(std::env::current_exe()?);
-                command.arg("validate").arg("--serve-witness").arg(file);
+                let mut command = this_program()?;
+                command.arg("--serve-witness").arg(file);
                 Ok(command)
             }
             Self::There { host, file } => {
@@ -133,9 +138,9 @@ impl Source {
     }
 
     /// What it holds now.
-    pub(super) fn read(&self) -> Result<(Header, State), Failure> {
+    pub(super) fn read(&self) -> Result<(Header, State), JobError> {
         let cannot =
-            |why: String| Failure::CannotRun(format!("cannot read `{}`: {why}", self.name()));
+            |why: String| JobError::CannotRun(format!("cannot read `{}`: {why}", self.name()));
         let bytes = match self {
             Self::Here(file, _) => fs::read(file).map_err(|error| cannot(error.to_string()))?,
             Self::There { host, file } => {
@@ -148,17 +153,27 @@ impl Source {
                 output.stdout
             }
         };
-        parse_state(&self.name(), &bytes).map_err(|error| Failure::CannotRun(error.to_string()))
+        parse_state(&self.name(), &bytes).map_err(|error| JobError::CannotRun(error.to_string()))
     }
 
     /// Removes a file that has served its purpose and was not named by the user.
-    pub(super) fn remove(&self, display: &mut Display) {
+    pub(super) fn remove(&self, relay: &Relay<'_>) {
         if let Self::Here(file, true) = self
             && let Err(error) = fs::remove_file(file)
         {
-            display.error(&format!("cannot remove `{}`: {error}", file.display()));
+            let text = format!("cannot remove `{}`: {error}", file.display());
+            relay.pass(&Event::Error { text });
         }
     }
+}
+
+/// `iosonde validate`, as this process was started.
+pub(super) fn this_program() -> Result<Command, JobError> {
+    let program = std::env::current_exe()
+        .map_err(|error| JobError::CannotRun(format!("where is this program? {error}")))?;
+    let mut command = Command::new(program);
+    command.arg("validate");
+    Ok(command)
 }
 
 fn ssh(host: &str, command: &str) -> Command {
@@ -195,7 +210,7 @@ mod tests {
     #[test]
     fn a_path_is_no_host() {
         for path in ["/var/w", "./w:x"] {
-            let Err(Failure::WrongUsage(text)) = split(path) else { panic!("{path} is no host") };
+            let Err(JobError::Usage(text)) = split(path) else { panic!("{path} is no host") };
             assert!(text.contains(&format!("--witness-file {path}")), "{text}");
         }
     }

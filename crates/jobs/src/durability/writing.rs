@@ -8,18 +8,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use clap::ValueEnum as _;
-use engine::{Permissions, Prepared};
+use engine::{Permissions, PrepareError, Prepared};
 use integrity::durability::{Header, Plan, Promised, Promises, Shape, Writer};
 use serde::{Deserialize, Serialize};
-use workload::Workload;
+use workload::{EngineChoice, Workload};
 
+use super::DurabilityPlan;
 use super::checking::prepare_left;
-use super::layout::{seconds, workload_of};
-use crate::exit::{Failure, Outcome};
-use crate::targets::EngineArg;
-use crate::validate::ValidateArgs;
-use screen::Display;
+use super::layout::workload_of;
+use crate::conduct::JobError;
+use crate::event::{Event, Sink};
 
 /// How often it is looked whether the time is up.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -32,51 +30,50 @@ pub(super) struct Assignment {
     header: Header,
     destroy: Vec<PathBuf>,
     overfill: bool,
-    engine: Option<String>,
+    engine: EngineChoice,
     seconds: f64,
-    kill_after: Option<f64>,
-    quiet: bool,
+    kill_after_seconds: Option<f64>,
 }
 
 impl Assignment {
-    pub(super) fn new(args: &ValidateArgs, header: &Header, permissions: &Permissions) -> Self {
-        let engine = args.target.engine.and_then(|e| e.to_possible_value());
+    pub(super) fn new(plan: &DurabilityPlan, header: &Header, permissions: &Permissions) -> Self {
         Self {
             header: header.clone(),
             destroy: permissions.destroy.clone(),
             overfill: permissions.overfill,
-            engine: engine.map(|e| e.get_name().to_owned()),
-            seconds: seconds(args),
-            kill_after: args.durability.kill_after,
-            quiet: args.target.conduct.quiet,
+            engine: plan.engine,
+            seconds: plan.seconds,
+            kill_after_seconds: plan.kill_after_seconds,
         }
-    }
-
-    pub(super) fn to_json(&self) -> Result<String, Failure> {
-        serde_json::to_string(self).map_err(|error| Failure::CannotRun(error.to_string()))
-    }
-
-    fn engine(&self) -> Option<EngineArg> {
-        self.engine.as_deref().and_then(|name| EngineArg::from_str(name, true).ok())
     }
 }
 
-/// Writes as the assignment says, with the witness on standard input and output.
-pub(super) fn write(assignment: &str, stop: &AtomicBool) -> Result<Outcome, Failure> {
+fn notice(sink: &mut dyn Sink, text: String) {
+    sink.hear(&Event::Notice { text });
+}
+
+/// Writes as the assignment says, with the witness on standard input and output. The process that
+/// assigned it reads the events as lines of JSON on stderr.
+///
+/// # Errors
+/// The writer could not begin or go on, and why.
+pub fn write_durably(
+    assignment: &str,
+    sink: &mut dyn Sink,
+    stop: &AtomicBool,
+) -> Result<(), JobError> {
     end_with_parent();
     let assignment: Assignment = serde_json::from_str(assignment)
-        .map_err(|error| Failure::WrongUsage(format!("the assignment of a writer: {error}")))?;
+        .map_err(|error| JobError::Usage(format!("the assignment of a writer: {error}")))?;
     let header = &assignment.header;
     let (mut input, mut output) = (BufReader::new(io::stdin()), io::stdout());
     let (promises, held) = Promises::begin(header, &mut input, &mut output)
-        .map_err(|error| Failure::CannotRun(error.to_string()))?;
-    let mut display = Display::new(assignment.quiet);
-    let workload = workload_of(header, assignment.engine(), true);
-    let prepared = prepare(&assignment, &workload, &held, &mut display, stop)?;
-    display.finish();
+        .map_err(|error| JobError::CannotRun(error.to_string()))?;
+    let workload = workload_of(header, assignment.engine, true);
+    let prepared = prepare(&assignment, &workload, &held, sink, stop)?;
     make_names_last(header)?;
     let shape = Shape::new(&header.plan, &header.targets);
-    let shape = shape.map_err(|error| Failure::CannotRun(error.to_string()))?;
+    let shape = shape.map_err(|error| JobError::CannotRun(error.to_string()))?;
     let team = Team {
         plan: &header.plan,
         shape: &shape,
@@ -87,7 +84,7 @@ pub(super) fn write(assignment: &str, stop: &AtomicBool) -> Result<Outcome, Fail
         failure: Mutex::new(None),
         stop,
     };
-    display.message("writing");
+    notice(sink, "writing".to_owned());
     std::thread::scope(|scope| {
         let carrying = scope.spawn(|| promises.carry(&mut input, &mut output));
         let writers: Vec<_> = (0u32..)
@@ -97,9 +94,7 @@ pub(super) fn write(assignment: &str, stop: &AtomicBool) -> Result<Outcome, Fail
                 scope.spawn(move || team.write(thread, *held))
             })
             .collect();
-        watch(&assignment, &team, &mut display, || {
-            writers.iter().all(ScopedJoinHandle::is_finished)
-        });
+        watch(&assignment, &team, sink, || writers.iter().all(ScopedJoinHandle::is_finished));
         for writer in writers {
             // A thread that panicked has said so.
             let _ = writer.join();
@@ -109,11 +104,16 @@ pub(super) fn write(assignment: &str, stop: &AtomicBool) -> Result<Outcome, Fail
             team.fail(error.to_string());
         }
     });
+    notice(sink, promised(&promises, header));
+    let failure = team.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(()), |text| Err(JobError::CannotRun(text)))
+}
+
+/// How much is promised.
+fn promised(promises: &Promises, header: &Header) -> String {
     let (logged, written) = promises.held();
     let operations = logged.max(written) * u64::from(header.plan.batch);
-    display.message(&format!("{operations} operations are promised to be durable"));
-    let failure = team.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failure.map_or(Ok(Outcome::Done), |text| Err(Failure::CannotRun(text)))
+    format!("{operations} operations are promised to be durable")
 }
 
 /// Makes the files ready; those of an earlier round are left as they are.
@@ -121,47 +121,41 @@ fn prepare(
     assignment: &Assignment,
     workload: &Workload,
     held: &[Promised],
-    display: &mut Display,
+    sink: &mut dyn Sink,
     stop: &AtomicBool,
-) -> Result<Prepared, Failure> {
+) -> Result<Prepared, PrepareError> {
     let permissions = Permissions {
         destroy: assignment.destroy.clone(),
         overfill: assignment.overfill,
         keep: true,
         any_name: true,
     };
+    let mut show = |event: &engine::Event| sink.hear(&Event::Engine(event.clone()));
     if held.iter().any(|promised| *promised != Promised::default()) {
-        return prepare_left(workload, &permissions, display);
+        return prepare_left(workload, &permissions, &mut show);
     }
-    let mut show = |event: &engine::Event| display.show(event);
-    Ok(engine::prepare(workload, &permissions, stop, &mut show)?)
+    engine::prepare(workload, &permissions, stop, &mut show)
 }
 
 /// A new file lasts only when its directory does, too.
-fn make_names_last(header: &Header) -> Result<(), Failure> {
+fn make_names_last(header: &Header) -> Result<(), JobError> {
     for directory in header.targets.iter().filter_map(|t| t.path.parent()) {
         let flushed = File::open(directory).and_then(|directory| directory.sync_all());
         flushed.map_err(|error| {
             let directory = directory.display();
-            Failure::CannotRun(format!("cannot flush the directory `{directory}`: {error}"))
+            JobError::CannotRun(format!("cannot flush the directory `{directory}`: {error}"))
         })?;
     }
     Ok(())
 }
 
 /// Waits until the time is up, or all writers have ended; or kills this process.
-fn watch(
-    assignment: &Assignment,
-    team: &Team<'_>,
-    display: &mut Display,
-    ended: impl Fn() -> bool,
-) {
+fn watch(assignment: &Assignment, team: &Team<'_>, sink: &mut dyn Sink, ended: impl Fn() -> bool) {
     let began = Instant::now();
     let mut said = began;
-    let batch = u64::from(assignment.header.plan.batch);
     while !ended() {
         let seconds = began.elapsed().as_secs_f64();
-        if assignment.kill_after.is_some_and(|after| seconds >= after) {
+        if assignment.kill_after_seconds.is_some_and(|after| seconds >= after) {
             die();
         }
         if seconds >= assignment.seconds {
@@ -169,9 +163,7 @@ fn watch(
         }
         if said.elapsed() >= SAID_EVERY {
             said = Instant::now();
-            let (logged, written) = team.promises.held();
-            let operations = logged.max(written) * batch;
-            display.message(&format!("{operations} operations are promised to be durable"));
+            notice(sink, promised(team.promises, &assignment.header));
         }
         std::thread::sleep(LOOK_EVERY);
     }

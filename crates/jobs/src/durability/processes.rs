@@ -1,16 +1,18 @@
 //! The writer and its witness as processes: the one may die at any moment, and the other outlasts
 //! it.
 
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use results::WriterEnd;
 
-use super::remote::Source;
+use super::witness::{Source, this_program};
 use super::writing::Assignment;
-use crate::exit::Failure;
-use screen::speaks_json;
+use crate::conduct::{JobError, Relay};
+use crate::event::Event;
 
 /// How often it is looked whether the writer is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -19,6 +21,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Processes {
     witness: Child,
     writer: Child,
+    /// What the writer says.
+    events: Receiver<Event>,
+}
+
+/// What a process says on its stderr: events as lines of JSON, and words where it fails.
+fn events_of(stderr: ChildStderr) -> Receiver<Event> {
+    let (sender, events) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let words = || line.strip_prefix("error: ").unwrap_or(&line).to_owned();
+            let event = serde_json::from_str(&line);
+            // Nobody waits any more where this does not arrive.
+            let _ = sender.send(event.unwrap_or_else(|_| Event::Error { text: words() }));
+        }
+    });
+    events
 }
 
 /// What a terminal sends to the program is not for its processes: the writer is told, and the
@@ -58,46 +76,56 @@ fn ask_to_end(child: &mut Child) {
 
 impl Processes {
     /// Starts both.
-    pub(super) fn start(source: &Source, assignment: &Assignment) -> Result<Self, Failure> {
+    pub(super) fn start(source: &Source, assignment: &Assignment) -> Result<Self, JobError> {
         let mut witness = source.witness()?;
         let name = witness.get_program().to_string_lossy().into_owned();
         witness.stdin(Stdio::piped()).stdout(Stdio::piped());
         apart(&mut witness);
         let cannot =
-            |error| Failure::CannotRun(format!("cannot start the witness, `{name}`: {error}"));
+            |error| JobError::CannotRun(format!("cannot start the witness, `{name}`: {error}"));
         let mut witness = witness.spawn().map_err(cannot)?;
         let (to, from) = (witness.stdin.take(), witness.stdout.take());
-        let mut writer = Command::new(std::env::current_exe()?);
-        writer.arg("validate").arg("--write-durably").arg(assignment.to_json()?);
-        if speaks_json() {
-            // It has the same stderr.
-            writer.args(["--progress", "json"]);
-        }
+        let mut writer = this_program()?;
+        writer.arg("--write-durably").arg(serde_json::to_string(assignment)?);
         writer.stdin(from.map_or_else(Stdio::null, Stdio::from));
         writer.stdout(to.map_or_else(Stdio::null, Stdio::from));
+        writer.stderr(Stdio::piped());
         apart(&mut writer);
         let writer = writer.spawn().inspect_err(|_| {
             let _ = witness.kill();
             let _ = witness.wait();
         });
-        let writer =
-            writer.map_err(|e| Failure::CannotRun(format!("cannot start the writer: {e}")))?;
-        Ok(Self { witness, writer })
+        let mut writer =
+            writer.map_err(|e| JobError::CannotRun(format!("cannot start the writer: {e}")))?;
+        let events = writer.stderr.take().map_or_else(|| mpsc::channel().1, events_of);
+        Ok(Self { witness, writer, events })
     }
 
     /// Waits until the writer is gone and the witness has kept what it heard.
-    pub(super) fn wait(mut self, stop: &AtomicBool) -> Result<WriterEnd, Failure> {
+    pub(super) fn wait(
+        mut self,
+        stop: &AtomicBool,
+        relay: &Relay<'_>,
+    ) -> Result<WriterEnd, JobError> {
+        let cannot = |error| JobError::CannotRun(format!("cannot wait for the writer: {error}"));
         let mut asked = false;
         let status = loop {
-            if let Some(status) = self.writer.try_wait()? {
+            if let Some(status) = self.writer.try_wait().map_err(cannot)? {
                 break status;
             }
             if stop.load(Ordering::Relaxed) && !std::mem::replace(&mut asked, true) {
                 ask_to_end(&mut self.writer);
             }
-            std::thread::sleep(LOOK_EVERY);
+            match self.events.recv_timeout(LOOK_EVERY) {
+                Ok(event) => relay.pass(&event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_EVERY),
+            }
         };
-        self.witness.wait()?;
+        for event in &self.events {
+            relay.pass(&event);
+        }
+        self.witness.wait().map_err(cannot)?;
         Ok(match status {
             status if status.success() => WriterEnd::InOrder,
             status if is_killed(status) => WriterEnd::Killed,

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use engine::{Filling, Permissions, PrepareError, Prepared, Refusal};
 use integrity::durability::{Header, State, VerifyError, conclude, verify};
 use results::{Durability, WriterEnd};
-use workload::{Bytes, Workload};
+use survey::Progress;
+use workload::{Bytes, EngineChoice, Workload};
 
 use super::layout::workload_of;
-use crate::exit::Failure;
-use crate::targets::EngineArg;
-use screen::Display;
+use crate::conduct::{JobError, Relay};
 
 /// How long files may still be in use by a program that was killed: the kernel ends its I/Os after
 /// it.
@@ -26,22 +25,23 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 pub(super) fn check(
     (header, state): (&Header, &State),
     written: (Option<u32>, WriterEnd),
-    engine: Option<EngineArg>,
-    display: &mut Display,
+    engine: EngineChoice,
+    relay: &Relay<'_>,
     stop: &AtomicBool,
-) -> Result<Durability, Failure> {
+) -> Result<Durability, JobError> {
     let mut there = header.clone();
     let mut available = Vec::new();
     for target in &mut there.targets {
         target.size_bytes = bytes_of(target)?;
         available.push(target.size_bytes);
     }
-    display.message("reading everything that was written");
+    relay.notice("reading everything that was written".to_owned());
     // Who interrupts the writer wants to know all the same; a second signal ends the program.
     let interrupted = stop.load(Ordering::Relaxed);
     let stops = || !interrupted && stop.load(Ordering::Relaxed);
     let workload = workload_of(&there, engine, false);
-    let prepared = prepare_left(&workload, &Permissions::default(), display)?;
+    let mut show = |event: &engine::Event| relay.hear(&Progress::Engine(event));
+    let prepared = prepare_left(&workload, &Permissions::default(), &mut show)?;
     let (mut queue, _) = engine::open_queue(&workload, &prepared, 0)?;
     let total: u64 = available.iter().sum();
     let (mut read, mut said) = (0u64, Instant::now());
@@ -49,22 +49,22 @@ pub(super) fn check(
         read += bytes;
         if said.elapsed() >= SAID_EVERY {
             said = Instant::now();
-            display.message(&format!("{} of {} read", Bytes(read), Bytes(total)));
+            relay.notice(format!("{} of {} read", Bytes(read), Bytes(total)));
         }
     };
     let checked = verify(header, state, queue.as_mut(), &available, &stops, &mut progress);
     let checked = checked.map_err(|error| match error {
-        VerifyError::Interrupted => Failure::Interrupted(error.to_string()),
-        _ => Failure::CannotRun(error.to_string()),
+        VerifyError::Interrupted => JobError::Interrupted(error.to_string()),
+        _ => JobError::CannotRun(error.to_string()),
     })?;
     Ok(conclude((header, state), &checked, written))
 }
 
 /// The bytes of a target that are there: a file may have become shorter.
-fn bytes_of(target: &integrity::durability::Target) -> Result<u64, Failure> {
+fn bytes_of(target: &integrity::durability::Target) -> Result<u64, JobError> {
     let (path, size) = (target.path.display(), target.size_bytes);
     let metadata = std::fs::metadata(&target.path).map_err(|error| {
-        Failure::CannotRun(format!(
+        JobError::CannotRun(format!(
             "cannot look at `{path}`: {error}; is its file system mounted where it was? If the \
              file itself is gone, everything that was promised in it is lost"
         ))
@@ -74,7 +74,7 @@ fn bytes_of(target: &integrity::durability::Target) -> Result<u64, Failure> {
     }
     let left = metadata.len() / WHOLE_BYTES * WHOLE_BYTES;
     if left == 0 {
-        return Err(Failure::CannotRun(format!(
+        return Err(JobError::CannotRun(format!(
             "`{path}` has {} bytes and had {size}: everything that was promised in it is lost",
             metadata.len()
         )));
@@ -86,20 +86,19 @@ fn bytes_of(target: &integrity::durability::Target) -> Result<u64, Failure> {
 pub(super) fn prepare_left(
     workload: &Workload,
     permissions: &Permissions,
-    display: &mut Display,
-) -> Result<Prepared, Failure> {
+    show: &mut dyn FnMut(&engine::Event),
+) -> Result<Prepared, PrepareError> {
     let fillings = vec![Filling::AsItIs; workload.targets.len()];
     let (never, until) = (AtomicBool::new(false), Instant::now() + LAST_IOS);
     loop {
-        let mut show = |event: &engine::Event| display.show(event);
-        match engine::prepare_as(workload, permissions, &fillings, &never, &mut show) {
+        match engine::prepare_as(workload, permissions, &fillings, &never, show) {
             Err(PrepareError::Refused(refusals))
                 if Instant::now() < until
                     && refusals.iter().all(|r| matches!(r, Refusal::InUse { .. })) =>
             {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            prepared => return prepared.map_err(Failure::from),
+            prepared => return prepared,
         }
     }
 }

@@ -1,11 +1,16 @@
-//! What a configuration means for the simulated database, and what of it is not done.
+//! What a configuration of SQLIOSim means for the simulated database, and what of it is not done.
 
 use std::time::Duration;
 
-use dialects::sqliosim::{Configuration, DataFile};
-use integrity::{Hardening, Plan, RandomUsers, Resizing, Role, ScanUsers, Throttle, slot_bytes};
+use std::path::PathBuf;
 
-use crate::validate::Wanted;
+use dialects::sqliosim::{Configuration, DataFile, Summary};
+use integrity::{Hardening, Plan, RandomUsers, Resizing, Role, ScanUsers, Throttle, slot_bytes};
+use results::Validation;
+use workload::{Bytes, EngineChoice, Mode};
+
+use super::{FilePlan, ResizePlan, ValidatePlan};
+use crate::conduct::JobError;
 
 /// Memory for pages and buffers where the configuration says nothing, in MiB.
 const MEMORY_MB: u64 = 512;
@@ -19,46 +24,113 @@ const DIRTY_PAGES_USUAL: u64 = 4096;
 /// Pages of 8 KiB in a MiB.
 const PAGES_PER_MIB: u64 = 128;
 
+/// What a configuration leaves open.
+#[derive(Debug, Clone)]
+pub struct SqliosimPlace {
+    /// What the configuration is called.
+    pub name: String,
+    /// Where its files are, in its order.
+    pub paths: Vec<PathBuf>,
+    /// The I/O engine.
+    pub engine: EngineChoice,
+    /// Where every random choice starts.
+    pub seed: u64,
+}
+
 /// A configuration as the simulated database takes it.
-pub(super) struct Mapped {
-    pub plan: Plan,
-    /// What each file holds.
-    pub roles: Vec<Role>,
-    /// How each file begins, and whether its size changes.
-    pub wanted: Vec<Wanted>,
-    /// The most that each file may have, in bytes.
-    pub sizes: Vec<u64>,
-    /// The length of a cycle.
-    pub time: Duration,
-    /// Past the cache of the operating system.
-    pub direct: bool,
+#[derive(Debug)]
+pub struct MappedConfiguration {
+    /// What is done.
+    pub plan: ValidatePlan,
     /// What the configuration says and is not done so.
     pub notes: Vec<String>,
 }
 
 /// What a configuration means.
-pub(super) fn mapped(config: &Configuration, seed: u64) -> Mapped {
+#[must_use]
+pub fn of_sqliosim(config: &Configuration, place: SqliosimPlace) -> MappedConfiguration {
     let general = &config.general;
     let available = std::thread::available_parallelism().map_or(2, |n| n.get() as u64);
     let cpus = general.cpu_count.map_or(available, whole);
-    let plan = with_threads(config, cpus, users_of(config, cpus, seed));
-    let role = |log_file| if log_file { Role::Log } else { Role::Data };
-    Mapped {
-        plan,
-        roles: config.files.iter().map(|file| role(file.log_file)).collect(),
-        wanted: config.files.iter().map(wanted).collect(),
-        sizes: config.files.iter().map(most_bytes).collect(),
-        time: Duration::from_secs(whole(general.test_cycle_duration_s)),
-        direct: general.no_buffering || general.scatter_gather,
-        notes: notes(config),
+    let direct = general.no_buffering || general.scatter_gather;
+    let plan = ValidatePlan {
+        seconds: whole(general.test_cycle_duration_s) as f64,
+        engine: place.engine,
+        mode: if direct { Mode::Direct } else { Mode::Buffered },
+        configuration: Some(place.name),
+        database: with_threads(config, cpus, users_of(config, cpus, place.seed)),
+        files: config.files.iter().zip(place.paths).map(file_plan).collect(),
+    };
+    MappedConfiguration { plan, notes: notes(config) }
+}
+
+impl MappedConfiguration {
+    /// Refuses what the simulated database cannot do, in the words of the configuration.
+    ///
+    /// # Errors
+    /// Every rule that is broken.
+    pub fn check(&self) -> Result<(), JobError> {
+        let wrong = self.plan.database.violations();
+        let words =
+            |e: &integrity::PlanError| format!("{} is {}: {}", key_of(e.field), e.value, e.rule);
+        let wrong: Vec<String> = wrong.iter().map(words).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(JobError::Usage(wrong.join("\n"))) }
+    }
+
+    /// SQLIOSim's final summary of each file.
+    #[must_use]
+    pub fn summaries(&self, config: &Configuration, found: &Validation) -> Vec<String> {
+        let files = config.files.iter().zip(&self.plan.files).zip(&found.files);
+        let summary = |((file, plan), ios): ((&DataFile, &FilePlan), _)| {
+            // Files that were removed by now were files.
+            let is_file = !plan.path.exists() || plan.path.is_file();
+            let summary = Summary {
+                name: &file.file_name,
+                sparse: is_file.then_some(plan.sparse),
+                target_ms: whole(config.general.target_io_duration_ms),
+                ios,
+            };
+            summary.to_text()
+        };
+        files.map(summary).collect()
     }
 }
 
-/// How a file begins, and whether its size changes. A log is written wholly and keeps its size.
-fn wanted(file: &DataFile) -> Wanted {
+/// What a configuration calls a field of the plan.
+fn key_of(field: &str) -> &str {
+    match field {
+        "random.users" => "[RandomUser] UserCount",
+        "random.log_bytes" => "[RandomUser] MinLogPerBuffer to MaxLogPerBuffer",
+        "random.chain_pages" => "[RandomUser] MinIOChainLength to MaxIOChainLength",
+        "audit.users" => "[AuditUser] UserCount",
+        "audit.pages" => "[AuditUser] BuffersValidated",
+        "audit.cycles" => "[AuditUser] DelayAfterCycles",
+        "read_ahead.users" => "[ReadAheadUser] UserCount",
+        "read_ahead.pages" => "[ReadAheadUser] BuffersRAMin to BuffersRAMax",
+        "read_ahead.cycles" => "[ReadAheadUser] DelayAfterCycles",
+        "bulk.users" => "[BulkUpdateUser] UserCount",
+        "bulk.pages" => "[BulkUpdateUser] BuffersBUMin to BuffersBUMax",
+        "bulk.cycles" => "[BulkUpdateUser] DelayAfterCycles",
+        "resizing.pause" => "[ShrinkUser] MinShrinkInterval to MaxShrinkInterval",
+        "resizing.steps" => "[ShrinkUser] MinExtends to MaxExtends",
+        other => other,
+    }
+}
+
+/// The most that a file may have, how it begins, and whether its size changes. A log is written
+/// wholly and keeps its size.
+fn file_plan((file, path): (&DataFile, PathBuf)) -> FilePlan {
     let bytes = |mb: i64| whole(mb).saturating_mul(1 << 20);
-    let resize = resizes(file).then(|| (bytes(file.initial_size_mb), bytes(file.increment_mb)));
-    Wanted { sparse: file.sparse && !file.log_file, resize }
+    FilePlan {
+        path,
+        size_bytes: Some(Bytes(most_bytes(file))),
+        role: if file.log_file { Role::Log } else { Role::Data },
+        sparse: file.sparse && !file.log_file,
+        resize: resizes(file).then(|| ResizePlan {
+            begin_bytes: bytes(file.initial_size_mb),
+            step_bytes: bytes(file.increment_mb),
+        }),
+    }
 }
 
 /// Whether a file becomes shorter and longer.
@@ -253,35 +325,50 @@ mod tests {
     use super::*;
     use dialects::sqliosim::{NAMES, shipped};
 
+    fn mapped(config: &Configuration) -> MappedConfiguration {
+        let paths = config.files.iter().map(|file| file.file_name.clone().into()).collect();
+        let name = "default".to_owned();
+        of_sqliosim(config, SqliosimPlace { name, paths, engine: EngineChoice::Auto, seed: 1 })
+    }
+
+    fn roles(mapped: &MappedConfiguration) -> Vec<Role> {
+        mapped.plan.files.iter().map(|file| file.role).collect()
+    }
+
+    fn sizes(mapped: &MappedConfiguration) -> Vec<u64> {
+        mapped.plan.files.iter().filter_map(|file| Some(file.size_bytes?.0)).collect()
+    }
+
     #[test]
     fn the_shipped_ones_are_plans_with_their_meaning() {
         for name in NAMES {
             let config = shipped(name).unwrap();
-            let mapped = mapped(&config, 1);
-            assert_eq!(mapped.plan.violations(), [], "{name}");
-            assert_eq!(mapped.roles.len(), config.files.len());
+            let mapped = mapped(&config);
+            assert!(mapped.check().is_ok(), "{name}");
+            assert_eq!(roles(&mapped).len(), config.files.len());
         }
-        let of = |name| mapped(&shipped(name).unwrap(), 1);
+        let of = |name| mapped(&shipped(name).unwrap());
         let default = of("default");
-        let Plan { random, audit, bulk, .. } = default.plan.clone();
+        let Plan { random, audit, bulk, .. } = default.plan.database.clone();
         assert_eq!((random.jump_percent, random.update_percent), (5.0, 90.0));
         assert_eq!((random.chain_pages, random.log_bytes), ((50, 100), (64, 8192)));
         assert_eq!((audit.users, audit.pages, bulk.pages), (2, (64, 64), (64, 128)));
-        assert_eq!(default.plan.throttle.unwrap().target, Duration::from_millis(100));
-        assert_eq!((default.time.as_secs(), default.plan.cycles), (300, 1));
-        assert!((default.plan.cache_hit_percent - 10.0).abs() < 1e-9 && default.direct);
-        let writes = of("seqwrites").plan;
+        assert_eq!(default.plan.database.throttle.unwrap().target, Duration::from_millis(100));
+        assert_eq!((default.plan.seconds, default.plan.database.cycles), (300.0, 1));
+        assert!((default.plan.database.cache_hit_percent - 10.0).abs() < 1e-9);
+        assert_eq!(default.plan.mode, Mode::Direct);
+        let writes = of("seqwrites").plan.database;
         assert_eq!(
             (writes.random.users, writes.audit.users, writes.bulk.pages),
             (0, 0, (600, 1000))
         );
         assert!(writes.bulk.users > 0 && !writes.force_read_ahead);
         let sparse = of("sparse");
-        assert!(!sparse.plan.scatter_gather && sparse.plan.cycles == 3);
-        assert_eq!(sparse.roles, [Role::Data, Role::Log, Role::Data]);
-        let holes: Vec<bool> = sparse.wanted.iter().map(|w| w.sparse).collect();
+        assert!(!sparse.plan.database.scatter_gather && sparse.plan.database.cycles == 3);
+        assert_eq!(roles(&sparse), [Role::Data, Role::Log, Role::Data]);
+        let holes: Vec<bool> = sparse.plan.files.iter().map(|file| file.sparse).collect();
         assert_eq!(holes, [false, false, true]);
-        assert!(sparse.plan.resizing.is_none() && sparse.sizes[0] == 1000 << 20);
+        assert!(sparse.plan.database.resizing.is_none() && sizes(&sparse)[0] == 1000 << 20);
         assert!(sparse.notes.iter().any(|n| n.contains("stream")));
         assert!(of("hwcache").notes.is_empty(), "{:?}", of("hwcache").notes);
     }
@@ -290,7 +377,7 @@ mod tests {
     fn limits_bound_threads_and_depth() {
         let mut config = shipped("hwcache").unwrap();
         config.general.cpu_count = Some(8);
-        let plan = |config: &Configuration| mapped(config, 1).plan;
+        let plan = |config: &Configuration| mapped(config).plan.database;
         assert_eq!((plan(&config).threads, plan(&config).random.users), (8, 8));
         config.general.max_outstanding_io = 20;
         let bounded = plan(&config);
@@ -309,16 +396,17 @@ mod tests {
         (file.max_size_mb, file.increment_mb, file.shrinkable) = (Some(200), 10, true);
         config.general.stamp_files = true;
         (config.shrink.interval_s_min, config.shrink.interval_s_max) = (3, 7);
-        let done = mapped(&config, 1);
-        assert_eq!(done.sizes, [200 << 20, 50 << 20]);
-        assert_eq!(done.wanted[0].resize, Some((100 << 20, 10 << 20)));
-        assert_eq!(done.wanted[1], Wanted::default());
-        let resizing = done.plan.resizing.unwrap();
+        let done = mapped(&config);
+        assert_eq!(sizes(&done), [200 << 20, 50 << 20]);
+        let resize = ResizePlan { begin_bytes: 100 << 20, step_bytes: 10 << 20 };
+        assert_eq!(done.plan.files[0].resize, Some(resize));
+        assert!(done.plan.files[1].is_usual());
+        let resizing = done.plan.database.resizing.unwrap();
         assert_eq!((resizing.pause_min.as_secs(), resizing.pause_max.as_secs()), (3, 7));
         assert!(resizing.steps == (1, 20) && resizing.stamp && done.notes.is_empty());
         config.files[0].increment_mb = 0;
-        let kept = mapped(&config, 1);
-        assert!(kept.plan.resizing.is_none() && kept.sizes[0] == 100 << 20);
+        let kept = mapped(&config);
+        assert!(kept.plan.database.resizing.is_none() && sizes(&kept)[0] == 100 << 20);
         assert!(kept.notes.iter().any(|n| n.contains("Increment")), "{:?}", kept.notes);
     }
 
@@ -330,7 +418,7 @@ mod tests {
         config.general.no_buffering = false;
         config.random.cpu_simulation = true;
         config.files.truncate(1);
-        let notes = mapped(&config, 1).notes.join("\n");
+        let notes = mapped(&config).notes.join("\n");
         for key in ["Affinity", "WriteThrough", "NoBuffering", "CPUSimulation", "LogFile"] {
             assert!(notes.contains(key), "{key}: {notes}");
         }

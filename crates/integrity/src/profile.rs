@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use integrity::{
+use crate::plan::{
     Hardening, Logging, PageOrder, PageUsers, Plan, RandomUsers, ScanUsers, TableUsers,
 };
 
 /// An engine whose I/O is imitated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Imitated {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imitated {
     /// SQL Server: what is done where nothing is said
     Sqlserver,
     /// PostgreSQL: buffered, 8 KiB pages, their images in the log, a flush for each commit and
@@ -27,13 +27,19 @@ const TABLE_BYTES: u64 = 64 << 20;
 const TABLES: u64 = 32;
 
 impl Imitated {
+    /// Every one of them.
+    pub const ALL: [Self; 5] =
+        [Self::Sqlserver, Self::Postgres, Self::Mysql, Self::Sqlite, Self::Rocksdb];
+
     /// Whether the engine goes through the operating system's cache.
-    pub(super) fn is_buffered(self) -> bool {
+    #[must_use]
+    pub fn is_buffered(self) -> bool {
         matches!(self, Self::Postgres | Self::Sqlite | Self::Rocksdb)
     }
 
     /// The usual plan as this engine has it, for so much data.
-    pub(super) fn plan(self, usual: Plan, data_bytes: u64) -> Plan {
+    #[must_use]
+    pub fn plan(self, usual: Plan, data_bytes: u64) -> Plan {
         match self {
             Self::Sqlserver => usual,
             Self::Postgres => postgres(&usual),
@@ -142,11 +148,10 @@ fn rocksdb(usual: &Plan, data_bytes: u64) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum as _;
 
     #[test]
     fn each_is_a_plan_that_keeps_the_rules() {
-        for engine in Imitated::value_variants() {
+        for engine in Imitated::ALL {
             for data in [0, 1 << 20, 1 << 30, 1 << 40] {
                 let plan = engine.plan(Plan::default(), data);
                 assert_eq!(plan.violations(), [], "{engine:?}");

@@ -1,0 +1,123 @@
+//! What a check says becomes a document, and what stays of a run.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use integrity::durability::{Header, method};
+use jiff::Timestamp;
+use results::{
+    Conclusion as _, Document, Durability, DurabilityVerdict, Experiment, Status, WriterEnd,
+};
+use survey::{Progress, Site};
+
+use super::witness::Source;
+use crate::conduct::{Conducted, Relay};
+use crate::event::Event;
+
+/// A result that is to come.
+pub(super) struct PendingResult {
+    /// Of this check: the run that is checked has a name of its own, and may be checked again.
+    id: String,
+    started: Timestamp,
+}
+
+impl PendingResult {
+    pub(super) fn begin(relay: &Relay<'_>) -> Self {
+        let started = Timestamp::now();
+        let id = engine::new_id(started);
+        relay.hear(&Progress::Began { id: &id, started: &started.to_string() });
+        Self { id, started }
+    }
+
+    /// Delivers and keeps what was found, and removes what is not needed any more.
+    pub(super) fn finish(
+        self,
+        (header, source): (&Header, &Source),
+        found: Durability,
+        relay: &Relay<'_>,
+        stop: &AtomicBool,
+    ) -> Conducted {
+        let verdict = found.verdict;
+        let document = Document::Durability(Box::new(self.experiment(header, found, stop)));
+        let conducted = relay.finish(document);
+        tidy(header, verdict, source, relay);
+        conducted
+    }
+
+    fn experiment(
+        self,
+        header: &Header,
+        found: Durability,
+        stop: &AtomicBool,
+    ) -> Experiment<Durability> {
+        let finished = Timestamp::now().to_string();
+        // The files are there by now, also those that were made for it.
+        let paths: Vec<&Path> = header.targets.iter().map(|t| t.path.as_path()).collect();
+        let site = Site::of_paths(&paths);
+        let is_interrupted = stop.load(Ordering::Relaxed);
+        Experiment {
+            schema: Durability::SCHEMA.to_owned(),
+            id: self.id,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: self.started.to_string(),
+            finished,
+            status: match (found.verdict, found.ending) {
+                (DurabilityVerdict::Lost, WriterEnd::Failed) => Status::Failed,
+                (DurabilityVerdict::Lost, _) => Status::Complete,
+                _ if is_interrupted => Status::Interrupted,
+                (_, WriterEnd::Failed) => Status::Failed,
+                _ => Status::Complete,
+            },
+            targets: paths.iter().map(|path| site.resolved(path)).collect(),
+            file_bytes: header.targets.iter().map(|t| t.size_bytes).sum(),
+            environment: site.environment().clone(),
+            plan: None,
+            measurements: Vec::new(),
+            method: method(header),
+            warnings: warning(found.ending).map(str::to_owned).into_iter().collect(),
+            conclusion: found,
+        }
+    }
+}
+
+/// What is to be known of a crash that was none of the machine.
+fn warning(ending: WriterEnd) -> Option<&'static str> {
+    match ending {
+        WriterEnd::InOrder => Some(
+            "The writer ended in order and no crash came: this shows that the test works, and \
+             nothing about crashes.",
+        ),
+        WriterEnd::Killed => Some(
+            "A process was killed, and the machine and its devices went on: this says nothing \
+             about caches that lose power. Cut the power, with the witness on another machine \
+             (--witness), to know.",
+        ),
+        WriterEnd::Failed => Some(
+            "The writer could not go on, and no crash came: what it had promised until then was \
+             checked, and this says nothing about crashes.",
+        ),
+        WriterEnd::Unseen => None,
+    }
+}
+
+/// Files of a run that kept its promises are removed; those of one that did not are evidence.
+fn tidy(header: &Header, verdict: DurabilityVerdict, source: &Source, relay: &Relay<'_>) {
+    if verdict == DurabilityVerdict::Lost {
+        relay.notice(
+            "the files stay as they are, as evidence; they carry a mark by which they are known \
+             as test files"
+                .to_owned(),
+        );
+        return;
+    }
+    if header.keep {
+        return;
+    }
+    for target in header.targets.iter().filter(|t| !header.foreign.contains(&t.path)) {
+        if let Err(error) = engine::clean(&target.path, true, false) {
+            let text = format!("cannot remove `{}`: {error}", target.path.display());
+            relay.pass(&Event::Error { text });
+        }
+    }
+    source.remove(relay);
+}
