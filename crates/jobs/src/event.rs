@@ -122,7 +122,6 @@ mod tests {
     use crate::live::tests::glance;
     use counters::{CoreTally, DiskTally, SystemTally, SystemWindow};
     use engine::{WorkerNames, WorkerPoint};
-    use engine::{WorkerNames, WorkerPoint};
     use integrity::{Notice, NoticeKind, PageDamage, Phase};
     use monitor::{AlertEvent, Began, Chain, Observation};
     use results::RecordedRow;
