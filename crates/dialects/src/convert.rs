@@ -1,26 +1,63 @@
 //! Workloads between the files of iosonde and of other tools: what a file is, what it says, and how
 //! another would say it.
 
+use std::fmt;
+
 use workload::Workload;
 
-use crate::drives::Drives;
-use crate::fio::jobs::Environment;
-use crate::{diskspd, fio, iometer, text};
+use crate::dialect::WorkloadFile;
+use crate::{DIALECTS, text};
 
-/// Lines of a file that are named one by one.
-const NOTES_MAX: usize = 1000;
+/// iosonde's own.
+pub static TOML: WorkloadFile = WorkloadFile {
+    word: "toml",
+    about: "iosonde's own",
+    files: "iosonde's TOML",
+    extensions: &["toml"],
+    is_in: |text| text.parse::<Workload>().is_ok(),
+    read: |bytes, _, _| {
+        let workload = text::decode(bytes).parse();
+        let workload = workload.map_err(|e: workload::ParseError| e.to_string())?;
+        Ok(Parts::of(vec![Part { name: "workload".to_owned(), workload, lost: Vec::new() }]))
+    },
+    write: |workload| Ok((workload.to_toml().map_err(|e| e.to_string())?, Vec::new())),
+    test_file: None,
+};
 
-/// A kind of file that holds a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// iosonde's own.
-    Toml,
-    /// IOMeter's configuration.
-    Icf,
-    /// DiskSpd's profile.
-    Diskspd,
-    /// fio's job file.
-    Fio,
+/// Every kind of file that holds a workload, iosonde's own first.
+pub fn kinds() -> impl Iterator<Item = &'static WorkloadFile> {
+    std::iter::once(&TOML).chain(DIALECTS.iter().rev().filter_map(|dialect| dialect.workloads))
+}
+
+/// The kind of this word.
+#[must_use]
+pub fn kind(word: &str) -> Option<&'static WorkloadFile> {
+    kinds().find(|kind| kind.word == word)
+}
+
+/// The kind that an extension stands for.
+#[must_use]
+pub fn kind_of_extension(extension: &str) -> Option<&'static WorkloadFile> {
+    kinds().find(|kind| kind.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+}
+
+/// The kind that a text looks like.
+#[must_use]
+pub fn kind_of_text(text: &str) -> Option<&'static WorkloadFile> {
+    let tables = || text.lines().any(|line| line.trim_start().starts_with("[["));
+    // Other tools have marks of their own; a workload with a mistake has none but its tables.
+    let theirs = kinds().skip(1).find(|kind| (kind.is_in)(text));
+    theirs.or_else(|| ((TOML.is_in)(text) || tables()).then_some(&TOML))
+}
+
+/// Names joined as one says them: `a, b and c`.
+#[must_use]
+pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// One workload of a file.
@@ -34,187 +71,52 @@ pub struct Part {
     pub lost: Vec<String>,
 }
 
-impl Kind {
-    /// The kind that an extension stands for.
-    #[must_use]
-    pub fn of_extension(extension: &str) -> Option<Self> {
-        Some(match extension.to_ascii_lowercase().as_str() {
-            "toml" => Self::Toml,
-            "icf" => Self::Icf,
-            "xml" => Self::Diskspd,
-            "fio" | "job" => Self::Fio,
-            _ => return None,
-        })
-    }
-
-    /// The kind that a text looks like.
-    #[must_use]
-    pub fn of_text(text: &str) -> Option<Self> {
-        let begin = text.trim_start().to_ascii_lowercase();
-        let header = |line: &str| {
-            let line = line.trim_start().to_ascii_lowercase();
-            line.starts_with("'test setup")
-                || line.starts_with("'access specifications")
-                || line.starts_with("'manager list")
-        };
-        if begin.starts_with('<') {
-            return Some(Self::Diskspd);
-        }
-        if text.lines().any(header) {
-            return Some(Self::Icf);
-        }
-        if text.parse::<Workload>().is_ok() {
-            return Some(Self::Toml);
-        }
-        if fio::jobs::is_job_file(text) {
-            return Some(Self::Fio);
-        }
-        text.lines().any(|line| line.trim_start().starts_with("[[")).then_some(Self::Toml)
-    }
-}
+/// Makes one of the workloads of a file, from 0. An error is why it is none.
+type MakePart = Box<dyn Fn(usize) -> Result<Part, String>>;
 
 /// The workloads of a file, in the order in which they run. What a short file asks for may be long:
 /// each is made when it is taken.
-#[derive(Debug)]
 pub struct Parts {
     /// What is lost of the file, whichever workload of it is taken.
     pub lost: Vec<String>,
-    source: Source,
+    len: usize,
+    make: MakePart,
 }
 
-/// Where the workloads come from.
-#[derive(Debug)]
-enum Source {
-    Made(Vec<Part>),
-    Icf { config: Box<iometer::Config>, steps: Vec<iometer::Step>, drives: Drives },
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("lost", &self.lost).field("len", &self.len).finish()
+    }
 }
 
 impl Parts {
+    /// So many workloads that are made when they are taken.
+    pub(crate) fn new(lost: Vec<String>, len: usize, make: MakePart) -> Self {
+        Self { lost, len, make }
+    }
+
+    /// These workloads.
+    pub(crate) fn of(parts: Vec<Part>) -> Self {
+        let len = parts.len();
+        let make = move |index: usize| parts.get(index).cloned().ok_or_else(String::new);
+        Self::new(Vec::new(), len, Box::new(make))
+    }
+
+    /// The same, of a file of which this is lost.
+    pub(crate) fn without(self, lost: Vec<String>) -> Self {
+        Self { lost, ..self }
+    }
+
     /// How many there are, at least one.
     #[expect(clippy::len_without_is_empty, reason = "a file without any is an error")]
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.source {
-            Source::Made(parts) => parts.len(),
-            Source::Icf { steps, .. } => steps.len(),
-        }
+        self.len
     }
 
     /// One of them, from 0; none behind the last. An error is why a run is no workload.
     pub fn part(&self, index: usize) -> Option<Result<Part, String>> {
-        match &self.source {
-            Source::Made(parts) => parts.get(index).cloned().map(Ok),
-            Source::Icf { config, steps, drives } => {
-                steps.get(index).map(|step| part_of_step(config, step, drives))
-            }
-        }
-    }
-}
-
-/// Every workload of a file. An error is what is wrong, line by line.
-pub fn read(
-    kind: Kind,
-    bytes: &[u8],
-    drives: &Drives,
-    environment: Environment<'_>,
-) -> Result<Parts, String> {
-    let made = |parts| Parts { lost: Vec::new(), source: Source::Made(parts) };
-    match kind {
-        Kind::Toml => {
-            let workload =
-                text::decode(bytes).parse().map_err(|e: workload::ParseError| e.to_string())?;
-            Ok(made(vec![Part { name: "workload".to_owned(), workload, lost: Vec::new() }]))
-        }
-        Kind::Icf => read_icf(bytes, drives),
-        Kind::Diskspd => read_profile(bytes, drives),
-        Kind::Fio => {
-            let groups = fio::jobs::read(&text::decode(bytes), environment);
-            let groups = groups.map_err(|e| e.to_string())?;
-            let part = |g: fio::jobs::Group| Part {
-                name: g.jobs.join(", "),
-                workload: g.workload,
-                lost: g.lost,
-            };
-            Ok(made(groups.into_iter().map(part).collect()))
-        }
-    }
-}
-
-fn read_icf(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
-    let iometer::Read { config, notes, .. } = iometer::read(bytes).map_err(|e| e.to_string())?;
-    let runs = config.runs();
-    let more = notes.len().saturating_sub(NOTES_MAX);
-    let mut lost: Vec<String> = notes.iter().take(NOTES_MAX).map(ToString::to_string).collect();
-    if more > 0 {
-        lost.push(format!("… and {more} more lines of the file"));
-    }
-    lost.extend(runs.notes);
-    if runs.steps.is_empty() {
-        let why = if lost.is_empty() { "it asks for no run".to_owned() } else { lost.join("\n") };
-        return Err(why);
-    }
-    lost.extend(config.about_managers());
-    let (config, drives) = (Box::new(config), drives.clone());
-    Ok(Parts { lost, source: Source::Icf { config, steps: runs.steps, drives } })
-}
-
-fn part_of_step(
-    config: &iometer::Config,
-    step: &iometer::Step,
-    drives: &Drives,
-) -> Result<Part, String> {
-    let made = config.workload(step, drives).map_err(|e| e.to_string())?;
-    let name = made.workload.title();
-    let depth = step.outstanding.map_or_else(String::new, |n| format!(", {n} outstanding"));
-    Ok(Part { name: name + &depth, workload: made.workload, lost: made.lost })
-}
-
-fn read_profile(bytes: &[u8], drives: &Drives) -> Result<Parts, String> {
-    let profile = diskspd::profile::read(bytes).map_err(|e| e.to_string())?;
-    let mut parts = Vec::new();
-    for (number, span) in profile.time_spans.iter().enumerate() {
-        let mut job = diskspd::job::job(span, drives).map_err(|wrong| wrong.join("\n"))?;
-        // Of files whose size nobody says, the used part ends where the profile says or where they
-        // end.
-        let sizes: Vec<u64> =
-            job.workload.targets.iter().map(|t| t.size_bytes.map_or(u64::MAX, |b| b.0)).collect();
-        job.fit(&sizes);
-        let whole = |stream: &workload::Stream| {
-            stream.target_indexes(sizes.len()).iter().all(|t| {
-                let end = stream.span_bytes.map(|s| s.0.saturating_add(stream.offset_bytes.0));
-                sizes.get(*t).copied() == end
-            })
-        };
-        for stream in &mut job.workload.streams {
-            if whole(stream) {
-                stream.span_bytes = None;
-            }
-        }
-        let name = format!("time span {}: {}", number + 1, job.workload.title());
-        parts.push(Part { name, workload: job.workload, lost: job.notes });
-    }
-    if parts.is_empty() {
-        return Err("it has no time span".to_owned());
-    }
-    Ok(Parts { lost: diskspd::notes::of_profile(&profile), source: Source::Made(parts) })
-}
-
-/// A workload as the text of a file, and what of it is lost.
-pub fn write(kind: Kind, workload: &Workload) -> Result<(String, Vec<String>), String> {
-    match kind {
-        Kind::Toml => Ok((workload.to_toml().map_err(|e| e.to_string())?, Vec::new())),
-        Kind::Fio => fio::jobs::write(workload).map_err(|e| e.to_string()),
-        Kind::Icf => {
-            let (config, lost) =
-                iometer::Config::of_workload(workload).map_err(|e| e.to_string())?;
-            Ok((config.to_icf(), lost))
-        }
-        Kind::Diskspd => {
-            let (profile, lost) = diskspd::export::profile_of(workload);
-            let mut text = String::new();
-            profile.write_xml(&mut text, 0);
-            Ok((text, lost))
-        }
+        (index < self.len).then(|| (self.make)(index))
     }
 }
 
@@ -223,7 +125,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const KINDS: [Kind; 4] = [Kind::Toml, Kind::Icf, Kind::Diskspd, Kind::Fio];
+    use crate::drives::Drives;
+
+    fn icf() -> &'static WorkloadFile {
+        kind("icf").unwrap()
+    }
 
     fn workload() -> Workload {
         let text = "seconds = 20\n[[targets]]\npath = \"/dev/sdz\"\nsize_bytes \
@@ -234,10 +140,10 @@ mod tests {
 
     #[test]
     fn every_kind_is_known_by_its_text_and_says_the_same() {
-        for kind in KINDS {
-            let (text, _) = write(kind, &workload()).unwrap();
-            assert_eq!(Kind::of_text(&text), Some(kind), "{text}");
-            let parts = read(kind, text.as_bytes(), &Drives::default(), &|_| None).unwrap();
+        for kind in kinds() {
+            let (text, _) = (kind.write)(&workload()).unwrap();
+            assert_eq!(kind_of_text(&text), Some(kind), "{text}");
+            let parts = (kind.read)(text.as_bytes(), &Drives::default(), &|_| None).unwrap();
             assert_eq!(parts.len(), 1, "{text}");
             let part = parts.part(0).unwrap().unwrap();
             assert_eq!(part.workload.in_flight(), 32, "{text}");
@@ -247,22 +153,24 @@ mod tests {
             assert_eq!(part.workload.targets[0].size_bytes.map(|b| b.0), Some(4 << 30), "{text}");
             assert_eq!(part.workload.violations(), []);
         }
-        assert_eq!(Kind::of_text("hello"), None);
-        assert_eq!(Kind::of_extension("ICF"), Some(Kind::Icf));
+        assert_eq!(kind_of_text("hello"), None);
+        assert_eq!(kind_of_extension("ICF"), Some(icf()));
+        let words: Vec<&str> = kinds().map(|kind| kind.word).collect();
+        assert_eq!(listed(words.into_iter()), "toml, icf, diskspd and fio");
     }
 
     #[test]
     fn what_a_configuration_loses_is_told_once_and_its_runs_are_made_one_by_one() {
         let bytes = include_bytes!("../tests/iometer/v1.1.0.icf");
         let drives = Drives::new(vec!["E=/mnt/e".parse().unwrap(), "1=/dev/sdb".parse().unwrap()]);
-        let parts = read(Kind::Icf, bytes, &drives, &|_| None).unwrap();
+        let parts = (icf().read)(bytes, &drives, &|_| None).unwrap();
         let managers = |lost: &[String]| lost.iter().filter(|l| l.contains("managers")).count();
         assert_eq!((parts.len(), managers(&parts.lost)), (16, 1), "{:?}", parts.lost);
         assert_eq!(managers(&parts.part(15).unwrap().unwrap().lost), 0);
         assert!(parts.part(16).is_none());
         // Without the drives the file is still one of 16 runs; the one that is taken says what is
         // missing.
-        let parts = read(Kind::Icf, bytes, &Drives::default(), &|_| None).unwrap();
+        let parts = (icf().read)(bytes, &Drives::default(), &|_| None).unwrap();
         assert!(parts.part(0).unwrap().unwrap_err().contains("--drive"));
     }
 
@@ -270,11 +178,11 @@ mod tests {
         #[test]
         fn no_bytes_panic(bytes: Vec<u8>) {
             let text = text::decode(&bytes);
-            let _ = Kind::of_text(&text);
-            for kind in KINDS {
-                if let Ok(parts) = read(kind, &bytes, &Drives::default(), &|_| None) {
+            let _ = kind_of_text(&text);
+            for kind in kinds() {
+                if let Ok(parts) = (kind.read)(&bytes, &Drives::default(), &|_| None) {
                     for part in (0..parts.len()).filter_map(|n| parts.part(n)?.ok()) {
-                        let _ = KINDS.map(|other| write(other, &part.workload));
+                        kinds().for_each(|other| drop((other.write)(&part.workload)));
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Which directory or device stands for which drive letter, physical disk or path prefix.
@@ -10,7 +11,8 @@ use thiserror::Error;
 pub struct Drives(Vec<Drive>);
 
 /// One line of the table: `E=/mnt/e`, `3=/dev/sdb`, `\\server\share=/mnt/share`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Drive {
     name: String,
     place: PathBuf,
@@ -46,6 +48,20 @@ impl FromStr for Drive {
             return Err(DriveError::Form(text.to_owned()));
         }
         Ok(Self { name: name.to_owned(), place: PathBuf::from(place.trim()) })
+    }
+}
+
+impl TryFrom<String> for Drive {
+    type Error = DriveError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Drive> for String {
+    fn from(drive: Drive) -> Self {
+        format!("{}={}", drive.name, drive.place.display())
     }
 }
 

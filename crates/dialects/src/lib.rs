@@ -6,6 +6,7 @@
 //! as text.
 
 pub mod convert;
+mod dialect;
 pub mod diskspd;
 pub mod drives;
 pub mod fio;
@@ -18,3 +19,11 @@ pub mod sqlio;
 pub mod sqliosim;
 pub mod text;
 pub mod xml;
+
+pub use dialect::{Dialect, ResultFile, WorkloadFile};
+
+/// Every dialect, in the order in which a file of results is looked at: SQLIO's text has no mark of
+/// its own, and comes last. The names that the program answers to, `iosonde workload convert`, and
+/// `iosonde history import` read this list.
+pub static DIALECTS: [&Dialect; 5] =
+    [&fio::DIALECT, &diskspd::DIALECT, &iometer::DIALECT, &sqliosim::DIALECT, &sqlio::DIALECT];

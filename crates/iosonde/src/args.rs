@@ -10,10 +10,9 @@ use workload::{
     parse_distribution,
 };
 
-use crate::dialect::Tokens;
+use crate::dialect::ToolCommand;
 use crate::history::HistoryArgs;
 use crate::inspect::InspectArgs;
-use crate::iometer::IometerArgs;
 use crate::knee::KneeArgs;
 use crate::loads::{SpecsArgs, WorkloadArgs};
 use crate::monitor::MonitorArgs;
@@ -65,7 +64,7 @@ pub(crate) enum Command {
     Do(Box<DoArgs>),
     /// Repeat an earlier result exactly, and compare the new one with it
     Again(Box<AgainArgs>),
-    /// Convert workloads between iosonde's files and those of IOMeter, DiskSpd and fio
+    #[command(about = crate::loads::about())]
     Workload(WorkloadArgs),
     /// List the access specifications that `--spec` takes: standard loads by name, with their rows
     /// and where they come from
@@ -76,19 +75,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show the history in a browser
     Serve(Box<ServeArgs>),
-    /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
-    #[command(disable_help_flag = true)]
-    Sqlio(Tokens),
-    /// SQLIOSim's command line and configurations: a simulated database checks what it reads;
-    /// `iosonde sqliosim --help`
-    #[command(disable_help_flag = true)]
-    Sqliosim(Tokens),
-    /// DiskSpd's command line and its XML profiles, with its results as text or XML;
-    /// `iosonde diskspd --help`
-    #[command(disable_help_flag = true)]
-    Diskspd(Tokens),
-    /// IOMeter's configurations (.icf), with its result file
-    Iometer(Box<IometerArgs>),
+    #[command(flatten)]
+    Tool(ToolCommand),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document

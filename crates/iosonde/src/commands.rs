@@ -7,8 +7,8 @@ use crate::args::Command;
 use crate::exit::{Failure, Outcome};
 use crate::targets::ProgressForm;
 use crate::{
-    assess, diskspd, history, inspect, iometer, knee, loads, monitor, plans, report, run, scale,
-    serve, sizes, sqlio, sqliosim, sweep, validate,
+    assess, history, inspect, knee, loads, monitor, plans, report, run, scale, serve, sizes, sweep,
+    validate,
 };
 
 /// How a command that measures shows its progress; none for the others.
@@ -52,10 +52,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Report(args) => report::report(args),
         Command::History(args) => history::history(args, stop),
         Command::Serve(args) => serve::serve(args, stop),
-        Command::Diskspd(args) => diskspd::diskspd(args, stop),
-        Command::Iometer(args) => iometer::iometer(args, stop),
-        Command::Sqlio(args) => sqlio::sqlio(args, stop),
-        Command::Sqliosim(args) => sqliosim::sqliosim(args, stop),
+        Command::Tool(tool) => tool.execute(stop),
         Command::Schema { document } => document.print(),
     }
 }

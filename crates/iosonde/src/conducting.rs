@@ -4,10 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
+use jobs::{Conducted, Description, Event, JobError, Plan, Session, Sink};
+use report::text::{Table, WIDTH, clean, shorten, wrap};
 use results::{
     Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
 };
+use workload::Bytes;
 
 use crate::exit::{Failure, Outcome, print};
 use crate::run::json;
@@ -104,11 +106,41 @@ pub(crate) fn rehearse(
 ) -> Result<Option<Outcome>, Failure> {
     let text = match rehearsal {
         Rehearsal { print_plan: true, .. } => plan.to_toml().map_err(JobError::from)?,
-        Rehearsal { dry_run: true, .. } => plan.job().describe(permissions)?.to_string(),
+        Rehearsal { dry_run: true, .. } => described(&plan.job().describe(permissions)?),
         Rehearsal { print_plan: false, dry_run: false } => return Ok(None),
     };
     print(&text)?;
     Ok(Some(Outcome::Done))
+}
+
+/// The longest a text may be in the table of a rehearsal.
+const CELL: usize = 40;
+
+/// What would be done, for `--dry-run`.
+pub(crate) fn described(description: &Description) -> String {
+    let mut lines: Vec<String> = description.work.iter().map(|line| clean(line)).collect();
+    for plan in &description.targets {
+        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
+        lines.push(format!("{path} ({size}): {}", plan.describe()));
+    }
+    if !description.targets.is_empty() {
+        lines.push(format!("written before the run: {}", Bytes(description.filled_bytes())));
+    }
+    if let Some(steps) = &description.steps {
+        let mut table = Table::new(2, &steps.heads);
+        for row in &steps.rows {
+            table.row(row.iter().map(|cell| shorten(&clean(cell), CELL)).collect());
+        }
+        lines.push(format!("\n{}{}", table.show(), wrap("", &steps.summary, WIDTH).trim_end()));
+    }
+    lines.extend(description.notes.iter().cloned());
+    let remarks = description.remarks.iter().map(|text| wrap("  - ", &clean(text), WIDTH));
+    let remarks: String = remarks.collect();
+    if !remarks.is_empty() {
+        lines.push(format!("\nNotes\n{}", remarks.trim_end()));
+    }
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// Carries out a search of several measurements, and says first how long it takes.
@@ -204,7 +236,9 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
     let met = match document {
         Document::Measurement(measurement) => return outcome_of_run(measurement, stop),
         Document::Recording(recording) => return outcome_of_recording(&recording.conclusion),
-        Document::Runs(runs) if runs.measurements.iter().any(|m| !m.errors.is_empty()) => {
+        Document::Runs(_) | Document::Cycle(_)
+            if document.measurements().iter().any(|m| !m.errors.is_empty()) =>
+        {
             return Outcome::IoFailed;
         }
         // What could not be judged must not pass for what is met.

@@ -130,6 +130,7 @@ impl From<JobError> for Failure {
             JobError::Prepare(error) => error.into(),
             JobError::Engine(error) => error.into(),
             JobError::Plan(_) | JobError::Usage(_) => Self::WrongUsage(error.to_string()),
+            JobError::NotUnderstood(text) => Self::NotUnderstood(text),
             JobError::Interrupted(_) => Self::Interrupted(error.to_string()),
             JobError::History(_)
             | JobError::Watch(_)

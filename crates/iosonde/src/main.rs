@@ -5,13 +5,10 @@ mod assess;
 mod commands;
 mod conducting;
 mod dialect;
-mod diskspd;
 mod exit;
 mod experiment;
-mod files;
 mod history;
 mod inspect;
-mod iometer;
 mod knee;
 mod loads;
 mod monitor;
@@ -26,7 +23,6 @@ mod schema;
 mod serve;
 mod signals;
 mod sizes;
-mod sqlio;
 mod sqliosim;
 mod sweep;
 mod targets;
@@ -35,6 +31,7 @@ mod validate;
 use std::process::ExitCode;
 
 use args::Arguments;
+use jobs::files;
 
 fn main() -> ExitCode {
     let arguments = <Arguments as clap::Parser>::parse_from(name::arguments());

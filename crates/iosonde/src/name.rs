@@ -4,8 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Old tools that are subcommands.
-const TOOLS: [&str; 4] = ["sqlio", "sqliosim", "diskspd", "iometer"];
+use dialects::DIALECTS;
 
 /// The arguments of the program, with the subcommand that its name stands for.
 pub(crate) fn arguments() -> Vec<OsString> {
@@ -24,12 +23,23 @@ fn spelled_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
 fn tool(program: &Path) -> Option<&'static str> {
     let name = program.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
-    TOOLS.into_iter().find(|tool| *tool == name)
+    let mut tools = DIALECTS.iter().filter(|tool| tool.is_command);
+    tools.find(|tool| tool.name == name).map(|tool| tool.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name in the list without a command behind it would only be found by who calls it.
+    #[test]
+    fn every_tool_with_a_command_line_is_a_command() {
+        let command = <crate::args::Arguments as clap::CommandFactory>::command();
+        for dialect in DIALECTS {
+            let is_command = command.find_subcommand(dialect.name).is_some();
+            assert_eq!(is_command, dialect.is_command, "{}", dialect.name);
+        }
+    }
 
     #[test]
     fn a_link_is_a_subcommand() {

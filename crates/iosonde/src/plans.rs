@@ -10,7 +10,7 @@ use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
 use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
 use results::Document;
 
-use crate::conducting::{Console, Manners, conduct, ended};
+use crate::conducting::{Console, Manners, conduct, described, ended};
 use crate::exit::{Failure, Outcome, print};
 use crate::experiment::read;
 use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
@@ -76,7 +76,7 @@ pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let permissions = args.conduct.permissions();
     check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
-        print(&plan.job().describe(&permissions)?.to_string())?;
+        print(&described(&plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
     let manner = args.conduct.manner();
@@ -111,7 +111,7 @@ pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Fai
     let permissions = args.conduct.permissions();
     check_destroy_of(&original.plan.job().targets(), &permissions.destroy)?;
     if args.conduct.dry_run {
-        print(&original.plan.job().describe(&permissions)?.to_string())?;
+        print(&described(&original.plan.job().describe(&permissions)?))?;
         return Ok(Outcome::Done);
     }
     let named = args.place.history.as_ref().map(|_| place.to_string());

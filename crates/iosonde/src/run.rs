@@ -5,16 +5,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use engine::TargetPlan;
-use jobs::{Event, Plan, Sink};
-use results::{Document, Measurement};
+use jobs::{Description, Plan};
 use workload::specs::Spec;
 use workload::{
-    Arrival, Bytes, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
+    Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
     RateLimit, SimDevice, Stream, SyncCall, SyncPolicy, Target, Think, ThinkFrom, Workload,
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
-use crate::conducting::{Console, Manners, Rehearsal, conduct, conduct_into, rehearse, words};
+use crate::conducting::{Manners, Rehearsal, conduct, described, rehearse};
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
 use crate::repeat;
@@ -49,62 +48,6 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
     conduct(&plan, &Manners { manner, json: args.json, recording, permissions }, stop)
 }
 
-/// Shows a run of another tool's command: its events, and its measurement.
-pub(crate) trait RunView {
-    /// Something happened; shown already.
-    fn hear(&mut self, event: &engine::Event, display: &mut Display) {
-        let _ = (event, display);
-    }
-
-    /// Everything is made ready; may take its time before the I/O begins.
-    fn ready(&mut self, display: &mut Display) {
-        let _ = display;
-    }
-
-    /// The measurement is finished.
-    fn show(&mut self, measurement: &Measurement) -> Result<(), Failure>;
-}
-
-/// A view as a sink.
-struct Viewer<'a> {
-    display: Display,
-    view: &'a mut dyn RunView,
-}
-
-impl Sink for Viewer<'_> {
-    fn hear(&mut self, event: &Event) {
-        if let Event::Engine(event) = event {
-            self.view.hear(event, &mut self.display);
-        }
-        self.display.hear(event);
-    }
-
-    fn ready(&mut self) {
-        self.view.ready(&mut self.display);
-    }
-
-    fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        self.display.finish();
-        match document {
-            Document::Measurement(measurement) => words(self.view.show(measurement)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Makes one measurement for another tool's command, shows it and records it.
-pub(crate) fn view(
-    workload: &Workload,
-    manners: &Manners,
-    view: &mut dyn RunView,
-    stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
-    let plan = Plan::Run(Box::new(workload.clone()));
-    let display = Console::of(&plan, manners)?.display;
-    let mut viewer = Viewer { display, view };
-    conduct_into(&plan, manners, &mut viewer, stop).map(|(_, outcome)| outcome)
-}
-
 /// A document as JSON text.
 pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(document);
@@ -113,13 +56,7 @@ pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure>
 
 /// What would be done to the targets, for `--dry-run`.
 pub(crate) fn describe(plans: &[TargetPlan]) -> String {
-    let line = |plan: &TargetPlan| {
-        let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-        format!("{path} ({size}): {}\n", plan.describe())
-    };
-    let text: String = plans.iter().map(line).collect();
-    let written: u64 = plans.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum();
-    text + &format!("written before the run: {}\n", Bytes(written))
+    described(&Description::of(plans.to_vec()))
 }
 
 /// A stream for each access specification; without any, the usual one.
@@ -145,7 +82,7 @@ fn streams_of(names: &[String]) -> Result<Vec<Stream>, Failure> {
 fn workload_of(args: &RunArgs) -> Result<Workload, Failure> {
     let mut workload = match &args.workload {
         Some(path) => {
-            let (workload, lost) = loads::first_workload(path)?;
+            let (workload, lost) = jobs::first_workload(path)?;
             let mut display = Display::new(args.target.conduct.quiet);
             for what in &lost {
                 display.message(&format!("not done: {what}"));

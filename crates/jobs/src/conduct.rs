@@ -67,9 +67,21 @@ pub enum JobError {
     /// What is to be watched cannot be.
     #[error(transparent)]
     Watch(#[from] WatchError),
+    /// A command line or a profile of another tool is wrong, where that tool has an exit code for
+    /// it.
+    #[error("{0}")]
+    NotUnderstood(String),
     /// Something besides the job cannot be done, such as a file of results for another tool.
     #[error("{0}")]
     Companion(String),
+}
+
+impl JobError {
+    /// Whether a signal ended it before there was anything to show.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Prepare(PrepareError::Interrupted))
+    }
 }
 
 impl From<serde_json::Error> for JobError {

@@ -1,6 +1,5 @@
 //! A command's work as data and one call.
 
-use std::fmt;
 use std::path::Path;
 
 use engine::{Permissions, TargetPlan};
@@ -54,8 +53,23 @@ pub struct Description {
     pub work: Vec<String>,
     /// What happens to each target.
     pub targets: Vec<TargetPlan>,
+    /// What is done one after the other, where that differs from step to step.
+    pub steps: Option<Steps>,
     /// What else there is to know, a line each.
     pub notes: Vec<String>,
+    /// What is not done as it was asked for, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// Steps as a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Steps {
+    /// The columns; the first two hold text, the others numbers.
+    pub heads: Vec<&'static str>,
+    /// A row for each step.
+    pub rows: Vec<Vec<String>>,
+    /// How many there are and how long they take, in a sentence.
+    pub summary: String,
 }
 
 impl Description {
@@ -69,21 +83,6 @@ impl Description {
     #[must_use]
     pub fn filled_bytes(&self) -> u64 {
         self.targets.iter().filter(|p| p.action.fills()).map(|p| p.size_bytes).sum()
-    }
-}
-
-/// The lines of `--dry-run`.
-impl fmt::Display for Description {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.work.iter().try_for_each(|line| writeln!(f, "{line}"))?;
-        for plan in &self.targets {
-            let (path, size) = (plan.path.display(), Bytes(plan.size_bytes));
-            writeln!(f, "{path} ({size}): {}", plan.describe())?;
-        }
-        if !self.targets.is_empty() {
-            writeln!(f, "written before the run: {}", Bytes(self.filled_bytes()))?;
-        }
-        self.notes.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 

@@ -6,39 +6,50 @@
 //! exit codes belong to the caller.
 
 mod again;
+mod begun;
 mod conduct;
+mod conversion;
+mod cpus;
+pub mod diskspd;
 mod drift;
 mod durability;
 mod event;
 mod experiments;
+pub mod files;
 mod import;
+mod iometer;
 mod job;
 mod live;
 mod monitor;
+mod places;
 mod plan;
 mod recorder;
 mod run;
 mod runs;
+pub mod sqlio;
 mod subject;
 mod sweep;
+mod tool;
 mod validate;
 
 pub use again::{Again, AgainError, Original, again};
+pub use begun::BegunFiles;
 pub use conduct::{Conducted, JobError, Session, conduct};
+pub use conversion::{Conversion, Converted, ConvertedText, first_workload};
 pub use drift::{DriftError, drift};
 pub use durability::{DurabilityPlan, VerifyRequest, verify, write_durably};
 pub use event::{Event, Sink};
 pub use import::{ImportError, Importer};
-pub use job::{Description, Job};
+pub use iometer::{CycleCall, CyclePlan};
+pub use job::{Description, Job, Steps};
 pub use monitor::{MonitorPlan, WatchError, set_all_beside};
+pub use places::Places;
 pub use plan::{Plan, PlanError, RunsPlan};
 pub use recorder::{Recorder, Recording};
 pub use subject::Subject;
-pub use sweep::{
-    Companion, NoCompanion, SweepPlan, SweepStart, counted_cells, describe_sweep, sweep,
-    sweep_duration,
-};
+pub use sweep::{Companion, NoCompanion, PreparedSweep, SweepPlan, counted_cells, sweep_precision};
+pub use tool::{Terminal, ToolSession};
 pub use validate::{
-    CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, Places, ResizePlan,
-    SqliosimPlace, ValidatePlan, check_engine, clean, of_sqliosim, validate,
+    CleanReport, FilePlan, LedgerPlace, MappedConfiguration, Notices, ResizePlan, SqliosimPlace,
+    ValidatePlan, ValidateTargets, check_engine, clean, of_sqliosim, validate,
 };

@@ -7,6 +7,7 @@ use thiserror::Error;
 use workload::Workload;
 
 use crate::durability::DurabilityPlan;
+use crate::iometer::CyclePlan;
 use crate::job::Job;
 use crate::monitor::MonitorPlan;
 use crate::sweep::SweepPlan;
@@ -38,6 +39,9 @@ pub enum Plan {
     Durability(Box<DurabilityPlan>),
     /// What the operating system counts, recorded.
     Monitor(Box<MonitorPlan>),
+    /// The runs of a configuration of IOMeter.
+    #[serde(rename = "iometer")]
+    Cycle(Box<CyclePlan>),
 }
 
 /// Workloads that take turns.
@@ -158,6 +162,8 @@ impl Plan {
             "sweep" => SweepPlan::from_json(json)
                 .map(|plan| Self::Sweep(Box::new(plan)))
                 .map_err(|e| PlanError::Json(e.to_string())),
+            // Earlier versions kept what was measured, and not how to measure it again.
+            "iometer" if json.contains("\"drives\":[") => read(json).map(Self::Cycle),
             kind => Err(PlanError::NotRepeatable { kind: kind.to_owned() }),
         }
     }
@@ -176,6 +182,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_ref(),
             Self::Durability(plan) => plan.as_ref(),
             Self::Monitor(plan) => plan.as_ref(),
+            Self::Cycle(plan) => plan.as_ref(),
         }
     }
 
@@ -192,6 +199,7 @@ impl Plan {
             Self::Validate(plan) => plan.as_mut(),
             Self::Durability(plan) => plan.as_mut(),
             Self::Monitor(plan) => plan.as_mut(),
+            Self::Cycle(plan) => plan.as_mut(),
         };
         job.pin(document);
     }
@@ -208,6 +216,7 @@ impl Plan {
             Self::Assess(_) => "assess",
             Self::Validate(_) | Self::Durability(_) => "validate",
             Self::Monitor(_) => "monitor",
+            Self::Cycle(_) => "iometer",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A matrix of workloads, kept cell by cell.
 
 mod forecast;
+mod prepared;
 
 use std::path::Path;
 
@@ -12,24 +13,14 @@ use survey::SweepOptions;
 use workload::EngineChoice;
 use workload::sweep::Cell;
 
-pub use forecast::{
-    counted as counted_cells, describe as describe_sweep, duration as sweep_duration,
-};
+pub use forecast::counted as counted_cells;
+pub use prepared::{PreparedSweep, sweep_precision};
 pub use workload::sweep::Plan as SweepPlan;
 
 use crate::conduct::{Conducted, JobError, Relay, Session};
 use crate::job::{Description, Job, paths, pin_targets};
 use crate::plan::{Plan, PlanError};
 use crate::subject::Subject;
-
-/// Whether a sweep begins or resumes.
-#[derive(Debug, Clone)]
-pub enum SweepStart {
-    /// From its first cell.
-    New,
-    /// This one of the history, which was interrupted, from its first missing cell.
-    Resume(Box<Experiment>),
-}
 
 /// What is done next to a sweep as its cells are finished, such as the result files of another
 /// tool.
@@ -86,23 +77,20 @@ impl Job for SweepPlan {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<Conducted, JobError> {
-        sweep(self, &SweepStart::New, &mut NoCompanion, session)
+        sweep(self, None, &mut NoCompanion, session)
     }
 }
 
-/// Measures what is missing of a sweep.
-///
-/// # Errors
-/// Nothing was measured, and why.
-pub fn sweep(
+/// Measures what is missing of a sweep; `begun` is what the history has of it.
+fn sweep(
     plan: &SweepPlan,
-    start: &SweepStart,
+    begun: Option<&Experiment>,
     companion: &mut dyn Companion,
     session: &mut Session<'_>,
 ) -> Result<Conducted, JobError> {
     let (permissions, stop) = (session.permissions.clone(), session.stop);
     let relay = Relay::open(session, plan)?;
-    let (id, started, kept) = open(plan, start, &relay)?;
+    let (id, started, kept) = open(plan, begun, &relay)?;
     let cells = plan.cells();
     // A repetition has the number of its cell and so many times that of all cells.
     let cell_of = |name: u32| cells.get(name as usize % cells.len().max(1));
@@ -124,12 +112,12 @@ type Kept = Vec<(u32, Measurement)>;
 /// Takes the id of the sweep; what is kept of it.
 fn open(
     plan: &SweepPlan,
-    start: &SweepStart,
+    begun: Option<&Experiment>,
     relay: &Relay<'_>,
 ) -> Result<(String, String, Kept), JobError> {
     let mut recorder = relay.recorder().borrow_mut();
-    match start {
-        SweepStart::New => {
+    match begun {
+        None => {
             let now = Timestamp::now();
             let (id, started) = (engine::new_id(now), now.to_string());
             recorder.began(&id, &started)?;
@@ -137,7 +125,7 @@ fn open(
             note_unfinished(plan, relay)?;
             Ok((id, started, Vec::new()))
         }
-        SweepStart::Resume(experiment) => {
+        Some(experiment) => {
             let (id, started) = (experiment.id.clone(), experiment.started.clone());
             recorder.resumes(&id, &started)?;
             // Read now that nobody else works on it.

@@ -6,7 +6,8 @@ use std::process::Command;
 use analysis::cause::Link;
 use analysis::claims::Expectation;
 use databases::DatabaseUrl;
-use dialects::convert::{self, Kind as FileKind};
+use dialects::WorkloadFile;
+use dialects::convert;
 use dialects::diskspd::command::{Call, Reading};
 use dialects::drives::{Drive, Drives};
 use dialects::{diskspd, recognise, sqlio, sqliosim, text};
@@ -72,14 +73,14 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
     let program = [fixtures::foreign()?, json.clone(), vec![exported.clone()]].concat();
     let kind = |name, fixtures, read: Read| Kind { name, fixtures, read };
     Ok(vec![
-        kind("fio-job", texts(&fixtures::JOBS), |a, b| convert(a, FileKind::Fio, b)),
+        kind("fio-job", texts(&fixtures::JOBS), |a, b| convert(a, "fio", b)),
         kind("fio-json", results("fio", "json")?, import),
         kind("fio-text", results("fio", "txt")?, import),
         kind("diskspd-text", results("diskspd_results", "txt")?, import),
         kind("diskspd-xml", results("diskspd_results", "xml")?, import),
-        kind("diskspd-profile", profiles.concat(), |a, b| convert(a, FileKind::Diskspd, b)),
+        kind("diskspd-profile", profiles.concat(), |a, b| convert(a, "diskspd", b)),
         kind("diskspd-command", [commands, text_profiles].concat(), diskspd_command),
-        kind("iometer-icf", icf, |a, b| convert(a, FileKind::Icf, b)),
+        kind("iometer-icf", icf, |a, b| convert(a, "icf", b)),
         kind("iometer-csv", results("iometer", "csv")?, import),
         kind("sqlio-text", results("sqlio", "txt")?, import),
         kind("sqlio-batch", texts(&fixtures::BATCHES), sqlio_batch),
@@ -93,7 +94,7 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         kind("sqliosim-command", texts(&fixtures::SQLIOSIM_COMMANDS), |_, b| {
             let _ = sqliosim::parse(&words(b));
         }),
-        kind("workload-toml", texts(&fixtures::WORKLOADS), |a, b| convert(a, FileKind::Toml, b)),
+        kind("workload-toml", texts(&fixtures::WORKLOADS), |a, b| convert(a, "toml", b)),
         kind("sweep-plan", fixtures::presets(), sweep_plan),
         kind("validate-plan", texts(&fixtures::PLANS), |_, b| {
             let _ = integrity::read_plan(&lossy(b), &integrity::Plan::default());
@@ -138,14 +139,15 @@ fn histograms(documents: &[Document]) -> Vec<Vec<u8>> {
 }
 
 /// Reads a file that holds workloads, and writes what it says as every other kind.
-fn convert(around: &Around, kind: FileKind, bytes: &[u8]) {
-    let _ = FileKind::of_text(&text::decode(bytes));
-    let Ok(parts) = convert::read(kind, bytes, &around.drives, &|_| None) else { return };
+fn convert(around: &Around, kind: &str, bytes: &[u8]) {
+    let _ = convert::kind_of_text(&text::decode(bytes));
+    let read = |kind: &WorkloadFile| (kind.read)(bytes, &around.drives, &|_| None).ok();
+    let Some(parts) = convert::kind(kind).and_then(read) else { return };
     for index in 0..parts.len().min(PARTS_MAX) {
         let Some(Ok(part)) = parts.part(index) else { continue };
         let _ = part.workload.violations();
-        for other in [FileKind::Toml, FileKind::Icf, FileKind::Diskspd, FileKind::Fio] {
-            let _ = convert::write(other, &part.workload);
+        for other in convert::kinds() {
+            let _ = (other.write)(&part.workload);
         }
     }
 }
@@ -278,12 +280,14 @@ mod tests {
         let environment = |_: &str| Some("DB7".to_owned());
         let plan = integrity::Plan::default();
         let words = |text: &str| words(text.as_bytes());
-        let convert = |kind, text: &str| convert::read(kind, text.as_bytes(), &drives, &|_| None);
+        let convert = |kind, text: &str| {
+            (convert::kind(kind).unwrap().read)(text.as_bytes(), &drives, &|_| None)
+        };
         let ini: Vec<String> =
             fixtures::sqliosim_files().unwrap().iter().map(|bytes| lossy(bytes)).collect();
         let refused: Vec<String> = [
-            fixtures::JOBS.map(|t| wrong(t, convert(FileKind::Fio, t))).to_vec(),
-            fixtures::WORKLOADS.map(|t| wrong(t, convert(FileKind::Toml, t))).to_vec(),
+            fixtures::JOBS.map(|t| wrong(t, convert("fio", t))).to_vec(),
+            fixtures::WORKLOADS.map(|t| wrong(t, convert("toml", t))).to_vec(),
             fixtures::BATCHES.map(|t| wrong(t, sqlio::script::script(t, &environment))).to_vec(),
             fixtures::PARAMETERS.map(|t| wrong(t, sqlio::parameters("p", t))).to_vec(),
             fixtures::SQLIO_COMMANDS.map(|t| wrong(t, sqlio::parse(&words(t)))).to_vec(),

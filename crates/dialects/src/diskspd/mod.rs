@@ -1,6 +1,7 @@
 //! Microsoft's DiskSpd: its command line, its profiles, and its results as text and as XML.
 
 pub mod command;
+mod dialect;
 pub mod export;
 pub mod fault;
 pub mod import;
@@ -13,3 +14,5 @@ pub mod result;
 pub mod rules;
 pub mod size;
 pub mod usage;
+
+pub(crate) use dialect::DIALECT;

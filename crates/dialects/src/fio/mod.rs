@@ -13,12 +13,44 @@ use std::fmt::Write as _;
 
 use results::{Cpu, Measurement, Origin, Statistics, Status};
 
+use workload::Workload;
+
+use crate::convert::{Part as WorkloadPart, Parts};
+use crate::dialect::{Dialect, ResultFile, WorkloadFile};
 use crate::foreign::{Found, ReadError, Run};
+use crate::text;
 use document::{Document, Job};
 use options::Options;
 
 /// What every result of fio has.
 const MARK: &str = "\"fio version\"";
+
+/// What is read of fio.
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "fio",
+    title: "fio",
+    is_command: false,
+    results: &[ResultFile { is_in, read }],
+    workloads: Some(&WorkloadFile {
+        word: "fio",
+        about: "fio's job file",
+        files: "fio's job files",
+        extensions: &["fio", "job"],
+        is_in: |text| text.parse::<Workload>().is_err() && jobs::is_job_file(text),
+        read: |bytes, _, environment| {
+            let groups = jobs::read(&text::decode(bytes), environment);
+            let part = |group: jobs::Group| WorkloadPart {
+                name: group.jobs.join(", "),
+                workload: group.workload,
+                lost: group.lost,
+            };
+            let groups = groups.map_err(|e| e.to_string())?;
+            Ok(Parts::of(groups.into_iter().map(part).collect()))
+        },
+        write: |workload| jobs::write(workload).map_err(|e| e.to_string()),
+        test_file: Some("iosonde.tst"),
+    }),
+};
 
 /// Whether there is a result of fio in a text.
 #[must_use]

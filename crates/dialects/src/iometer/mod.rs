@@ -9,6 +9,7 @@
 
 mod config;
 mod cycle;
+mod dialect;
 mod export;
 mod lines;
 mod mix;
@@ -28,6 +29,7 @@ pub use config::{
     SIZE_BYTES_MAX, Setup, Stepping, Target, TestType, Worker, WorkerCount,
 };
 pub use cycle::{CycleStep, CycleWorkload, TargetUse, settle_sectors};
+pub(crate) use dialect::DIALECT;
 pub use export::NoConfig;
 pub use mix::NoSpec;
 pub use read::{ConfigError, Note, Read, Version, read};

@@ -9,6 +9,8 @@
 //! A [`Command`] is a call of SQLIO. [`job`] says what it does in iosonde's words. [`script`] reads
 //! batch files of calls.
 
+use crate::dialect::{Dialect, ResultFile};
+
 mod command;
 mod dates;
 mod figures;
@@ -20,6 +22,7 @@ mod printout;
 mod read;
 pub mod script;
 mod table;
+mod threads;
 
 pub use command::{
     Affinity, Asked, Command, Complaints, CpuUse, DEFAULT_FILE, Timing, USAGE, Walk, parse,
@@ -33,3 +36,19 @@ pub use printout::{
 };
 pub use read::{Reading, readings};
 pub use table::{COLUMNS, csv, row};
+pub use threads::threads;
+
+/// What is read of SQLIO.
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "sqlio",
+    title: "SQLIO",
+    is_command: true,
+    results: &[ResultFile {
+        is_in: |text| {
+            let (readings, notes) = readings(text);
+            !readings.is_empty() || !notes.is_empty()
+        },
+        read: |text, file, at| Ok(read(text, file, at)),
+    }],
+    workloads: None,
+};

@@ -5,6 +5,8 @@
 //! [`write()`](write()), and there are five by [name](shipped). A [`Summary`] is what SQLIOSim says
 //! of a file at the end; [`log`] writes its log.
 
+use crate::dialect::Dialect;
+
 mod command;
 mod config;
 mod effective;
@@ -28,3 +30,12 @@ pub use rules::Violation;
 pub use shipped::{NAMES, shipped};
 pub use summary::Summary;
 pub use write::{WriteError, write};
+
+/// What is read of SQLIOSim: neither results nor workloads, only its own command.
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "sqliosim",
+    title: "SQLIOSim",
+    is_command: true,
+    results: &[],
+    workloads: None,
+};

@@ -1,19 +1,53 @@
 //! What the commands of old tools share: flags of ours, with two dashes, among those of another
 //! grammar.
 
-mod begun;
-mod cpus;
+mod diskspd;
+mod iometer;
 mod place;
+mod sqlio;
+mod terminal;
 
 use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, Subcommand};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
+use crate::sqliosim;
 
-pub(crate) use begun::{announce, begin_files, begin_targets, remove_begun};
-pub(crate) use cpus::check_cpus;
 pub(crate) use place::PlaceFlags;
+use terminal::{ToolTerminal, conduct};
+
+/// Old tools by their names; a link of that name is the same command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolCommand {
+    /// SQLIO's command line, its results as a table, and batches of it; `iosonde sqlio --help`
+    #[command(disable_help_flag = true)]
+    Sqlio(Tokens),
+    /// SQLIOSim's command line and configurations: a simulated database checks what it reads;
+    /// `iosonde sqliosim --help`
+    #[command(disable_help_flag = true)]
+    Sqliosim(Tokens),
+    /// DiskSpd's command line and its XML profiles, with its results as text or XML;
+    /// `iosonde diskspd --help`
+    #[command(disable_help_flag = true)]
+    Diskspd(Tokens),
+    /// IOMeter's configurations (.icf), with its result file
+    Iometer(Box<iometer::IometerArgs>),
+}
+
+impl ToolCommand {
+    /// Runs the command.
+    pub(crate) fn execute(&self, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+        match self {
+            Self::Sqlio(args) => sqlio::sqlio(args, stop),
+            Self::Sqliosim(args) => sqliosim::sqliosim(args, stop),
+            Self::Diskspd(args) => diskspd::diskspd(args, stop),
+            Self::Iometer(args) => iometer::iometer(args, stop),
+        }
+    }
+}
 
 /// A command line in another grammar.
 #[derive(Debug, Args)]

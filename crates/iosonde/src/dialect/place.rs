@@ -1,11 +1,10 @@
 //! Flags that say on what I/O is made, and what may be done to it; the same for every old tool.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use dialects::drives::{Drive, Drives};
 use engine::Permissions;
-use workload::{EngineChoice, SimDevice, Target, Workload};
+use jobs::Places;
+use workload::{EngineChoice, Target, Workload};
 
 use crate::exit::Failure;
 use crate::run::simulated_device;
@@ -54,56 +53,43 @@ impl PlaceFlags {
         Manner { quiet: self.quiet, live: self.live }
     }
 
+    /// What makes the I/O.
+    pub(crate) fn engine(&self) -> EngineChoice {
+        self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
+    }
+
+    /// What the flags say, as data.
+    pub(crate) fn places(&self) -> Result<Places, Failure> {
+        Ok(Places {
+            drives: self.drive.clone(),
+            destroy: self.destroy.clone(),
+            overfill: self.overfill,
+            engine: self.engine(),
+            sim: self.sim.as_deref().map(simulated_device).transpose()?,
+            seed: self.seed,
+        })
+    }
+}
+
+/// What `sqliosim` asks for one by one.
+impl PlaceFlags {
     /// The table of drives.
     pub(crate) fn drives(&self) -> Drives {
         Drives::new(self.drive.clone())
     }
 
-    /// The backend.
-    pub(crate) fn engine(&self) -> EngineChoice {
-        self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
-    }
-
-    /// Whether real files are left alone.
-    pub(crate) fn is_artificial(&self) -> bool {
-        self.engine().is_artificial()
-    }
-
-    /// The simulated device.
-    pub(crate) fn sim(&self) -> Result<Option<SimDevice>, Failure> {
-        self.sim.as_deref().map(simulated_device).transpose()
-    }
-
-    /// Sets what the flags say of a workload.
-    pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), Failure> {
-        workload.engine = self.engine();
-        workload.sim = self.sim()?;
-        workload.seed = self.seed.unwrap_or(workload.seed);
-        Ok(())
-    }
-
-    /// What may be done to these targets. Files that are made have any name and stay, as SQLIO
-    /// leaves them.
+    /// What may be done to these targets.
     pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
-        let mut destroy = self.destroyed();
-        destroy.retain(|path| targets.iter().any(|t| t.path == *path));
-        Permissions { destroy, overfill: self.overfill, keep: true, any_name: true }
+        self.without_device().permissions(targets)
     }
 
-    /// The places that may be overwritten.
-    pub(crate) fn destroyed(&self) -> Vec<PathBuf> {
-        let drives = self.drives();
-        self.destroy.iter().map(|name| drives.path(name).unwrap_or_else(|_| name.into())).collect()
-    }
-
-    /// Every `--destroy` names a target: a permission that goes astray is a mistake.
+    /// Every `--destroy` names a target.
     pub(crate) fn check_destroy(&self, targets: &[Target]) -> Result<(), Failure> {
-        let stray = |path: &PathBuf| !targets.iter().any(|t| t.path == *path);
-        let found = self.destroyed().into_iter().zip(&self.destroy).find(|(path, _)| stray(path));
-        found.map_or(Ok(()), |(_, name)| {
-            Err(Failure::WrongUsage(format!(
-                "--destroy {name} names no target: it must repeat one exactly"
-            )))
-        })
+        Ok(self.without_device().check_destroy(targets)?)
+    }
+
+    fn without_device(&self) -> Places {
+        let (drives, destroy) = (self.drive.clone(), self.destroy.clone());
+        Places { drives, destroy, overfill: self.overfill, ..Places::default() }
     }
 }

@@ -3,5 +3,5 @@
 mod convert;
 mod specs;
 
-pub(crate) use convert::{WorkloadArgs, first_workload, workload};
+pub(crate) use convert::{WorkloadArgs, about, workload};
 pub(crate) use specs::{SpecsArgs, known, specs};

@@ -16,7 +16,7 @@ use report::text::{self, clean};
 use results::Document;
 
 use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse};
-use crate::dialect::{Tokens, begin_targets, remove_begun, split};
+use crate::dialect::{Tokens, split};
 use crate::exit::{Failure, Outcome, print};
 use effective::{effective, save};
 use flags::SqliosimFlags;
@@ -101,14 +101,14 @@ fn test(
     };
     let log = command.log.as_ref().or(config.general.error_file.as_ref());
     let log = log.map(|name| Log::open(&path_of(&flags.place.drives(), name)?)).transpose()?;
-    let begun = begin_targets(&targets)?;
+    let _begun = jobs::BegunFiles::of(&targets)?;
     let mut view = View { console: Console::of(&plan, &manners)?, log, config, mapped };
     mapped.notes.iter().for_each(|note| view.log(false, note));
     let conducted = conduct_into(&plan, &manners, &mut view, stop);
     if let Some(error) = view.log.and_then(Log::failed) {
         view.console.display.error(&format!("the log is not whole: {error}"));
     }
-    conducted.map(|(_, outcome)| outcome).inspect_err(|_| remove_begun(&begun))
+    conducted.map(|(_, outcome)| outcome)
 }
 
 /// Shows a validation as SQLIOSim does, and writes its log.

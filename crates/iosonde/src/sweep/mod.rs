@@ -1,28 +1,24 @@
 //! `iosonde sweep`: a matrix of workloads, kept cell by cell.
 
-mod csv;
 mod plan;
-mod resume;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
-use engine::Permissions;
-use history::Experiment;
-use jobs::{Companion, Description, Event, JobError, NoCompanion, Session, Sink, SweepStart};
+use jobs::files::{begins_with, claim, write_whole};
+use jobs::{Companion, Event, NoCompanion, PreparedSweep, Session, Sink};
 use results::Document;
 use workload::Bytes;
 use workload::sweep::Plan;
 
-use crate::conducting::{Console, Manners, ended};
+use crate::conducting::{Console, Manners, described, ended};
 use crate::exit::{Failure, Outcome, print};
-use crate::files::write_whole;
 use crate::plans::print_plan;
 use crate::recording::RecordingArgs;
 use crate::targets::TargetArgs;
-use csv::{claim_csv, csv_failure};
-use plan::{checked, plan_of, presets};
+use plan::{checked, nothing_left_aside, plan_of, presets};
 use screen::Display;
 
 /// `iosonde sweep`
@@ -158,54 +154,22 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
         return print_plan(&jobs::Plan::Sweep(Box::new(plan)));
     }
     if args.resume && asked.is_none() {
-        resume::nothing_left_aside(args)?;
+        nothing_left_aside(args)?;
     }
-    let permissions = args.target.permissions();
-    let begun = if args.resume {
-        resume::begun(&args.recording.place.place()?, asked.as_ref(), &permissions)?
-    } else {
-        Begun { plan: checked(asked.ok_or_else(nothing_asked)?)?, resumed: None }
-    };
-    if args.target.conduct.dry_run {
-        print(&begun.describe(&permissions)?.to_string())?;
-        return Ok(Outcome::Done);
-    }
-    let manner = args.target.manner();
     let how = How {
         csv: args.csv.as_deref(),
         manners: Manners {
-            manner,
+            manner: args.target.manner(),
             json: args.json,
             recording: args.recording.recording()?,
-            permissions,
+            permissions: args.target.permissions(),
         },
         resume: args.resume,
+        dry_run: args.target.conduct.dry_run,
         resumption: resumption(args),
         place: None,
     };
-    conduct_sweep(&how, begun, &mut NoCompanion, stop)
-}
-
-/// Runs a plan with everything that `iosonde sweep` does; `dry_run` only says what that is.
-pub(crate) fn run_plan(
-    plan: Plan,
-    dry_run: bool,
-    how: &How<'_>,
-    companion: &mut dyn Companion,
-    stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
-    let plan = checked(plan)?;
-    let begun = match &how.manners.recording {
-        Some(recording) if how.resume => {
-            resume::begun(&recording.place, Some(&plan), &how.manners.permissions)?
-        }
-        _ => Begun { plan, resumed: None },
-    };
-    if dry_run {
-        print(&begun.describe(&how.manners.permissions)?.to_string())?;
-        return Ok(Outcome::Done);
-    }
-    conduct_sweep(how, begun, companion, stop)
+    run_plan(asked, &how, &mut NoCompanion, stop)
 }
 
 /// How a sweep is conducted, apart from its plan.
@@ -213,27 +177,12 @@ pub(crate) struct How<'a> {
     pub csv: Option<&'a Path>,
     pub manners: Manners,
     pub resume: bool,
+    /// Only say what would be done.
+    pub dry_run: bool,
     /// The command that resumes it after an interruption.
     pub resumption: String,
     /// What is said at its end.
     pub place: Option<String>,
-}
-
-/// A sweep that is new, or what there is of one.
-pub(super) struct Begun {
-    plan: Plan,
-    resumed: Option<(Experiment, Vec<u32>)>,
-}
-
-impl Begun {
-    /// The names under which measurements are kept already.
-    fn names(&self) -> Vec<u32> {
-        self.resumed.as_ref().map_or_else(Vec::new, |(_, names)| names.clone())
-    }
-
-    fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
-        jobs::describe_sweep(&self.plan, &self.names(), permissions)
-    }
 }
 
 /// Prints a sweep, and writes its cells as CSV.
@@ -251,7 +200,7 @@ impl Sink for SweepConsole<'_> {
         let printed = self.console.deliver(document);
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
         let written = write_whole(path, report::text::sweep_csv(sweep))
-            .map_err(|e| csv_failure(path, &e, "the result is shown").into_text());
+            .map_err(|e| csv_failure(path, &e, "the result is shown"));
         // A full disk is no reason to lose the result, nor the other way round.
         match (printed, written) {
             (Err(printed), Err(written)) => Err(format!("{printed}\n{written}")),
@@ -260,29 +209,37 @@ impl Sink for SweepConsole<'_> {
     }
 }
 
-fn conduct_sweep(
+/// Runs a plan with everything that `iosonde sweep` does; without one, the newest is resumed.
+pub(crate) fn run_plan(
+    asked: Option<Plan>,
     how: &How<'_>,
-    begun: Begun,
     companion: &mut dyn Companion,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
+    let asked = asked.map(checked).transpose()?;
+    let Manners { permissions, recording, .. } = &how.manners;
+    let prepared = match recording {
+        Some(recording) if how.resume => {
+            PreparedSweep::resume(&recording.place, asked.as_ref(), permissions)?
+        }
+        _ => PreparedSweep::new(asked.ok_or_else(nothing_asked)?),
+    };
+    if how.dry_run {
+        print(&described(&prepared.describe(permissions)?))?;
+        return Ok(Outcome::Done);
+    }
     if let Some(path) = how.csv {
         // Not after two days that there is no such directory, or somebody else's file.
-        claim_csv(path).map_err(|e| csv_failure(path, &e, "nothing was measured"))?;
+        claim(path, "CSV of a sweep", |file| begins_with(file, report::text::CSV_HEAD))
+            .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))?;
     }
-    let quiet = how.manners.manner.quiet;
-    let mut display = Display::new(quiet);
-    display.message(&jobs::sweep_duration(&begun.plan, &begun.names()));
-    let recording = how.manners.recording.as_ref();
-    let start = match begun.resumed {
-        Some((experiment, _)) => SweepStart::Resume(Box::new(experiment)),
-        None => SweepStart::New,
-    };
-    let console = Console::of(&jobs::Plan::Sweep(Box::new(begun.plan.clone())), &how.manners)?;
+    let mut display = Display::new(how.manners.manner.quiet);
+    display.message(&prepared.duration());
+    let console = Console::of(&jobs::Plan::Sweep(Box::new(prepared.plan.clone())), &how.manners)?;
     let mut sink = SweepConsole { console, csv: how.csv };
-    let permissions = how.manners.permissions.clone();
+    let (permissions, recording) = (permissions.clone(), recording.as_ref());
     let mut session = Session { permissions, recording, sink: &mut sink, stop };
-    let conducted = jobs::sweep(&begun.plan, &start, companion, &mut session)?;
+    let conducted = prepared.run(companion, &mut session)?;
     let is_kept = recording.is_some()
         && conducted.documents.iter().any(|document| !document.measurements().is_empty());
     let (_, outcome) = ended(conducted, stop)?;
@@ -293,6 +250,10 @@ fn conduct_sweep(
         display.message(&format!("resume it with `{}`", how.resumption));
     }
     Ok(outcome)
+}
+
+fn csv_failure(path: &Path, error: &io::Error, state: &str) -> String {
+    format!("cannot write `{}`: {error}; {state}", path.display())
 }
 
 /// The command that goes on with an interrupted sweep.

@@ -1,7 +1,8 @@
 //! The plan that the flags of `iosonde sweep` describe.
 
+use jobs::sweep_precision;
 use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
-use workload::{Mode, Pattern, Precision, Violation, Workload, show_duration};
+use workload::{Mode, Pattern, Violation, Workload, show_duration};
 
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::exit::Failure;
@@ -9,9 +10,6 @@ use crate::experiment::read;
 use crate::loads;
 use crate::run::apply_targets;
 use crate::targets::TargetArgs;
-
-/// Of many cells, each need not be known as well as a single one.
-const ADAPTIVE_PERCENT: f64 = 5.0;
 
 /// A plan of a sweep: as `--print-plan` prints it, or without the line that says so.
 fn from_file(text: &str) -> Result<Plan, String> {
@@ -74,11 +72,7 @@ pub(super) fn plan_of(args: &SweepArgs) -> Result<Option<Plan>, Failure> {
     plan.together |= args.together;
     plan.shuffle |= args.shuffle;
     plan.adaptive |= args.adaptive;
-    if let Some(percent) = args.precision {
-        plan.precision = Some(Precision { percent, ..plan.precision.unwrap_or_default() });
-    } else if plan.adaptive && plan.precision.is_none() {
-        plan.precision = Some(Precision { percent: ADAPTIVE_PERCENT, ..Precision::default() });
-    }
+    plan.precision = sweep_precision(args.precision, plan.precision, plan.adaptive);
     if args.buffered {
         plan.mode = Mode::Buffered;
     }
@@ -156,4 +150,35 @@ pub(super) fn presets() -> String {
         format!("{name:<19} {cells:>10} {time:<15} {title}\n")
     };
     PRESETS.iter().map(line).collect()
+}
+
+/// Without a plan, `--resume` takes everything from the sweep it goes on with: what would be left
+/// aside is refused.
+pub(super) fn nothing_left_aside(args: &SweepArgs) -> Result<(), Failure> {
+    let (target, lists) = (&args.target, &args.lists);
+    let given = [
+        (!target.targets.is_empty(), "TARGET"),
+        (target.size.is_some(), "--size"),
+        (target.engine.is_some(), "--engine"),
+        (target.sim.is_some(), "--sim"),
+        (target.seed.is_some(), "--seed"),
+        (lists.seconds.is_some(), "--seconds"),
+        (lists.warmup.is_some(), "--warmup"),
+        (lists.durable, "--durable"),
+        (args.settle.is_some(), "--settle"),
+        (args.together, "--together"),
+        (args.shuffle, "--shuffle"),
+        (args.adaptive, "--adaptive"),
+        (args.precision.is_some(), "--precision"),
+        (args.buffered, "--buffered"),
+    ];
+    let names: Vec<&str> = given.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::WrongUsage(format!(
+        "`--resume` alone goes on with the newest sweep as it was begun: leave out {}, or repeat \
+         the whole command of the sweep that is meant, with its preset, plan or lists",
+        names.join(", ")
+    )))
 }

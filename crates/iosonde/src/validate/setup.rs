@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use integrity::{Hardening, Imitated, Plan, PlanFile, RandomUsers};
-use jobs::{Job as _, Places, ValidatePlan};
+use jobs::{Job as _, ValidatePlan, ValidateTargets};
 use workload::{Bytes, EngineChoice, Mode};
 
 use super::args::{HardeningArg, ValidateArgs};
@@ -36,8 +36,8 @@ pub(super) fn plan_of(args: &ValidateArgs) -> Result<ValidatePlan, Failure> {
     Ok(plan.shaped(args.load.sparse, &args.target.permissions())?)
 }
 
-fn places(args: &ValidateArgs) -> Places<'_> {
-    Places {
+fn places(args: &ValidateArgs) -> ValidateTargets<'_> {
+    ValidateTargets {
         data: &args.target.targets,
         size: args.target.size,
         has_log: args.load.has_log(),

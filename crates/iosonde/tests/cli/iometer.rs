@@ -483,6 +483,88 @@ fn a_cycle_is_one_result_of_the_history() {
     assert!(fs::read_to_string(html).unwrap().contains("IOPS over the I/Os in flight"));
 }
 
+/// What the runs of a cycle counted, run by run.
+fn figures(experiment: &Experiment<Cycle>) -> Vec<(u64, u64)> {
+    experiment.measurements.iter().map(|m| (m.total.ios, m.total.bytes)).collect()
+}
+
+#[test]
+fn a_cycle_is_a_plan_that_another_directory_runs_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(dir.path(), "CYCLE_OUTSTANDING_IOS", 32_768);
+    let csv = dir.path().join("r.csv");
+    let args = ["-c", &path, "-r", csv.to_str().unwrap(), "--seconds", "1"];
+    let args = [&args[..], &SIM[..]].concat();
+    let printed = iometer(&[&args[..], &["--print-plan"]].concat());
+    succeeds(&printed);
+    assert!(!csv.exists(), "a plan is printed and nothing is done");
+    let plan = dir.path().join("plan.toml");
+    fs::write(&plan, &printed.stdout).unwrap();
+    fs::remove_file(&path).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| {
+        let args = [&["do", plan.to_str().unwrap()], words].concat();
+        command(&args).current_dir(elsewhere.path()).output().unwrap()
+    };
+    let dry = run(&["--dry-run"]);
+    succeeds(&dry);
+    let text = String::from_utf8(dry.stdout).unwrap();
+    assert!(text.contains("6 runs, at most 20 I/Os in flight"), "{text}");
+    assert!(!csv.exists(), "a rehearsal touches nothing");
+    let by_plan = run(&["--json", "--no-history"]);
+    succeeds(&by_plan);
+    assert!(stderr(&by_plan).contains("IOMeter's results are in"), "{}", stderr(&by_plan));
+    let written = fs::read_to_string(&csv).unwrap();
+    assert_eq!(import(&written, "r.csv", "").measurements.len(), 6);
+    let path = file(dir.path(), "CYCLE_OUTSTANDING_IOS", 32_768);
+    let by_command =
+        iometer(&[&["-c", &path, "--seconds", "1", "--json", "--no-history"], &SIM[..]].concat());
+    succeeds(&by_command);
+    assert_eq!(figures(&cycle(&by_plan)), figures(&cycle(&by_command)));
+    // Without a place for IOMeter's file, none is written.
+    let lines = String::from_utf8(printed.stdout).unwrap();
+    let lines: String = lines
+        .lines()
+        .filter(|l| !l.starts_with("results = "))
+        .map(|l| l.to_owned() + "\n")
+        .collect();
+    fs::write(&plan, lines).unwrap();
+    fs::remove_file(&csv).unwrap();
+    succeeds(&run(&["--quiet", "--no-history"]));
+    assert!(!csv.exists() && names(elsewhere.path()).is_empty());
+}
+
+#[test]
+fn a_cycle_is_repeated_on_its_targets_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(dir.path(), "NORMAL", 4096);
+    make_places(dir.path());
+    let mut text = fs::read_to_string(&path).unwrap();
+    for (name, drive) in [("a", "E"), ("b", "F"), ("c", "G")] {
+        let place = format!("{} [ext4]", dir.path().join(name).display());
+        text = text.replace(&place, &format!("{drive}: \"data\""));
+    }
+    fs::write(&path, text).unwrap();
+    let drives = ["--drive", "E=a", "--drive", "F=b", "--drive", "G=c"];
+    let history = dir.path().join("h.db");
+    let place = ["--history", history.to_str().unwrap()];
+    let csv = dir.path().join("r.csv");
+    let args = ["iometer", "-c", &path, "-r", csv.to_str().unwrap(), "--seconds", "0.3"];
+    let args = [&args[..], &["--warmup", "0", "--quiet"], &drives, &place].concat();
+    succeeds(&command(&args).current_dir(dir.path()).output().unwrap());
+    let before = fs::read_to_string(&csv).unwrap();
+    // The configuration may be gone; the plan is in the history.
+    fs::remove_file(&path).unwrap();
+    let again = [&["again", "latest", "--quiet"], &place[..]].concat();
+    let output = command(&again).current_dir("/").output().unwrap();
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("nightly, array A (t.icf), NORMAL, 2 runs"), "{text}");
+    assert!(text.contains("OLTP; mixed"), "{text}");
+    assert_eq!(fs::read_to_string(&csv).unwrap(), before, "a repetition writes no result file");
+    places_are_empty(dir.path());
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     let dir = tempfile::tempdir().unwrap();

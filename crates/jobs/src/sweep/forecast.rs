@@ -11,8 +11,7 @@ use crate::conduct::JobError;
 use crate::job::Description;
 
 /// How many cells there are, how long they take, and until when.
-#[must_use]
-pub fn duration(plan: &Plan, kept: &[u32]) -> String {
+pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
     let cells = missing(plan, kept);
     let times = plan.times(&cells);
     let Times { measured_s, warmup_s, settle_s } = times;
@@ -66,10 +65,7 @@ fn missing(plan: &Plan, kept: &[u32]) -> Vec<Cell> {
 }
 
 /// What a sweep would do of which these measurements are kept already.
-///
-/// # Errors
-/// The plan breaks a rule, or a target cannot be used.
-pub fn describe(
+pub(super) fn describe(
     plan: &Plan,
     kept: &[u32],
     permissions: &Permissions,

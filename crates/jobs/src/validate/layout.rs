@@ -18,7 +18,7 @@ const LOG_BYTES_MIN: u64 = 8 << 20;
 
 /// What was named for the files.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct ValidateTargets<'a> {
     /// Where data files are: directories, files or block devices.
     pub data: &'a [PathBuf],
     /// Their size.
@@ -31,7 +31,7 @@ pub struct Places<'a> {
     pub log_size: Option<Bytes>,
 }
 
-impl Places<'_> {
+impl ValidateTargets<'_> {
     /// The size of a data file.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {

@@ -23,7 +23,7 @@ use workload::{Bytes, EngineChoice, Mode, Target, Violation, Workload};
 
 pub use clean::{CleanReport, clean};
 pub use keeping::LedgerPlace;
-pub use layout::Places;
+pub use layout::ValidateTargets;
 pub use notices::Notices;
 pub use sqliosim::{MappedConfiguration, SqliosimPlace, of_sqliosim};
 

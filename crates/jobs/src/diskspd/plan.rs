@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
 
 use dialects::diskspd::job::{Job, job};
 use dialects::diskspd::profile::{Profile, TimeSpan};
@@ -11,12 +10,29 @@ use engine::Permissions;
 use inspect::Inspector;
 use workload::{Bytes, EngineChoice, Target, Workload};
 
-use super::flags::DiskspdFlags;
+use super::output::Also;
 use super::system::GROUP_CPUS;
-use crate::dialect::{announce, begin_files, check_cpus, remove_begun};
-use crate::exit::Failure;
-use crate::run::describe;
-use screen::Display;
+use crate::begun::{BegunFiles, announcements};
+use crate::conduct::JobError;
+use crate::cpus::check_cpus;
+use crate::job::{Description, Job as _};
+use crate::places::Places;
+use crate::tool::ToolSession;
+
+/// What is said besides the profile.
+#[derive(Debug, Default)]
+pub struct ProfileSettings {
+    /// On what.
+    pub places: Places,
+    /// Length of every measured window instead of `-d`.
+    pub seconds: Option<f64>,
+    /// I/O before every window instead of `-W`.
+    pub warmup_seconds: Option<f64>,
+    /// Where the result goes, too.
+    pub also: Vec<Also>,
+    /// The measurements are printed as JSON instead of DiskSpd's text or XML.
+    pub json: bool,
+}
 
 /// A time span that can be run.
 pub(super) struct Planned {
@@ -27,14 +43,17 @@ pub(super) struct Planned {
 }
 
 /// All time spans; everything that keeps them from being run, otherwise.
-pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planned>, Failure> {
-    check_processors(profile, flags)?;
+pub(super) fn plan(
+    profile: &Profile,
+    settings: &ProfileSettings,
+) -> Result<Vec<Planned>, JobError> {
+    check_processors(profile, settings)?;
     let made: HashSet<String> = profile.precreated().into_iter().map(|(path, _)| path).collect();
-    let precreated = precreated_places(profile, flags);
+    let precreated = precreated_places(profile, settings);
     let (mut planned, mut wrong) = (Vec::new(), Vec::new());
     for (index, span) in profile.time_spans.iter().enumerate() {
         let mut span = span.clone();
-        rehearse(&mut span, flags)?;
+        rehearse(&mut span, settings)?;
         // The result shows the profile as it is.
         let mut without = span.clone();
         for target in &mut without.targets {
@@ -42,14 +61,15 @@ pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planne
                 target.create_bytes = None;
             }
         }
-        match job(&without, &flags.place.drives()) {
+        match job(&without, &settings.places.drives()) {
             Ok(mut job) => {
                 job.made_before(&precreated);
-                job.workload.seconds = flags.seconds.unwrap_or(job.workload.seconds);
-                job.workload.warmup_seconds = flags.warmup.unwrap_or(job.workload.warmup_seconds);
-                flags.place.apply(&mut job.workload)?;
-                check_cpus(&job.workload).map_err(Failure::NotUnderstood)?;
-                let permissions = flags.place.permissions(&job.workload.targets);
+                job.workload.seconds = settings.seconds.unwrap_or(job.workload.seconds);
+                job.workload.warmup_seconds =
+                    settings.warmup_seconds.unwrap_or(job.workload.warmup_seconds);
+                settings.places.apply(&mut job.workload);
+                check_cpus(&job.workload).map_err(JobError::NotUnderstood)?;
+                let permissions = settings.places.permissions(&job.workload.targets);
                 planned.push(Planned { span, job, permissions });
             }
             Err(lines) if profile.time_spans.len() == 1 => wrong.extend(lines),
@@ -58,19 +78,19 @@ pub(super) fn plan(profile: &Profile, flags: &DiskspdFlags) -> Result<Vec<Planne
             }
         }
     }
-    if wrong.is_empty() && !flags.place.is_artificial() {
+    if wrong.is_empty() && !settings.places.is_artificial() {
         check_places(&planned, &precreated, &mut wrong);
     }
     if !wrong.is_empty() {
-        return Err(Failure::CannotRun(wrong.join("\n")));
+        return Err(JobError::Companion(wrong.join("\n")));
     }
     Ok(planned)
 }
 
 /// Processors that threads are bound to must be there; a simulated device has no use for them.
-fn check_processors(profile: &Profile, flags: &DiskspdFlags) -> Result<(), Failure> {
+fn check_processors(profile: &Profile, settings: &ProfileSettings) -> Result<(), JobError> {
     let online = Inspector::new().processors().online;
-    if online.is_empty() || flags.place.engine() == EngineChoice::Sim {
+    if online.is_empty() || settings.places.engine == EngineChoice::Sim {
         return Ok(());
     }
     let mut wrong: Vec<String> = Vec::new();
@@ -91,28 +111,28 @@ fn check_processors(profile: &Profile, flags: &DiskspdFlags) -> Result<(), Failu
             wrong.push(text);
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Failure::NotUnderstood(wrong.join("\n"))) }
+    if wrong.is_empty() { Ok(()) } else { Err(JobError::NotUnderstood(wrong.join("\n"))) }
 }
 
 /// What flags say instead of the profile: lengths, in the whole seconds that a profile has, and the
 /// seed.
-fn rehearse(span: &mut TimeSpan, flags: &DiskspdFlags) -> Result<(), Failure> {
+fn rehearse(span: &mut TimeSpan, settings: &ProfileSettings) -> Result<(), JobError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let whole = |seconds: f64| seconds.ceil() as u32;
-    span.duration_s = flags.seconds.map_or(span.duration_s, whole);
-    span.warmup_s = flags.warmup.map_or(span.warmup_s, whole);
-    if let Some(seed) = flags.place.seed {
+    span.duration_s = settings.seconds.map_or(span.duration_s, whole);
+    span.warmup_s = settings.warmup_seconds.map_or(span.warmup_s, whole);
+    if let Some(seed) = settings.places.seed {
         span.seed = u32::try_from(seed).map_err(|_| {
             let text = format!("--seed {seed}: seeds of DiskSpd are at most {}", u32::MAX);
-            Failure::WrongUsage(text)
+            JobError::Usage(text)
         })?;
     }
     Ok(())
 }
 
 /// The files that are made before the first time span.
-fn precreated_places(profile: &Profile, flags: &DiskspdFlags) -> Vec<Target> {
-    let drives = flags.place.drives();
+fn precreated_places(profile: &Profile, settings: &ProfileSettings) -> Vec<Target> {
+    let drives = settings.places.drives();
     let target = |(name, bytes): (String, u64)| {
         let path = drives.path(&name).ok()?;
         Some(Target { path, size_bytes: Some(Bytes(bytes)) })
@@ -147,11 +167,14 @@ fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<Stri
 impl Planned {
     /// Makes what is missing known to the engine, and ends the used parts within the targets. The
     /// files begun for that are empty.
-    pub(super) fn settle(&mut self) -> Result<Vec<PathBuf>, Failure> {
+    pub(super) fn settle(&mut self) -> Result<BegunFiles, JobError> {
         let workload = &self.job.workload;
-        let begun =
-            if workload.engine.is_artificial() { Vec::new() } else { begin_files(workload)? };
-        let sizes = self.sizes().inspect_err(|_| remove_begun(&begun))?;
+        let begun = if workload.engine.is_artificial() {
+            BegunFiles::default()
+        } else {
+            BegunFiles::of(&workload.targets)?
+        };
+        let sizes = self.sizes()?;
         self.job.fit(&sizes);
         Ok(begun)
     }
@@ -164,58 +187,68 @@ impl Planned {
     }
 
     /// Looks at its targets; says what keeps it from running.
-    pub(super) fn look(&mut self) -> Result<(), Failure> {
+    pub(super) fn look(&mut self) -> Result<(), JobError> {
         let sizes = self.sizes()?;
         self.job.fit(&sizes);
         self.sizes().map(drop)
     }
 
     /// Sizes of the targets as the engine finds or makes them.
-    fn sizes(&self) -> Result<Vec<u64>, Failure> {
+    fn sizes(&self) -> Result<Vec<u64>, JobError> {
         let plans = engine::plan(&self.job.workload, &self.permissions);
         let plans = plans.map_err(|error| cannot(error.into()))?;
         Ok(plans.iter().map(|plan| plan.size_bytes).collect())
     }
 
-    /// What would be done to the targets.
-    pub(super) fn describe(&self) -> Result<String, Failure> {
-        let plans = engine::plan(&self.job.workload, &self.permissions);
-        Ok(describe(&plans.map_err(|error| cannot(error.into()))?))
+    /// What it would do; its number is `number`.
+    pub(super) fn describe(&self, number: usize) -> Result<Description, JobError> {
+        let workload = &self.job.workload;
+        let targets = if self.stands_alone() {
+            engine::plan(workload, &self.permissions).map_err(|error| cannot(error.into()))?
+        } else {
+            Vec::new()
+        };
+        let mut notes: Vec<String> =
+            self.job.notes.iter().map(|note| format!("note: {note}")).collect();
+        let (warmup, seconds) = (workload.warmup_seconds, workload.seconds);
+        notes.push(format!("{warmup} s of warm-up, {seconds} s measured"));
+        let work = vec![format!("time span {number}: {}", workload.title())];
+        Ok(Description { work, notes, ..Description::of(targets) })
     }
 
-    /// Says which files are written first, and stay.
-    pub(super) fn announce(&self, display: &mut Display) {
+    /// Which files are written first, and stay; a sentence each.
+    pub(super) fn announcements(&self) -> Vec<String> {
         let plans = engine::plan(&self.job.workload, &self.permissions).unwrap_or_default();
-        announce(&plans, display);
+        announcements(&plans)
     }
 }
 
 /// Makes the files that a profile has made before its first time span.
 pub(super) fn precreate(
     profile: &Profile,
-    flags: &DiskspdFlags,
-    stop: &AtomicBool,
-    display: &mut Display,
-) -> Result<(), Failure> {
-    let targets = precreated_places(profile, flags);
-    if targets.is_empty() || flags.place.is_artificial() {
+    settings: &ProfileSettings,
+    session: &mut ToolSession<'_>,
+) -> Result<(), JobError> {
+    let targets = precreated_places(profile, settings);
+    if targets.is_empty() || settings.places.is_artificial() {
         return Ok(());
     }
-    let permissions = flags.place.permissions(&targets);
+    let permissions = settings.places.permissions(&targets);
     let workload = Workload { targets, ..Workload::default() };
-    let begun = begin_files(&workload)?;
-    let prepared = engine::prepare(&workload, &permissions, stop, &mut |event| display.show(event));
-    prepared.map(drop).map_err(|error| {
-        remove_begun(&begun);
-        cannot(error.into())
-    })
+    let _begun = BegunFiles::of(&workload.targets)?;
+    let mut display = (session.open)(&workload.subject()?);
+    let mut observe =
+        |event: &engine::Event| display.hear(&crate::event::Event::Engine(event.clone()));
+    let prepared = engine::prepare(&workload, &permissions, session.stop, &mut observe);
+    prepared.map(drop).map_err(|error| cannot(error.into()))
 }
 
 /// What the engine calls wrong usage is, of a profile that keeps DiskSpd's rules, something that
 /// cannot be done.
-pub(super) fn cannot(failure: Failure) -> Failure {
-    match failure {
-        Failure::WrongUsage(text) => Failure::CannotRun(text),
-        other => other,
+pub(super) fn cannot(error: JobError) -> JobError {
+    match error {
+        JobError::NotUnderstood(_) => error,
+        _ if error.is_interrupted() => error,
+        other => JobError::Companion(other.to_string()),
     }
 }

@@ -2,17 +2,56 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use dialects::diskspd::profile::{Profile, ResultFormat};
 use dialects::diskspd::result::RunResult;
 use results::Measurement;
 use workload::Target;
 
-use super::flags::{DiskspdFlags, Form};
-use crate::exit::{Failure, print};
+use super::plan::ProfileSettings;
+use crate::conduct::JobError;
 use crate::files::{create_beside, takes_files, write_whole};
-use crate::run::json;
+use crate::tool::{Terminal, to_json};
+
+/// A second place for the result.
+#[derive(Debug, Clone)]
+pub struct Also {
+    /// How it is written there.
+    pub form: Form,
+    /// The place.
+    pub file: PathBuf,
+}
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// DiskSpd's text.
+    Text,
+    /// DiskSpd's XML.
+    Xml,
+    /// The measurements.
+    Json,
+}
+
+impl FromStr for Also {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = |name: &str| match name {
+            "text" => Some(Form::Text),
+            "xml" => Some(Form::Xml),
+            "json" => Some(Form::Json),
+            _ => None,
+        };
+        let found = text.split_once('=').and_then(|(name, file)| Some((form(name)?, file)));
+        match found {
+            Some((form, file)) if !file.is_empty() => Ok(Self { form, file: file.into() }),
+            _ => Err("write text=FILE, xml=FILE or json=FILE".to_owned()),
+        }
+    }
+}
 
 /// What there is to write.
 pub(super) struct Output<'a> {
@@ -23,54 +62,62 @@ pub(super) struct Output<'a> {
 
 impl Output<'_> {
     /// Writes the result everywhere.
-    pub(super) fn write(&self, flags: &DiskspdFlags) -> Result<(), Failure> {
+    pub(super) fn write(
+        &self,
+        settings: &ProfileSettings,
+        terminal: &mut dyn Terminal,
+    ) -> Result<(), String> {
         let form = match self.profile.result_format {
-            _ if flags.json => Form::Json,
+            _ if settings.json => Form::Json,
             ResultFormat::Text => Form::Text,
             ResultFormat::Xml => Form::Xml,
         };
-        print(&self.text(form)?)?;
+        terminal.print(&self.text(form)?)?;
         let mut wrong = Vec::new();
-        for also in &flags.also {
+        for also in &settings.also {
             let text = self.text(also.form)?;
-            if let Err(error) = put(&also.file, &text, flags) {
+            if let Err(error) = put(&also.file, &text, settings) {
                 wrong.push(format!("cannot write `{}`: {error}", also.file.display()));
             }
         }
-        if wrong.is_empty() { Ok(()) } else { Err(Failure::CannotRun(wrong.join("\n"))) }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 
-    fn text(&self, form: Form) -> Result<String, Failure> {
+    fn text(&self, form: Form) -> Result<String, String> {
         match (form, self.measurements) {
             (Form::Text, _) => Ok(self.result.to_text(self.profile)),
             (Form::Xml, _) => Ok(self.result.to_xml(self.profile)),
             // One measurement is a document of its own.
-            (Form::Json, [measurement]) => json(measurement),
-            (Form::Json, measurements) => json(&measurements),
+            (Form::Json, [measurement]) => to_json(measurement),
+            (Form::Json, measurements) => to_json(&measurements),
         }
     }
 }
 
 /// The files of `--also`, as `--destroy` may name them.
-pub(super) fn places(flags: &DiskspdFlags) -> Vec<Target> {
+pub(super) fn places(settings: &ProfileSettings) -> Vec<Target> {
     let place = |file: &Path| Target { path: file.to_owned(), size_bytes: None };
-    flags.also.iter().map(|also| place(&also.file)).collect()
+    settings.also.iter().map(|also| place(&also.file)).collect()
 }
 
 /// That each file can be written is found out before anything is measured. Nothing that was there
 /// is replaced unasked.
-pub(super) fn check(flags: &DiskspdFlags, targets: &[Target]) -> Result<(), Failure> {
+pub(super) fn check(
+    settings: &ProfileSettings,
+    targets: &[Target],
+    is_rehearsal: bool,
+) -> Result<(), JobError> {
     let mut earlier: Vec<&Path> = Vec::new();
-    for also in &flags.also {
+    for also in &settings.also {
         let file = also.file.as_path();
         let checked = if earlier.contains(&file) || targets.iter().any(|t| t.path == file) {
             Err(io::Error::other("it is named for something else, too; name another"))
         } else {
-            may_write(file, flags)
-                .and_then(|()| if flags.dry_run { Ok(()) } else { takes_files(file) })
+            may_write(file, settings)
+                .and_then(|()| if is_rehearsal { Ok(()) } else { takes_files(file) })
         };
         checked.map_err(|error| {
-            Failure::NotUnderstood(format!("--also `{}`: {error}", file.display()))
+            JobError::NotUnderstood(format!("--also `{}`: {error}", file.display()))
         })?;
         earlier.push(file);
     }
@@ -78,13 +125,13 @@ pub(super) fn check(flags: &DiskspdFlags, targets: &[Target]) -> Result<(), Fail
 }
 
 /// Only what is not there yet, is empty, or is named by `--destroy` is written to.
-fn may_write(file: &Path, flags: &DiskspdFlags) -> io::Result<()> {
+fn may_write(file: &Path, settings: &ProfileSettings) -> io::Result<()> {
     let place = [Target { path: file.to_owned(), size_bytes: None }];
     match fs::metadata(file) {
         Ok(found) if !found.is_file() => {
             Err(io::Error::other("it is no ordinary file; name another"))
         }
-        Ok(found) if found.len() > 0 && flags.place.permissions(&place).destroy.is_empty() => {
+        Ok(found) if found.len() > 0 && settings.places.permissions(&place).destroy.is_empty() => {
             Err(io::Error::other(format!(
                 "it is there already; name another, or let it be replaced with `--destroy {}`",
                 file.display()
@@ -96,11 +143,11 @@ fn may_write(file: &Path, flags: &DiskspdFlags) -> io::Result<()> {
 
 /// Writes a result. What came into its place since it was checked is left, and the result goes
 /// beside it.
-fn put(file: &Path, text: &str, flags: &DiskspdFlags) -> io::Result<()> {
+fn put(file: &Path, text: &str, settings: &ProfileSettings) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).open(file) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         Err(_) => {
-            if let Err(error) = may_write(file, flags) {
+            if let Err(error) = may_write(file, settings) {
                 let (beside, mut new) = create_beside(file, "new")?;
                 new.write_all(text.as_bytes())?;
                 let beside = beside.display();

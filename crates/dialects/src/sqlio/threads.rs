@@ -3,32 +3,30 @@
 
 use std::fmt::Write as _;
 
-use dialects::sqlio::{HISTOGRAM_MS, ios_by_ms};
 use results::{Measurement, Statistics};
 use workload::{Bytes, show_number};
 
-use screen::Display;
+use super::{HISTOGRAM_MS, ios_by_ms};
 
-/// Shows what the level `-D` asks for; higher levels show what lower ones do.
-pub(super) fn show(level: u32, measurement: &Measurement, display: &mut Display) {
+/// What the level `-D` asks for, line by line; higher levels show what lower ones do.
+#[must_use]
+pub fn threads(level: u32, measurement: &Measurement) -> Vec<String> {
+    let mut lines = Vec::new();
     if level == 0 {
-        return;
+        return lines;
     }
     for (number, thread) in measurement.threads_detail.iter().enumerate() {
         // Of one thread, the figures of the run are its own.
         let alone = measurement.threads_detail.len() == 1;
-        display.message(&line(
-            number,
-            if alone { &measurement.total } else { &thread.total },
-            level,
-        ));
+        lines.push(line(number, if alone { &measurement.total } else { &thread.total }, level));
     }
     if level >= 9 {
         for target in &measurement.targets {
             let (path, size) = (target.path.display(), target.file_bytes);
-            display.message(&format!("file {path}: {size} bytes ({})", Bytes(size)));
+            lines.push(format!("file {path}: {size} bytes ({})", Bytes(size)));
         }
     }
+    lines
 }
 
 fn line(number: usize, total: &Statistics, level: u32) -> String {

@@ -8,7 +8,7 @@ use dialects::iometer::result::{End, HostCpu, Measured, Session, is_result};
 use dialects::iometer::{Config, Record, StepWorkload, TestType};
 use results::Measurement;
 
-use crate::exit::Failure;
+use crate::conduct::JobError;
 use crate::files::claim;
 
 /// So much of a file tells whether it is a result file.
@@ -24,7 +24,7 @@ pub(super) struct Results {
 }
 
 /// Now, local time, as IOMeter writes it.
-pub(super) fn stamp() -> String {
+fn stamp() -> String {
     let now = jiff::Zoned::now();
     format!("{}:{:03}", now.strftime("%Y-%m-%d %H:%M:%S"), now.millisecond())
 }
@@ -32,9 +32,9 @@ pub(super) fn stamp() -> String {
 impl Results {
     /// Claims the file, before anything is measured; `touch` tries whether its directory takes
     /// files.
-    pub(super) fn claim(path: &Path, config: &Config, touch: bool) -> Result<Self, Failure> {
+    pub(super) fn claim(path: &Path, config: &Config, touch: bool) -> Result<Self, JobError> {
         let failed = |error: io::Error| {
-            Failure::CannotRun(format!(
+            JobError::Companion(format!(
                 "cannot write `{}`: {error}; nothing was measured",
                 path.display()
             ))
@@ -45,7 +45,7 @@ impl Results {
             && !File::open(path).and_then(is_one).map_err(failed)?
         {
             let path = path.display();
-            return Err(Failure::CannotRun(format!(
+            return Err(JobError::Companion(format!(
                 "`{path}` is there and is no result file of IOMeter; name another"
             )));
         }
@@ -67,41 +67,36 @@ impl Results {
         (place, run): (usize, &StepWorkload),
         measurement: &Measurement,
         cpu: &HostCpu,
-    ) -> io::Result<()> {
+    ) -> Result<(), String> {
         let with_specs = self.specs_of != Some(place);
         let ended = &stamp();
         let measured = Measured { config, place, run, measurement, cpu, ended, with_specs };
         let mut text = String::new();
         if !self.begun {
-            if !self.ends_a_line()? {
+            if !self.ends_a_line().map_err(|e| self.failure(&e))? {
                 text.push('\n');
             }
             text.push_str(&self.session.head());
         }
         text.push_str(&measured.result().to_csv());
-        self.append(&text)?;
+        self.append(&text).map_err(|e| self.failure(&e))?;
         (self.begun, self.specs_of) = (true, Some(place));
         Ok(())
     }
 
-    /// Says how it ended. Nothing is written of what measured nothing.
-    pub(super) fn end(&self, whole: bool) -> io::Result<()> {
+    /// Says how it ended, and where the results are. Nothing is written of what measured nothing.
+    pub(super) fn end(self, whole: bool) -> Result<Option<PathBuf>, String> {
         let end = if whole { End::Whole } else { End::Aborted };
-        if self.begun { self.append(end.line()) } else { Ok(()) }
-    }
-
-    /// Whether something was written.
-    pub(super) fn is_begun(&self) -> bool {
-        self.begun
+        if !self.begun {
+            return Ok(None);
+        }
+        self.append(end.line()).map_err(|e| self.failure(&e))?;
+        Ok(Some(self.path))
     }
 
     /// What cannot be written, as it is said.
-    pub(super) fn failure(&self, error: &io::Error) -> String {
+    fn failure(&self, error: &io::Error) -> String {
         format!("cannot write `{}`: {error}", self.path.display())
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     fn append(&self, text: &str) -> io::Result<()> {

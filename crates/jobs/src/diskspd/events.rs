@@ -10,17 +10,20 @@ use std::time::Duration;
 
 use dialects::diskspd::command::Events;
 
-use crate::exit::Failure;
+use crate::conduct::JobError;
 
 /// How often it is looked whether an event has happened.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// Makes an event happen. One that has happened stays as it is.
-pub(super) fn set(event: &str) -> Result<(), Failure> {
+///
+/// # Errors
+/// Its file cannot be made.
+pub fn set(event: &str) -> Result<(), JobError> {
     match OpenOptions::new().write(true).create_new(true).open(event) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::CannotRun(format!(
-            "cannot make the event `{event}`, which is a file: {error}"
-        ))),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(JobError::Companion(
+            format!("cannot make the event `{event}`, which is a file: {error}"),
+        )),
         _ => Ok(()),
     }
 }

@@ -1,14 +1,17 @@
 //! Files that a command leaves: written whole or not at all, and never over somebody else's.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Names that are tried for a new file before giving up.
 const NAMES: u32 = 1000;
 
 /// A new file beside another, with a name that nobody has.
-pub(crate) fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf, File)> {
+///
+/// # Errors
+/// It cannot be made.
+pub fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf, File)> {
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -23,12 +26,18 @@ pub(crate) fn create_beside(path: &Path, extension: &str) -> io::Result<(PathBuf
 }
 
 /// Writes a file whole or not at all, over what was there.
-pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+///
+/// # Errors
+/// It cannot be written; what was there is still there.
+pub fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     make_whole(path, |out| out.write_all(content.as_ref()))
 }
 
 /// The same for what is not held in memory as a whole: `write` is given what it writes to.
-pub(crate) fn make_whole<T, E: From<io::Error>>(
+///
+/// # Errors
+/// It cannot be written; what was there is still there.
+pub fn make_whole<T, E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
 ) -> Result<T, E> {
@@ -51,7 +60,10 @@ pub(crate) fn make_whole<T, E: From<io::Error>>(
 ///
 /// `kind` names it, and `is_one` tells whether a file is one. That the directory takes a file is
 /// tried.
-pub(crate) fn claim(
+///
+/// # Errors
+/// It may not be written to, or cannot be.
+pub fn claim(
     path: &Path,
     kind: &str,
     is_one: impl FnOnce(File) -> io::Result<bool>,
@@ -69,7 +81,30 @@ pub(crate) fn claim(
 }
 
 /// Tries whether a file can be made beside this one.
-pub(crate) fn takes_files(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// It cannot.
+pub fn takes_files(path: &Path) -> io::Result<()> {
     let (beside, _) = create_beside(path, "part")?;
     fs::remove_file(beside)
+}
+
+/// The first bytes of a file, no more than `most`.
+///
+/// # Errors
+/// It cannot be read.
+pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether a file begins with this text.
+///
+/// # Errors
+/// It cannot be read.
+pub fn begins_with(file: File, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    file.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found == head.as_bytes())
 }

@@ -1,0 +1,61 @@
+//! What a dialect says of itself: one line of [`DIALECTS`](crate::DIALECTS).
+
+use workload::Workload;
+
+use crate::convert::Parts;
+use crate::drives::Drives;
+use crate::fio::jobs::Environment;
+use crate::foreign::{Found, ReadError};
+
+/// A tool people come from, and which of its files are read.
+#[derive(Debug)]
+pub struct Dialect {
+    /// The word by which people call it, in small letters.
+    pub name: &'static str,
+    /// How it writes its name itself.
+    pub title: &'static str,
+    /// Whether its command line is a command of iosonde, which a link of its name stands for.
+    pub is_command: bool,
+    /// Its files of results.
+    pub results: &'static [ResultFile],
+    /// Its file that holds a workload.
+    pub workloads: Option<&'static WorkloadFile>,
+}
+
+/// A kind of file that holds results.
+#[derive(Debug)]
+pub struct ResultFile {
+    /// Whether there is one in a text.
+    pub is_in: fn(&str) -> bool,
+    /// Reads every run. The name of the file and the moment, UTC and RFC 3339, that stands for the
+    /// start of runs of which nobody knows it.
+    pub read: fn(&str, &str, &str) -> Result<Found, ReadError>,
+}
+
+/// A kind of file that holds a workload.
+#[derive(Debug)]
+pub struct WorkloadFile {
+    /// The word that stands for it.
+    pub word: &'static str,
+    /// What it is, in a phrase.
+    pub about: &'static str,
+    /// Such files, as one speaks of them.
+    pub files: &'static str,
+    /// The extensions of such files.
+    pub extensions: &'static [&'static str],
+    /// Whether a text looks like one.
+    pub is_in: fn(&str) -> bool,
+    /// Reads every workload. An error is what is wrong, line by line.
+    pub read: fn(&[u8], &Drives, Environment<'_>) -> Result<Parts, String>,
+    /// Writes a workload; also what of it is lost.
+    pub write: fn(&Workload) -> Result<(String, Vec<String>), String>,
+    /// What such a file calls the test file in a directory; none where iosonde chooses.
+    pub test_file: Option<&'static str>,
+}
+
+/// No two kinds have one word.
+impl PartialEq for WorkloadFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}

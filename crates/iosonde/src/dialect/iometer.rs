@@ -1,0 +1,152 @@
+//! `iosonde iometer`: IOMeter's configurations, run by run, with its result file.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use engine::Permissions;
+use jobs::{CycleCall, CyclePlan, Event, Plan, Sink};
+use report::text::CycleDetail;
+use results::Document;
+use workload::Bytes;
+
+use super::PlaceFlags;
+use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse};
+use crate::exit::{Failure, Outcome};
+use crate::recording::RecordingArgs;
+
+/// `iosonde iometer`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub(crate) struct IometerArgs {
+    /// IOMeter's order without letters: the configuration, the result file, the time to wait
+    #[arg(value_name = "FILE", num_args = 0..=3)]
+    pub files: Vec<PathBuf>,
+
+    /// The configuration, an .icf file
+    #[arg(short = 'c', long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Write the results as IOMeter 1.1.0 does, behind what is in the file
+    #[arg(short = 'r', long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+
+    /// How long IOMeter waits for its managers; all of them are here, so nothing is waited for
+    #[arg(short = 't', long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+
+    #[command(flatten)]
+    pub place: PlaceFlags,
+
+    /// Size of the test file on a disk that the file says to fill [default: 1G]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+
+    /// Leave the test files in place, to be used again
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Length of every run instead of the file's, to rehearse
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
+
+    /// I/O before every run that is not counted, instead of the file's ramp up time
+    #[arg(long, value_name = "SECONDS")]
+    pub warmup: Option<f64>,
+
+    /// Show each worker of each run, too
+    #[arg(long)]
+    pub workers: bool,
+
+    /// Show each target of each worker, too
+    #[arg(long)]
+    pub targets: bool,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show every run in its order, how long all of them take, and what is not done as IOMeter;
+    /// touch nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    pub print_plan: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// Runs the command.
+pub(crate) fn iometer(args: &IometerArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let places = args.place.places()?;
+    let plan = CyclePlan::of(&CycleCall {
+        config: config(args)?,
+        results: results(args)?,
+        has_timeout: args.timeout.is_some(),
+        places: &places,
+        size: args.size,
+        seconds: args.seconds,
+        warmup_seconds: args.warmup,
+    })?;
+    let permissions = Permissions { keep: args.keep, ..places.permissions(&plan.targets) };
+    let plan = Plan::Cycle(Box::new(plan));
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run: args.dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
+    }
+    let recording = args.recording.recording()?;
+    let manners = Manners { manner: args.place.manner(), json: args.json, recording, permissions };
+    let detail = match (args.targets, args.workers) {
+        (true, _) => CycleDetail::Targets,
+        (false, true) => CycleDetail::Workers,
+        (false, false) => CycleDetail::Total,
+    };
+    let mut console = CycleConsole { console: Console::of(&plan, &manners)?, detail };
+    conduct_into(&plan, &manners, &mut console, stop).map(|(_, outcome)| outcome)
+}
+
+/// Prints a cycle in as much detail as was asked for.
+struct CycleConsole {
+    console: Console,
+    detail: CycleDetail,
+}
+
+impl Sink for CycleConsole {
+    fn hear(&mut self, event: &Event) {
+        self.console.hear(event);
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        match document {
+            Document::Cycle(cycle) => {
+                self.console.print(document, || report::text::cycle(cycle, self.detail))
+            }
+            other => self.console.deliver(other),
+        }
+    }
+}
+
+/// The configuration that is named.
+fn config(args: &IometerArgs) -> Result<&Path, Failure> {
+    match (&args.config, args.files.first()) {
+        (Some(_), Some(file)) => Err(Failure::WrongUsage(format!(
+            "`{}`: with `-c`, files are named by their letters: `-r RESULTS.csv`",
+            file.display()
+        ))),
+        (Some(path), None) | (None, Some(path)) => Ok(path),
+        (None, None) => Err(Failure::WrongUsage(
+            "name the configuration: `iosonde iometer -c FILE.icf -r RESULTS.csv`".to_owned(),
+        )),
+    }
+}
+
+/// The result file, where one is named.
+fn results(args: &IometerArgs) -> Result<Option<&Path>, Failure> {
+    match (args.results.as_deref(), args.files.get(1)) {
+        (Some(_), Some(_)) => Err(Failure::WrongUsage("the result file is named twice".to_owned())),
+        (named, file) => Ok(named.or(file.map(AsRef::as_ref))),
+    }
+}

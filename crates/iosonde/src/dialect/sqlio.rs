@@ -1,0 +1,108 @@
+//! `iosonde sqlio`: SQLIO's command line, and what people built around it.
+
+mod batch;
+mod parse;
+
+use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser;
+use dialects::sqlio::USAGE;
+use jobs::sqlio::{Call, CallSettings, Script};
+use workload::Bytes;
+
+use super::{PlaceFlags, Tokens, ToolTerminal, conduct, split};
+use crate::conducting::described;
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::RecordingArgs;
+use screen::Display;
+
+/// What is said to who says nothing.
+const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options and `--help` \
+                       those of iosonde; what SQLIO did without any is `iosonde sqlio -kR`";
+
+/// SQLIO's command line as it is; `-?` shows its options. Further commands: `parse FILE…` shows
+/// results as a table, `batch` measures a matrix of calls, `script FILE` runs a batch file of
+/// calls.
+#[derive(Debug, Parser)]
+struct SqlioFlags {
+    #[command(flatten)]
+    place: PlaceFlags,
+
+    /// Size of files of which neither a parameter file nor they themselves say one
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Bytes>,
+
+    /// Length of every run instead of `-s`, to rehearse
+    #[arg(long, value_name = "N")]
+    seconds: Option<f64>,
+
+    /// Print the result as JSON on stdout instead of SQLIO's text
+    #[arg(long)]
+    json: bool,
+
+    /// Show what would be done and touch nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    recording: RecordingArgs,
+}
+
+impl SqlioFlags {
+    fn settings(&self) -> Result<CallSettings, Failure> {
+        let (size, seconds, json) = (self.size, self.seconds, self.json);
+        Ok(CallSettings { places: self.place.places()?, size, seconds, json })
+    }
+}
+
+/// Runs the command.
+pub(super) fn sqlio(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let tokens = &args.tokens;
+    let rest = tokens.get(1..).unwrap_or_default();
+    match tokens.first().and_then(|t| t.to_str()) {
+        None => Err(Failure::WrongUsage(NOTHING.to_owned())),
+        Some("parse") => parse::parse(rest),
+        Some("batch") => batch::batch(rest, stop),
+        Some("script") => script(rest, stop),
+        Some(_) => call(tokens, stop),
+    }
+}
+
+/// One call.
+fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let (flags, words) = split::<SqlioFlags>("iosonde sqlio", tokens)?;
+    let settings = flags.settings()?;
+    let Some(call) = Call::read(&words, &settings, "")? else {
+        print(USAGE)?;
+        return Ok(Outcome::Done);
+    };
+    let call = call.ready(&settings)?;
+    settings.places.check_destroy(call.targets())?;
+    call.say_notes(&mut ToolTerminal(Display::new(flags.place.quiet)));
+    if flags.dry_run {
+        print(&described(&call.describe()?))?;
+        return Ok(Outcome::Done);
+    }
+    conduct(flags.place.manner(), &flags.recording, stop, |session| call.run(session))
+}
+
+/// `iosonde sqlio script`: a batch file of calls.
+fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let (flags, files) = split::<SqlioFlags>("iosonde sqlio script", tokens)?;
+    let [file] = files.as_slice() else {
+        return Err(Failure::WrongUsage(
+            "name one batch file: `iosonde sqlio script FILE`".to_owned(),
+        ));
+    };
+    let script = Script::read(file, flags.settings()?, flags.dry_run)?;
+    let mut display = Display::new(flags.place.quiet);
+    script.notes.iter().for_each(|note| display.message(note));
+    let description = script.describe();
+    if flags.dry_run {
+        print(&described(&description))?;
+        return Ok(Outcome::Done);
+    }
+    description.work.last().into_iter().for_each(|time| display.message(time));
+    conduct(flags.place.manner(), &flags.recording, stop, |session| script.run(session))
+}

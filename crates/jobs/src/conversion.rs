@@ -1,0 +1,259 @@
+//! Workloads between the files of iosonde and of other tools, with what is lost on the way.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use dialects::WorkloadFile;
+use dialects::convert::{Part, Parts, TOML, kind_of_extension, kind_of_text, kinds, listed};
+use dialects::drives::{Drive, Drives};
+use dialects::text::decode;
+use workload::Workload;
+
+use crate::conduct::JobError;
+use crate::files::{first_bytes, write_whole};
+
+/// The largest file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// A kind of file.
+type Kind = &'static WorkloadFile;
+
+/// What is to be converted, and into what.
+#[derive(Debug)]
+pub struct Conversion {
+    /// A file of any kind.
+    pub input: PathBuf,
+    /// Where it goes; none prints it.
+    pub output: Option<PathBuf>,
+    /// What the file is, where its content does not tell.
+    pub from: Option<Kind>,
+    /// What it becomes; none is what the extension of the output says, else TOML.
+    pub to: Option<Kind>,
+    /// Which of several runs, or `all`.
+    pub step: Option<String>,
+    /// The output may be overwritten.
+    pub force: bool,
+    /// What stands for a drive or a disk of Windows.
+    pub drives: Vec<Drive>,
+}
+
+/// Workloads in another form.
+#[derive(Debug)]
+pub struct Converted {
+    /// A text for each run that was asked for.
+    pub texts: Vec<ConvertedText>,
+    /// What is lost, a line each.
+    pub lost: Vec<String>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub struct ConvertedText {
+    /// Where it goes; none prints it.
+    pub output: Option<PathBuf>,
+    /// The content.
+    pub text: String,
+}
+
+impl Conversion {
+    /// Converts; writes nothing.
+    ///
+    /// # Errors
+    /// The file cannot be read, or cannot be said in the other form.
+    pub fn convert(&self) -> Result<Converted, JobError> {
+        let (from, parts) = parts_of(&self.input, self.from, &self.drives)?;
+        let to = self.to.or_else(|| kind_of(self.output.as_deref())).unwrap_or(&TOML);
+        let mut lost = parts.lost.clone();
+        let chosen = self.chosen(&parts, &mut lost)?;
+        let mut texts = Vec::new();
+        for number in &chosen {
+            let (text, losses) = part(&parts, *number)
+                .and_then(|part| converted(&part, from, to))
+                .map_err(|what| wrong(&self.input, &what))?;
+            let of = if chosen.len() > 1 { format!("{number}: ") } else { String::new() };
+            lost.extend(losses.into_iter().map(|what| of.clone() + &what));
+            let is_all = self.step.as_deref() == Some("all");
+            let place =
+                |path: &PathBuf| if is_all { numbered(path, *number) } else { path.clone() };
+            texts.push(ConvertedText { output: self.output.as_ref().map(place), text });
+        }
+        Ok(Converted { texts, lost })
+    }
+
+    /// Writes a new file; one that is there is left alone unless that was asked for.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path, text: &str) -> Result<(), JobError> {
+        let written = if self.force {
+            write_whole(path, text)
+        } else {
+            let file = OpenOptions::new().write(true).create_new(true).open(path);
+            file.and_then(|mut file| file.write_all(text.as_bytes()))
+        };
+        written.map_err(|e| {
+            let why = match e.kind() {
+                ErrorKind::AlreadyExists => {
+                    "it is there already; name another, or overwrite it with `--force`".to_owned()
+                }
+                _ => e.to_string(),
+            };
+            JobError::Companion(format!("cannot write `{}`: {why}", path.display()))
+        })
+    }
+
+    /// The numbers of the parts that are asked for. The others are lost, unless they were left out
+    /// by name.
+    fn chosen(&self, parts: &Parts, lost: &mut Vec<String>) -> Result<Vec<usize>, JobError> {
+        let numbers = 1..=parts.len();
+        let name = |n| part(parts, n).map_or_else(|why| why, |part| part.name);
+        match self.step.as_deref() {
+            Some("all") if self.output.is_none() && parts.len() > 1 => {
+                let text = "`--step all` writes several files; name them: `--output FILE`";
+                Err(JobError::Usage(text.to_owned()))
+            }
+            Some("all") if parts.len() > FILES_MAX => {
+                let text = format!(
+                    "`--step all`: there are {} steps, and {FILES_MAX} files are the most that are \
+                     written; choose one by its number",
+                    parts.len()
+                );
+                Err(JobError::Usage(text))
+            }
+            Some("all") => Ok(numbers.collect()),
+            Some(step) => {
+                let found = step.parse().ok().filter(|n| numbers.contains(n));
+                let unknown = || {
+                    let mut text = format!("`--step {step}`: there are {} steps", parts.len());
+                    numbers.clone().take(SHOWN).for_each(|n| {
+                        let _ = write!(text, "\n  {n}: {}", name(n));
+                    });
+                    JobError::Usage(text)
+                };
+                Ok(vec![found.ok_or_else(unknown)?])
+            }
+            None => {
+                let others = numbers.skip(1);
+                lost.extend(others.take(SHOWN).map(|n| {
+                    format!("run {n} of {}, {}; `--step {n}` converts it", parts.len(), name(n))
+                }));
+                if parts.len() > SHOWN + 1 {
+                    lost.push(format!("… and {} more runs", parts.len() - SHOWN - 1));
+                }
+                Ok(vec![1])
+            }
+        }
+    }
+}
+
+/// Files that `--step all` writes at most.
+const FILES_MAX: usize = 1000;
+
+/// Runs that are named one by one.
+const SHOWN: usize = 20;
+
+fn wrong(path: &Path, what: &str) -> JobError {
+    let lines: Vec<String> = what.lines().map(|l| format!("`{}`: {l}", path.display())).collect();
+    JobError::Usage(lines.join("\n"))
+}
+
+/// One of them by its number, from 1.
+fn part(parts: &Parts, number: usize) -> Result<Part, String> {
+    let part = number.checked_sub(1).and_then(|index| parts.part(index));
+    part.unwrap_or_else(|| Err(format!("there is no run {number}")))
+}
+
+/// What a file is, and every workload of it.
+fn parts_of(path: &Path, from: Option<Kind>, drives: &[Drive]) -> Result<(Kind, Parts), JobError> {
+    let bytes = bytes_of(path)?;
+    let named = kind_of(Some(path));
+    // What is wrong in a file that calls itself TOML is to be said with its line.
+    let toml = named.filter(|kind| **kind == TOML);
+    let kind = from.or(toml).or_else(|| kind_of_text(&decode(&bytes))).or(named);
+    let unknown = || {
+        let known = listed(kinds().map(|kind| kind.files));
+        wrong(path, &format!("it is none of {known}; say which it should be: `--from`"))
+    };
+    let kind = kind.ok_or_else(unknown)?;
+    let failed = |e: String| {
+        if *kind == TOML {
+            JobError::Usage(format!("`{}`: {e}", path.display()))
+        } else {
+            wrong(path, &e)
+        }
+    };
+    let environment = |name: &str| std::env::var(name).ok();
+    let parts = (kind.read)(&bytes, &Drives::new(drives.to_vec()), &environment);
+    Ok((kind, parts.map_err(failed)?))
+}
+
+/// The bytes of a file, unless it is larger than any that holds a workload: a device by mistake,
+/// for one.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, JobError> {
+    let bytes = first_bytes(path, FILE_BYTES_MAX + 1).map_err(|e| wrong(path, &e.to_string()))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let mib = FILE_BYTES_MAX >> 20;
+        let text = format!("it is larger than {mib} MiB, which no file with a workload is");
+        return Err(wrong(path, &text));
+    }
+    Ok(bytes)
+}
+
+fn kind_of(path: Option<&Path>) -> Option<Kind> {
+    kind_of_extension(path?.extension()?.to_str()?)
+}
+
+/// The workload of a file of any kind, the first of several, and what of the file is lost; for
+/// commands that run it.
+///
+/// # Errors
+/// The file cannot be read, or has several runs.
+pub fn first_workload(path: &Path) -> Result<(Workload, Vec<String>), JobError> {
+    let drives = |failure| match failure {
+        JobError::Usage(text) if text.contains("--drive") => JobError::Usage(format!(
+            "{text}; `iosonde workload convert --drive … -o FILE.toml` makes a file that can be \
+             run"
+        )),
+        other => other,
+    };
+    let (_, parts) = parts_of(path, None, &[]).map_err(drives)?;
+    let count = parts.len();
+    if count > 1 {
+        let text = format!(
+            "it has {count} runs, and one is run at a time; choose one: `iosonde workload convert \
+             --step N -o FILE.toml`"
+        );
+        return Err(wrong(path, &text));
+    }
+    let part = part(&parts, 1).map_err(|e| wrong(path, &e)).map_err(drives)?;
+    Ok((part.workload, parts.lost.into_iter().chain(part.lost).collect()))
+}
+
+/// A workload in another form, and everything that is lost on the way.
+fn converted(part: &Part, from: Kind, to: Kind) -> Result<(String, Vec<String>), String> {
+    let mut lost = part.lost.clone();
+    let mut workload = part.workload.clone();
+    if *from == TOML
+        && let Some(name) = to.test_file
+    {
+        // In a directory iosonde makes a file of its own; other tools must be told one.
+        for target in workload.targets.iter_mut().filter(|t| t.path.is_dir()) {
+            target.path.push(name);
+        }
+    }
+    let (text, losses) = (to.write)(&workload)?;
+    lost.extend(losses);
+    // What breaks a rule of iosonde's would be refused when it is run.
+    let broken = workload.violations().into_iter().filter(|_| *to == TOML);
+    lost.extend(broken.map(|v| format!("iosonde will not run it as it is: {v}")));
+    Ok((text, lost))
+}
+
+/// `mix.toml` as `mix-2.toml`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{number}{}", extension.unwrap_or_default()))
+}

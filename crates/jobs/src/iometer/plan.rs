@@ -1,0 +1,195 @@
+//! From a configuration of IOMeter to a plan: everything that the file and the flags say, checked
+//! before anything is touched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dialects::drives::{DriveError, Drives};
+use dialects::iometer::{Config, CycleWorkload, Record, TargetUse, read};
+use engine::DEFAULT_SIZE_BYTES;
+use workload::{Bytes, Target};
+
+use super::{CyclePlan, results};
+use crate::conduct::JobError;
+use crate::files::first_bytes;
+use crate::places::Places;
+
+/// More than any configuration has.
+const CONFIG_BYTES_MAX: u64 = 64 << 20;
+/// Smaller files are no targets.
+const TARGET_BYTES_MIN: u64 = 4096;
+
+/// What a call of IOMeter asks for.
+#[derive(Debug)]
+pub struct CycleCall<'a> {
+    /// The configuration, an .icf file.
+    pub config: &'a Path,
+    /// IOMeter's result file.
+    pub results: Option<&'a Path>,
+    /// The call says how long to wait for managers on other hosts.
+    pub has_timeout: bool,
+    /// On what.
+    pub places: &'a Places,
+    /// Size of the test file on a disk that the file says to fill.
+    pub size: Option<Bytes>,
+    /// Length of every run instead of the file's.
+    pub seconds: Option<f64>,
+    /// I/O before every run instead of the file's ramp up time.
+    pub warmup_seconds: Option<f64>,
+}
+
+/// The name of a file, without its directory.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+impl CyclePlan {
+    /// Reads a configuration, and finds its places here.
+    ///
+    /// # Errors
+    /// The configuration is wrong, or cannot be run here; each line names the file.
+    pub fn of(call: &CycleCall<'_>) -> Result<Self, JobError> {
+        let shown = call.config.display();
+        let wrong = |what: String| {
+            let lines: Vec<String> =
+                what.lines().map(|line| format!("`{shown}`: {line}")).collect();
+            JobError::Usage(lines.join("\n"))
+        };
+        let bytes = first_bytes(call.config, CONFIG_BYTES_MAX).map_err(|e| wrong(e.to_string()))?;
+        let found = read(&bytes).map_err(|e| wrong(e.to_string()))?;
+        let mut notes: Vec<String> = found.notes.iter().map(|n| format!("{shown}: {n}")).collect();
+        let config = found.config;
+        let runs = config.runs();
+        notes.extend(runs.notes.iter().map(|note| format!("{shown}: {note}")));
+        if runs.steps.is_empty() {
+            notes.push(format!(
+                "`{shown}`: there is nothing to run: no worker has both an access specification \
+                 and a target"
+            ));
+            return Err(JobError::Usage(notes.join("\n")));
+        }
+        let places = call.places;
+        let drives = drives(&config, places).map_err(wrong)?;
+        let table = Drives::new(drives.clone());
+        let cycle = config.cycle(&runs.steps, &table).map_err(|e| wrong(e.to_string()))?;
+        notes.extend(config.about_managers());
+        if call.has_timeout {
+            notes.push("`-t` has no effect: no manager on another host is waited for".to_owned());
+        }
+        notes.extend(cycle.lost.iter().map(|lost| format!("not as IOMeter: {lost}")));
+        let mut plan = Self {
+            file: name_of(call.config),
+            configuration: config.to_icf(),
+            drives,
+            targets: targets(&cycle, call, &mut notes),
+            engine: places.engine,
+            sim: places.sim.clone(),
+            seed: places.seed,
+            seconds: call.seconds,
+            warmup_seconds: call.warmup_seconds,
+            results: None,
+            notes,
+        };
+        plan.runs().map_err(|error| match error {
+            JobError::Usage(what) => wrong(what),
+            other => other,
+        })?;
+        places.check_destroy(&plan.targets)?;
+        if let Some(path) = call.results {
+            plan.write_results(path, &config)?;
+        }
+        Ok(plan)
+    }
+
+    /// The result file, if the configuration asks for results.
+    fn write_results(&mut self, path: &Path, config: &Config) -> Result<(), JobError> {
+        let shown = path.display();
+        let is_target = |t: &Target| t.path == path || place(&t.path) == place(path);
+        if self.targets.iter().any(is_target) {
+            let text = format!("`{shown}` is a target; name another result file");
+            return Err(JobError::Usage(text));
+        }
+        if results::record(config) == Record::None {
+            self.notes
+                .push(format!("the file says `Record Results` NONE: `{shown}` is not written"));
+            return Ok(());
+        }
+        if results::wants_instantaneous(config) {
+            self.notes.push(format!(
+                "the results of each moment, which the file asks for in `inst{}`, are not \
+                 written; they are in the series of each measurement",
+                name_of(path)
+            ));
+        }
+        self.results = Some(path.to_owned());
+        Ok(())
+    }
+}
+
+/// The same for all names of a file, also of one that is not there yet.
+fn place(path: &Path) -> Option<PathBuf> {
+    if let Ok(whole) = path.canonicalize() {
+        return Some(whole);
+    }
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(parent.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// The table of drives. Where no real target is touched, what stands for nothing stands for itself.
+fn drives(config: &Config, places: &Places) -> Result<Vec<dialects::drives::Drive>, String> {
+    let mut table = places.drives.clone();
+    let unknown = config.unknown_drives(&places.drives());
+    if !places.is_artificial() {
+        let lines: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+        return if lines.is_empty() { Ok(table) } else { Err(lines.join("\n")) };
+    }
+    for error in unknown {
+        if let DriveError::Unknown { drive, .. } = error {
+            table.extend(format!("{drive}={drive}").parse().ok());
+        }
+    }
+    Ok(table)
+}
+
+/// The targets with their sizes; none where one is as large as it is.
+fn targets(cycle: &CycleWorkload, call: &CycleCall<'_>, notes: &mut Vec<String>) -> Vec<Target> {
+    let Some(first) = cycle.steps.first() else { return Vec::new() };
+    let is_artificial = call.places.is_artificial();
+    let mut filled = Vec::new();
+    let mut size = |path: &Path, used: &TargetUse| {
+        let least = used.need.least_bytes.max(TARGET_BYTES_MIN);
+        if !used.need.whole {
+            return Some(Bytes(least));
+        }
+        let is_there = !is_artificial && fs::metadata(path).is_ok();
+        let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+        // What is there is used as large as it is; only a file can have another size.
+        let keeps_its_size = match call.size {
+            Some(_) => is_there && !is_file,
+            None => is_there || is_artificial,
+        };
+        if keeps_its_size {
+            return None;
+        }
+        let asked = call.size.map_or(DEFAULT_SIZE_BYTES, |s| s.0);
+        if call.size.is_none() {
+            filled.push(path.display().to_string());
+        }
+        // Behind where the parts end that others use, or where it begins.
+        Some(Bytes(if used.need.least_bytes < asked { asked } else { least.saturating_add(asked) }))
+    };
+    let target = |(target, used): (&Target, &TargetUse)| Target {
+        path: target.path.clone(),
+        size_bytes: size(&target.path, used),
+    };
+    let targets = first.run.workload.targets.iter().zip(&cycle.uses).map(target).collect();
+    if !filled.is_empty() {
+        notes.push(format!(
+            "the file says to use all of each disk, which IOMeter fills with its test file; here \
+             it is one of {} ({}); `--size` gives another size",
+            Bytes(DEFAULT_SIZE_BYTES),
+            filled.join(", ")
+        ));
+    }
+    targets
+}

@@ -1,0 +1,77 @@
+//! On what another tool's command makes its I/O, and what may be done to it.
+
+use std::path::PathBuf;
+
+use dialects::drives::{Drive, Drives};
+use engine::Permissions;
+use workload::{EngineChoice, SimDevice, Target, Workload};
+
+use crate::conduct::JobError;
+
+/// What every command of another tool takes besides that tool's own options.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// What stands for a drive, disk or share.
+    pub drives: Vec<Drive>,
+    /// What may be overwritten, as in the call or as it is named here.
+    pub destroy: Vec<String>,
+    /// Files may fill their file system beyond 90 %.
+    pub overfill: bool,
+    /// Which backend makes the I/O.
+    pub engine: EngineChoice,
+    /// The simulated device of the engine `sim`.
+    pub sim: Option<SimDevice>,
+    /// Where every random choice starts; none where the tool decides.
+    pub seed: Option<u64>,
+}
+
+impl Places {
+    /// The table of drives.
+    #[must_use]
+    pub fn drives(&self) -> Drives {
+        Drives::new(self.drives.clone())
+    }
+
+    /// Whether real files are left alone.
+    #[must_use]
+    pub fn is_artificial(&self) -> bool {
+        self.engine.is_artificial()
+    }
+
+    /// Sets engine, device and seed of a workload.
+    pub fn apply(&self, workload: &mut Workload) {
+        workload.engine = self.engine;
+        workload.sim.clone_from(&self.sim);
+        workload.seed = self.seed.unwrap_or(workload.seed);
+    }
+
+    /// What may be done to these targets. Files that are made have any name and stay, as SQLIO
+    /// leaves them.
+    #[must_use]
+    pub fn permissions(&self, targets: &[Target]) -> Permissions {
+        let mut destroy = self.destroyed();
+        destroy.retain(|path| targets.iter().any(|t| t.path == *path));
+        Permissions { destroy, overfill: self.overfill, keep: true, any_name: true }
+    }
+
+    /// The places that may be overwritten.
+    #[must_use]
+    pub fn destroyed(&self) -> Vec<PathBuf> {
+        let drives = self.drives();
+        self.destroy.iter().map(|name| drives.path(name).unwrap_or_else(|_| name.into())).collect()
+    }
+
+    /// Every place that may be overwritten is a target: a permission that goes astray is a mistake.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check_destroy(&self, targets: &[Target]) -> Result<(), JobError> {
+        let stray = |path: &PathBuf| !targets.iter().any(|t| t.path == *path);
+        let found = self.destroyed().into_iter().zip(&self.destroy).find(|(path, _)| stray(path));
+        found.map_or(Ok(()), |(_, name)| {
+            Err(JobError::Usage(format!(
+                "--destroy {name} names no target: it must repeat one exactly"
+            )))
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! One call of SQLIO: understood, run, and printed as SQLIO prints it.
+
+use std::fs;
+use std::path::Path;
+
+use dialects::sqlio::{Around, Asked, Command, Parameters, job, parameters, parse, threads};
+use engine::Permissions;
+use results::{Measurement, Status};
+use workload::{Block, Bytes, Stream, Target, Workload};
+
+use super::text::{SCRIPT_BYTES_MAX, text_of};
+use crate::begun::{BegunFiles, announcements};
+use crate::conduct::JobError;
+use crate::cpus::check_cpus;
+use crate::job::Description;
+use crate::places::Places;
+use crate::tool::{RunView, Terminal, ToolSession, to_json};
+
+/// The size of what is no real file.
+const ARTIFICIAL_BYTES: u64 = 64 << 30;
+
+/// What is said besides SQLIO's options.
+#[derive(Debug, Clone, Default)]
+pub struct CallSettings {
+    /// On what.
+    pub places: Places,
+    /// Size of files of which neither a parameter file nor they themselves say one.
+    pub size: Option<Bytes>,
+    /// Length of every run instead of `-s`.
+    pub seconds: Option<f64>,
+    /// The result is printed as JSON instead of SQLIO's text.
+    pub json: bool,
+}
+
+/// A call that keeps SQLIO's rules.
+#[derive(Debug)]
+pub struct Call {
+    command: Command,
+    parameters: Option<(String, Vec<Parameters>)>,
+    notes: Vec<String>,
+}
+
+/// A call with the files as they are now.
+pub struct ReadyCall<'a> {
+    call: &'a Call,
+    job: dialects::sqlio::Job,
+    permissions: Permissions,
+    json: bool,
+}
+
+/// Is given what a call prints.
+pub(super) type Out<'o> = dyn FnMut(&mut dyn Terminal, &str) -> Result<(), String> + 'o;
+
+impl Call {
+    /// Reads a call; none where it asks for the usage. `place` precedes each line of what is wrong.
+    ///
+    /// # Errors
+    /// What is wrong, line by line.
+    pub fn read(
+        tokens: &[String],
+        settings: &CallSettings,
+        place: &str,
+    ) -> Result<Option<Self>, JobError> {
+        let wrong = |text: String| {
+            let lines: Vec<String> = text.lines().map(|line| format!("{place}{line}")).collect();
+            JobError::Usage(lines.join("\n"))
+        };
+        let (command, notes) = match parse(tokens).map_err(|e| wrong(e.to_string()))? {
+            Asked::Usage => return Ok(None),
+            Asked::Run(command, notes) => (*command, notes),
+        };
+        let parameters = match &command.parameter_file {
+            None => None,
+            Some(name) => {
+                let path = settings.places.drives().path(name).map_err(|e| wrong(e.to_string()))?;
+                let text = text_of(&path, SCRIPT_BYTES_MAX)
+                    .map_err(|e| wrong(format!("`-F{name}`: `{}`: {e}", path.display())))?;
+                let lines = parameters(name, &text).map_err(|e| wrong(e.to_string()))?;
+                Some((name.clone(), lines))
+            }
+        };
+        let call = Self { command, parameters, notes };
+        call.ready(settings).map_err(|error| match error {
+            JobError::Usage(text) => wrong(text),
+            other => other,
+        })?;
+        Ok(Some(call))
+    }
+
+    /// What the call does, with the files as they are now.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn ready(&self, settings: &CallSettings) -> Result<ReadyCall<'_>, JobError> {
+        let places = &settings.places;
+        let (artificial, drives) = (places.is_artificial(), places.drives());
+        let around = Around {
+            drives: &drives,
+            current: &|path| if artificial { Some(ARTIFICIAL_BYTES) } else { current(path) },
+            size_bytes: settings.size,
+            seconds: settings.seconds,
+        };
+        let parameters =
+            self.parameters.as_ref().map(|(name, lines)| (name.as_str(), lines.as_slice()));
+        let job = job(&self.command, parameters, &around);
+        let mut job = job.map_err(|complaints| JobError::Usage(complaints.to_string()))?;
+        places.apply(&mut job.workload);
+        check_cpus(&job.workload).map_err(JobError::Usage)?;
+        let permissions = places.permissions(&job.workload.targets);
+        Ok(ReadyCall { call: self, job, permissions, json: settings.json })
+    }
+
+    /// Seconds it takes.
+    pub(super) fn seconds(&self, settings: &CallSettings) -> f64 {
+        settings.seconds.unwrap_or(f64::from(self.command.seconds))
+    }
+}
+
+/// Usable bytes of what is there; none where nothing is. A file that iosonde began is there without
+/// any.
+fn current(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok()?;
+    let target = Target { path: path.to_owned(), size_bytes: None };
+    let blocks = vec![Block { bytes: Bytes(1), weight: 1 }];
+    let look = Workload::single(target, Stream { blocks, ..Stream::default() });
+    let plan = engine::plan(&look, &Permissions::default()).ok()?.into_iter().next()?;
+    Some(plan.file_bytes)
+}
+
+impl ReadyCall<'_> {
+    /// The files it works on.
+    #[must_use]
+    pub fn targets(&self) -> &[Target] {
+        &self.job.workload.targets
+    }
+
+    /// Says what is not done as SQLIO does it.
+    pub fn say_notes(&self, terminal: &mut dyn Terminal) {
+        for note in self.call.notes.iter().chain(&self.job.notes) {
+            terminal.message(&format!("note: {note}"));
+        }
+    }
+
+    /// What it would do.
+    ///
+    /// # Errors
+    /// A target cannot be used.
+    pub fn describe(&self) -> Result<Description, JobError> {
+        let workload = &self.job.workload;
+        let (threads, in_flight) = (workload.threads(), workload.in_flight());
+        let seconds = workload.seconds;
+        Ok(Description {
+            work: vec![workload.title()],
+            notes: vec![format!(
+                "threads: {threads}, in flight: {in_flight}, {seconds} s measured"
+            )],
+            ..Description::of(engine::plan(workload, &self.permissions)?)
+        })
+    }
+
+    /// Runs it, and prints its result.
+    ///
+    /// # Errors
+    /// Nothing was measured, or the result was not delivered or kept, and why.
+    pub fn run(&self, session: &mut ToolSession<'_>) -> Result<Status, JobError> {
+        self.run_into(session, &mut |display, text| display.print(text))
+    }
+
+    /// The same; `out` is given the text.
+    pub(super) fn run_into(
+        &self,
+        session: &mut ToolSession<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<Status, JobError> {
+        let workload = &self.job.workload;
+        let begin = !workload.engine.is_artificial();
+        let _begun = begin.then(|| BegunFiles::of(&workload.targets)).transpose()?;
+        let plans = engine::plan(workload, &self.permissions)?;
+        announcements(&plans).iter().for_each(|text| session.terminal.message(text));
+        let mut view = CallView { call: self, out };
+        session.measure(workload, self.permissions.clone(), &mut view)
+    }
+}
+
+/// Prints a call's measurement as SQLIO does.
+struct CallView<'a, 'o> {
+    call: &'a ReadyCall<'a>,
+    out: &'a mut Out<'o>,
+}
+
+impl RunView for CallView<'_, '_> {
+    fn show(
+        &mut self,
+        measurement: &Measurement,
+        display: &mut dyn Terminal,
+    ) -> Result<(), String> {
+        let command = &self.call.call.command;
+        threads(command.debug, measurement).iter().for_each(|line| display.message(line));
+        let text = if self.call.json {
+            to_json(measurement)?
+        } else {
+            self.call.job.printout(command, measurement).to_text()
+        };
+        (self.out)(display, &text)
+    }
+}

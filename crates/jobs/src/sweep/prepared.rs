@@ -1,0 +1,113 @@
+//! A sweep that is new, or what there is of one that was interrupted.
+
+use engine::{Permissions, PrepareError};
+use history::{Experiment, History, HistoryError, Place};
+use workload::Precision;
+
+use super::{Companion, SweepPlan, forecast, sweep};
+use crate::conduct::{Conducted, JobError, Session};
+use crate::job::Description;
+
+/// Of many cells, each need not be known as well as a single one.
+const ADAPTIVE_PERCENT: f64 = 5.0;
+
+/// How precise a sweep is: as asked for, as planned, or where few cells speak for many, as those
+/// must be.
+#[must_use]
+pub fn sweep_precision(
+    percent: Option<f64>,
+    planned: Option<Precision>,
+    is_adaptive: bool,
+) -> Option<Precision> {
+    let usual = is_adaptive && planned.is_none();
+    let percent = percent.or(usual.then_some(ADAPTIVE_PERCENT));
+    percent.map_or(planned, |percent| Some(Precision { percent, ..planned.unwrap_or_default() }))
+}
+
+/// A sweep that can be run.
+#[derive(Debug)]
+pub struct PreparedSweep {
+    /// What it measures.
+    pub plan: SweepPlan,
+    /// What there is of it; none where it is new.
+    begun: Option<Box<Experiment>>,
+    /// The names under which measurements are kept already.
+    kept: Vec<u32>,
+}
+
+impl PreparedSweep {
+    /// From its first cell.
+    #[must_use]
+    pub fn new(plan: SweepPlan) -> Self {
+        Self { plan, begun: None, kept: Vec::new() }
+    }
+
+    /// An unfinished sweep of a history: that of this plan, or the newest.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be resumed.
+    pub fn resume(
+        place: &Place,
+        asked: Option<&SweepPlan>,
+        permissions: &Permissions,
+    ) -> Result<Self, JobError> {
+        let nothing = |which: &str| {
+            JobError::Usage(format!(
+                "no unfinished sweep {which}is in {place}; leave `--resume` out to begin one"
+            ))
+        };
+        let history = match History::open_existing(place) {
+            // What is not there has nothing to resume, and is not made for that.
+            Err(HistoryError::NotThere { .. }) => return Err(nothing("")),
+            opened => opened?,
+        };
+        let plan_id = asked.map(SweepPlan::id);
+        let found = history.unfinished("sweep", plan_id.as_deref())?;
+        let Some(experiment) = found.into_iter().next() else {
+            return Err(nothing(if asked.is_some() { "of this plan " } else { "" }));
+        };
+        let plan = SweepPlan::from_json(&experiment.plan).map_err(|e| {
+            JobError::Companion(format!("the plan of `{}` in {place}: {e}", experiment.id))
+        })?;
+        let violations = plan.violations();
+        if !violations.is_empty() {
+            return Err(PrepareError::Invalid(violations).into());
+        }
+        let is_stray = |path: &&std::path::PathBuf| !plan.targets.iter().any(|t| t.path == **path);
+        if let Some(stray) = permissions.destroy.iter().find(is_stray) {
+            return Err(JobError::Usage(format!(
+                "--destroy {} names no target: it must repeat one exactly",
+                stray.display()
+            )));
+        }
+        let kept = history.measurements(&experiment.id)?;
+        let kept = kept.into_iter().map(|kept| kept.cell).collect();
+        Ok(Self { plan, begun: Some(Box::new(experiment)), kept })
+    }
+
+    /// What is still to be done.
+    ///
+    /// # Errors
+    /// The plan breaks a rule, or a target cannot be used.
+    pub fn describe(&self, permissions: &Permissions) -> Result<Description, JobError> {
+        forecast::describe(&self.plan, &self.kept, permissions)
+    }
+
+    /// How many cells there are, how long they take, and until when.
+    #[must_use]
+    pub fn duration(&self) -> String {
+        forecast::duration(&self.plan, &self.kept)
+    }
+
+    /// Measures what is missing.
+    ///
+    /// # Errors
+    /// Nothing was measured, and why.
+    pub fn run(
+        &self,
+        companion: &mut dyn Companion,
+        session: &mut Session<'_>,
+    ) -> Result<Conducted, JobError> {
+        sweep(&self.plan, self.begun.as_deref(), companion, session)
+    }
+}
