@@ -85,7 +85,10 @@ pub struct Parts {
 
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").field("lost", &self.lost).field("len", &self.len).finish()
+        f.debug_struct("Parts")
+            .field("lost", &self.lost)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,6 +118,7 @@ impl Parts {
     }
 
     /// One of them, from 0; none behind the last. An error is why a run is no workload.
+    #[must_use]
     pub fn part(&self, index: usize) -> Option<Result<Part, String>> {
         (index < self.len).then(|| (self.make)(index))
     }

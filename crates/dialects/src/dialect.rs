@@ -32,6 +32,9 @@ pub struct ResultFile {
     pub read: fn(&str, &str, &str) -> Result<Found, ReadError>,
 }
 
+/// The text of a file, and what of the workload is lost; or why it cannot be written.
+pub(crate) type Written = Result<(String, Vec<String>), String>;
+
 /// A kind of file that holds a workload.
 #[derive(Debug)]
 pub struct WorkloadFile {
@@ -48,7 +51,7 @@ pub struct WorkloadFile {
     /// Reads every workload. An error is what is wrong, line by line.
     pub read: fn(&[u8], &Drives, Environment<'_>) -> Result<Parts, String>,
     /// Writes a workload; also what of it is lost.
-    pub write: fn(&Workload) -> Result<(String, Vec<String>), String>,
+    pub write: fn(&Workload) -> Written,
     /// What such a file calls the test file in a directory; none where iosonde chooses.
     pub test_file: Option<&'static str>,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use dialects::drives::{Drive, Drives};
 use engine::Permissions;
 use jobs::Places;
-use workload::{EngineChoice, Target, Workload};
+use workload::{EngineChoice, Target};
 
 use crate::exit::Failure;
 use crate::run::simulated_device;

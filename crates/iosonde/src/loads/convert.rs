@@ -92,7 +92,9 @@ pub(crate) fn workload(args: &WorkloadArgs) -> Result<Outcome, Failure> {
     };
     let Converted { texts, lost } = conversion.convert()?;
     let mut display = Display::new(false);
-    lost.iter().for_each(|what| display.message(&format!("lost: {what}")));
+    for what in &lost {
+        display.message(&format!("lost: {what}"));
+    }
     for text in &texts {
         match &text.output {
             None => print(&text.text)?,

@@ -123,11 +123,11 @@ impl Job for CyclePlan {
         let mut keep = |index: usize, measurement: &Measurement| -> Result<(), String> {
             relay.notice(line(index + 1, of, measurement));
             let mut csv = csv.borrow_mut();
-            let (Some(csv), Some(step)) = (csv.as_mut(), cycle.steps.get(index)) else {
+            let (Some(csv), Some(asked)) = (csv.as_mut(), cycle.steps.get(index)) else {
                 return Ok(());
             };
             let cpu = processors.borrow().shares();
-            csv.add(&config, (step.step.index, &step.run), measurement, &cpu)
+            csv.add(&config, (asked.step.index, &asked.run), measurement, &cpu)
         };
         let mut observe = |progress: Progress<'_>| {
             if let Progress::Engine(event) = &progress {
@@ -135,14 +135,14 @@ impl Job for CyclePlan {
             }
             relay.hear(&progress);
         };
-        let made = survey::cycle(options, stop, &settle, &mut keep, &mut observe);
-        let experiment = made.inspect_err(|_| relay.give_up())?;
+        let measured = survey::cycle(options, stop, &settle, &mut keep, &mut observe);
+        let experiment = measured.inspect_err(|_| relay.give_up())?;
         let is_whole = experiment.status == Status::Complete;
         let written = csv.into_inner().map_or(Ok(()), |csv| {
             let place = csv.end(is_whole)?;
-            place.into_iter().for_each(|path| {
+            if let Some(path) = place {
                 relay.notice(format!("IOMeter's results are in {}", path.display()));
-            });
+            }
             Ok(())
         });
         let conducted = relay.finish(Document::Cycle(Box::new(experiment)));

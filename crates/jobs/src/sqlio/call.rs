@@ -176,7 +176,9 @@ impl ReadyCall<'_> {
         let begin = !workload.engine.is_artificial();
         let _begun = begin.then(|| BegunFiles::of(&workload.targets)).transpose()?;
         let plans = engine::plan(workload, &self.permissions)?;
-        announcements(&plans).iter().for_each(|text| session.terminal.message(text));
+        for text in announcements(&plans) {
+            session.terminal.message(&text);
+        }
         let mut view = CallView { call: self, out };
         session.measure(workload, self.permissions.clone(), &mut view)
     }
@@ -195,7 +197,9 @@ impl RunView for CallView<'_, '_> {
         display: &mut dyn Terminal,
     ) -> Result<(), String> {
         let command = &self.call.call.command;
-        threads(command.debug, measurement).iter().for_each(|line| display.message(line));
+        for line in threads(command.debug, measurement) {
+            display.message(&line);
+        }
         let text = if self.call.json {
             to_json(measurement)?
         } else {
