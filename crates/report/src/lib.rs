@@ -28,6 +28,7 @@ pub mod csv;
 mod databases;
 pub mod fio;
 pub mod html;
+pub mod listing;
 pub mod markdown;
 pub mod model;
 pub mod picture;

@@ -8,24 +8,15 @@ use history::{Entry, Filter, History, Listing, Order, Page, State};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use report::text::{Table, clean, shorten, shorten_path, wrap};
+use report::listing::{self, ListedResult};
+use report::text::clean;
 use results::Status;
 use serde_json::json;
-use workload::{Bytes, PatternKind, show_number};
+use workload::{Bytes, PatternKind};
 
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
 use crate::run;
-
-/// The widest that a list is.
-const WIDTH: usize = 100;
-/// What is cut where a list would be wider is cut no further than this; the words for how a result
-/// ended stay whole.
-const NARROW: usize = 8;
-const NARROW_STATE: usize = 11;
-/// An id begins with its time: so many digits tell results apart that are a quarter of a second
-/// from each other.
-const SHORT_ID: usize = 10;
 
 /// `iosonde history list`
 #[derive(Debug, Args)]
@@ -164,107 +155,32 @@ pub(crate) fn list(args: &ListArgs, history: &History) -> Result<Outcome, Failur
 
 /// The list as a table.
 fn shown(listing: &Listing) -> String {
-    let entries = &listing.entries;
-    let Some(first) = entries.first() else { return "nothing fits\n".to_owned() };
-    let same_host = entries.iter().all(|entry| entry.host == first.host);
-    let rows: Vec<Vec<String>> = entries.iter().map(|entry| row(entry, entries)).collect();
-    let heads =
-        ["id", "started", "kind", "host", "target", "load", "", "file size", "IOPS", "MiB/s"];
-    let mut columns: Vec<usize> = (0..heads.len()).collect();
-    if same_host {
-        columns.retain(|column| *column != HOST);
-    }
-    if rows.iter().all(|row| row.get(STATE).is_none_or(String::is_empty)) {
-        columns.retain(|column| *column != STATE);
-    }
-    let widths = widths(&heads, &rows, &columns);
-    let heads: Vec<&str> = columns.iter().filter_map(|c| heads.get(*c).copied()).collect();
-    // Words stand to the left of figures.
-    let left = columns.iter().filter(|column| **column <= STATE).count();
-    let mut table = Table::new(left, &heads);
-    for row in &rows {
-        let cell = |(column, width): (&usize, &usize)| {
-            let text = row.get(*column).map(String::as_str).unwrap_or_default();
-            if *column == TARGET { shorten_path(text, *width) } else { shorten(text, *width) }
-        };
-        table.row(columns.iter().zip(&widths).map(cell).collect());
-    }
-    let mut out = table.show();
-    let (seen, more) = (entries.len() as u64, if listing.more { "more than " } else { "" });
-    let mut foot =
-        format!("the best IOPS and MiB/s of each; {seen} of {more}{} results", listing.total);
-    if let (true, Some(host)) = (same_host, &first.host) {
-        foot = format!("{foot}, all on {}", clean(host));
-    }
-    out.push_str(&wrap("  ", &foot, WIDTH));
-    out
+    let results: Vec<ListedResult<'_>> = listing.entries.iter().map(listed).collect();
+    listing::table(&results, (listing.total, listing.more))
 }
 
-const HOST: usize = 3;
-const TARGET: usize = 4;
-const STATE: usize = 6;
-/// Columns that may be cut.
-const SOFT: [usize; 4] = [HOST, TARGET, 5, STATE];
-
-fn row(entry: &Entry, all: &[Entry]) -> Vec<String> {
-    let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_number);
+fn listed(entry: &Entry) -> ListedResult<'_> {
+    let state = (entry.status != Some(Status::Complete)).then(|| entry.state().to_owned());
     let tags = entry.tags.iter().map(|tag| format!("@{tag}"));
-    let state = (entry.status != Some(Status::Complete)).then(|| entry.state());
-    let state: Vec<String> = state.map(str::to_owned).into_iter().chain(tags).collect();
-    vec![
-        short_id(entry, all),
-        local(&entry.started),
-        entry.kind.clone(),
-        clean(entry.host.as_deref().unwrap_or("–")),
-        clean(&entry.targets),
-        clean(&entry.title),
-        clean(&state.join(" ")),
+    ListedResult {
+        id: &entry.id,
+        started: local(&entry.started),
+        kind: &entry.kind,
+        host: entry.host.as_deref(),
+        targets: &entry.targets,
+        title: &entry.title,
+        state: state.into_iter().chain(tags).collect::<Vec<_>>().join(" "),
         // A recording has no file of its own.
-        entry
-            .file_bytes
-            .filter(|bytes| *bytes > 0)
-            .map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).to_string()),
-        figure(entry.best_iops),
-        figure(entry.best_mib_per_s),
-    ]
-}
-
-/// The beginning of an id that no other in the list has.
-fn short_id(entry: &Entry, all: &[Entry]) -> String {
-    let shared = |other: &Entry| {
-        let pairs = entry.id.chars().zip(other.id.chars());
-        pairs.take_while(|(a, b)| a == b).count()
-    };
-    let others = all.iter().filter(|other| other.id != entry.id);
-    let length = others.map(|other| shared(other) + 1).max().unwrap_or(0);
-    entry.id.chars().take(length.max(SHORT_ID)).collect()
+        file_bytes: entry.file_bytes.filter(|bytes| *bytes > 0),
+        best_iops: entry.best_iops,
+        best_mib_per_s: entry.best_mib_per_s,
+    }
 }
 
 /// A moment in local time, to the minute; a text that is none, as it is.
 fn local(started: &str) -> String {
     let zoned = started.parse::<Timestamp>().map(|at| at.to_zoned(TimeZone::system()));
     zoned.map_or_else(|_| clean(started), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
-}
-
-/// How wide each of these columns may be, so that the table is no wider than a hundred columns as
-/// far as that is possible.
-fn widths(heads: &[&str], rows: &[Vec<String>], columns: &[usize]) -> Vec<usize> {
-    let count = |text: &str| text.chars().count();
-    let widest = |column: &usize| {
-        let cells = rows.iter().filter_map(|row| row.get(*column)).map(|cell| count(cell));
-        cells.chain(heads.get(*column).map(|head| count(head))).max().unwrap_or(0)
-    };
-    let mut widths: Vec<usize> = columns.iter().map(widest).collect();
-    // Two spaces stand before each column.
-    while widths.iter().map(|width| width + 2).sum::<usize>() > WIDTH {
-        let soft = columns.iter().zip(&mut widths).filter(|(column, width)| {
-            let narrow = if **column == STATE { NARROW_STATE } else { NARROW };
-            SOFT.contains(column) && **width > narrow
-        });
-        let Some((_, widest)) = soft.max_by_key(|(_, width)| **width) else { break };
-        *widest -= 1;
-    }
-    widths
 }
 
 #[cfg(test)]
@@ -279,17 +195,5 @@ mod tests {
         );
         assert!(moment("2026-11-21").is_ok() && moment("2026-11-21T15:04").is_ok());
         assert!(moment("yesterday").is_err() && moment("").is_err());
-    }
-
-    #[test]
-    fn a_wide_table_is_cut_where_it_is_widest() {
-        let long = "x".repeat(60);
-        let row: Vec<String> =
-            ["a", "b", "c", "host", &long, &long, "", "d", "e", "f"].map(str::to_owned).to_vec();
-        let columns: Vec<usize> = (0..10).collect();
-        let widths = widths(&[""; 10], &[row], &columns);
-        assert_eq!(widths.iter().map(|w| w + 2).sum::<usize>(), WIDTH);
-        assert_eq!(widths[HOST], 4, "what is short stays");
-        assert!(widths[TARGET].abs_diff(widths[5]) <= 1);
     }
 }

@@ -131,7 +131,7 @@ impl MonitorPlan {
     #[must_use]
     pub fn is_cut_short(&self, recording: &Recording) -> bool {
         let last = recording.points.last().map_or(0.0, |point| point.t);
-        let seconds = self.seconds.map(|s| last >= Duration::from_secs_f64(s).as_secs_f64());
+        let seconds = self.seconds.map(|seconds| last >= seconds);
         let count = self.count.map(|count| recording.windows >= count);
         (seconds.is_some() || count.is_some()) && seconds != Some(true) && count != Some(true)
     }
