@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use history::{History, HistoryError, Place};
-use jobs::{Recorder, Recording, Subject};
+use jobs::Recording;
 
 use crate::exit::Failure;
-use screen::Display;
 
 /// Which history is read or written; the same flag for every command.
 #[derive(Debug, Args)]
@@ -84,17 +83,5 @@ impl RecordingArgs {
         let place = self.place.place()?;
         let named = named.map(|_| place.to_string());
         Ok(Some(Recording { place, tags: self.tags.clone(), named }))
-    }
-
-    /// Opens what records one document.
-    pub(crate) fn open(&self, subject: Subject) -> Result<Recorder, Failure> {
-        Recorder::open(self.recording()?.as_ref(), subject).map_err(failure)
-    }
-}
-
-/// Says where a result is found again.
-pub(crate) fn say_kept(recorder: &Recorder, quiet: bool) {
-    if let Some(event) = recorder.kept_event() {
-        Display::new(quiet).hear(&event);
     }
 }

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::TargetPlan;
-use jobs::{Description, Plan};
+use jobs::Plan;
 use workload::specs::Spec;
 use workload::{
     Arrival, Completion, EngineChoice, Mode, Nanoseconds, OnError, Pattern, Precision, Rate,
@@ -13,7 +12,7 @@ use workload::{
 };
 
 use crate::args::{ArrivalArg, OnErrorArg, PatternArg, RunArgs, StreamArgs, SyncArg, WaitArg};
-use crate::conducting::{Manners, Rehearsal, conduct, described, rehearse};
+use crate::conducting::{Manners, Rehearsal, conduct, rehearse};
 use crate::exit::{Failure, Outcome, print};
 use crate::loads;
 use crate::repeat;
@@ -52,11 +51,6 @@ pub(crate) fn run(args: &RunArgs, stop: &AtomicBool) -> Result<Outcome, Failure>
 pub(crate) fn json<T: serde::Serialize>(document: &T) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(document);
     text.map(|t| t + "\n").map_err(|e| Failure::CannotRun(e.to_string()))
-}
-
-/// What would be done to the targets, for `--dry-run`.
-pub(crate) fn describe(plans: &[TargetPlan]) -> String {
-    described(&Description::of(plans.to_vec()))
 }
 
 /// A stream for each access specification; without any, the usual one.
