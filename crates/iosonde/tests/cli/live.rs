@@ -83,6 +83,35 @@ fn an_experiment_says_what_it_does() {
     }
 }
 
+/// Its events are its own on stderr; those who watch see those of every run.
+#[test]
+fn a_validation_is_seen_as_steps_and_intervals() {
+    let place = place();
+    let data = tempfile::tempdir().unwrap();
+    let target = data.path().to_str().unwrap();
+    let args = ["validate", target, "--size", "16M", "--log-size", "8M", "--seconds", "600"];
+    let running = Running::of(place.command(&args));
+    let (history, run) = wait_for_live(&place);
+    assert_eq!((run.kind.as_str(), run.title.as_str()), ("validate", "simulated database"));
+    let of_work = |e: &&Value| e["event"] == "interval" && e["point"]["t"].as_f64() > Some(1.5);
+    while !events(&history, &run.id).iter().any(|e| of_work(&e)) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.signal("INT");
+    assert_eq!(code(&running.end()), 130);
+    let seen = events(&history, &run.id);
+    let kinds: BTreeSet<&str> = seen.iter().filter_map(|e| e["event"].as_str()).collect();
+    for kind in ["step", "window_began", "interval"] {
+        assert!(kinds.contains(kind), "{kinds:?}");
+    }
+    for kind in ["phase_began", "glance", "notice"] {
+        assert!(!kinds.contains(kind), "{kinds:?}");
+    }
+    let work = seen.iter().find(|e| e["event"] == "step" && e["number"] == 2).unwrap();
+    assert_eq!((&work["title"], &work["of"]), (&"the load is running".into(), &4.into()));
+    assert_eq!(place.json(&["history", "show", &run.id])["status"], "interrupted");
+}
+
 #[test]
 fn what_is_short_simulated_or_unrecorded_is_not_watched() {
     let place = place();

@@ -401,9 +401,6 @@ fn a_result_that_cannot_be_repeated_is_refused_before_anything_is_touched() {
     let again_latest = ["again", "latest", "--history", imported];
     fails(&command(&again_latest).output().unwrap(), 1, "do not carry a plan");
 
-    succeeds(&command(&["monitor", "--count", "1", "--history", history]).output().unwrap());
-    fails(&command(&again_latest).output().unwrap(), 1, "results of `monitor` do not carry");
-
     fs::remove_dir_all(dir.path().join("data")).unwrap();
     let again = ["again", &before, "--quiet", "--history", history];
     fails(&command(&again).output().unwrap(), 1, "does not exist");
