@@ -393,5 +393,9 @@ mod tests {
             assert!(matches!(imported, PlanError::NotRepeatable { .. }), "{imported}");
         }
         assert!(matches!(refused("knee", "iosonde.knee/1", "{}"), PlanError::Json(_)));
+        // An older version kept what a cycle of IOMeter measured, and not how to do it again.
+        let older =
+            refused("iometer", "iosonde.cycle/1", r#"{"configuration":"","preparation":{}}"#);
+        assert!(matches!(older, PlanError::NotRepeatable { .. }), "{older}");
     }
 }

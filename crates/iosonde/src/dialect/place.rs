@@ -1,10 +1,9 @@
 //! Flags that say on what I/O is made, and what may be done to it; the same for every old tool.
 
 use clap::Args;
-use dialects::drives::{Drive, Drives};
-use engine::Permissions;
+use dialects::drives::Drive;
 use jobs::Places;
-use workload::{EngineChoice, Target};
+use workload::EngineChoice;
 
 use crate::exit::Failure;
 use crate::run::simulated_device;
@@ -53,43 +52,15 @@ impl PlaceFlags {
         Manner { quiet: self.quiet, live: self.live }
     }
 
-    /// What makes the I/O.
-    pub(crate) fn engine(&self) -> EngineChoice {
-        self.engine.map_or(EngineChoice::Auto, EngineChoice::from)
-    }
-
     /// What the flags say, as data.
     pub(crate) fn places(&self) -> Result<Places, Failure> {
         Ok(Places {
             drives: self.drive.clone(),
             destroy: self.destroy.clone(),
             overfill: self.overfill,
-            engine: self.engine(),
+            engine: self.engine.map_or(EngineChoice::Auto, EngineChoice::from),
             sim: self.sim.as_deref().map(simulated_device).transpose()?,
             seed: self.seed,
         })
-    }
-}
-
-/// What `sqliosim` asks for one by one.
-impl PlaceFlags {
-    /// The table of drives.
-    pub(crate) fn drives(&self) -> Drives {
-        Drives::new(self.drive.clone())
-    }
-
-    /// What may be done to these targets.
-    pub(crate) fn permissions(&self, targets: &[Target]) -> Permissions {
-        self.without_device().permissions(targets)
-    }
-
-    /// Every `--destroy` names a target.
-    pub(crate) fn check_destroy(&self, targets: &[Target]) -> Result<(), Failure> {
-        Ok(self.without_device().check_destroy(targets)?)
-    }
-
-    fn without_device(&self) -> Places {
-        let (drives, destroy) = (self.drive.clone(), self.destroy.clone());
-        Places { drives, destroy, overfill: self.overfill, ..Places::default() }
     }
 }

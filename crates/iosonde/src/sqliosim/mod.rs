@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use dialects::sqliosim::{Asked, Command, Configuration, USAGE, parse};
 use engine::Permissions;
-use jobs::{Event, MappedConfiguration, Plan, Sink, SqliosimPlace, of_sqliosim};
+use jobs::{Event, MappedConfiguration, Places, Plan, Sink, SqliosimPlace, of_sqliosim};
 use report::text::{self, clean};
 use results::Document;
 
@@ -29,8 +29,9 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
         }
         Asked::Test(command) => command,
     };
-    jobs::check_engine(flags.place.engine())?;
-    let drives = flags.place.drives();
+    let places = flags.place.places()?;
+    jobs::check_engine(places.engine)?;
+    let drives = places.drives();
     let reading = effective(&command, &drives)?;
     let mut display = Display::new(flags.place.quiet);
     reading.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
@@ -50,13 +51,13 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
     let place = SqliosimPlace {
         name: named(&command),
         paths: paths.collect::<Result<_, _>>()?,
-        engine: flags.place.engine(),
-        seed: flags.place.seed.unwrap_or_else(engine::unrepeated_seed),
+        engine: places.engine,
+        seed: places.seed.unwrap_or_else(engine::unrepeated_seed),
     };
     let mapped = of_sqliosim(&reading.config, place);
     mapped.notes.iter().for_each(|note| display.message(&format!("note: {note}")));
     mapped.check()?;
-    test((&command, &flags), &reading.config, &mapped, stop)
+    test((&command, &flags, &places), &reading.config, &mapped, stop)
 }
 
 /// What the configuration is called: its name, or that of its file without the directory.
@@ -67,16 +68,16 @@ fn named(command: &Command) -> String {
 
 /// Does what a configuration says.
 fn test(
-    (command, flags): (&Command, &SqliosimFlags),
+    (command, flags, places): (&Command, &SqliosimFlags, &Places),
     config: &Configuration,
     mapped: &MappedConfiguration,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {
     let plan = Plan::Validate(Box::new(mapped.plan.clone()));
     let targets = mapped.plan.workload().targets;
-    flags.place.check_destroy(&targets)?;
+    places.check_destroy(&targets)?;
     let keep = !config.general.delete_files_at_shutdown;
-    let permissions = Permissions { keep, ..flags.place.permissions(&targets) };
+    let permissions = Permissions { keep, ..places.permissions(&targets) };
     let rehearsal = Rehearsal { print_plan: flags.print_plan, dry_run: flags.dry_run };
     if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
         return Ok(outcome);
@@ -90,7 +91,7 @@ fn test(
         permissions,
     };
     let log = command.log.as_ref().or(config.general.error_file.as_ref());
-    let log = log.map(|name| Log::open(&path_of(&flags.place.drives(), name)?)).transpose()?;
+    let log = log.map(|name| Log::open(&path_of(&places.drives(), name)?)).transpose()?;
     let _begun = jobs::BegunFiles::of(&targets)?;
     let mut view = View { console: Console::of(&plan, &manners)?, log, config, mapped };
     mapped.notes.iter().for_each(|note| view.log(false, note));
