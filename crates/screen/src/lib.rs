@@ -8,9 +8,12 @@ mod description;
 mod display;
 mod live;
 mod progress;
+mod recording;
+pub mod window;
 
 pub use description::described;
 pub use display::{Display, Manner, speak_json, speaks_json};
-pub use live::{Signals, Taken, fits, leave};
+pub use live::leave;
 #[cfg(target_os = "linux")]
 pub use live::{end_on_second, set_last_words};
+pub use recording::{RecordingModel, RecordingScreen};

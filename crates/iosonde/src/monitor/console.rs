@@ -9,11 +9,10 @@ use jiff::tz::TimeZone;
 use jobs::{Event, MonitorPlan, Sink};
 use report::text::clean;
 use results::Document;
-use screen::{Display, Manner, speaks_json};
+use screen::{Display, Manner, RecordingModel, RecordingScreen, speaks_json, window};
 
-use super::live::{Live, Model};
+use super::Stdout;
 use super::served::Served;
-use super::{Stdout, table};
 use crate::conducting::words;
 use crate::exit::{Failure, print};
 use crate::run::json;
@@ -26,7 +25,7 @@ pub(super) struct Console {
     aside: bool,
     name: String,
     metrics: Option<Served>,
-    screen: Option<Live>,
+    screen: Option<RecordingScreen>,
     display: Display,
     /// Stdout took no more.
     broken: bool,
@@ -66,7 +65,11 @@ impl Console {
 
     fn begin(&mut self, began: &Began) {
         if self.manner.live {
-            match Live::open(Model::new(&self.name, &began.chains, &began.devices)) {
+            match RecordingScreen::open(RecordingModel::new(
+                &self.name,
+                &began.chains,
+                &began.devices,
+            )) {
                 Ok(screen) => self.screen = Some(screen),
                 Err(reason) => {
                     self.display.message(&format!("note: {reason}; tables are printed"));
@@ -76,7 +79,7 @@ impl Console {
         match self.stdout {
             Stdout::Csv => self.out(&csv::heading()),
             Stdout::Text if self.has_tables() => {
-                self.out(&table::heading(&began.chains, &began.devices));
+                self.out(&window::heading(&began.chains, &began.devices));
             }
             _ => {}
         }
@@ -92,14 +95,13 @@ impl Console {
             metrics.hear(o);
         }
         if let Some(screen) = &mut self.screen {
-            screen.model.hear(o, clock(o));
-            screen.draw();
+            screen.hear(o, clock(o));
         }
         self.leave();
         match self.stdout {
             Stdout::Csv => self.out(&csv::rows(o)),
             Stdout::Text if self.has_tables() => {
-                self.out(&format!("\n{}", table::window(o, &clock(o))));
+                self.out(&format!("\n{}", window::window(o, &clock(o))));
             }
             _ => {}
         }
@@ -118,7 +120,7 @@ impl Console {
         };
         match self.screen.as_mut().filter(|screen| screen.is_up()) {
             Some(screen) => {
-                screen.model.say(&text);
+                screen.say(&text);
                 screen.draw();
             }
             // Programs have the event.
@@ -129,7 +131,7 @@ impl Console {
 
     fn note(&mut self, text: &str) {
         match &mut self.screen {
-            Some(screen) => screen.model.say(text),
+            Some(screen) => screen.say(text),
             None if speaks_json() => {}
             None => self.display.message(text),
         }
@@ -143,7 +145,7 @@ impl Console {
     }
 
     fn close(&mut self) {
-        for text in self.screen.take().map(Live::close).unwrap_or_default() {
+        for text in self.screen.take().map(RecordingScreen::close).unwrap_or_default() {
             self.display.aside(&text);
         }
     }

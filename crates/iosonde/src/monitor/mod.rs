@@ -2,9 +2,7 @@
 
 mod args;
 mod console;
-mod live;
 mod served;
-mod table;
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;

@@ -29,8 +29,8 @@ use engine::Event;
 
 #[cfg(target_os = "linux")]
 pub use linux::{end_on_second, set_last_words};
-pub use signals::Signals;
-pub use terminal::{Taken, fits};
+pub(crate) use signals::Signals;
+pub(crate) use terminal::{Taken, fits};
 
 /// What waits to be shown.
 const WAITING: usize = 1024;

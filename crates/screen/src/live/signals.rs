@@ -12,7 +12,7 @@ use signal_hook::flag::register;
 
 /// What came since it was last asked.
 #[derive(Default)]
-pub struct Signals {
+pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     #[cfg(unix)]
     suspended: Arc<AtomicBool>,
@@ -51,7 +51,7 @@ impl Signals {
     }
 
     /// Ends the run, as Ctrl-C does where no screen is up.
-    pub fn end() {
+    pub(crate) fn end() {
         let _ = signal_hook::low_level::raise(SIGINT);
     }
 }

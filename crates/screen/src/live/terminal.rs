@@ -44,7 +44,7 @@ pub(super) enum ScreenEnd {
 }
 
 /// Whether the terminal can show the screen, or why not.
-pub fn fits() -> Result<(), String> {
+pub(crate) fn fits() -> Result<(), String> {
     if !io::stderr().is_terminal() {
         return Err("`--live` needs a terminal, which stderr is not".to_owned());
     }
@@ -70,14 +70,13 @@ pub fn fits() -> Result<(), String> {
 pub(super) static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while it is ours.
-pub struct Taken {
-    /// Where is drawn.
-    pub terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>,
+pub(crate) struct Taken {
+    pub(crate) terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>,
 }
 
 impl Taken {
     /// Takes it. Whoever drops it gives it back.
-    pub fn take() -> io::Result<Self> {
+    pub(crate) fn take() -> io::Result<Self> {
         restore_on_panic();
         #[cfg(target_os = "linux")]
         super::linux::save();

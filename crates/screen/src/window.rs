@@ -5,7 +5,8 @@ use monitor::{Chain, Observation};
 use report::text::{clean, device_figures, host_line, layer};
 
 /// What is watched.
-pub(super) fn heading(chains: &[Chain], devices: &[BlockDevice]) -> String {
+#[must_use]
+pub fn heading(chains: &[Chain], devices: &[BlockDevice]) -> String {
     let line = |chain: &Chain| {
         let target = clean(&chain.target.to_string_lossy());
         let file_system = chain.file_system.as_deref().map(clean);
@@ -17,7 +18,8 @@ pub(super) fn heading(chains: &[Chain], devices: &[BlockDevice]) -> String {
 }
 
 /// The lines of a window.
-pub(super) fn window(o: &Observation, at: &str) -> String {
+#[must_use]
+pub fn window(o: &Observation, at: &str) -> String {
     let span = Span { seconds: o.window.seconds, readings: 1 };
     let host = host_line(&o.window.system, span);
     format!("{at}  {host}\n{}", device_figures(&o.window.disks, span, &o.rows))

@@ -14,8 +14,8 @@ use ratatui::style::{Modifier, Style};
 use report::text::{clean, device_figures, host_line, shorten};
 use results::show_figure;
 
-use super::table;
-use screen::{Signals, Taken, fits};
+use crate::live::{Signals, Taken, fits};
+use crate::window;
 
 /// Windows that a sparkline goes back.
 const BACK: usize = 240;
@@ -28,7 +28,7 @@ const NAMES: [&str; LINES.len()] = ["I/Os", "latency", "queue"];
 const KEYS: &str = "q leaves the screen   Ctrl-C ends";
 
 /// What is shown.
-pub(super) struct Model {
+pub struct RecordingModel {
     /// The name of the recording, and what is watched.
     head: Vec<String>,
     back: BTreeMap<String, VecDeque<[Option<f64>; LINES.len()]>>,
@@ -37,21 +37,23 @@ pub(super) struct Model {
 }
 
 /// A line, and whether it is a heading.
-pub(super) type Line = (String, bool);
+type Line = (String, bool);
 
-impl Model {
-    pub(super) fn new(name: &str, chains: &[Chain], devices: &[counters::BlockDevice]) -> Self {
+impl RecordingModel {
+    /// A recording of this name.
+    #[must_use]
+    pub fn new(name: &str, chains: &[Chain], devices: &[counters::BlockDevice]) -> Self {
         let title = match name {
             "" => "iosonde monitor".to_owned(),
             name => format!("iosonde monitor  {}", clean(name)),
         };
-        let chains = table::heading(chains, devices);
+        let chains = window::heading(chains, devices);
         let head = std::iter::once(title).chain(chains.lines().map(str::to_owned)).collect();
         Self { head, back: BTreeMap::new(), last: None, messages: VecDeque::new() }
     }
 
     /// Hears of a window that ended at this time of the day.
-    pub(super) fn hear(&mut self, o: &Observation, at: String) {
+    pub fn hear(&mut self, o: &Observation, at: String) {
         let span = Span { seconds: o.window.seconds, readings: 1 };
         for (name, tally) in &o.window.disks {
             let figure = |name: &str| {
@@ -68,7 +70,7 @@ impl Model {
     }
 
     /// What the user should know.
-    pub(super) fn say(&mut self, text: &str) {
+    pub fn say(&mut self, text: &str) {
         if self.messages.len() == MESSAGES {
             self.messages.pop_front();
         }
@@ -81,7 +83,7 @@ impl Model {
     }
 
     /// The lines that fit so many columns and rows.
-    pub(super) fn lines(&self, width: usize, height: usize) -> Vec<Line> {
+    pub(crate) fn lines(&self, width: usize, height: usize) -> Vec<Line> {
         let mut lines: Vec<Line> =
             self.head.iter().enumerate().map(|(n, text)| (text.clone(), n == 0)).collect();
         let mut foot: Vec<Line> = Vec::new();
@@ -155,14 +157,14 @@ fn sparkline(figures: &[Option<f64>], highest: f64, columns: usize) -> String {
 }
 
 /// The screen while it is up.
-pub(super) struct Live {
+pub struct RecordingScreen {
     taken: Option<Taken>,
-    pub(super) model: Model,
+    model: RecordingModel,
 }
 
-impl Live {
+impl RecordingScreen {
     /// Takes the terminal; the error says why it cannot be drawn on.
-    pub(super) fn open(model: Model) -> Result<Self, String> {
+    pub fn open(model: RecordingModel) -> Result<Self, String> {
         fits()?;
         let taken = Taken::take().map_err(|error| error.to_string())?;
         let mut live = Self { taken: Some(taken), model };
@@ -170,12 +172,14 @@ impl Live {
         Ok(live)
     }
 
-    pub(super) fn is_up(&self) -> bool {
+    /// Whether the terminal still shows it.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
         self.taken.is_some()
     }
 
     /// Draws what there is.
-    pub(super) fn draw(&mut self) {
+    pub fn draw(&mut self) {
         let Some(taken) = &mut self.taken else { return };
         let model = &self.model;
         let drawn = taken.terminal.draw(|frame| {
@@ -194,7 +198,7 @@ impl Live {
     }
 
     /// Looks at what was typed.
-    pub(super) fn look(&mut self) {
+    pub fn look(&mut self) {
         while self.taken.is_some() && event::poll(Duration::ZERO).unwrap_or(false) {
             match event::read() {
                 Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => {
@@ -216,8 +220,20 @@ impl Live {
         }
     }
 
+    /// Hears of a window that ended at this time of the day, and draws it.
+    pub fn hear(&mut self, o: &Observation, at: String) {
+        self.model.hear(o, at);
+        self.draw();
+    }
+
+    /// Notes what the user should know.
+    pub fn say(&mut self, text: &str) {
+        self.model.say(text);
+    }
+
     /// Gives the terminal back, and what was said meanwhile.
-    pub(super) fn close(mut self) -> Vec<String> {
+    #[must_use]
+    pub fn close(mut self) -> Vec<String> {
         self.taken = None;
         self.model.messages()
     }
@@ -237,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_screen_has_figures_sparklines_messages_and_keys_at_every_size() {
-        let mut model = Model::new("nightly\u{1b}[2J", &[], &[]);
+        let mut model = RecordingModel::new("nightly\u{1b}[2J", &[], &[]);
         for writes in [0, 100, 400, 800] {
             model.hear(&observation(writes), "12:00:00".to_owned());
         }
