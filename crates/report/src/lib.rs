@@ -23,7 +23,6 @@
 
 mod agreement;
 pub mod chart;
-mod comparison;
 pub mod csv;
 mod databases;
 pub mod fio;
@@ -38,8 +37,7 @@ pub mod text;
 mod words;
 pub mod xlsx;
 
-pub use comparison::{comparison_blocks, trend_blocks};
-pub use sections::{build, charts};
+pub use sections::{build, charts, comparison_blocks, drift_blocks, trend_blocks};
 
 use thiserror::Error;
 

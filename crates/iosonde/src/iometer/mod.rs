@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicBool;
 use ::results::{Conclusion as _, Cycle, Document, Experiment, Measurement};
 use dialects::iometer::{Record, settle_sectors};
 use jobs::Subject;
-use report::text::CycleDetail;
+use report::model::Detail;
+use report::sections::CycleDetail;
 use survey::Progress;
 use workload::{TargetFacts, Workload, show_ns, show_number};
 
@@ -166,7 +167,10 @@ fn shown(args: &IometerArgs, experiment: &Experiment<Cycle>) -> Result<String, F
         (false, true) => CycleDetail::Workers,
         (false, false) => CycleDetail::Total,
     };
-    Ok(report::text::cycle(experiment, detail))
+    let document = Document::Cycle(Box::new(experiment.clone()));
+    let workers = report::sections::workers(experiment, detail);
+    let part = report::sections::part_with(&document, Detail::Brief, workers);
+    Ok(report::text::part(&part))
 }
 
 /// The end of the result file.

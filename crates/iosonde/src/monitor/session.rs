@@ -307,7 +307,8 @@ impl Session {
         let text = match self.stdout {
             Stdout::Json => json(&self.document)?,
             Stdout::Text if !self.quiet => {
-                format!("\n{}", report::text::recording(&self.document))
+                let document = Document::Recording(Box::new(self.document.clone()));
+                format!("\n{}", report::text::document(&document))
             }
             _ => String::new(),
         };

@@ -11,7 +11,7 @@ use crate::files::create_beside;
 pub(super) fn claim_csv(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is no ordinary file")),
-        Ok(found) if found.len() > 0 && !begins_with(path, report::text::CSV_HEAD)? => {
+        Ok(found) if found.len() > 0 && !begins_with(path, report::sections::SWEEP_CSV_HEAD)? => {
             Err(io::Error::other("it is there and no CSV of a sweep; name another"))
         }
         _ => {

@@ -250,7 +250,7 @@ impl Sink for SweepConsole<'_> {
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         let printed = self.console.deliver(document);
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
-        let written = write_whole(path, report::text::sweep_csv(sweep))
+        let written = write_whole(path, report::sections::sweep_csv(sweep))
             .map_err(|e| csv_failure(path, &e, "the result is shown").into_text());
         // A full disk is no reason to lose the result, nor the other way round.
         match (printed, written) {

@@ -79,10 +79,9 @@ pub(crate) fn conduct(
     let (report, places) = ran.inspect_err(|_| hold(&recorder).give_up())?;
     let experiment = experiment(given, &site, (&report, &places), (id, started));
     let behind = (output.behind)(&report, &places);
-    let shown =
-        if output.json { json(&experiment)? } else { text::validation(&experiment) + &behind };
     let outcome = outcome_of(experiment.conclusion.verdict);
     let document = Document::Validation(Box::new(experiment));
+    let shown = if output.json { json(&document)? } else { text::document(&document) + &behind };
     let mut complain = |text: &str| hold(&display).error(text);
     let quiet = output.manner.quiet;
     deliver((&shown, &document), outcome, &mut hold(&recorder), quiet, &mut complain)

@@ -13,7 +13,6 @@ mod table;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use results::{Assessment, Document};
 use sha2::{Digest, Sha256};
 
 use crate::ReportError;
@@ -87,11 +86,6 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
 fn made_by(document: &results::Document) -> String {
     let tool = document.measurements().iter().find_map(|m| crate::words::tool(m));
     tool.unwrap_or_else(|| format!("version {}", document.tool_version()))
-}
-
-/// The report of an assessment.
-pub fn assessment(assessment: &Assessment) -> Result<String, ReportError> {
-    page(&crate::build(&[Document::Assessment(Box::new(assessment.clone()))]))
 }
 
 /// One result with its title as the first heading, contents and sections, for a page with [`style`]

@@ -64,8 +64,8 @@ impl<'a> Expected<'a> {
     ) -> Result<Outcome, Failure> {
         let outcome = outcome_of(found.verdict, stop);
         let experiment = self.experiment(header, found, outcome);
-        let shown = if self.args.json { json(&experiment)? } else { text::durability(&experiment) };
         let document = Document::Durability(Box::new(experiment));
+        let shown = if self.args.json { json(&document)? } else { text::document(&document) };
         let mut complain = |text: &str| display.error(text);
         let quiet = self.args.target.conduct.quiet;
         deliver((&shown, &document), outcome, &mut self.recorder, quiet, &mut complain)
