@@ -34,6 +34,8 @@ pub struct ResultPart {
     pub banner: Option<String>,
     /// What it says, in the order in which people read.
     pub sections: Vec<Section>,
+    /// What it has for programs: a row for each load, or for what it has instead of loads.
+    pub records: Table,
     /// The document that all of it comes from.
     pub document: Document,
 }

@@ -106,9 +106,10 @@ fn hostile(text: &str) -> Report {
                 Block::Paragraph(text.to_owned()),
                 Block::Warnings(vec![text.to_owned()]),
                 Block::Facts(facts),
-                Block::Table(table),
+                Block::Table(table.clone()),
             ],
         }],
+        records: table,
         document: documents::measurement(),
     };
     Report { title: text.to_owned(), results: vec![part] }

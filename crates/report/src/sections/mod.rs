@@ -23,6 +23,7 @@ mod measurement;
 mod method;
 mod point;
 mod recording;
+mod records;
 mod runs;
 mod saturation;
 mod scale;
@@ -39,6 +40,7 @@ mod validation;
 pub use comparison::comparison_blocks;
 pub use cycle::{CycleDetail, workers};
 pub(crate) use loads::kept;
+pub(crate) use records::{columns_of_loads, known_heads};
 pub use sweep_csv::{SWEEP_CSV_HEAD, sweep_csv};
 pub use trend::{drift_blocks, trend_blocks};
 pub(crate) use utf8::in_utf8;
@@ -97,6 +99,7 @@ pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> 
         answer: answer(document),
         banner: banner(document).map(str::to_owned),
         sections,
+        records: records::of(document),
         document: in_utf8(document.clone()),
     }
 }

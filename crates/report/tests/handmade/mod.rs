@@ -252,6 +252,7 @@ pub(crate) fn part(title: &str) -> ResultPart {
                 vec![Block::Warnings(vec!["The device was not idle before.".to_owned()])],
             ),
         ],
+        records: table("records", 1),
         document: Document::Assessment(Box::new(sample::assessment())),
     }
 }

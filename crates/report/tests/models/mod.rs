@@ -283,6 +283,7 @@ pub(crate) fn result(document: Document, rows: usize) -> ResultPart {
                 vec![Block::Warnings(Vec::new()), Block::Facts(Vec::new())],
             ),
         ],
+        records: table(rows),
         document,
     }
 }
