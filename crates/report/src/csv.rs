@@ -3,8 +3,22 @@
 
 pub use results::csv_field as field;
 
+use crate::format::Format;
 use crate::model::{Cell, Report, Table, Unit};
 use crate::sections;
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "csv",
+    aliases: &[],
+    title: "CSV",
+    help: "Every load as a line",
+    endings: &["csv"],
+    media: "text/csv; charset=utf-8",
+    write: |content| Ok(text(content.report).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
 /// The records of all results in one table.
 ///

@@ -11,6 +11,8 @@ use results::{Document, Histogram, Latency, Measurement, Point, Statistics, Stre
 use serde_json::{Map, Value, json};
 use workload::{Mode, PatternKind, RateLimit, Stream};
 
+use crate::format::{Apart, Format};
+
 /// The fio whose shape it is. Programs look for `fio-3` to know that times are nanoseconds.
 const SHAPE: &str = "fio-3.33";
 
@@ -24,6 +26,24 @@ const PERCENTILES: [f64; 17] = [
 const SMALL: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The same of milliseconds, up to the last, which has none.
 const LARGE: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "fio-json",
+    aliases: &[],
+    title: "fio JSON",
+    help: "In the shape of fio's JSON, for programs that draw it: one file, or one for each load where \
+           the output is a directory",
+    endings: &["json"],
+    media: "application/json",
+    write: |content| Ok(text(content.documents).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: Some(Apart {
+        files,
+        note: "programs that draw fio's results add up the loads of one file; name a directory \
+               with `--output` for a file of each",
+    }),
+};
 
 /// All loads of some results as the jobs of one run.
 #[must_use]

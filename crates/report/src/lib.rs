@@ -26,7 +26,9 @@ pub mod chart;
 pub mod csv;
 mod databases;
 pub mod fio;
+pub mod format;
 pub mod html;
+mod json;
 pub mod markdown;
 pub mod model;
 pub mod picture;
@@ -37,6 +39,7 @@ pub mod text;
 mod words;
 pub mod xlsx;
 
+pub use format::{FORMATS, Format};
 pub use sections::{build, charts, comparison_blocks, drift_blocks, trend_blocks};
 
 use thiserror::Error;

@@ -1,7 +1,21 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
+use crate::format::Format;
 use crate::model::{Block, Card, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
 use crate::words;
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "markdown",
+    aliases: &["md"],
+    title: "Markdown",
+    help: "For wikis and tickets",
+    endings: &["md", "markdown"],
+    media: "text/markdown; charset=utf-8",
+    write: |content| Ok(text_with(content.report, content.pictures).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
 /// What only a report of ours begins with; no reader sees it.
 const SIGN: &str = "<!-- report of iosonde -->";

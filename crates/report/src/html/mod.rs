@@ -16,7 +16,21 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::ReportError;
+use crate::format::Format;
 use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Section};
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "html",
+    aliases: &[],
+    title: "HTML",
+    help: "One page for the browser and the printer",
+    endings: &["html", "htm"],
+    media: "text/html; charset=utf-8",
+    write: |content| Ok(page(content.report)?.into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
 /// The style sheet of every page, for light and dark, screen and paper.
 #[must_use]
