@@ -264,7 +264,8 @@ fn only_what_was_done_is_told_and_times_are_as_they_were() {
     let text = plain(shown(&experiment));
     for words in [
         "Pages checked 100 000 reads found their pages in use by other I/Os 1 ",
-        "Phases every page written once 14.2 ms, reads and writes 1 min 30 s, every page read 500 ms",
+        "Phases every page written once 14.2 ms, reads and writes 1 min 30 s, every page read 500 \
+         ms",
     ] {
         assert!(joined(&text).contains(words), "no `{words}` in {text}");
     }

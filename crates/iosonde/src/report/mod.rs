@@ -125,19 +125,16 @@ fn destination(args: &ReportArgs) -> Result<(&'static Format, Option<PathBuf>), 
     if path.as_os_str() == "-" {
         return Ok((args.format.unwrap_or(html), None));
     }
-    match args.format.or_else(|| by_ending(path)) {
-        Some(format) => Ok((format, Some(path.clone()))),
-        None => {
-            let endings: Vec<String> =
-                by_endings().map(|format| format!(".{}", format.ending())).collect();
-            Err(Failure::WrongUsage(format!(
-                "the name `{}` does not say in which format the report is to be: end it in one \
-                 of {}, or add `--format`",
-                path.display(),
-                endings.join(", ")
-            )))
-        }
+    if let Some(format) = args.format.or_else(|| by_ending(path)) {
+        return Ok((format, Some(path.clone())));
     }
+    let endings: Vec<String> = by_endings().map(|format| format!(".{}", format.ending())).collect();
+    Err(Failure::WrongUsage(format!(
+        "the name `{}` does not say in which format the report is to be: end it in one \
+                 of {}, or add `--format`",
+        path.display(),
+        endings.join(", ")
+    )))
 }
 
 fn write(

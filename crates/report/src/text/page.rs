@@ -70,8 +70,8 @@ impl Page {
         }
     }
 
-    /// Blocks one below the other. Tables stand apart, and have their titles unless the heading says
-    /// the same or is that of a single table.
+    /// Blocks one below the other. Tables stand apart, and have their titles unless the heading
+    /// says the same or is that of a single table.
     fn blocks(&mut self, blocks: &[Block], heading: &str) {
         let tables = blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
         for (place, block) in blocks.iter().filter(|block| is_shown(block)).enumerate() {
