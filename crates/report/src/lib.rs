@@ -10,7 +10,8 @@
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`fio`] | the loads in the shape of fio's JSON |
-//! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
+//! | [`format`](mod@format) | the list of formats |
+//! | [`text`] | the brief sections of a result for a terminal |
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | a report as one file for the browser and the printer |
 //! | [`picture`] | a chart as PNG |

@@ -128,12 +128,13 @@ fn destination(args: &ReportArgs) -> Result<(&'static Format, Option<PathBuf>), 
     if let Some(format) = args.format.or_else(|| by_ending(path)) {
         return Ok((format, Some(path.clone())));
     }
-    let endings: Vec<String> = by_endings().map(|format| format!(".{}", format.ending())).collect();
+    let endings: Vec<String> = by_endings().map(|f| format!(".{}", f.ending())).collect();
+    let (last, others) = endings.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
     Err(Failure::WrongUsage(format!(
-        "the name `{}` does not say in which format the report is to be: end it in one \
-                 of {}, or add `--format`",
+        "the name `{}` does not say in which format the report is to be: end it in {} or {last}, \
+         or add `--format`",
         path.display(),
-        endings.join(", ")
+        others.join(", ")
     )))
 }
 

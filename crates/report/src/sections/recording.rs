@@ -285,7 +285,14 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
     };
     let lines: Vec<Vec<Cell>> = r.devices.iter().filter_map(line).collect();
     let caption = "over the whole time; latency and size weigh each I/O alike";
-    table("devices", "Devices", caption, columns, lines)
+    let caption = match r.devices.len().saturating_sub(lines.len()) as u64 {
+        left_out if r.devices.len() > few && left_out > 0 => {
+            let devices = words::plural(left_out, "idle device is", "idle devices are");
+            format!("{caption}; {devices} not shown")
+        }
+        _ => caption.to_owned(),
+    };
+    table("devices", "Devices", &caption, columns, lines)
 }
 
 fn alerts(r: &Recording) -> Vec<Block> {

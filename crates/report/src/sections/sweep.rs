@@ -248,7 +248,7 @@ fn cells(e: &Experiment<Sweep>) -> Option<Table> {
         column("cell", "No.", Unit::Count).full(),
         column("load", "Load", Unit::Text),
         column("target", "Target", Unit::Text),
-        column("operation", "Shape of", Unit::Text).full(),
+        column("operation", "Shape of", Unit::Text),
         column("threads", "Threads", Unit::Count),
         column("depth", "Depth", Unit::Count),
         column("in_flight", "In flight", Unit::Count),

@@ -31,7 +31,7 @@ pub(super) fn part(part: &ResultPart) -> String {
     if let Some(banner) = &part.banner {
         out.push_str(&wrap("  NOT COMPLETE: ", banner, WIDTH));
     }
-    let mut page = Page { out };
+    let mut page = Page { out, caption: String::new() };
     for section in &part.sections {
         page.section(section);
     }
@@ -48,7 +48,7 @@ fn begun(answer: Option<&str>) -> String {
 
 /// Blocks that are not part of a result, after their answer.
 pub(super) fn blocks(answer: Option<&str>, blocks: &[Block]) -> String {
-    let mut page = Page { out: begun(answer) };
+    let mut page = Page { out: begun(answer), caption: String::new() };
     page.blocks(blocks, "");
     page.out
 }
@@ -60,6 +60,8 @@ fn is_shown(block: &Block) -> bool {
 
 struct Page {
     out: String,
+    /// What the last table, or a fact above it, said of its loads: the next one need not repeat it.
+    caption: String,
 }
 
 impl Page {
@@ -119,6 +121,9 @@ impl Page {
         let width = facts.iter().map(length).filter(|length| *length <= NAME).max().unwrap_or(0);
         for fact in facts {
             self.line(&format!("  {:<width$}  ", fact.name), &fact.value);
+            if fact.value.contains(" · ") {
+                self.caption.clone_from(&fact.value);
+            }
         }
     }
 
@@ -152,11 +157,13 @@ impl Page {
         }
     }
 
-    /// The title, and of the caption what is not above it yet.
+    /// The title, and the caption unless it is that of the table before.
     fn table_head(&mut self, title: &str, caption: &str) {
         self.line("  ", title);
-        let news: Vec<&str> = caption.split(" · ").filter(|part| !self.has(part)).collect();
-        self.line("  ", &news.join(" · "));
+        if caption != self.caption {
+            self.line("  ", caption);
+            caption.clone_into(&mut self.caption);
+        }
     }
 
     /// Whether the text says something already.
@@ -165,7 +172,7 @@ impl Page {
         joined(&self.out).contains(joined(words).trim_end_matches('.'))
     }
 
-    /// The first series as a line of blocks, between its lowest and its highest figure.
+    /// The first series as a line of blocks, from 0 to its highest figure.
     fn chart(&mut self, chart: &Chart) {
         let Some(series) = chart.series.first().filter(|series| series.points.len() > 1) else {
             return;
@@ -188,15 +195,18 @@ impl Page {
 
     /// The bad judgements once more, where the first line is far away by now.
     fn bad_answers(&mut self, part: &ResultPart) {
-        let cards =
-            part.sections.iter().flat_map(|section| &section.blocks).filter_map(|b| match b {
-                Block::Cards(cards) => Some(cards),
-                _ => None,
-            });
-        for card in cards.flatten().filter(|card| card.judgement == Judgement::Bad) {
-            let again = format!("{}: {}", card.answer.to_uppercase(), card.heading);
-            let again = part.answer.as_ref().unwrap_or(&again);
-            self.out.push_str(&format!("\n{}", wrap("", again, WIDTH)));
+        let blocks = part.sections.iter().flat_map(|section| &section.blocks);
+        let cards = blocks.filter_map(|b| if let Block::Cards(all) = b { Some(all) } else { None });
+        let again = |card: &Card| format!("{}: {}", card.answer.to_uppercase(), card.heading);
+        let mut bad: Vec<String> = cards
+            .flatten()
+            .filter(|card| card.judgement == Judgement::Bad)
+            .map(|card| part.answer.clone().unwrap_or_else(|| again(card)))
+            .collect();
+        bad.dedup();
+        for (place, answer) in bad.iter().enumerate() {
+            let between = if place == 0 { "\n" } else { "" };
+            self.out.push_str(&format!("{between}{}", wrap("", answer, WIDTH)));
         }
     }
 }
