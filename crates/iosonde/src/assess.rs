@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use jobs::files::{Journal, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
+use report::text::clean;
 use results::verdict::Database;
-use results::{Assessment, Document, Pace};
+use results::{Document, Pace};
 use survey::{AssessOptions, Publish, limits_of};
 use workload::{Mode, Workload};
 
@@ -65,12 +66,12 @@ impl Sink for AssessConsole {
     }
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
-        let Document::Assessment(assessment) = document else {
-            return self.console.deliver(document);
+        let written = words(write_report(document, &self.report, self.journal.as_ref()));
+        let place = match &written {
+            Ok(()) => format!("\nReport: {}\n", clean(&self.report.to_string_lossy())),
+            Err(_) => String::new(),
         };
-        let written = words(write_report(assessment, &self.report, self.journal.as_ref()));
-        let shown = written.is_ok().then_some(self.report.as_path());
-        let printed = self.console.print(document, || report::text::assessment(assessment, shown));
+        let printed = self.console.print(document, || report::text::document(document) + &place);
         // A full disk may cost the report and the output: both are said.
         match (written, printed) {
             (Err(written), Err(printed)) => Err(format!("{written}\n{printed}")),
@@ -168,7 +169,7 @@ fn claim(path: &Path) -> Result<PathBuf, Failure> {
 
 /// Writes the report whole or not at all.
 fn write_report(
-    assessment: &Assessment,
+    document: &Document,
     path: &Path,
     journal: Option<&Journal>,
 ) -> Result<(), Failure> {
@@ -176,10 +177,11 @@ fn write_report(
         let path = path.display();
         let kept = match journal {
             Some(journal) => format!("every measurement is in `{}`", journal.path().display()),
-            None => format!("make it again with `iosonde report {}`", assessment.id),
+            None => format!("make it again with `iosonde report {}`", document.id()),
         };
         Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))
     };
-    let html = report::html::assessment(assessment).map_err(|e| cannot(e.to_string()))?;
+    let html = report::html::page(&report::build(std::slice::from_ref(document)))
+        .map_err(|e| cannot(e.to_string()))?;
     write_whole(path, &html).map_err(|e| cannot(e.to_string()))
 }

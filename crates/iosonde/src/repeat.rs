@@ -135,7 +135,8 @@ fn shown(as_json: bool, documents: &[Experiment<Runs>]) -> Result<String, Failur
             json(&all?)
         }
         all => {
-            let texts = all.iter().map(report::text::runs);
+            let document = |runs: &Experiment<Runs>| Document::Runs(Box::new(runs.clone()));
+            let texts = all.iter().map(|runs| report::text::document(&document(runs)));
             let texts = texts.chain(comparisons.iter().map(report::text::comparison));
             Ok(texts.collect::<Vec<_>>().join("\n"))
         }

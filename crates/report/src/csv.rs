@@ -1,145 +1,54 @@
-//! Every load of a report as CSV, for spreadsheets and scripts: one header, a line for each
-//! measurement. A report of validations alone, which have none, has a line for each kind of I/O on
-//! each of their files; one of checks behind a crash alone a line for each check.
+//! The records of a report as CSV, for spreadsheets and scripts: one header, a line for each load,
+//! or for what the results have instead of loads.
 
 pub use results::csv_field as field;
-use results::{CheckedArea, Document, Durability, Experiment, FileIos, Loss, Validation};
-use serde_json::Value;
 
-use crate::model::{Cell, Report, Unit};
-use crate::sections::loads;
-use crate::words;
+use crate::format::Format;
+use crate::model::{Cell, Report, Table, Unit};
+use crate::sections;
 
-/// Columns by which such a table is known; later versions may have more at the end.
-const SIGN: usize = 30;
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "csv",
+    aliases: &[],
+    title: "CSV",
+    help: "Every load as a line",
+    endings: &["csv"],
+    media: "text/csv; charset=utf-8",
+    write: |content| Ok(text(content.report).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
-/// The columns of validations.
-const VALIDATION: &str = "validation_id,verdict,started,fault_count,pages_checked,path,role,\
-                          size_bytes,op,single,several,bytes,errors,latency_mean_ns,\
-                          latency_p50_ns,latency_p99_ns,latency_max_ns,throttled,in_flight_max";
-
-/// The columns of checks behind a crash.
-const DURABILITY: &str = "durability_id,run_id,verdict,started,host,sync,order,threads,depth,\
-                          page_bytes,mode,file_bytes,rounds,ending,seconds,promised_operations,\
-                          pages_checked,pages_promised,pages_right,pages_in_doubt,pages_lost,\
-                          log_records_checked,log_records_promised,log_records_right,\
-                          log_records_in_doubt,log_records_lost,older,torn,zeroed,misplaced,\
-                          foreign,unreadable,missing,ahead_of_log,unknown,oldest_loss_seconds";
-
-/// The loads of all results in one table.
+/// The records of all results in one table.
 ///
-/// The header is the same for every report; columns may be added at its end. Figures are plain
-/// numbers in the unit at the end of their column's name. What is not known is empty.
+/// Results that all have the same columns have theirs; of others, the loads are written. Columns
+/// may be added at the end of a header. Figures are plain numbers in the unit at the end of their
+/// column's name. What is not known is empty.
 #[must_use]
 pub fn text(report: &Report) -> String {
-    let documents = || report.results.iter().map(|part| &part.document);
-    let all = documents().len();
-    let validations: Vec<_> = documents().filter_map(validation).collect();
-    if all > 0 && validations.len() == all {
-        return lines(VALIDATION, validations.into_iter().flat_map(of_validation));
-    }
-    let checks: Vec<_> = documents().filter_map(durability).collect();
-    if all > 0 && checks.len() == all {
-        return lines(DURABILITY, checks.into_iter().map(of_durability));
-    }
-    let head: Vec<&str> = loads::figures().map(|figure| figure.key).collect();
-    let mut out = head.join(",") + "\r\n";
-    for row in documents().flat_map(loads::rows) {
-        let cells = row.iter().zip(loads::figures());
-        let line: Vec<String> = cells.map(|(cell, figure)| show(cell, figure.unit)).collect();
-        out.push_str(&line.join(","));
-        out.push_str("\r\n");
-    }
-    out
+    let loads = sections::columns_of_loads();
+    let tables = || report.results.iter().map(|part| &part.records);
+    let first = tables().next().map_or(loads.as_slice(), |table| &table.columns);
+    let is_alike = tables().all(|table| table.columns == first);
+    let columns = if is_alike { first } else { &loads };
+    let head: Vec<&str> = columns.iter().map(|column| column.key).collect();
+    let lines = tables().filter(|table| table.columns == columns).flat_map(lines);
+    std::iter::once(head.join(",")).chain(lines).map(|line| line + "\r\n").collect()
 }
 
-/// A header, and what follows it.
-fn lines(head: &str, rows: impl Iterator<Item = String>) -> String {
-    std::iter::once(head.to_owned()).chain(rows).map(|line| line + "\r\n").collect()
+fn lines(table: &Table) -> impl Iterator<Item = String> {
+    table.rows.iter().map(|row| {
+        let cells = row.iter().zip(&table.columns);
+        cells.map(|(cell, column)| show(cell, column.unit)).collect::<Vec<_>>().join(",")
+    })
 }
 
 /// Whether a text is such a table; what is not is somebody else's.
 #[must_use]
 pub fn is_report(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
-    let known: Vec<&str> = loads::figures().map(|figure| figure.key).take(SIGN).collect();
-    [&known.join(","), VALIDATION, DURABILITY].iter().any(|head| first.starts_with(*head))
-}
-
-fn validation(document: &Document) -> Option<&Experiment<Validation>> {
-    if let Document::Validation(validation) = document { Some(validation) } else { None }
-}
-
-fn durability(document: &Document) -> Option<&Experiment<Durability>> {
-    if let Document::Durability(check) = document { Some(check) } else { None }
-}
-
-/// The line of a check behind a crash.
-fn of_durability(e: &Experiment<Durability>) -> String {
-    let d = &e.conclusion;
-    let word = |word: serde_json::Result<Value>| {
-        word.ok().and_then(|w| w.as_str().map(field)).unwrap_or_default()
-    };
-    let mut cells = vec![
-        field(&e.id),
-        field(&d.run_id),
-        word(serde_json::to_value(d.verdict)),
-        field(&e.started),
-        field(&d.host),
-        field(d.sync.name()),
-        field(d.order.name()),
-    ];
-    cells.extend([d.threads, d.depth, d.page_bytes].map(|n| n.to_string()));
-    cells.push(word(serde_json::to_value(d.mode)));
-    cells.push(e.file_bytes.to_string());
-    cells.push(d.rounds.map(|n| n.to_string()).unwrap_or_default());
-    cells.push(word(serde_json::to_value(d.ending)));
-    cells.extend([d.seconds.to_string(), d.promised_operations.to_string()]);
-    let area = |area: CheckedArea| {
-        [area.checked, area.promised, area.right, area.in_doubt.all(), area.lost]
-            .map(|n| n.to_string())
-    };
-    cells.extend(area(d.data));
-    cells.extend(d.log.map(area).unwrap_or_default());
-    cells.extend(Loss::ALL.map(|loss| d.count(loss).to_string()));
-    cells.push(d.oldest_loss_seconds.map(|s| s.to_string()).unwrap_or_default());
-    cells.join(",")
-}
-
-/// The lines of a validation.
-fn of_validation(e: &Experiment<Validation>) -> Vec<String> {
-    let v = &e.conclusion;
-    let verdict = serde_json::to_value(v.verdict).unwrap_or_default();
-    let of = [
-        field(&e.id),
-        field(verdict.as_str().unwrap_or_default()),
-        field(&e.started),
-        v.fault_count.to_string(),
-        v.work.pages_checked.to_string(),
-    ];
-    let mut lines = Vec::new();
-    for file in &v.files {
-        let kinds = [("read", &file.read), ("write", &file.write), ("sync", &file.sync)];
-        for (op, ios) in kinds.into_iter().filter(|(_, ios)| made(ios)) {
-            let latency = ios.latency_ns;
-            let count = |count: Option<u64>| count.map(|n| n.to_string()).unwrap_or_default();
-            let mut cells = of.to_vec();
-            cells.extend([field(&words::path(&file.path)), field(&file.role)]);
-            cells.extend([file.size_bytes.to_string(), op.to_owned()]);
-            cells.extend([ios.single, ios.several, ios.bytes, ios.errors].map(|n| n.to_string()));
-            cells.push(latency.map(|l| l.mean.to_string()).unwrap_or_default());
-            let times = latency.map(|l| [l.p50, l.p99, Some(l.max)]).unwrap_or_default();
-            cells.extend(times.map(count));
-            cells.push(count(file.throttling.map(|t| t.throttled)));
-            cells.push(count(file.throttling.map(|t| t.in_flight_max)));
-            lines.push(cells.join(","));
-        }
-    }
-    lines
-}
-
-fn made(ios: &FileIos) -> bool {
-    ios.single + ios.several + ios.errors > 0
+    sections::known_heads().iter().any(|head| first.starts_with(head))
 }
 
 fn show(cell: &Cell, unit: Unit) -> String {

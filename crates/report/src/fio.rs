@@ -11,6 +11,8 @@ use results::{Document, Histogram, Latency, Measurement, Point, Statistics, Stre
 use serde_json::{Map, Value, json};
 use workload::{Mode, PatternKind, RateLimit, Stream};
 
+use crate::format::{Apart, Format};
+
 /// The fio whose shape it is. Programs look for `fio-3` to know that times are nanoseconds.
 const SHAPE: &str = "fio-3.33";
 
@@ -24,6 +26,24 @@ const PERCENTILES: [f64; 17] = [
 const SMALL: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The same of milliseconds, up to the last, which has none.
 const LARGE: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "fio-json",
+    aliases: &[],
+    title: "fio JSON",
+    help: "In the shape of fio's JSON, for programs that draw it: one file, or one for each load \
+           where the output is a directory",
+    endings: &["json"],
+    media: "application/json",
+    write: |content| Ok(text(content.documents).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: Some(Apart {
+        files,
+        note: "programs that draw fio's results add up the loads of one file; name a directory \
+               with `--output` for a file of each",
+    }),
+};
 
 /// All loads of some results as the jobs of one run.
 #[must_use]
@@ -180,10 +200,19 @@ fn threads_of(m: &Measurement, stream: &Stream) -> u64 {
 
 // ---------------------------------------------------------------------- what was asked for
 
+/// What was asked for in fio's words. What is not named here has none, or is told by a function of
+/// the stream: the compiler asks here about a new field.
 fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
+    #[rustfmt::skip]
+    let Stream {
+        name, blocks, depth, write_percent, durable, sync, rate, targets: _, threads: _,
+        pattern: _, random_percent: _, distribution: _, align_bytes: _, mode: _, hint: _,
+        think: _, offset_bytes: _, span_bytes: _, diskspd: _, mix: _, pool: _, joined: _,
+        members: _, buffers: _, content: _, content_file: _, cpus: _, priority: _,
+    } = stream;
     let mut options = Map::new();
     let mut set = |name: &str, value: String| options.insert(name.to_owned(), Value::String(value));
-    set("name", stream.name.clone());
+    set("name", name.clone());
     let targets = stream.target_indexes(m.workload.targets.len());
     let paths = targets.iter().filter_map(|index| m.workload.targets.get(*index));
     let paths: Vec<String> =
@@ -192,9 +221,9 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
     set("size", m.file_bytes.to_string());
     set("rw", rw(stream).to_owned());
     if stream.reads() && stream.writes() {
-        set("rwmixread", 100_u8.saturating_sub(stream.write_percent).to_string());
+        set("rwmixread", 100_u8.saturating_sub(*write_percent).to_string());
     }
-    match stream.blocks.as_slice() {
+    match blocks.as_slice() {
         [block] => set("bs", size(block.bytes.0)),
         blocks => {
             let all: f64 = blocks.iter().map(|b| f64::from(b.weight)).sum();
@@ -206,7 +235,7 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
             set("bs", size(stream.largest_block()))
         }
     };
-    set("iodepth", stream.depth.to_string());
+    set("iodepth", depth.to_string());
     set("numjobs", threads.to_string());
     set("ioengine", engine(m));
     set("direct", u8::from(m.workload.mode_of(stream) == Mode::Direct).to_string());
@@ -214,17 +243,17 @@ fn options(m: &Measurement, stream: &Stream, threads: u64) -> Value {
     set("ramp_time", m.workload.warmup_seconds.to_string());
     set("time_based", "1".to_owned());
     set("group_reporting", "1".to_owned());
-    if stream.durable && stream.writes() {
+    if *durable && stream.writes() {
         set("sync", "dsync".to_owned());
     }
-    if let Some(sync) = stream.sync {
+    if let Some(sync) = sync {
         let name = match sync.call {
             workload::SyncCall::Fsync => "fsync",
             workload::SyncCall::Fdatasync => "fdatasync",
         };
         set(name, sync.every_writes.to_string());
     }
-    if let Some(rate) = stream.rate {
+    if let Some(rate) = rate {
         let each = |all: f64| (all / threads.max(1) as f64).round().to_string();
         match rate.limit {
             RateLimit::Iops(iops) => set("rate_iops", each(iops)),

@@ -10,7 +10,8 @@
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`fio`] | the loads in the shape of fio's JSON |
-//! | [`text`] | the end of `iosonde run`, and the outcome of `iosonde assess` on one screen |
+//! | [`format`](mod@format) | the list of formats |
+//! | [`text`] | the brief sections of a result for a terminal |
 //! | [`chart`] | a picture of figures as SVG |
 //! | [`html`] | a report as one file for the browser and the printer |
 //! | [`picture`] | a chart as PNG |
@@ -23,11 +24,12 @@
 
 mod agreement;
 pub mod chart;
-mod comparison;
 pub mod csv;
 mod databases;
 pub mod fio;
+pub mod format;
 pub mod html;
+mod json;
 pub mod listing;
 pub mod markdown;
 pub mod model;
@@ -39,8 +41,8 @@ pub mod text;
 mod words;
 pub mod xlsx;
 
-pub use comparison::{comparison_blocks, trend_blocks};
-pub use sections::{build, charts};
+pub use format::{FORMATS, Format};
+pub use sections::{build, charts, comparison_blocks, drift_blocks, trend_blocks};
 
 use thiserror::Error;
 

@@ -1,9 +1,21 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
-use workload::{show_ns, show_number};
-
-use crate::model::{Block, Card, Cell, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
+use crate::format::Format;
+use crate::model::{Block, Card, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
 use crate::words;
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "markdown",
+    aliases: &["md"],
+    title: "Markdown",
+    help: "For wikis and tickets",
+    endings: &["md", "markdown"],
+    media: "text/markdown; charset=utf-8",
+    write: |content| Ok(text_with(content.report, content.pictures).into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
 /// What only a report of ours begins with; no reader sees it.
 const SIGN: &str = "<!-- report of iosonde -->";
@@ -50,6 +62,7 @@ fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> Stri
 
 fn block(block: &Block, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
     match block {
+        Block::Only(..) => String::new(),
         Block::Paragraph(text) => format!("\n{}\n", plain(text)),
         Block::List(texts) => list(texts, ""),
         Block::Warnings(texts) => list(texts, "**!** "),
@@ -117,30 +130,10 @@ fn table(table: &Table) -> String {
     let rule = |unit: Unit| if unit == Unit::Text { "---" } else { "---:" };
     out.push_str(&row(table.columns.iter().map(|c| rule(c.unit).to_owned()).collect()));
     for cells in &table.rows {
-        let shown = cells.iter().zip(&table.columns).map(|(cell, c)| show(cell, c.unit));
+        let shown = cells.iter().zip(&table.columns).map(|(cell, c)| plain(&cell.show(c.unit)));
         out.push_str(&row(shown.collect()));
     }
     out
-}
-
-fn show(cell: &Cell, unit: Unit) -> String {
-    let value = match cell {
-        Cell::Empty => return words::NONE.to_owned(),
-        Cell::Text(text) => return plain(text),
-        Cell::Number(value) if !value.is_finite() => return words::NONE.to_owned(),
-        Cell::Number(value) => *value,
-    };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let whole = value.round() as u64;
-    match unit {
-        Unit::Count => words::count(whole),
-        Unit::Bytes => words::size(whole),
-        Unit::Nanoseconds => show_ns(value),
-        Unit::Seconds => words::seconds(value),
-        Unit::Percent => words::percent(Some(value)),
-        Unit::Moment => words::moment_of(value),
-        Unit::Text | Unit::Number | Unit::Iops | Unit::MibPerS => show_number(value),
-    }
 }
 
 /// A text in which nothing is Markdown or HTML.

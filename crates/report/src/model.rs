@@ -6,6 +6,7 @@
 
 pub use results::Unit;
 use results::{Document, FigureField, FigureValue};
+use workload::{show_ns, show_number};
 
 use crate::words;
 
@@ -27,10 +28,14 @@ pub struct ResultPart {
     pub title: String,
     /// File size, time, host and storage, each a phrase.
     pub subtitle: Vec<String>,
+    /// The answer in a sentence, where there is one: a terminal begins with it.
+    pub answer: Option<String>,
     /// Why it is not complete, where it is not.
     pub banner: Option<String>,
     /// What it says, in the order in which people read.
     pub sections: Vec<Section>,
+    /// What it has for programs: a row for each load, or for what it has instead of loads.
+    pub records: Table,
     /// The document that all of it comes from.
     pub document: Document,
 }
@@ -46,9 +51,20 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
+/// How much of a result a format has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What people read first: a terminal.
+    Brief,
+    /// Everything: a page, a workbook.
+    Full,
+}
+
 /// A piece of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
+    /// Blocks of this detail only.
+    Only(Detail, Vec<Block>),
     /// A sentence or several.
     Paragraph(String),
     /// Sentences of equal rank.
@@ -238,6 +254,8 @@ pub struct Column {
     pub key: &'static str,
     /// In what its figures are.
     pub unit: Unit,
+    /// The least detail that shows it.
+    pub detail: Detail,
 }
 
 /// A cell of a table.
@@ -252,14 +270,89 @@ pub enum Cell {
 }
 
 impl Column {
+    /// A column that every format shows.
+    #[must_use]
+    pub fn new(key: &'static str, name: impl Into<String>, unit: Unit) -> Self {
+        Self { name: name.into(), key, unit, detail: Detail::Brief }
+    }
+
     /// The column of a figure.
     #[must_use]
     pub fn of(figure: &FigureField) -> Self {
-        Self { name: figure.title.to_owned(), key: figure.key, unit: figure.unit }
+        Self::new(figure.key, figure.title, figure.unit)
+    }
+
+    /// The same column, which a terminal has no room for.
+    #[must_use]
+    pub fn full(self) -> Self {
+        Self { detail: Detail::Full, ..self }
     }
 }
 
+/// The blocks that a format of this detail shows, without marks.
+#[must_use]
+pub fn resolved(blocks: Vec<Block>, detail: Detail) -> Vec<Block> {
+    let of_block = |block| match block {
+        Block::Only(only, inner) if only == detail => resolved(inner, detail),
+        Block::Only(..) => Vec::new(),
+        Block::Table(table) if detail == Detail::Brief => vec![Block::Table(table.in_brief())],
+        block if block.is_empty() => Vec::new(),
+        block => vec![block],
+    };
+    blocks.into_iter().flat_map(of_block).collect()
+}
+
+impl Block {
+    /// Whether nothing is in it.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::List(texts) | Self::Warnings(texts) => texts.is_empty(),
+            Self::Facts(facts) => facts.is_empty(),
+            Self::Cards(cards) => cards.is_empty(),
+            Self::Paragraph(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Table {
+    /// The table without the columns that a terminal has no room for.
+    fn in_brief(mut self) -> Self {
+        let kept: Vec<bool> = self.columns.iter().map(|c| c.detail == Detail::Brief).collect();
+        keep(&mut self.columns, &kept);
+        self.rows.iter_mut().for_each(|row| keep(row, &kept));
+        self
+    }
+}
+
+/// Keeps the elements whose flags are set.
+pub(crate) fn keep<T>(list: &mut Vec<T>, kept: &[bool]) {
+    let mut flags = kept.iter();
+    list.retain(|_| flags.next() == Some(&true));
+}
+
 impl Cell {
+    /// The cell as people read it; a dash where nothing is known.
+    #[must_use]
+    pub fn show(&self, unit: Unit) -> String {
+        let value = match self {
+            Self::Text(text) => return words::clean(text),
+            Self::Number(value) if value.is_finite() => *value,
+            Self::Number(_) | Self::Empty => return words::NONE.to_owned(),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let whole = value.round() as u64;
+        match unit {
+            Unit::Count => words::count(whole),
+            Unit::Bytes => words::size(whole),
+            Unit::Nanoseconds => show_ns(value),
+            Unit::Seconds => words::seconds(value),
+            Unit::Percent => words::percent(Some(value)),
+            Unit::Moment => words::moment_of(value),
+            Unit::Text | Unit::Number | Unit::Iops | Unit::MibPerS => show_number(value),
+        }
+    }
+
     /// The cell of a figure's value.
     #[must_use]
     pub fn of(figure: &FigureField, value: &FigureValue<'_>) -> Self {

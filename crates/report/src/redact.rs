@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use results::Document;
 use serde_json::Value;
+use workload::{Stream, Workload};
 
 use crate::ReportError;
 use crate::sections::in_utf8;
@@ -203,11 +204,9 @@ impl Secrets {
         }
         document.targets().iter().for_each(|t| self.path("target", &t.to_string_lossy()));
         for m in measurements {
-            m.workload.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
+            self.workload(&m.workload);
             m.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
             m.errors.iter().for_each(|e| self.path("target", &e.path.to_string_lossy()));
-            let files = m.workload.streams.iter().filter_map(|s| s.content_file.as_ref());
-            files.for_each(|file| self.path("file", &file.to_string_lossy()));
         }
         if let Document::Sweep(sweep) = document {
             for target in &sweep.conclusion.plan.targets {
@@ -240,6 +239,31 @@ impl Secrets {
         if let Document::Scale(scale) = document {
             for target in &scale.conclusion.alone {
                 self.path("target", &target.target.to_string_lossy());
+            }
+        }
+    }
+
+    /// The files of a workload: the compiler asks here whether a new field holds a name.
+    fn workload(&mut self, workload: &Workload) {
+        #[rustfmt::skip]
+        let Workload {
+            targets, streams, seconds: _, precision: _, warmup_seconds: _, cooldown_seconds: _,
+            engine: _, mode: _, completion: _, interval_ns: _, on_error: _, seed: _, sim: _,
+        } = workload;
+        for target in targets {
+            self.path("target", &target.path.to_string_lossy());
+        }
+        for stream in streams {
+            #[rustfmt::skip]
+            let Stream {
+                content_file, name: _, targets: _, threads: _, depth: _, blocks: _, pattern: _,
+                random_percent: _, distribution: _, align_bytes: _, write_percent: _, mode: _,
+                hint: _, sync: _, durable: _, rate: _, think: _, offset_bytes: _, span_bytes: _,
+                diskspd: _, mix: _, pool: _, joined: _, members: _, buffers: _, content: _,
+                cpus: _, priority: _,
+            } = stream;
+            if let Some(file) = content_file {
+                self.path("file", &file.to_string_lossy());
             }
         }
     }

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use results::{Latency, Measurement, Origin, Source, Statistics, Sweep};
+use counters::BlockDevice;
+use results::{Latency, Measurement, Source, Statistics, Sweep};
 pub(crate) use workload::plural;
 use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
 
@@ -187,6 +188,22 @@ pub(crate) fn device(device: &inspect::Device) -> String {
     if names.is_empty() { place } else { format!("{} ({place})", names.join(" ")) }
 }
 
+/// `dm-0 (LVM volume vg-data, 10 GiB)`.
+#[must_use]
+pub fn layer(name: &str, devices: &[BlockDevice]) -> String {
+    let Some(device) = devices.iter().find(|device| device.name == name) else {
+        return clean(name);
+    };
+    let label = device.label.as_deref().map(clean).unwrap_or_default();
+    let what = format!("{} {label}", device.kind.title());
+    format!(
+        "{} ({}, {})",
+        clean(name),
+        crate::text::shorten(what.trim(), 48),
+        Bytes(device.size_bytes)
+    )
+}
+
 /// The devices and the file system under a target, in one phrase.
 pub(crate) fn storage(storage: &inspect::Storage) -> String {
     let mut parts: Vec<String> = storage.devices.iter().take(2).map(device).collect();
@@ -224,13 +241,6 @@ pub(crate) fn mean_of_tool(m: &Measurement, mean_ns: f64) -> String {
     }
 }
 
-/// The latency of a single I/O, which a tool that cuts off fractions tells in whole milliseconds.
-pub(crate) fn time_of_tool(m: &Measurement, ns: u64) -> String {
-    let cut = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
-    let whole = show_ns(ns as f64);
-    if cut { format!("{whole} to {}", show_ns(ns as f64 + 1e6)) } else { whole }
-}
-
 /// How long was measured, from when on.
 pub(crate) fn when(m: &Measurement) -> String {
     let (from, warmup) = (moment(&m.started), seconds(m.workload.warmup_seconds));
@@ -257,21 +267,6 @@ pub(crate) fn engine(m: &Measurement) -> String {
         text.push_str(&format!(", {}", clean(&m.engine.features.join(", "))));
     }
     text.push_str(&format!(", clock {}", clean(&m.engine.clock)));
-    text
-}
-
-/// Another tool that measured, and where its result was.
-pub(crate) fn origin(origin: &Origin) -> String {
-    let mut text = clean(&origin.tool);
-    if let Some(version) = &origin.tool_version {
-        text.push_str(&format!(" {}", clean(version)));
-    }
-    if let Some(file) = &origin.file {
-        text.push_str(&format!(", read from {}", clean(file)));
-    }
-    if let Some(line) = &origin.command_line {
-        text.push_str(&format!(", called as `{}`", clean(line)));
-    }
     text
 }
 

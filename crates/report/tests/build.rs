@@ -124,7 +124,8 @@ fn has(keys: &[String], wanted: &[&str]) {
 fn doubts_and_what_was_not_seen_are_in_every_output() {
     let found = sample::assessment_in_doubt();
     let json = serde_json::to_string(&found).unwrap();
-    let html = report::html::assessment(&found).unwrap();
+    let html = report::html::page(&report::build(&[Document::Assessment(Box::new(found.clone()))]))
+        .unwrap();
     let report = report::build(&[Document::Assessment(Box::new(found))]);
     let outputs = [json, html, report::markdown::text(&report)];
     for said in [

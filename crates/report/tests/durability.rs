@@ -103,28 +103,27 @@ fn joined_lines(text: &str) -> String {
 
 #[test]
 fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
-    let text = report::text::durability(&experiment(&Loss::ALL, WriterEnd::Unseen));
+    let text = report::text::document(&lost());
     assert!(text.starts_with("LOST: of /srv/ledgers/pages.test"), "{text}");
     let joined = joined_lines(&text);
     for words in [
-        "31.5 s of writing on vault9.bank.example, begun 2026-11-22 00:30:00 UTC, run r-1",
+        "Written by vault9.bank.example Run r-1 Writing began 2026-11-22 00:30:00 UTC",
+        "Written for 31.5 s",
         "/srv/ledgers/redo.test (log, 64 MiB)",
-        "pages: 1 024 read, 900 promised, 782 as promised, 108 lost; in doubt, and all right: 1 \
-         old, 2 new, 3 in part",
-        "12 torn: a part of it is there",
-        "/srv/ledgers/pages.test at 57344, 8192 bytes: torn: a part of it is there (thread 1, \
-         operation 70; operation 64 is there; 5 of 16 sectors are right)",
-        "and 99 more",
-        "promised about 1.250 s before",
+        "pages 1 024 900 782 1 2 3 128 108",
+        "torn: a part of it is there 12",
+        "57 344 8 KiB 1 70 64 5 of 16",
+        "99 more were counted",
+        "promised about 1.25 s before",
         "- Look for who holds the cache.",
         "Every page and record was read.",
     ] {
         assert!(joined.contains(words), "no `{words}` in {text}");
     }
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
-    let kept = report::text::durability(&experiment(&[], WriterEnd::Killed));
-    assert!(kept.starts_with("KEPT: all 9.\n") && !kept.contains("more"), "{kept}");
-    assert!(joined_lines(&kept).contains("31.5 s of writing in 7 rounds on vault9"), "{kept}");
+    let kept = report::text::document(&document(&[], WriterEnd::Killed));
+    assert!(kept.starts_with("KEPT: all 9.\n") && !kept.contains("more were"), "{kept}");
+    assert!(joined_lines(&kept).contains("Promised operations 4 711 Rounds 7"), "{kept}");
 }
 
 #[test]
@@ -216,5 +215,5 @@ fn names_are_taken_out_of_losses_and_of_the_writer_too() {
     assert_eq!(redacted.environment.host.as_ref().unwrap().hostname, "host-1");
     assert_eq!(redacted.conclusion.verdict, DurabilityVerdict::Lost);
     assert_eq!(redacted.conclusion.findings[0].path.to_str(), Some("target-1"));
-    assert!(report::text::durability(redacted).contains("on host-2, begun"));
+    assert!(report::text::document(&documents[0]).contains("Written by           host-2\n"));
 }

@@ -37,8 +37,9 @@ fn sqlio() -> Measurement {
 }
 
 fn all_formats(m: Measurement) -> [String; 3] {
-    let plain = text::measurement(&m);
-    let report = build(&[Document::Measurement(Box::new(m))]);
+    let document = Document::Measurement(Box::new(m));
+    let plain = text::document(&document);
+    let report = build(&[document]);
     [plain, html::page(&report).unwrap(), markdown::text(&report)]
 }
 

@@ -137,7 +137,8 @@ fn a_path_that_is_not_utf8_is_kept_with_replacement_characters() {
         .iter_mut()
         .flat_map(|r| &mut r.points)
         .for_each(|m| m.workload.targets[0].path = path());
-    let page = report::html::assessment(&a).unwrap();
+    let page =
+        report::html::page(&report::build(&[Document::Assessment(Box::new(a.clone()))])).unwrap();
     assert!(page.contains("/data/\u{FFFD}\u{FFFD}.test"));
 }
 

@@ -145,16 +145,6 @@ fn the_worst_finding_comes_first_with_its_evidence_and_command() {
 }
 
 #[test]
-fn the_head_of_a_longer_text_has_the_gravest_once() {
-    let storage = sample().targets.remove(0).storage;
-    let both = [storage.clone(), storage];
-    let head = report::text::findings_head(&both, None, 80);
-    assert_eq!(head, "  !! 2 findings on the set-up, first: md0 at /srv/acme lacks one.\n");
-    assert_eq!(report::text::findings_head(&both, None, 30).chars().count(), 31);
-    assert_eq!(report::text::findings_head(&[Storage::default()], None, 80), "");
-}
-
-#[test]
 fn what_is_not_there_yet_is_told() {
     let mut inspection = sample();
     inspection.targets[0].storage.kind = TargetKind::Missing;

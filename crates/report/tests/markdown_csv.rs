@@ -89,7 +89,7 @@ fn hostile(text: &str) -> Report {
         key: "t".to_owned(),
         title: text.to_owned(),
         caption: text.to_owned(),
-        columns: vec![Column { name: text.to_owned(), key: "k", unit: Unit::Text }],
+        columns: vec![Column::new("k", text, Unit::Text)],
         rows: vec![vec![Cell::Text(text.to_owned())]],
     };
     let facts = vec![Fact { name: text.to_owned(), value: text.to_owned() }];
@@ -97,6 +97,7 @@ fn hostile(text: &str) -> Report {
         kind: "Measurement",
         title: text.to_owned(),
         subtitle: vec![text.to_owned()],
+        answer: None,
         banner: Some(text.to_owned()),
         sections: vec![Section {
             key: "verdict",
@@ -105,9 +106,10 @@ fn hostile(text: &str) -> Report {
                 Block::Paragraph(text.to_owned()),
                 Block::Warnings(vec![text.to_owned()]),
                 Block::Facts(facts),
-                Block::Table(table),
+                Block::Table(table.clone()),
             ],
         }],
+        records: table,
         document: documents::measurement(),
     };
     Report { title: text.to_owned(), results: vec![part] }

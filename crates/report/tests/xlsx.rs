@@ -471,7 +471,7 @@ fn chart() -> impl Strategy<Value = Chart> {
 }
 
 fn table() -> impl Strategy<Value = Table> {
-    let column = (words(), unit()).prop_map(|(name, unit)| Column { name, key: "key", unit });
+    let column = (words(), unit()).prop_map(|(name, unit)| Column::new("key", name, unit));
     let cell = prop_oneof![
         Just(Cell::Empty),
         words().prop_map(Cell::Text),

@@ -167,9 +167,7 @@ fn show(documents: &[Document]) {
     let _ = report::xlsx::workbook(&report);
     let _ = report::fio::text(documents);
     for document in documents {
-        if let Document::Measurement(measurement) = document {
-            let _ = report::text::measurement(measurement);
-        }
+        let _ = report::text::document(document);
     }
 }
 

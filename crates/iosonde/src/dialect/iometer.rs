@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use engine::Permissions;
 use jobs::{CycleCall, CyclePlan, Event, Plan, Sink};
-use report::text::CycleDetail;
+use report::model::Detail;
+use report::sections::{CycleDetail, part_with, workers};
 use results::Document;
 use workload::Bytes;
 
@@ -121,9 +122,10 @@ impl Sink for CycleConsole {
 
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         match document {
-            Document::Cycle(cycle) => {
-                self.console.print(document, || report::text::cycle(cycle, self.detail))
-            }
+            Document::Cycle(cycle) => self.console.print(document, || {
+                let workers = workers(cycle, self.detail);
+                report::text::part(&part_with(document, Detail::Brief, workers))
+            }),
             other => self.console.deliver(other),
         }
     }

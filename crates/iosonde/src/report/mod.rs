@@ -7,8 +7,10 @@ mod sources;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use report::model::Report;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use report::format::{Content, by_endings};
+use report::{FORMATS, Format};
 use results::Document;
 
 use crate::exit::{Failure, Outcome};
@@ -28,8 +30,8 @@ pub(crate) struct ReportArgs {
     pub output: Option<PathBuf>,
 
     /// What it is written as [default: by the ending of the output, else html]
-    #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    #[arg(long, value_parser = formats())]
+    pub format: Option<&'static Format>,
 
     /// The vendor's copy: host names, serial numbers, paths and what is mounted are replaced by
     /// words that say nothing
@@ -53,48 +55,18 @@ pub(crate) struct ReportArgs {
     pub place: HistoryPlace,
 }
 
-/// What a report is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// One page for the browser and the printer
-    Html,
-    /// A workbook with charts
-    Xlsx,
-    /// Every load as a line
-    Csv,
-    /// For wikis and tickets
-    #[value(alias = "md")]
-    Markdown,
-    /// The documents themselves, a line for each
-    Json,
-    /// In the shape of fio's JSON, for programs that draw it: one file, or one for each load where
-    /// the output is a directory
-    FioJson,
+/// The formats by their names, as help lists them.
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let value = |format: &&Format| {
+        PossibleValue::new(format.name).aliases(format.aliases.iter().copied()).help(format.help)
+    };
+    let names = PossibleValuesParser::new(FORMATS.iter().map(value));
+    names.try_map(|name| Format::named(&name).ok_or("it is none of the formats"))
 }
 
-impl Format {
-    /// The ending of a file in this format.
-    fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Xlsx => "xlsx",
-            Self::Csv => "csv",
-            Self::Markdown => "md",
-            Self::Json | Self::FioJson => "json",
-        }
-    }
-
-    fn by_ending(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match ending.as_str() {
-            "html" | "htm" => Self::Html,
-            "xlsx" => Self::Xlsx,
-            "csv" => Self::Csv,
-            "md" | "markdown" => Self::Markdown,
-            "json" | "jsonl" | "ndjson" => Self::Json,
-            _ => return None,
-        })
-    }
+/// The format that the name of a file says.
+fn by_ending(path: &Path) -> Option<&'static Format> {
+    Format::by_ending(path.extension()?.to_str()?)
 }
 
 /// Runs the command.
@@ -104,13 +76,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     if !args.during.is_empty() {
         set_beside(&mut documents, &sources::documents(&args.during, &args.place)?)?;
     }
-    if format == Format::FioJson
+    if let Some(apart) = &format.apart
         && let Some(directory) = output.as_deref().filter(|path| output::is_directory(path))
     {
         if args.redact {
             report::redact::redact(&mut documents).map_err(cannot)?;
         }
-        return fio_files(&documents, directory);
+        return files_apart(format, &(apart.files)(&documents), directory);
     }
     let claimed = match &output {
         None => None,
@@ -141,31 +113,35 @@ fn set_beside(documents: &mut [Document], during: &[Document]) -> Result<(), Fai
 }
 
 /// The format, and the file; none for stdout.
-fn destination(args: &ReportArgs) -> Result<(Format, Option<PathBuf>), Failure> {
+fn destination(args: &ReportArgs) -> Result<(&'static Format, Option<PathBuf>), Failure> {
+    let html = &report::html::FORMAT;
     let Some(path) = &args.output else {
-        let format = args.format.unwrap_or(Format::Html);
+        let format = args.format.unwrap_or(html);
         let now = jiff::Zoned::now();
         let date = now.strftime("%Y-%m-%d-%H%M%S");
         let name = format!("iosonde-report-{date}.{}", format.ending());
         return Ok((format, Some(PathBuf::from(name))));
     };
     if path.as_os_str() == "-" {
-        return Ok((args.format.unwrap_or(Format::Html), None));
+        return Ok((args.format.unwrap_or(html), None));
     }
-    match args.format.or_else(|| Format::by_ending(path)) {
-        Some(format) => Ok((format, Some(path.clone()))),
-        None => Err(Failure::WrongUsage(format!(
-            "the name `{}` does not say in which format the report is to be: end it in .html, \
-             .xlsx, .csv, .md or .json, or add `--format`",
-            path.display()
-        ))),
+    if let Some(format) = args.format.or_else(|| by_ending(path)) {
+        return Ok((format, Some(path.clone())));
     }
+    let endings: Vec<String> = by_endings().map(|f| format!(".{}", f.ending())).collect();
+    let (last, others) = endings.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
+    Err(Failure::WrongUsage(format!(
+        "the name `{}` does not say in which format the report is to be: end it in {} or {last}, \
+         or add `--format`",
+        path.display(),
+        others.join(", ")
+    )))
 }
 
 fn write(
     args: &ReportArgs,
     documents: &mut Vec<Document>,
-    format: Format,
+    format: &Format,
     claimed: Option<&output::Claimed>,
 ) -> Result<(), Failure> {
     if args.redact {
@@ -180,7 +156,13 @@ fn write(
         Some(dir) => Some(charts::write(&built, dir)?),
     };
     let pictures = charts.as_ref().map(|charts| charts.beside(claimed.map(|c| c.path.as_path())));
-    let content = content(&built, documents, format, pictures.as_ref()).map_err(cannot)?;
+    let place = |result: usize, chart: &_| pictures.as_ref()?.picture(result, chart);
+    let content = Content { report: &built, documents, pictures: &place };
+    let loads: usize = documents.iter().map(|d| d.measurements().len()).sum();
+    if let Some(apart) = format.apart.as_ref().filter(|_| loads > 1) {
+        eprint(&format!("note: {}", apart.note));
+    }
+    let content = (format.write)(&content).map_err(cannot)?;
     match claimed {
         Some(claimed) => {
             claimed.write(&content)?;
@@ -200,16 +182,19 @@ fn cannot(error: report::ReportError) -> Failure {
 }
 
 /// One file for each load, as programs that compare loads want them.
-fn fio_files(documents: &[Document], directory: &Path) -> Result<Outcome, Failure> {
-    let files = report::fio::files(documents);
-    for (name, text) in &files {
+fn files_apart(
+    format: &Format,
+    files: &[(String, String)],
+    directory: &Path,
+) -> Result<Outcome, Failure> {
+    for (name, text) in files {
         let path = directory.join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|error| {
                 Failure::CannotRun(format!("cannot make `{}`: {error}", parent.display()))
             })?;
         }
-        output::claim(&path, Format::FioJson)?.write(text.as_bytes())?;
+        output::claim(&path, format)?.write(text.as_bytes())?;
     }
     let count = workload::show_number(files.len() as f64);
     eprint(&format!("report: {count} files in {}", directory.display()));
@@ -229,39 +214,4 @@ fn to_stdout(content: &[u8]) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// The report in a format.
-fn content(
-    report: &Report,
-    documents: &[Document],
-    format: Format,
-    pictures: Option<&charts::Beside<'_>>,
-) -> Result<Vec<u8>, report::ReportError> {
-    Ok(match format {
-        Format::Html => report::html::page(report)?.into_bytes(),
-        Format::Xlsx => report::xlsx::workbook(report)?,
-        Format::Csv => report::csv::text(report).into_bytes(),
-        Format::Markdown => {
-            let place = |result, chart: &_| pictures.and_then(|p| p.picture(result, chart));
-            report::markdown::text_with(report, &place).into_bytes()
-        }
-        Format::FioJson => {
-            if documents.iter().map(|d| d.measurements().len()).sum::<usize>() > 1 {
-                eprint(
-                    "note: programs that draw fio's results add up the loads of one file; name a \
-                     directory with `--output` for a file of each",
-                );
-            }
-            report::fio::text(documents).into_bytes()
-        }
-        Format::Json => {
-            let mut lines = Vec::new();
-            for document in documents {
-                serde_json::to_writer(&mut lines, document)?;
-                lines.push(b'\n');
-            }
-            lines
-        }
-    })
 }

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Format;
+use report::Format;
+
 use crate::exit::Failure;
 use crate::files::write_whole;
 
@@ -22,7 +23,7 @@ pub(super) fn is_directory(path: &Path) -> bool {
 }
 
 /// Makes sure that a report can be written, before anything is done.
-pub(super) fn claim(path: &Path, format: Format) -> Result<Claimed, Failure> {
+pub(super) fn claim(path: &Path, format: &Format) -> Result<Claimed, Failure> {
     let refused = |why: String| {
         let path = path.display();
         Failure::CannotRun(format!(
@@ -35,7 +36,7 @@ pub(super) fn claim(path: &Path, format: Format) -> Result<Claimed, Failure> {
         Ok(found) if found.len() == 0 => Ok(Claimed { path, new: false }),
         Ok(_) => {
             let content = fs::read(&path).map_err(|e| refused(e.to_string()))?;
-            if is_ours(&content, format) {
+            if (format.is_report)(&content) {
                 Ok(Claimed { path, new: false })
             } else {
                 let what =
@@ -48,20 +49,6 @@ pub(super) fn claim(path: &Path, format: Format) -> Result<Claimed, Failure> {
             made.map_err(|e| refused(e.to_string()))?;
             Ok(Claimed { path, new: true })
         }
-    }
-}
-
-/// Whether a file is an earlier report in this format.
-fn is_ours(content: &[u8], format: Format) -> bool {
-    let text = std::str::from_utf8(content).unwrap_or_default();
-    match format {
-        Format::Html => report::html::is_report(text),
-        Format::Xlsx => report::xlsx::is_workbook(content),
-        Format::Csv => report::csv::is_report(text),
-        Format::Markdown => report::markdown::is_report(text),
-        Format::FioJson => report::fio::is_report(text),
-        // Results that were measured are never replaced by a report of them.
-        Format::Json => false,
     }
 }
 

@@ -7,7 +7,6 @@ use history::History;
 use results::Document;
 use serde_json::Value;
 
-use super::Format;
 use crate::exit::Failure;
 use crate::recording::{HistoryPlace, failure};
 
@@ -71,7 +70,7 @@ fn from_history(
     history: &mut Option<History>,
     place: &HistoryPlace,
 ) -> Result<Vec<Document>, Failure> {
-    let is_file = Format::by_ending(name).is_some() || name.components().count() != 1;
+    let is_file = super::by_ending(name).is_some() || name.components().count() != 1;
     let known = name.to_str().filter(|_| !is_file);
     let Some(selector) = known else {
         return Err(Failure::CannotRun(format!("there is no file `{}`", name.display())));

@@ -199,7 +199,7 @@ impl Sink for SweepConsole<'_> {
     fn deliver(&mut self, document: &Document) -> Result<(), String> {
         let printed = self.console.deliver(document);
         let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
-        let written = write_whole(path, report::text::sweep_csv(sweep))
+        let written = write_whole(path, report::sections::sweep_csv(sweep))
             .map_err(|e| csv_failure(path, &e, "the result is shown"));
         // A full disk is no reason to lose the result, nor the other way round.
         match (printed, written) {
@@ -230,7 +230,7 @@ pub(crate) fn run_plan(
     }
     if let Some(path) = how.csv {
         // Not after two days that there is no such directory, or somebody else's file.
-        claim(path, "CSV of a sweep", |file| begins_with(file, report::text::CSV_HEAD))
+        claim(path, "CSV of a sweep", |file| begins_with(file, report::sections::SWEEP_CSV_HEAD))
             .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))?;
     }
     let mut display = Display::new(how.manners.manner.quiet);

@@ -101,7 +101,8 @@ fn single_runs_and_unlike_ones_get_no_verdict() {
     let text = store.iosonde(&["history", "compare", "@one", "@deep", "--fail-on", "worse"]);
     succeeds(&text);
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.contains("not alike: depth: A 8, B 16"), "{text}");
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains("depth 8 16 withholds the verdict"), "{text}");
     assert!(!store.compared(&["@one", "@deep", "--anyway"]).withheld);
     // Once repeated runs have shown how far runs differ here, a change far beyond that is one.
     store.measured(100, 5, 4, &[]);
@@ -161,9 +162,9 @@ fn a_trend_shows_when_the_level_changed() {
     let output = store.iosonde(&by_id);
     succeeds(&output);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("p99 latency of 8 KiB random read, 1 thread × depth 8"), "{text}");
+    assert!(text.starts_with("  p99 latency of 8 KiB random read, 1 thread × depth 8"), "{text}");
     assert!(text.contains('█'), "{text}");
     let nothing = store.iosonde(&["history", "trend", "/elsewhere"]);
     succeeds(&nothing);
-    assert!(String::from_utf8(nothing.stdout).unwrap().starts_with("Nothing"));
+    assert!(String::from_utf8(nothing.stdout).unwrap().starts_with("  Nothing"));
 }

@@ -301,6 +301,6 @@ fn a_result_that_is_being_measured_is_not_deleted_and_says_that_it_runs() {
     running.signal("INT");
     assert_eq!(code(&running.end()), 130);
     let text = place.says(&["history", "show"]);
-    assert!(text.contains("interrupted") && text.contains("INTERRUPTED"), "{text}");
+    assert!(text.contains("interrupted") && text.contains("NOT COMPLETE: Interrupted"), "{text}");
     place.says(&["history", "delete", "latest", "--yes"]);
 }

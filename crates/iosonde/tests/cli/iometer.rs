@@ -469,7 +469,11 @@ fn a_cycle_is_one_result_of_the_history() {
     let output = iometer(&[&args[..], &SIM[..], &place, &tag].concat());
     succeeds(&output);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("nightly, array A (t.icf), CYCLE_OUTSTANDING_IOS, 6 runs"), "{text}");
+    for words in
+        ["nightly, array A on ", "Configuration        t.icf\n", "Runs                 6 of 6\n"]
+    {
+        assert!(text.contains(words), "`{words}` is not in {text}");
+    }
     let list = command(&[&["history", "list", "--kind", "iometer"], &place[..]].concat()).output();
     let list = String::from_utf8(list.unwrap().stdout).unwrap();
     assert!(list.contains("iometer") && list.contains("nightly, ar"), "{list}");

@@ -17,9 +17,8 @@ fn the_report_names_the_saturation_point_and_its_cause() {
     let text = String::from_utf8(output.stdout).unwrap();
     for words in [
         "file size 64 GiB",
-        "1 × 16  operating point",
-        "operating load N95",
-        "95 % interval",
+        "✓ Operating point: 16 in flight: ",
+        "95 % of the highest (N95)  ",
         "Certainly the storage itself",
         "What saturates is the total",
     ] {

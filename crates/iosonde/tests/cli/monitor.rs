@@ -77,7 +77,7 @@ fn a_test_of_sqlio_agrees_with_what_the_system_counted() {
     let shown =
         command(&["history", "show", "@exercise"]).env("IOSONDE_HISTORY", &history).output();
     let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
-    for words in ["during", "exercise", "writes/s", "write size", "system"] {
+    for words in ["During", "exercise", "writes/s", "write size", "kernel"] {
         assert!(shown.contains(words), "`{words}` is not in: {shown}");
     }
     let page = directory.path().join("report.html");

@@ -369,7 +369,10 @@ fn a_result_is_repeated_on_its_target_from_wherever_and_compared() {
     assert_eq!(results["results"].as_array().unwrap().len(), 4, "{list}");
     let again = ["again", &before, "--history", history];
     let text = stdout(&again);
-    assert!(text.contains("8 KiB random") && text.contains("Method"), "{text}");
+    assert!(
+        text.contains("8 KiB random") && text.contains("Measurements are compared where"),
+        "{text}"
+    );
 }
 
 #[test]

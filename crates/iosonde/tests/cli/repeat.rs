@@ -12,7 +12,9 @@ use crate::program::{fails, names, place, succeeds};
 fn runs_are_shown_with_their_mean_and_how_far_they_differ() {
     let place = place();
     let text = place.says(&[&["run", "--repeat", "3"], &SIM[..]].concat());
-    for words in ["Runs\n", "  mean ", "  spread ", "3 runs vary by", "95 % interval of the mean"] {
+    for words in
+        ["\nFigures\n", "  mean ", "  spread ", "3 runs vary by", "95 % interval of the mean"]
+    {
         assert!(text.contains(words), "`{words}`: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

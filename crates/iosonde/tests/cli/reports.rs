@@ -58,7 +58,10 @@ fn storage_that_fails_gives_a_report_that_says_so() {
     let output = assess(&report, &["--sim", "fail_every = 50000"]);
     assert_eq!(code(&output), 1, "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("FAILED") && text.contains("NOT JUDGED"), "{text}");
+    assert!(
+        text.contains("NOT COMPLETE: Ended by an I/O error") && text.contains("NOT JUDGED"),
+        "{text}"
+    );
     assert!(report.exists());
 }
 

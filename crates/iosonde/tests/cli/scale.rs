@@ -17,7 +17,9 @@ fn volumes_on_the_same_spindles_are_said_to_share_them() {
     let output = simulated(&["a", "b"], &[]);
     succeeds(&output);
     let text = String::from_utf8(output.stdout).unwrap();
-    for words in ["2 targets, file size 2 GiB in all", "a and b together give what one", "50 %"] {
+    for words in
+        ["8 KiB random read on a, b, file size 2 GiB", "a and b together give what one", "50 %"]
+    {
         assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
 }

@@ -322,7 +322,10 @@ fn what_is_printed_is_imported_again() {
     let origin = m.origin.unwrap();
     assert_eq!(origin.histogram_percent, printed.histogram.map(|h| h.to_vec()));
     let text = stdout(&history(&["show", "latest"]));
-    assert!(text.contains("SQLIO v1.5.SG, read from r.txt"), "{text}");
+    assert!(
+        text.contains("measured by SQLIO v1.5.SG") && text.contains("Imported from  r.txt"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn sizes_change_and_holes_stay_as_the_configuration_says() {
     let output = command(&["sqliosim", "-cfg", config]).output().unwrap();
     succeeds(&output);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(text.starts_with("RIGHT: ") && text.contains("files became shorter"), "{text}");
+    assert!(text.starts_with("RIGHT: ") && text.contains("Files became shorter"), "{text}");
     let sparse = |name: &str| {
         let from = text.find(&format!("Final Summary for file {place}/{name}")).unwrap();
         text[from..].lines().nth(1).unwrap().contains("Sparse = Yes")

@@ -17,6 +17,29 @@ pub(crate) const REPORTS: &[&str] = &[
     "run-options.csv 0 conditions_id: 49734d65cfaae46b -> 5f059ce5112675a0",
 ];
 
+/// Differences of what a terminal shows.
+pub(crate) const TEXTS: &[&str] = &[
+    // An interval stands after its figure, as in every report: `1.91 (1.78–2.15) in flight`.
+    "knee: 1.78 – 2.15 | 1.91",
+    "knee: 1.85 – 2.11 | 1.99",
+    "knee: 19 091 – 21 101 | 20 096",
+    // The name of the figure begins with a digit, and is another.
+    "knee-device: 1.93 | 95 % of what was seen",
+    // A unit stands apart from its figure, as everywhere.
+    "recording: 0.59 | 26.5µs | 35.6µs | 54% | 72.3 | 8.8KiB | 80.5 | 8KiB | 9 257 | 9 359",
+    "recording: 104 | 12.5KiB | 215µs | 248 | 37.2KiB | 44% | 5.59 | 530µs | 6 826 | 8 497",
+    // The unit of what each target kept stands in the heading.
+    "scale: 0.03 % | 1 2 | 100 % | 100 100 % | 120 µs | 66 923 | 66 923",
+    // What was moved is a size with its unit, not a rounded number of MiB.
+    "validation-wrong: 0 | 0 | 16 | 8 | 9.73 ms | 9.82 ms",
+    "validation-wrong: 0 | 1 423 | 13 | 3.36 ms | 303 µs | 36.1 ms | 42.8 µs | 6",
+    "validation: 0 | 0 | 21.6 ms | 22 | 4.29 ms | 4.72 ms | 419",
+    "validation: 0 | 1 566 | 19 ms | 215 | 25.3 ms | 370 | 5.08 ms | 5.52 ms",
+    "validation: 0 | 19.6 ms | 29 | 4.08 ms | 499 µs | 6 565 | 65 | 69.1 µs",
+    // Transient and persistent faults of a kind have a row each.
+    "validation-wrong: 0 | 1 | 1 | 1310720",
+];
+
 /// Differences of the table of an export that was imported again, so that its columns were worked
 /// out anew.
 pub(crate) const IMPORTED: &[&str] = &[

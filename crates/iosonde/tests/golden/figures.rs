@@ -6,14 +6,21 @@ fn is_figure(cell: &str) -> bool {
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// Units that stand in the heading or after the figure.
+const UNITS: [&str; 3] = [" IOPS", " MiB/s", " in flight"];
+
+fn without_unit(cell: &str) -> &str {
+    UNITS.iter().fold(cell.trim(), |cell, unit| cell.trim_end_matches(unit))
+}
+
 /// The figures of each row of each table, sorted: columns stand apart by two blanks or more, in
-/// Markdown by bars.
+/// Markdown by bars. Of threads × depth, each is a figure.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     let mut rows = Vec::new();
     for line in text.lines().map(str::trim) {
         let between = if line.starts_with('|') { "|" } else { "  " };
-        let mut figures: Vec<&str> =
-            line.split(between).map(str::trim).filter(|cell| is_figure(cell)).collect();
+        let cells = line.split(between).flat_map(|cell| cell.split(" × ")).map(without_unit);
+        let mut figures: Vec<&str> = cells.filter(|cell| is_figure(cell)).collect();
         figures.sort_unstable();
         if figures.len() > 1 {
             rows.push(figures);
@@ -46,6 +53,7 @@ pub(crate) fn differences(file: &str, old: &str, new: &str) -> Vec<String> {
 fn a_figure_that_is_lost_is_found() {
     let old = "Throughput\n        IOPS  MiB/s\n  read  2 000   15.6\n  write   500      –\n";
     assert_eq!(rows(old), [["15.6", "2 000"]]);
+    assert_eq!(rows("  2 × 4  80 000 IOPS"), [["2", "4", "80 000"]]);
     assert_eq!(rows("| a | 1 | +2 % |\n| --- | ---: | --- |"), [["+2 %", "1"]]);
     let reworded = "Rates\n  kind   I/Os per second  MiB/s  errors\n  reads  2 000  15.6  0\n";
     assert_eq!(differences("t", old, reworded), [""; 0]);

@@ -13,11 +13,24 @@ mod table;
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use results::{Assessment, Document};
 use sha2::{Digest, Sha256};
 
 use crate::ReportError;
+use crate::format::Format;
 use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Section};
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "html",
+    aliases: &[],
+    title: "HTML",
+    help: "One page for the browser and the printer",
+    endings: &["html", "htm"],
+    media: "text/html; charset=utf-8",
+    write: |content| Ok(page(content.report)?.into_bytes()),
+    is_report: |content| std::str::from_utf8(content).is_ok_and(is_report),
+    apart: None,
+};
 
 /// The style sheet of every page, for light and dark, screen and paper.
 #[must_use]
@@ -87,11 +100,6 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
 fn made_by(document: &results::Document) -> String {
     let tool = document.measurements().iter().find_map(|m| crate::words::tool(m));
     tool.unwrap_or_else(|| format!("version {}", document.tool_version()))
-}
-
-/// The report of an assessment.
-pub fn assessment(assessment: &Assessment) -> Result<String, ReportError> {
-    page(&crate::build(&[Document::Assessment(Box::new(assessment.clone()))]))
 }
 
 /// One result with its title as the first heading, contents and sections, for a page with [`style`]

@@ -5,10 +5,10 @@ use results::agreement::{AgreementRow, Figure};
 
 use super::caption;
 use super::make::{
-    Drawn, Named, chart, cleaned, column, linear, names, number, points, section, series, table,
-    text, whole,
+    Drawn, Named, brief, chart, cleaned, column, full, full_section, linear, names, number, points,
+    section, series, table, text, whole,
 };
-use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Unit};
+use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
 
 const READ: [Figure; 3] = [Figure::ReadIops, Figure::ReadBytesPerS, Figure::ReadLatencyNs];
@@ -16,6 +16,9 @@ const WRITE: [Figure; 3] = [Figure::WriteIops, Figure::WriteBytesPerS, Figure::W
 const MIB: f64 = 1_048_576.0;
 /// Cases of a chart that can still be read.
 const CASES: usize = 24;
+
+/// A load by its name.
+type Load<'a> = (String, &'a Measurement);
 
 /// One direction of one load.
 struct Row<'a> {
@@ -39,8 +42,21 @@ fn rows<'a>(name: &'a str, m: &'a Measurement) -> Vec<Row<'a>> {
     [("read", READ), ("write", WRITE)].into_iter().filter_map(row).collect()
 }
 
-/// The section of these loads.
-pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
+/// The section of these loads, which a terminal has no room for.
+pub(super) fn of(loads: &[Load<'_>]) -> Option<Section> {
+    full_section(of_all(loads, Vec::new()))
+}
+
+/// The section of few loads, on a terminal figure by figure.
+pub(super) fn of_each(loads: &[Load<'_>]) -> Option<Section> {
+    let tables: Vec<Block> = loads.iter().filter_map(by_figure).map(Block::Table).collect();
+    let is_compared = !tables.is_empty();
+    let section = of_all(loads, tables);
+    if is_compared { section } else { full_section(section) }
+}
+
+/// The section; the blocks stand on a terminal instead of chart and table.
+fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     let all: Vec<Row<'_>> = loads.iter().flat_map(|(name, m)| rows(name, m)).collect();
     let mut blocks = Vec::new();
     if all.is_empty() {
@@ -51,18 +67,18 @@ pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
         ));
         return section("agreement", "Agreement with the kernel", blocks);
     }
-    blocks.push(Block::Paragraph(
+    let intro = Block::Paragraph(
         "What this program measured beside what the operating system counted at the device over \
          the same window. The kernel's latency begins later, below the submission path, and \
          decides nothing."
             .to_owned(),
-    ));
-    let caption = caption::of(loads.iter().map(|(_, m)| *m));
-    blocks.extend(picture(&all, &caption).map(Block::Chart));
-    let cells = all.iter().map(line).collect();
-    blocks.extend(
-        table("agreement", "Tool against kernel", &caption, columns(), cells).map(Block::Table),
     );
+    let caption = caption::of(loads.iter().map(|(_, m)| *m));
+    let cells = all.iter().map(line).collect();
+    let table = table("agreement", "Tool against kernel", &caption, columns(), cells);
+    let picture = picture(&all, &caption).map(Block::Chart);
+    blocks.push(full([intro].into_iter().chain(picture).chain(table.map(Block::Table))));
+    blocks.push(brief(instead));
     let differing = differing(loads);
     blocks.push(if differing.is_empty() {
         Block::Paragraph(
@@ -76,9 +92,31 @@ pub(super) fn of(loads: &[(String, &Measurement)]) -> Option<Section> {
     section("agreement", "Agreement with the kernel", blocks)
 }
 
+/// A load figure by figure.
+fn by_figure((name, m): &Load<'_>) -> Option<Table> {
+    let kernel = m.kernel.as_ref()?;
+    let row = |row: &AgreementRow| {
+        let line = crate::agreement::line(row);
+        let beyond = if line.beyond { "!" } else { "" };
+        let cells = [line.tool, line.kernel, line.difference, line.allowed, beyond.to_owned()];
+        std::iter::once(text(line.figure)).chain(cells.iter().map(|cell| text(cell))).collect()
+    };
+    let columns = [
+        ("figure", ""),
+        ("tool", "tool"),
+        ("kernel", "kernel"),
+        ("difference", "difference"),
+        ("allowed", "allowed"),
+        ("beyond", ""),
+    ];
+    let columns = columns.map(|(key, name)| column(key, name, Unit::Text)).to_vec();
+    let rows = kernel.agreement.as_ref()?.rows.iter().map(row).collect();
+    table("figures", &format!("{name}, on {}", kernel.device), "", columns, rows)
+}
+
 /// The loads in which the two differ, each with what that looks like.
-fn differing(loads: &[(String, &Measurement)]) -> Vec<String> {
-    let differs = |(name, m): &(String, &Measurement)| {
+fn differing(loads: &[Load<'_>]) -> Vec<String> {
+    let differs = |(name, m): &Load<'_>| {
         let agreement = m.kernel.as_ref()?.agreement.as_ref()?;
         let sentence = words::clean(&agreement.explanation);
         (!agreement.within_tolerance).then(|| format!("{name}: {sentence}"))

@@ -1,17 +1,21 @@
 //! An assessment: verdicts by role, saturation of each ramp, every pattern.
 
+use results::alignment::Alignment;
 use results::claims::Outcome;
+use results::honesty::{Honesty, Sign};
 use results::verdict::{Grade, Limits, Statistic, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
-use workload::show_ns;
+use workload::{show_ns, show_number};
 
 use super::caption::{self, Caption};
 use super::cases::{self, Case};
 use super::loads::Shown;
-use super::make::{beside, cleaned, fact, section};
+use super::make::{
+    beside, brief, cleaned, column, fact, full, full_section, number, section, table, text,
+};
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, point, setup, tested, time};
-use crate::model::{Block, Card, Chart, Fact, Judgement, Section};
+use crate::model::{Block, Card, Chart, Fact, Judgement, Section, Table, Unit};
 use crate::{ramp, words};
 
 /// Answer, charts and tables of an assessment.
@@ -20,12 +24,12 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
         a.patterns.iter().map(|p| (words::clean(&p.title), &p.measurement)).collect();
     let sections = [
         section("verdict", "Verdicts", answer(a)),
-        section("tested", "What was tested", vec![Block::Facts(summary(a))]),
+        full_section(section("tested", "What was tested", vec![Block::Facts(summary(a))])),
         section("saturation", "Saturation", saturation(a)),
-        section("cases", "Patterns", patterns(a)),
-        latency::of(&named, false),
+        full_section(section("cases", "Patterns", patterns(a))),
+        full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "All loads", tables(a)),
+        full_section(section("loads", "All loads", tables(a))),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -58,13 +62,95 @@ fn answer(a: &Assessment) -> Vec<Block> {
     if !unseen.is_empty() {
         blocks.push(Block::Warnings(unseen));
     }
-    let honesty = a.honesty.iter().map(|h| words::clean(&h.statement));
-    let probes = honesty.chain(a.alignment.iter().map(|l| words::clean(&l.statement)));
-    let probes: Vec<String> = probes.filter(|p| !p.is_empty()).collect();
-    if !probes.is_empty() {
-        blocks.push(Block::List(probes));
+    let all = probes(a, |_| true, |_| true);
+    if !all.is_empty() {
+        blocks.push(full([Block::List(all)]));
     }
+    let is_doubtful =
+        |h: &Honesty| matches!(h.sign, Sign::FasterThanMedium | Sign::NoSlowerThanCached);
+    let doubtful = probes(a, is_doubtful, |alignment| alignment.matters);
+    let findings = setup::in_short(&a.environment).into_iter().collect();
+    let facts = short(a).into_iter().chain(headroom(a)).collect();
+    let short = [Block::List(doubtful), Block::Warnings(findings), Block::Facts(facts)];
+    blocks.push(brief(short));
     blocks
+}
+
+/// What was found about durable writes and alignment.
+fn probes(
+    a: &Assessment,
+    honest: impl Fn(&Honesty) -> bool,
+    aligned: impl Fn(&Alignment) -> bool,
+) -> Vec<String> {
+    let honesty = a.honesty.iter().filter(|h| honest(h)).map(|h| &h.statement);
+    let alignment = a.alignment.iter().filter(|l| aligned(l)).map(|l| &l.statement);
+    honesty.chain(alignment).map(|text| words::clean(text)).filter(|p| !p.is_empty()).collect()
+}
+
+/// The largest figures, and how far they can be trusted.
+fn short(a: &Assessment) -> Vec<Fact> {
+    let largest = |of: fn(&Measurement) -> f64, unit: &str| {
+        let (title, m) = loads(a)
+            .filter(|(_, m)| of(m).is_finite() && of(m) > 0.0)
+            .max_by(|x, y| of(x.1).total_cmp(&of(y.1)))?;
+        let (figure, in_flight) = (show_number(of(m)), words::count(m.in_flight));
+        let text = format!("{figure} {unit}: {}, {in_flight} in flight", words::clean(title));
+        Some(fact(format!("Most {unit}"), text))
+    };
+    let repeats = a.repeats.as_ref().map(|repeats| {
+        let found = words::clean(&repeats.trust.explanation);
+        fact("Repeated", format!("{}: {found}", words::clean(&repeats.title)))
+    });
+    let most = [largest(|m| m.total.iops, "IOPS"), largest(|m| m.total.mib_per_s, "MiB/s")];
+    most.into_iter().chain([repeats, counters(a)]).flatten().collect()
+}
+
+/// Every load of patterns and ramps by its title.
+fn loads(a: &Assessment) -> impl Iterator<Item = (&str, &Measurement)> {
+    let patterns = a.patterns.iter().map(|p| (p.title.as_str(), &p.measurement));
+    patterns.chain(a.ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.title.as_str(), m))))
+}
+
+/// How far the tool itself was from its own limit on this host.
+fn headroom(a: &Assessment) -> Option<Fact> {
+    let (ceiling, used) = (show_number(a.tool_ceiling_iops?), a.tool_ceiling_used_percent);
+    let text = format!("{ceiling} IOPS without any I/O, {} of it used", words::percent(used));
+    Some(fact("Tool limit", text))
+}
+
+/// What the kernel's counters say of all that was measured.
+fn counters(a: &Assessment) -> Option<Fact> {
+    let kernels: Vec<_> = loads(a).filter_map(|(_, m)| m.kernel.as_ref()).collect();
+    let judged: Vec<_> = kernels.iter().filter_map(|k| k.agreement.as_ref()).collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let mut devices: Vec<String> = kernels.iter().map(|k| words::clean(&k.device)).collect();
+    devices.sort();
+    devices.dedup();
+    let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
+    let worst = judged.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
+    let text = format!(
+        "the counters of {} agree in {agreed} of {}, {} apart at most",
+        devices.join(", "),
+        words::plural(judged.len() as u64, "load", "loads"),
+        words::percent(Some(worst))
+    );
+    Some(fact("Kernel", text))
+}
+
+/// Where a screen has room for a single warning: the first, and how many there are.
+pub(super) fn first_warning(a: &Assessment) -> Block {
+    // What could not be seen stands under the verdicts already.
+    let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
+    let all: Vec<String> = others.map(|w| words::clean(w)).collect();
+    let Some(first) = all.first() else {
+        let none = if a.unseen.is_some() { "No other warnings." } else { "No warnings." };
+        return Block::Paragraph(none.to_owned());
+    };
+    let count = words::plural(all.len() as u64, "warning", "warnings");
+    let lead = if all.len() == 1 { ":" } else { ", the first:" };
+    Block::Warnings(vec![format!("{count}{lead} {first}")])
 }
 
 fn card(verdict: &Verdict) -> Card {
@@ -124,18 +210,48 @@ fn summary(a: &Assessment) -> Vec<Fact> {
         fact("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
         fact("To consider", format!("{doubts} about the figures, {findings} about the set-up")),
     ];
-    if let Some(repeats) = &a.repeats {
-        let found = words::clean(&repeats.trust.explanation);
-        facts.push(fact("Repeated", format!("{}: {found}", words::clean(&repeats.title))));
-    }
+    facts.extend(short(a));
     let first = a.patterns.first().map(|p| &p.measurement);
     let first = first.or_else(|| a.ramps.iter().find_map(|r| r.points.first()));
     facts.extend(first.map(tested::how).unwrap_or_default());
     facts
 }
 
-/// Each ramp, then the rules that were applied, each once.
+/// All ramps in short; each ramp, then the rules that were applied, each once.
 fn saturation(a: &Assessment) -> Vec<Block> {
+    let caption = caption::of(a.ramps.iter().flat_map(|one| &one.points));
+    let points = |caption: &str| points(a, caption).map(Block::Table);
+    vec![brief(points("")), full(points(&caption)), full(ramps(a))]
+}
+
+/// The operating point of each ramp.
+fn points(a: &Assessment, caption: &str) -> Option<Table> {
+    let columns = vec![
+        column("load", "Load", Unit::Text),
+        column("operating_in_flight", "In flight", Unit::Number),
+        column("operating_throughput", "Throughput", Unit::Text),
+        column("operating_latency_ns", "Latency", Unit::Nanoseconds),
+        column("limit", "Limit", Unit::Text),
+        column("curve", "Curve", Unit::Text),
+    ];
+    let row = |one: &Ramp| {
+        let knee = one.knee.as_ref()?;
+        let throughput = ramp::named(one, &knee.operating_point)
+            .map(|m| format!("{} {}", show_number(ramp::throughput(one, m)), ramp::unit(one)));
+        Some(vec![
+            text(&one.title),
+            number(knee.operating_point.in_flight),
+            text(&throughput.unwrap_or_default()),
+            number(knee.operating_point.latency_ns),
+            text(one.causes.first().map_or("", |c| c.cause.word())),
+            text(ramp::ending(knee)),
+        ])
+    };
+    let rows = a.ramps.iter().filter_map(row).collect();
+    table("operating-points", "Operating points", caption, columns, rows)
+}
+
+fn ramps(a: &Assessment) -> Vec<Block> {
     let mut blocks: Vec<Block> =
         a.ramps.iter().flat_map(|one| ramp_blocks(one, &a.environment)).collect();
     let mut rules: Vec<String> = Vec::new();
@@ -170,7 +286,7 @@ fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
         facts.extend(point::facts(knee, unit, per_io));
         blocks.push(Block::Facts(facts));
     }
-    let causes: Vec<String> = one.causes.iter().map(point::reasons).collect();
+    let causes = point::reasons(&one.causes);
     if !causes.is_empty() {
         blocks.push(Block::List(causes));
     }

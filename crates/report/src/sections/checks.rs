@@ -4,7 +4,7 @@
 use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};
 
-use super::make::{column, fact, number, section, table, text, whole};
+use super::make::{column, fact, full, number, section, table, text, whole};
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
 use crate::words;
 
@@ -129,7 +129,7 @@ fn part_columns(what: &str, key: &'static str) -> Vec<Column> {
         column("size_bytes", "File size", Unit::Bytes),
         column("threads", "Threads", Unit::Count),
         column("depth", "Depth", Unit::Count),
-        column("ios", "I/Os", Unit::Count),
+        column("ios", "I/Os", Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("latency_mean_ns", "Mean", Unit::Nanoseconds),
@@ -192,6 +192,14 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
     let several = all.into_iter().filter(|(.., rows)| rows.len() > 1);
     several
         .filter_map(|(key, title, columns, rows)| table(key, title, &caption, columns, rows))
-        .map(Block::Table)
+        .map(
+            |table| {
+                if table.key == "threads" {
+                    full([Block::Table(table)])
+                } else {
+                    Block::Table(table)
+                }
+            },
+        )
         .collect()
 }

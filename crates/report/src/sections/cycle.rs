@@ -1,16 +1,19 @@
 //! The runs of an IOMeter configuration.
 
-use results::{Cycle, CycleRun, Document, Experiment, Measurement};
+use results::{Cycle, CycleRun, Document, Experiment, Measurement, Statistics};
 
 use super::caption::Caption;
 use super::cases::{self, Case};
 use super::make::{
-    Drawn, Named, beside, chart, column, fact, linear, log2, number, points, section, series,
-    table, text, whole,
+    Drawn, Named, beside, chart, column, fact, full, full_section, linear, log2, number, points,
+    section, series, table, text, whole,
 };
 use super::{agreement, latency, loads, tested, time};
-use crate::model::{Block, Chart, Section, Shape, Side, Table, Unit};
+use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
+
+/// IOMeter shows both.
+const MB_PER_MIB: f64 = 1.048_576;
 
 /// Charts and tables of the runs.
 pub(super) fn sections(e: &Experiment<Cycle>) -> Vec<Section> {
@@ -28,13 +31,14 @@ pub(super) fn sections(e: &Experiment<Cycle>) -> Vec<Section> {
         || cases::charts(&cases, &Caption::of(&e.measurements), "mean"),
         |curves| curves.into_iter().collect(),
     );
-    let tables = [runs(e), loads::shown(&document)];
+    let every = loads::shown(&document).map(|table| full([Block::Table(table)]));
+    let tables = runs(e).map(Block::Table).into_iter().chain(every);
     let sections = [
         tested::of_experiment(e, own),
         section("cases", "Run by run", beside(drawn).into_iter().collect()),
-        section("runs", "Runs", tables.into_iter().flatten().map(Block::Table).collect()),
+        section("runs", "Runs", tables.collect()),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        latency::of(&named, false),
+        full_section(latency::of(&named, false)),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -94,14 +98,16 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
         column("run", "Run", Unit::Count),
         column("spec", "Access specification", Unit::Text),
         column("workers", "Workers", Unit::Count),
-        column("targets", "Targets of all workers", Unit::Count),
-        column("outstanding", "Outstanding on each", Unit::Count),
+        column("targets", "Targets", Unit::Count),
+        column("outstanding", "Depth on each", Unit::Count),
         column("in_flight", "In flight", Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("mb_per_s", "MB/s", Unit::Number),
         column("latency_mean_ns", "Mean", Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
         column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("cpu_percent", "CPU", Unit::Percent),
         column("errors", "Errors", Unit::Count),
         column("reason", "Why not", Unit::Text),
     ];
@@ -119,12 +125,81 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
             whole(run.in_flight),
             number(m.map(|m| m.total.iops)),
             number(m.map(|m| m.total.mib_per_s)),
+            number(m.map(|m| m.total.mib_per_s * MB_PER_MIB)),
             number(latency.map(|l| l.mean)),
             number(p99),
             number(latency.map(|l| l.max as f64)),
+            number(m.and_then(|m| m.cpu.host_percent)),
             number(m.map(|m| m.total.errors as f64)),
             text(&words::clean(reason)),
         ]
     });
     table("runs", "Every run", &Caption::of(&e.measurements).text(), columns, rows.collect())
+}
+
+/// What is shown of a run besides its total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CycleDetail {
+    /// Nothing.
+    Total,
+    /// Each worker.
+    Workers,
+    /// Each worker, and each of its targets.
+    Targets,
+}
+
+/// Each run worker by worker; none where only totals are wanted.
+#[must_use]
+pub fn workers(e: &Experiment<Cycle>, detail: CycleDetail) -> Option<Section> {
+    if detail == CycleDetail::Total {
+        return None;
+    }
+    let tables = measured(e).filter_map(|(i, run, m)| {
+        let title = format!("Run {}: {}", i + 1, name(run));
+        table("workers", &title, &words::caption(m), worker_columns(), worker_rows(m, detail))
+    });
+    section("workers", "Workers", tables.map(Block::Table).collect())
+}
+
+fn worker_columns() -> Vec<Column> {
+    vec![
+        column("worker", "Worker", Unit::Text),
+        column("target", "Target", Unit::Text),
+        column("depth", "Depth", Unit::Count),
+        column("iops", "IOPS", Unit::Iops),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("mb_per_s", "MB/s", Unit::Number),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("errors", "Errors", Unit::Count),
+    ]
+}
+
+fn worker_rows(m: &Measurement, detail: CycleDetail) -> Vec<Vec<Cell>> {
+    let row = |worker: &str, target: &str, depth: Option<u64>, s: &Statistics| {
+        vec![
+            text(worker),
+            text(target),
+            whole(depth),
+            number(s.iops),
+            number(s.mib_per_s),
+            number(s.mib_per_s * MB_PER_MIB),
+            number(words::mean_of(s)),
+            whole(s.latency_ns.and_then(|l| l.p99)),
+            whole(s.latency_ns.map(|l| l.max)),
+            whole(s.errors),
+        ]
+    };
+    let mut rows = Vec::new();
+    for worker in &m.streams {
+        rows.push(row(&worker.name, "", Some(worker.depth.into()), &worker.total));
+        let own = m.threads_detail.iter().filter(|thread| thread.stream == worker.name);
+        for thread in own.filter(|_| detail == CycleDetail::Targets) {
+            if let Some(target) = m.targets.get(thread.target) {
+                rows.push(row(&worker.name, &words::path(&target.path), None, &thread.total));
+            }
+        }
+    }
+    rows
 }

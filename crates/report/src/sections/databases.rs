@@ -4,12 +4,15 @@ use counters::{DISK_FIELDS, Span};
 use results::{RecordedPoint, RecordedRow, Recording};
 
 use super::make::{
-    Drawn, Named, beside, chart, column, linear, number, points, section, series, table, text,
+    Drawn, Named, beside, brief, chart, column, full, linear, number, points, section, series,
+    table, text,
 };
-use crate::databases::{label, lowest, meaning, totals};
+use crate::databases::{busiest, label, lowest, meaning, totals};
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
+/// Objects that a terminal has room for, besides the sums.
+const OBJECTS: usize = 12;
 const MIB: f64 = 1_048_576.0;
 
 /// A column: its key, the figure of a database, that of a device, the heading, and what the figure
@@ -55,7 +58,9 @@ pub(super) fn of(r: &Recording, shown: &[RecordedPoint]) -> Option<Section> {
     let mut blocks: Vec<Block> = meaning(r).into_iter().map(Block::Paragraph).collect();
     blocks.extend(sides(r).map(Block::Table));
     blocks.extend(beside(charts(r, shown)));
-    blocks.extend(objects(r).map(Block::Table));
+    let objects = |rows: &[&RecordedRow]| objects(rows).map(Block::Table);
+    blocks.push(full(objects(&r.totals.rows.iter().collect::<Vec<_>>())));
+    blocks.push(brief(objects(&busiest(&r.totals.rows, OBJECTS))));
     blocks.extend(counters(r).map(Block::Table));
     section("databases", "Databases beside devices", blocks)
 }
@@ -91,11 +96,11 @@ fn sides(r: &Recording) -> Option<Table> {
 }
 
 /// Each object of each database.
-fn objects(r: &Recording) -> Option<Table> {
+fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     let line = |row: &RecordedRow| {
         [text(&row.source), text(&row.object)].into_iter().chain(figures(row)).collect()
     };
-    let lines = r.totals.rows.iter().map(line).collect();
+    let lines = rows.iter().map(|row| line(row)).collect();
     let columns = columns(&[("source", "Database"), ("object", "Object")]);
     table("rows", "Objects", "as the database counts them, over the whole time", columns, lines)
 }

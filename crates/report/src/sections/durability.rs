@@ -7,16 +7,21 @@ use results::{
 };
 use workload::Mode;
 
-use super::make::{cleaned, column, fact, number, section, table, text, whole};
+use super::make::{brief, cleaned, column, fact, full, number, section, table, text, whole};
 use crate::model::{Block, Card, Cell, Fact, Judgement, Section, Table, Unit};
 use crate::words;
+
+/// Losses that a terminal has room for.
+const SHOWN: usize = 10;
 
 /// Everything that a check behind a crash says.
 pub(super) fn sections(e: &Experiment<Durability>) -> Vec<Section> {
     let d = &e.conclusion;
     let advice = cleaned(&d.advice);
     let advice = if advice.is_empty() { Vec::new() } else { vec![Block::List(advice)] };
-    let losses = kinds(d).into_iter().chain(findings(d)).map(Block::Table);
+    let found = |most| findings(d, most).map(Block::Table);
+    let losses = kinds(d).map(Block::Table).into_iter();
+    let losses = losses.chain([full(found(usize::MAX)), brief(found(SHOWN))]);
     let areas = areas(d).into_iter().map(Block::Table);
     let sections = [
         section("verdict", "Verdict", vec![Block::Cards(cards(d))]),
@@ -59,7 +64,7 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
     let d = &e.conclusion;
     let files = d.files.iter().map(|f| {
         let size = words::size(f.size_bytes);
-        format!("{} ({}, {size})", words::path(&f.path), f.role.word())
+        fact("File", format!("{} ({}, {size})", words::path(&f.path), f.role.word()))
     });
     let order = match d.order {
         DurableOrder::Page => "pages in place, made durable",
@@ -73,10 +78,9 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
     };
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
     let (threads, depth) = (words::count(d.threads.into()), words::count(d.depth.into()));
-    let mut facts = vec![
-        fact("Durable by", d.sync.name()),
-        fact("Order", order),
-        fact("Files", files.collect::<Vec<_>>().join(", ")),
+    let mut facts = vec![fact("Durable by", d.sync.name()), fact("Order", order)];
+    facts.extend(files);
+    facts.extend([
         fact("Page", words::size(d.page_bytes.into())),
         fact("Cache", cache),
         fact("In flight", format!("{depth} operations of each of {threads} threads")),
@@ -85,7 +89,7 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
         fact("Writing began", words::moment(&d.run_started)),
         fact("Written for", words::seconds(d.seconds)),
         fact("Promised operations", words::count(d.promised_operations)),
-    ];
+    ]);
     facts.extend(d.rounds.map(|rounds| fact("Rounds", words::count(rounds.into()))));
     let checked = if d.ending == WriterEnd::Unseen { "Checked" } else { "Done" };
     facts.push(fact(checked, format!("{from} to {to}")));
@@ -133,19 +137,19 @@ fn kinds(d: &Durability) -> Option<Table> {
     let columns = vec![
         column("loss", "What is there", Unit::Text),
         column("count", "How often", Unit::Count),
-        column("meaning", "What it means for a database", Unit::Text),
+        column("meaning", "What it means for a database", Unit::Text).full(),
     ];
     let rows =
         d.losses.iter().map(|l| vec![text(l.loss.words()), whole(l.count), text(meaning(l.loss))]);
     table("loss-kinds", "What was lost, by kind", "", columns, rows.collect())
 }
 
-fn findings(d: &Durability) -> Option<Table> {
+fn findings(d: &Durability, most: usize) -> Option<Table> {
     let columns = vec![
         column("number", "", Unit::Count),
         column("loss", "What is there", Unit::Text),
         column("path", "File", Unit::Text),
-        column("role", "Holds", Unit::Text),
+        column("role", "Holds", Unit::Text).full(),
         column("offset_bytes", "At byte", Unit::Count),
         column("length_bytes", "Length", Unit::Bytes),
         column("thread", "Thread", Unit::Count),
@@ -153,8 +157,9 @@ fn findings(d: &Durability) -> Option<Table> {
         column("found_operation", "Operation there", Unit::Count),
         column("right_sectors", "Right sectors", Unit::Text),
     ];
-    let rows = (1_u64..).zip(&d.findings).map(|(i, finding)| row(i, finding));
-    let more = d.loss_count().saturating_sub(d.findings.len() as u64);
+    let found = d.findings.iter().take(most);
+    let rows = found.enumerate().map(|(i, finding)| row(i as u64 + 1, finding));
+    let more = d.loss_count().saturating_sub(rows.len() as u64);
     let caption = match more {
         0 => String::new(),
         more => format!("{} more were counted.", words::count(more)),

@@ -4,7 +4,9 @@ use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation,
 use workload::show_number;
 
 use super::caption::Caption;
-use super::make::{column, fact, first_large, number, section, table, text, whole};
+use super::make::{
+    brief, column, fact, first_large, full, full_section, number, section, table, text, whole,
+};
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, point, setup, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
@@ -17,15 +19,17 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> = marked(e);
     let document = Document::Knee(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
-    tables.extend(loads::shown(&document).map(Block::Table));
+    tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     let mut drawn = first_large(charts(e));
     let rule = e.conclusion.knee.as_ref().map(|knee| words::clean(&knee.rule));
-    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
+    let rule = rule.filter(|r| !r.is_empty());
+    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
+    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
     let sections = [
         section("verdict", "Saturation point", answer(e)),
         tested::of_experiment(e, vec![fact("Load", words::clean(&e.conclusion.title))]),
         section("saturation", "Saturation", drawn),
-        latency::of(&named, named.len() == 1),
+        full_section(latency::of(&named, named.len() == 1)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Every load", tables),
         agreement::of(&named),
@@ -81,7 +85,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     cards.extend(c.latency_target.as_ref().map(within));
     let mut blocks = vec![Block::Cards(cards)];
     blocks.extend(c.knee.as_ref().map(|knee| Block::Facts(point::facts(knee, "IOPS", 1.0))));
-    let causes: Vec<String> = c.causes.iter().map(point::reasons).collect();
+    let causes = point::reasons(&c.causes);
     if !causes.is_empty() {
         blocks.push(Block::Paragraph("Why throughput stops growing, the likeliest first:".into()));
         blocks.push(Block::List(causes));
@@ -184,8 +188,8 @@ fn curve(e: &Experiment<Saturation>) -> Option<Table> {
         column("depth", "Depth", Unit::Count),
         column("in_flight", "In flight", Unit::Count),
         column("achieved_in_flight", "Achieved", Unit::Number),
-        column("device_in_flight", "At the device", Unit::Number),
-        column("block_bytes", "Block", Unit::Bytes),
+        column("device_in_flight", "At the device", Unit::Number).full(),
+        column("block_bytes", "Block", Unit::Bytes).full(),
         column("iops", "IOPS", Unit::Iops),
         column("half_width_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),

@@ -5,10 +5,12 @@ use workload::show_ns;
 
 use super::caption::{self, Caption};
 use super::make::{
-    Drawn, Named, chart, column, linear, log10, names, number, points, section, series, table,
-    text, whole,
+    Drawn, Named, brief, chart, column, full, linear, log10, names, number, points, section,
+    series, table, text, whole,
 };
-use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
+use crate::model::{
+    Block, Cell, Chart, Column, Listing, Section, Series, Shape, Side, Table, Unit,
+};
 use crate::words;
 
 /// Lines of one chart that can still be told apart.
@@ -25,6 +27,13 @@ fn kinds(m: &Measurement) -> Vec<(&'static str, &Statistics, Latency)> {
     kinds.into_iter().filter_map(|(kind, s)| Some((kind, s, s.latency_ns?))).collect()
 }
 
+/// The section of a single measurement.
+pub(super) fn of_measurement(load: &Load<'_>) -> Option<Section> {
+    let mut section = of(std::slice::from_ref(load), true)?;
+    section.blocks.push(brief(notes(load.1)));
+    Some(section)
+}
+
 /// The section: percentiles of all loads as chart and table, and histograms where there are few
 /// loads.
 pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
@@ -35,7 +44,7 @@ pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
     }
     let mut blocks: Vec<Block> = match charts.len() {
         0 => Vec::new(),
-        1 => charts.into_iter().map(Block::Chart).collect(),
+        1 => vec![full(charts.into_iter().map(Block::Chart))],
         _ => vec![Block::Charts(charts)],
     };
     blocks.extend(figures(loads).map(Block::Table));
@@ -156,11 +165,13 @@ fn milliseconds(name: &str, m: &Measurement) -> Option<Chart> {
     )
 }
 
-fn columns() -> Vec<Column> {
+/// The columns; of one load, a terminal has said before what it is.
+fn columns(loads: usize) -> Vec<Column> {
     let time = |key, name| column(key, name, Unit::Nanoseconds);
+    let of_load = |column: Column| if loads == 1 { column.full() } else { column };
     vec![
-        column("load", "Load", Unit::Text),
-        column("in_flight", "In flight", Unit::Count),
+        of_load(column("load", "Load", Unit::Text)),
+        of_load(column("in_flight", "In flight", Unit::Count)),
         column("kind", "Kind", Unit::Text),
         column("ios", "I/Os", Unit::Count),
         time("latency_min_ns", "Min"),
@@ -194,10 +205,18 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
     row
 }
 
+/// Reads and writes together; none in an open loop, whose parts are told of each direction.
+fn total(m: &Measurement) -> Option<Latency> {
+    let is_mixed = m.read.latency_ns.is_some() && m.write.latency_ns.is_some();
+    let is_open = [&m.read, &m.write].iter().any(|s| s.service_ns.is_some());
+    m.total.latency_ns.filter(|_| is_mixed && !is_open)
+}
+
 /// Percentiles by direction; in an open loop also the two parts of latency.
 fn figures(loads: &[Load<'_>]) -> Option<Table> {
     let mut rows = Vec::new();
     for load in loads {
+        rows.extend(total(load.1).map(|latency| line(load, "total", load.1.total.ios, &latency)));
         for (kind, s, latency) in kinds(load.1) {
             rows.push(line(load, kind, s.ios, &latency));
             let parts = [("service", s.service_ns), ("delay", s.delay_ns)];
@@ -209,7 +228,37 @@ fn figures(loads: &[Load<'_>]) -> Option<Table> {
         }
     }
     let caption = Caption::of(loads.iter().map(|(_, m)| *m)).text();
-    table("percentiles", "Percentiles of latency", &caption, columns(), rows)
+    table("percentiles", "Percentiles of latency", &caption, columns(loads.len()), rows)
+}
+
+/// Why percentiles are missing, and what a tool without percentiles tells instead.
+fn notes(m: &Measurement) -> Vec<Block> {
+    let all: Vec<Latency> = kinds(m).into_iter().map(|(.., latency)| latency).collect();
+    let percentiles = || all.iter().flat_map(Latency::percentiles).map(|(_, value)| value);
+    let mut notes = Vec::new();
+    if percentiles().any(|value| value.is_none()) {
+        let few = "fewer than ten I/Os lie above it";
+        notes.push(Block::Paragraph(match &m.origin {
+            None => format!("A percentile is missing where {few}."),
+            Some(origin) => {
+                let tool = words::clean(&origin.tool);
+                let or = percentiles().any(|value| value.is_some());
+                let or = if or { format!(", or {few}") } else { String::new() };
+                format!("A percentile is missing where {tool} does not tell it{or}.")
+            }
+        }));
+    }
+    let percents = m.origin.as_ref().and_then(|origin| origin.histogram_percent.as_ref());
+    notes.extend(percents.map(|percents| {
+        let line = |lead: &str, cells: &mut dyn Iterator<Item = String>| {
+            cells.fold(lead.to_owned(), |line, cell| line + &format!("{cell:>3}"))
+        };
+        let ms = line("ms  ", &mut (0..percents.len()).map(|ms| ms.to_string())) + "+";
+        let share = line("%   ", &mut percents.iter().map(u8::to_string));
+        let title = "Share of I/Os in each millisecond".to_owned();
+        Block::Listing(Listing { title, lines: vec![ms, share] })
+    }));
+    notes
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, figure};
+use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, Status, figure};
 
 use super::caption;
 use super::make::{column, table, text, whole};
-use crate::model::{Cell, Column, Table, Unit};
+use crate::model::{Block, Cell, Column, Table, Unit};
 use crate::words;
 
 /// Columns that are of no use to a reader where all rows hold the same: what was tested says it
@@ -33,6 +33,19 @@ const COMMON: [&str; 17] = [
 /// Columns for programs, which a table for people leaves out.
 const FOR_PROGRAMS: [&str; 6] =
     ["measurement_id", "experiment_id", "kind", "started", "tool_version", "conditions_id"];
+
+/// Figures that a terminal has room for.
+const BRIEF: [&str; 9] = [
+    "load",
+    "threads",
+    "depth",
+    "in_flight",
+    "iops",
+    "half_width_percent",
+    "mib_per_s",
+    "latency_mean_ns",
+    "latency_p99_ns",
+];
 
 /// The figures that were in the first tables, in their order; those that came later follow in the
 /// order of the list.
@@ -157,6 +170,7 @@ impl Shown<'_> {
             .zip(&shown)
             .filter(|(_, shown)| **shown)
             .map(|(f, _)| Column::of(f))
+            .map(|c| if BRIEF.contains(&c.key) { c } else { c.full() })
             .collect();
         let kept = |row: Vec<Cell>| {
             row.into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell).collect()
@@ -176,6 +190,38 @@ impl Shown<'_> {
 /// All loads of a document for people.
 pub(super) fn shown(document: &Document) -> Option<Table> {
     Shown { key: "loads", title: "Every load", range: 0..usize::MAX, lead: None }.table(document)
+}
+
+/// What was measured of an experiment that did not come to its end.
+pub(crate) fn kept(measurements: &[Measurement]) -> Vec<Block> {
+    const KEYS: [&str; 7] = [
+        "load",
+        "file_bytes",
+        "in_flight",
+        "iops",
+        "mib_per_s",
+        "latency_mean_ns",
+        "latency_p99_ns",
+    ];
+    let figures = || KEYS.iter().filter_map(|key| figure(key));
+    let row = |m: &Measurement| {
+        let part_of = PartOf { experiment_id: "", kind: "", cell: 0 };
+        let cells = figures().map(|figure| Cell::of(figure, &figure.of(m, &part_of)));
+        cells.chain([text(ended(m))]).collect()
+    };
+    let columns = figures().map(Column::of).chain([column("status", "", Unit::Text)]).collect();
+    let rows = measurements.iter().map(row).collect();
+    let table = table("kept", "What was measured", "", columns, rows);
+    table.map(Block::Table).into_iter().collect()
+}
+
+/// How a measurement ended, where it did not as it should.
+pub(super) fn ended(m: &Measurement) -> &'static str {
+    match m.status {
+        Status::Complete if m.errors.is_empty() => "",
+        Status::Complete => "errors",
+        other => other.word(),
+    }
 }
 
 /// Whether a table for people has a figure; `at` is its place in each of these rows.

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use crate::model::{
-    Axis, Block, Cell, Chart, Column, Fact, Mark, Point, Scale, Section, Series, Shape, Side,
-    Table, Unit,
+    Axis, Block, Cell, Chart, Column, Detail, Fact, Mark, Point, Scale, Section, Series, Shape,
+    Side, Table, Unit, keep,
 };
 use crate::words;
 
@@ -29,7 +29,7 @@ pub(super) fn cleaned(texts: &[String]) -> Vec<String> {
 }
 
 pub(super) fn column(key: &'static str, name: &str, unit: Unit) -> Column {
-    Column { name: name.to_owned(), key, unit }
+    Column::new(key, name, unit)
 }
 
 pub(super) fn text(text: &str) -> Cell {
@@ -181,6 +181,21 @@ pub(super) fn section(
     (!blocks.is_empty()).then_some(Section { key, heading, blocks })
 }
 
+/// Blocks that a terminal has no room for.
+pub(super) fn full(blocks: impl IntoIterator<Item = Block>) -> Block {
+    Block::Only(Detail::Full, blocks.into_iter().collect())
+}
+
+/// Blocks that stand on a terminal instead of longer ones.
+pub(super) fn brief(blocks: impl IntoIterator<Item = Block>) -> Block {
+    Block::Only(Detail::Brief, blocks.into_iter().collect())
+}
+
+/// A section that a terminal has no room for.
+pub(super) fn full_section(section: Option<Section>) -> Option<Section> {
+    section.map(|section| Section { blocks: vec![full(section.blocks)], ..section })
+}
+
 /// Gives charts and tables of a result names that are unique among them.
 pub(super) fn make_unique(sections: &mut [Section]) {
     let mut taken = HashSet::new();
@@ -220,11 +235,9 @@ pub(super) fn table(
     }
     let holds = |c: usize| rows.iter().any(|r| r.get(c).is_some_and(|cell| *cell != Cell::Empty));
     let kept: Vec<bool> = (0..columns.len()).map(holds).collect();
-    let mut places = kept.iter();
-    columns.retain(|_| places.next() == Some(&true));
+    keep(&mut columns, &kept);
     for row in &mut rows {
-        let mut places = kept.iter();
-        row.retain(|_| places.next() == Some(&true));
+        keep(row, &kept);
         row.resize(columns.len(), Cell::Empty);
     }
     let (key, title, caption) = (self::key(key), words::clean(title), words::clean(caption));

@@ -3,7 +3,7 @@
 use results::{Document, Measurement, Statistics, Status};
 use workload::show_number;
 
-use super::make::{beside, cleaned, column, number, section, table, text, whole};
+use super::make::{beside, cleaned, column, full, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
 use crate::words;
@@ -11,23 +11,21 @@ use crate::words;
 /// Answer, charts and tables of a measurement.
 pub(super) fn sections(m: &Measurement) -> Vec<Section> {
     let named = [(words::clean(&m.workload.title()), m)];
-    let mut figures: Vec<Block> = directions(m).map(Block::Table).into_iter().collect();
-    figures.extend(checks::parts(m));
+    let [load] = &named;
+    let mut answer = vec![Block::Paragraph(headline(m)), full([Block::Cards(vec![card(m)])])];
+    answer.extend(directions(m).map(Block::Table));
+    let mut figures = checks::parts(m);
     let document = Document::Measurement(Box::new(m.clone()));
-    figures.extend(loads::shown(&document).map(Block::Table));
+    figures.extend(loads::shown(&document).map(Block::Table).map(|table| full([table])));
     // Another tool asked no kernel.
     let own = m.origin.is_none();
     let sections = [
-        section(
-            "verdict",
-            "Result",
-            vec![Block::Paragraph(headline(m)), Block::Cards(vec![card(m)])],
-        ),
+        section("verdict", "Result", answer),
         tested::of_measurement(m),
         section("time", "Over time", beside(over_time(m)).into_iter().collect()),
-        latency::of(&named, true),
+        latency::of_measurement(load),
         section("loads", "Figures", figures),
-        own.then(|| agreement::of(&named)).flatten(),
+        own.then(|| agreement::of_each(&named)).flatten(),
         checks::of(m),
     ];
     sections.into_iter().flatten().collect()

@@ -2,7 +2,8 @@
 
 use results::Document;
 
-use super::make::{cleaned, fact, section};
+use super::assessment;
+use super::make::{brief, cleaned, fact, full, full_section, section};
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -17,11 +18,11 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         blocks.push(Block::Paragraph(words::SHAPE.to_owned()));
     }
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
-    blocks.push(Block::Facts(match document {
+    blocks.push(full([Block::Facts(match document {
         Document::Validation(_) => vec![latency(None)],
         Document::Durability(_) => promises(),
         _ => terms(tool.as_deref()),
-    }));
+    })]));
     let warnings = match cleaned(document.warnings()) {
         none if none.is_empty() => {
             let what = match document {
@@ -32,9 +33,21 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         }
         warnings => Block::Warnings(warnings),
     };
-    let mut doubts = vec![warnings];
-    doubts.extend(headroom(document).map(Block::Paragraph));
-    let sections = [section("method", "Method", blocks), section("warnings", "Warnings", doubts)];
+    let mut doubts = match document {
+        Document::Assessment(a) => vec![full([warnings]), brief([assessment::first_warning(a)])],
+        _ => vec![warnings],
+    };
+    let headroom = headroom(document).map(Block::Paragraph);
+    doubts.extend(match document {
+        Document::Assessment(_) => Some(full(headroom)),
+        _ => headroom,
+    });
+    let method = section("method", "Method", blocks);
+    let method = match document {
+        Document::Assessment(_) => full_section(method),
+        _ => method,
+    };
+    let sections = [method, section("warnings", "Warnings", doubts)];
     sections.into_iter().flatten().collect()
 }
 

@@ -9,10 +9,12 @@ mod assessment;
 pub(crate) mod caption;
 mod cases;
 mod checks;
+mod comparison;
 mod cycle;
 mod databases;
 mod durability;
 mod environment;
+mod faults;
 mod knee;
 mod latency;
 pub(crate) mod loads;
@@ -21,28 +23,37 @@ mod measurement;
 mod method;
 mod point;
 mod recording;
+mod records;
 mod runs;
 mod saturation;
 mod scale;
 mod setup;
 mod sizes;
 mod sweep;
+mod sweep_csv;
 mod tested;
 mod time;
+mod trend;
 mod utf8;
 mod validation;
 
+pub use comparison::comparison_blocks;
+pub use cycle::{CycleDetail, workers};
+pub(crate) use loads::kept;
+pub(crate) use records::{columns_of_loads, known_heads};
+pub use sweep_csv::{SWEEP_CSV_HEAD, sweep_csv};
+pub use trend::{drift_blocks, trend_blocks};
 pub(crate) use utf8::in_utf8;
 
 use results::{Document, Status};
 
-use crate::model::{Block, Chart, Report, ResultPart, Section};
+use crate::model::{Block, Chart, Detail, Report, ResultPart, Section, resolved};
 use crate::words;
 
 /// What these documents say, in their order.
 #[must_use]
 pub fn build(documents: &[Document]) -> Report {
-    let results: Vec<ResultPart> = documents.iter().map(part).collect();
+    let results: Vec<ResultPart> = documents.iter().map(|d| part(d, Detail::Full)).collect();
     let title = match results.as_slice() {
         [] => "No results".to_owned(),
         [one] => format!("{}: {}", one.kind, one.title),
@@ -51,9 +62,15 @@ pub fn build(documents: &[Document]) -> Report {
     Report { title, results }
 }
 
-/// What one document says.
+/// What one document says to a format of this detail.
 #[must_use]
-pub fn part(document: &Document) -> ResultPart {
+pub fn part(document: &Document, detail: Detail) -> ResultPart {
+    part_with(document, detail, None)
+}
+
+/// The same with a section more.
+#[must_use]
+pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> ResultPart {
     let mut sections: Vec<Section> = match document {
         Document::Measurement(d) => measurement::sections(d),
         Document::Runs(d) => runs::sections(d),
@@ -67,15 +84,22 @@ pub fn part(document: &Document) -> ResultPart {
         Document::Validation(d) => validation::sections(d),
         Document::Durability(d) => durability::sections(d),
     };
-    sections.extend(environment::section(document.environment()));
+    sections.extend(more);
+    sections.extend(make::full_section(environment::section(document.environment())));
     sections.extend(method::sections(document));
+    for section in &mut sections {
+        section.blocks = resolved(std::mem::take(&mut section.blocks), detail);
+    }
+    sections.retain(|section| !section.blocks.is_empty());
     make::make_unique(&mut sections);
     ResultPart {
         kind: kind(document),
         title: title(document),
         subtitle: subtitle(document),
+        answer: answer(document),
         banner: banner(document).map(str::to_owned),
         sections,
+        records: records::of(document),
         document: in_utf8(document.clone()),
     }
 }
@@ -141,6 +165,14 @@ fn subtitle(document: &Document) -> Vec<String> {
         }
     }
     parts
+}
+
+fn answer(document: &Document) -> Option<String> {
+    match document {
+        Document::Validation(d) => Some(words::clean(&d.conclusion.sentence)),
+        Document::Durability(d) => Some(words::clean(&d.conclusion.sentence)),
+        _ => None,
+    }
 }
 
 fn banner(document: &Document) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! A saturation point in words: its figures, its rule, and what limits there.
 
-use results::cause::Likely;
+use results::cause::{Certainty, Likely};
 use results::knee::{Interval, Knee, Reached};
 use workload::{show_ns, show_number};
 
@@ -17,9 +17,20 @@ pub(super) fn judgement(knee: Option<&Knee>) -> Judgement {
     }
 }
 
-/// A possible limit with all that was observed of it.
-pub(super) fn reasons(likely: &Likely) -> String {
-    let mut text = format!("{}: {}", likely.cause.title(), words::clean(&likely.sentence));
+/// What may limit, the likeliest first, each with all that was observed of it.
+pub(super) fn reasons(causes: &[Likely]) -> Vec<String> {
+    causes.iter().enumerate().map(|(place, likely)| reason(place, likely)).collect()
+}
+
+fn reason(place: usize, likely: &Likely) -> String {
+    let lead = match (place, likely.certainty) {
+        (0, Certainty::Certain) => "Certainly",
+        (0, Certainty::Likely) => "Probably",
+        (0, Certainty::Possible) => "Possibly",
+        _ => "Also possible:",
+    };
+    let (title, sentence) = (likely.cause.title(), words::clean(&likely.sentence));
+    let mut text = format!("{lead} {title}. {sentence}");
     for (lead, observations) in [("For it: ", &likely.evidence), ("Against it: ", &likely.against)]
     {
         if !observations.is_empty() {

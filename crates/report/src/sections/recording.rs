@@ -1,12 +1,12 @@
 //! What the operating system counted over time.
 
 use counters::{BlockKind, DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span, SystemTally};
-use results::{Experiment, Measurement, RecordedPoint, Recording, show_figure};
+use results::{AlertTime, Experiment, FoundBy, Measurement, RecordedPoint, Recording, show_figure};
 use workload::{show_duration, show_number};
 
 use super::make::{
-    Drawn, Named, beside, chart, column, fact, first_large, linear, mark, number, points, section,
-    series, table, text,
+    Drawn, Named, beside, brief, chart, column, fact, first_large, full, linear, mark, number,
+    points, section, series, table, text,
 };
 use super::{agreement, databases};
 use crate::model::{Block, Cell, Chart, Mark, Section, Series, Shape, Side, Table, Unit};
@@ -27,12 +27,14 @@ pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
     let busiest = busiest(r);
     let charts = busiest.iter().take(CHARTS).filter_map(|name| device_chart(e, &shown, name));
     let mut counted = first_large(charts.collect());
-    counted.extend(devices(r).map(Block::Table));
+    let table = |few| devices(r, few).map(Block::Table);
+    counted.extend([full(table(usize::MAX)), brief(table(FEW))]);
     let named: Vec<(String, &Measurement)> =
         r.runs.iter().filter_map(|run| run_of(e, run)).collect();
-    let mut all = vec![section("tested", "What was watched", vec![Block::Facts(facts(e))])];
+    let watched = vec![Block::Facts(facts(e)), brief([Block::Paragraph(in_a_line(r))])];
+    let mut all = vec![section("tested", "What was watched", watched)];
     if !named.is_empty() {
-        all.push(agreement::of(&named));
+        all.push(agreement::of_each(&named));
     }
     all.push(section("counters", "Devices", counted));
     all.push(databases::of(r, &shown));
@@ -61,14 +63,19 @@ fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
         let names: Vec<String> = e.targets.iter().map(|t| words::path(t)).collect();
         facts.push(fact("Targets", names.join(", ")));
     }
-    let layers: Vec<String> =
-        r.devices.iter().map(|d| crate::text::layer(&d.name, &r.devices)).collect();
+    let layers: Vec<String> = r.devices.iter().map(|d| words::layer(&d.name, &r.devices)).collect();
     let few = layers.len() <= 12;
     let devices = if few { layers.join("; ") } else { format!("{} devices", layers.len()) };
     facts.push(fact("Devices", devices));
     if let Some(command) = &r.command {
         let line: Vec<String> = command.line.iter().map(|word| words::clean(word)).collect();
-        facts.push(fact("During", line.join(" ")));
+        let ended = match (command.exit_code, command.signal) {
+            (Some(0), _) => String::new(),
+            (Some(code), _) => format!(" (exit code {code})"),
+            (None, Some(signal)) => format!(" (ended by signal {signal})"),
+            (None, None) => " (did not end)".to_owned(),
+        };
+        facts.push(fact("During", line.join(" ") + &ended));
     }
     facts.push(fact(
         "Recorded",
@@ -82,11 +89,22 @@ fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
     ));
     for run in &r.runs {
         if let Some((name, _)) = run_of(e, run) {
-            let place = format!("{:.1} s to {:.1} s of the recording", run.from_s, run.to_s);
+            let found = match run.found {
+                FoundBy::Time => "by its time",
+                FoundBy::Activity => "by what the device did",
+            };
+            let (from, to) = (run.from_s, run.to_s);
+            let place = format!("{from:.1} s to {to:.1} s of the recording, found {found}");
             facts.push(fact(name, place));
         }
     }
     facts
+}
+
+/// The host's figures over the whole time, in a line.
+fn in_a_line(r: &Recording) -> String {
+    let readings = u32::try_from(r.windows).unwrap_or(u32::MAX);
+    crate::text::host_line(&r.totals.system, Span { seconds: r.seconds, readings })
 }
 
 /// Points joined until they are few enough to draw.
@@ -173,7 +191,7 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
     };
     let queue_name = format!("average queue{times}");
     lines.push(series(&queue_name, Shape::Dashed, Side::Left, points(scaled)));
-    let caption = crate::text::layer(name, &e.conclusion.devices);
+    let caption = words::layer(name, &e.conclusion.devices);
     chart(
         &Named {
             key: &format!("counters-{name}"),
@@ -208,7 +226,7 @@ fn marks(e: &Experiment<Recording>) -> Vec<Mark> {
 }
 
 /// A column, the field it shows, and what that is divided by.
-const COLUMNS: [(&str, &str, Unit, f64); 15] = [
+const COLUMNS: [(&str, &str, Unit, f64); 16] = [
     ("reads_per_s", "reads_per_s", Unit::Iops, 1.0),
     ("writes_per_s", "writes_per_s", Unit::Iops, 1.0),
     ("read_latency_ns", "read_latency_ns", Unit::Nanoseconds, 1.0),
@@ -219,6 +237,7 @@ const COLUMNS: [(&str, &str, Unit, f64); 15] = [
     ("write_mib_per_s", "write_bytes_per_s", Unit::MibPerS, MIB),
     ("average_queue", "average_queue", Unit::Number, 1.0),
     ("current_queue", "current_queue", Unit::Number, 1.0),
+    ("busy_percent", "busy_percent", Unit::Percent, 1.0),
     ("idle_percent", "idle_percent", Unit::Percent, 1.0),
     ("splits_per_s", "splits_per_s", Unit::Number, 1.0),
     ("flushes_per_s", "flushes_per_s", Unit::Number, 1.0),
@@ -226,16 +245,36 @@ const COLUMNS: [(&str, &str, Unit, f64); 15] = [
     ("discards_per_s", "discards_per_s", Unit::Number, 1.0),
 ];
 
-/// Each device over the whole time.
-fn devices(r: &Recording) -> Option<Table> {
+/// The columns that a terminal has room for.
+const BRIEF: [&str; 10] = [
+    "reads_per_s",
+    "writes_per_s",
+    "read_latency_ns",
+    "write_latency_ns",
+    "read_size_bytes",
+    "write_size_bytes",
+    "read_mib_per_s",
+    "write_mib_per_s",
+    "average_queue",
+    "busy_percent",
+];
+/// Idle devices are left out on a terminal where there are more than this.
+const FEW: usize = 8;
+
+/// Each device over the whole time; of more than a few, those that did something.
+fn devices(r: &Recording, few: usize) -> Option<Table> {
     let mut columns =
-        vec![column("device", "Device", Unit::Text), column("what", "What", Unit::Text)];
+        vec![column("device", "Device", Unit::Text), column("what", "What", Unit::Text).full()];
     for (key, name, unit, _) in COLUMNS {
         let title = field(name).map_or(name, |field| field.perfmon.unwrap_or(field.title));
-        columns.push(column(key, title, unit));
+        let column = column(key, title, unit);
+        columns.push(if BRIEF.contains(&key) { column } else { column.full() });
     }
     let line = |device: &counters::BlockDevice| {
         let total = r.totals.disks.get(&device.name)?;
+        if r.devices.len() > few && total.tally.is_idle() {
+            return None;
+        }
         let label = device.label.clone().unwrap_or_default();
         let what = format!("{} {label}", device.kind.title());
         let mut cells = vec![text(&device.name), text(what.trim())];
@@ -246,7 +285,14 @@ fn devices(r: &Recording) -> Option<Table> {
     };
     let lines: Vec<Vec<Cell>> = r.devices.iter().filter_map(line).collect();
     let caption = "over the whole time; latency and size weigh each I/O alike";
-    table("devices", "Devices", caption, columns, lines)
+    let caption = match r.devices.len().saturating_sub(lines.len()) as u64 {
+        left_out if r.devices.len() > few && left_out > 0 => {
+            let devices = words::plural(left_out, "idle device is", "idle devices are");
+            format!("{caption}; {devices} not shown")
+        }
+        _ => caption.to_owned(),
+    };
+    table("devices", "Devices", &caption, columns, lines)
 }
 
 fn alerts(r: &Recording) -> Vec<Block> {
@@ -258,9 +304,11 @@ fn alerts(r: &Recording) -> Vec<Block> {
             quiet.push(format!("{condition}: never"));
             continue;
         }
-        let times = alert.times.iter().take(20).map(|time| {
-            format!("{condition}: {}", crate::text::alert_time(&alert.condition, time))
-        });
+        let times = alert
+            .times
+            .iter()
+            .take(20)
+            .map(|time| format!("{condition}: {}", alert_time(&alert.condition, time)));
         blocks.push(Block::Warnings(times.collect()));
         if alert.times.len() > 20 {
             blocks.push(Block::Paragraph(format!(
@@ -273,6 +321,27 @@ fn alerts(r: &Recording) -> Vec<Block> {
         blocks.push(Block::List(quiet));
     }
     blocks
+}
+
+/// When a condition held, and how bad it was.
+fn alert_time(condition: &str, time: &AlertTime) -> String {
+    let device = time.device.as_deref().map(words::clean);
+    let device = device.map_or_else(String::new, |device| format!("{device}: "));
+    let until = time.to_s.map_or_else(|| "the end".to_owned(), |to| format!("{to:.1} s"));
+    let worst = show_figure(unit_of(condition), time.worst);
+    format!("{device}from {:.1} s to {until}, at worst {worst}", time.from_s)
+}
+
+/// In what the figure of a condition is.
+fn unit_of(condition: &str) -> counters::Unit {
+    let left = condition.split(['>', '<']).next().unwrap_or_default();
+    let names = left.split([':', '.', ' ']).rev().filter(|word| !word.is_empty());
+    let whole = std::iter::once(left.trim());
+    let field = |name: &str| {
+        let disk = counters::disk_field(name).map(|field| field.unit);
+        disk.or_else(|| counters::system_field(name).map(|field| field.unit))
+    };
+    whole.chain(names).find_map(field).unwrap_or(counters::Unit::Number)
 }
 
 /// Processors, pressure and the page cache.
@@ -320,9 +389,9 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
     };
     let facts: Vec<_> = SYSTEM_FIELDS.iter().filter_map(fact_of).collect();
     if !facts.is_empty() {
-        blocks.insert(0, Block::Facts(facts));
+        blocks.insert(0, full([Block::Facts(facts)]));
     }
-    blocks.extend(cores(r).map(Block::Table));
+    blocks.extend(cores(r).map(|table| full([Block::Table(table)])));
     blocks
 }
 

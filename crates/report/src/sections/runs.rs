@@ -1,13 +1,13 @@
 //! The same load, measured several times.
 
-use results::{Document, Experiment, Measurement, Runs};
+use results::{Document, Experiment, Measurement, Runs, Status};
 use workload::show_number;
 
 use super::caption::Caption;
 use super::cases::{self, Case};
-use super::make::{beside, fact, section};
+use super::make::{beside, column, fact, full, full_section, number, section, table, text};
 use super::{agreement, latency, loads, tested, time};
-use crate::model::{Block, Card, Judgement, Section};
+use crate::model::{Block, Card, Cell, Judgement, Section, Table, Unit};
 use crate::words;
 
 /// Answer, charts and tables of repeated runs.
@@ -18,15 +18,16 @@ pub(super) fn sections(e: &Experiment<Runs>) -> Vec<Section> {
     let cases: Vec<Case> = named.iter().map(|(name, m)| Case::of(name, m)).collect();
     let charts = cases::charts(&cases, &Caption::of(&e.measurements), "mean");
     let document = Document::Runs(Box::new(e.clone()));
-    let table = loads::shown(&document).map(Block::Table);
+    let every = loads::shown(&document).map(|table| full([Block::Table(table)]));
+    let tables = run_by_run(&e.measurements).map(Block::Table).into_iter().chain(every);
     let own = vec![fact("Runs", format!("{} of {}", e.measurements.len(), runs.asked))];
     let sections = [
         section("verdict", "Result", answer(e)),
         tested::of_experiment(e, own),
         section("cases", "Run by run", beside(charts).into_iter().collect()),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        latency::of(&named, false),
-        section("loads", "Figures", table.into_iter().collect()),
+        full_section(latency::of(&named, false)),
+        section("loads", "Figures", tables.collect()),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -60,4 +61,59 @@ fn answer(e: &Experiment<Runs>) -> Vec<Block> {
         evidence: vec![words::clean(&trust.explanation)],
     };
     vec![Block::Paragraph(headline), Block::Cards(vec![card])]
+}
+
+/// The runs, their mean and how far they differ.
+fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
+    const FIGURES: [(&str, &str, Unit, Figure); 6] = [
+        ("iops", "IOPS", Unit::Iops, |m| Some(m.total.iops)),
+        ("mib_per_s", "MiB/s", Unit::MibPerS, |m| Some(m.total.mib_per_s)),
+        ("latency_mean_ns", "Mean", Unit::Nanoseconds, |m| words::mean_of(&m.total)),
+        ("latency_p50_ns", "p50", Unit::Nanoseconds, |m| as_f64(m.total.latency_ns?.p50)),
+        ("latency_p99_ns", "p99", Unit::Nanoseconds, |m| as_f64(m.total.latency_ns?.p99)),
+        ("latency_p99_9_ns", "p99.9", Unit::Nanoseconds, |m| as_f64(m.total.latency_ns?.p99_9)),
+    ];
+    let mut columns = vec![column("run", "Run", Unit::Text)];
+    columns.extend(FIGURES.iter().map(|(key, name, unit, _)| column(key, name, *unit)));
+    columns.push(column("status", "", Unit::Text));
+    let row = |name: &str, cell: &dyn Fn(Figure) -> Cell, end: &str| {
+        let cells = FIGURES.iter().map(|(.., figure)| cell(*figure));
+        std::iter::once(text(name)).chain(cells).chain([text(end)]).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<Cell>> = (1..)
+        .zip(measurements)
+        .map(|(n, m)| row(&format!("{n}"), &|figure| number(figure(m)), loads::ended(m)))
+        .collect();
+    // What was cut short is compared with nothing.
+    let whole: Vec<&Measurement> =
+        measurements.iter().filter(|m| m.status == Status::Complete).collect();
+    if whole.len() > 1 {
+        let values = |figure: Figure| whole.iter().map(|m| figure(m)).collect::<Option<Vec<_>>>();
+        rows.push(row("mean", &|figure| number(values(figure).map(|v| mean(&v))), ""));
+        let spread = |figure: Figure| spread_percent(&values(figure)?);
+        let shown = |figure| text(&words::percent(spread(figure)));
+        rows.push(row("spread", &shown, ""));
+    }
+    let caption = Caption::of(measurements).text();
+    let caption = format!("{caption} · spread: highest less lowest, in percent of the mean");
+    table("runs", "Runs", &caption, columns, rows)
+}
+
+/// A figure of a run.
+type Figure = fn(&Measurement) -> Option<f64>;
+
+fn as_f64(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Highest less lowest, in percent of the mean.
+fn spread_percent(values: &[f64]) -> Option<f64> {
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let percent = 100.0 * (highest - lowest) / mean(values);
+    percent.is_finite().then_some(percent)
 }

@@ -6,8 +6,8 @@ use workload::show_number;
 
 use super::caption;
 use super::make::{
-    Drawn, Named, beside, chart, cleaned, column, linear, names, number, point, points, section,
-    series, table, text, throughput, whole,
+    Drawn, Named, beside, brief, chart, cleaned, column, full, full_section, linear, names, number,
+    point, points, section, series, table, text, throughput, whole,
 };
 use super::{agreement, latency, loads, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Shape, Side, Table, Unit};
@@ -19,15 +19,17 @@ pub(super) fn sections(e: &Experiment<Scale>) -> Vec<Section> {
     let document = Document::Scale(Box::new(e.clone()));
     let mut tables: Vec<Block> =
         [together(e), alone(e)].into_iter().flatten().map(Block::Table).collect();
-    tables.extend(loads::shown(&document).map(Block::Table));
+    tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     let mut drawn: Vec<Block> = beside(charts(e)).into_iter().collect();
     let rule = e.conclusion.scaling.as_ref().map(|s| words::clean(&s.rule));
-    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
+    let rule = rule.filter(|r| !r.is_empty());
+    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
+    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
     let sections = [
         section("verdict", "Do the targets add up?", answer(e)),
         tested::of_experiment(e, Vec::new()),
         section("scaling", "Scaling", drawn),
-        latency::of(&named, false),
+        full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Alone and together", tables),
         agreement::of(&named),
@@ -173,7 +175,7 @@ fn together(e: &Experiment<Scale>) -> Option<Table> {
     let sum = if is_mib(scale) { "expected_mib_per_s" } else { "expected_iops" };
     let columns = vec![
         column("targets", "Targets", Unit::Text),
-        column("count", "How many", Unit::Count),
+        column("count", "How many", Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("half_width_percent", "±", Unit::Percent),

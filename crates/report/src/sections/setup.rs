@@ -52,6 +52,23 @@ const WRITES: [&str; 9] = [
     "volatile-write-cache",
 ];
 
+/// How many findings there are about an environment, and the most severe.
+pub(super) fn in_short(environment: &Environment) -> Option<String> {
+    let mut all: Vec<&Finding> = environment.storage.iter().flat_map(|s| &s.findings).collect();
+    all.extend(environment.host.iter().flat_map(|host| &host.findings));
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let mut seen: Vec<&str> = Vec::new();
+    all.retain(|finding| {
+        let is_new = !seen.contains(&finding.message.as_str());
+        seen.push(&finding.message);
+        is_new
+    });
+    let first = all.first()?;
+    let count = words::plural(all.len() as u64, "finding", "findings");
+    let lead = if all.len() == 1 { ":" } else { ", first:" };
+    Some(format!("{count} on the set-up{lead} {}", words::clean(&first.message)))
+}
+
 /// What of the set-up may explain a saturation point at so many I/Os in flight; nothing where
 /// nothing does.
 pub(super) fn of_knee(environment: &Environment, in_flight: f64) -> Vec<Block> {
@@ -135,6 +152,20 @@ mod tests {
         assert!(at[0].contains("31 in flight is where nr_requests of sda ends (32)"), "{at:?}");
         assert_eq!(list(32, 8.0), ["About io-split. (io-split)"]);
         assert!(of_knee(&Environment { host: None, storage: Vec::new() }, 32.0).is_empty());
+    }
+
+    #[test]
+    fn in_short_the_most_severe_finding_is_named_once() {
+        let mut environment = environment(1);
+        let finding = |text: &str| Finding::new(Severity::Serious, "raid-degraded", text.into());
+        for storage in &mut environment.storage {
+            storage.findings.push(finding("md0 at /srv/acme lacks one."));
+        }
+        assert_eq!(
+            in_short(&environment).as_deref(),
+            Some("4 findings on the set-up, first: md0 at /srv/acme lacks one.")
+        );
+        assert_eq!(in_short(&Environment { host: None, storage: Vec::new() }), None);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use workload::show_ns;
 
 use super::caption::Caption;
 use super::make::{
-    Drawn, Named, chart, column, fact, first_large, linear, log2, mark, number, point, points,
-    section, series, table, whole,
+    Drawn, Named, brief, chart, column, fact, first_large, full, full_section, linear, log2, mark,
+    number, point, points, section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
@@ -19,16 +19,18 @@ pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
         e.measurements.iter().map(|m| (words::size(m.used_bytes()), m)).collect();
     let document = Document::Sizes(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
-    tables.extend(loads::shown(&document).map(Block::Table));
+    tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     let largest = fact("Largest size", words::clean(&e.conclusion.largest_reason));
     let mut drawn = first_large(charts(e));
     let rule = e.conclusion.edge.as_ref().map(|edge| words::clean(&edge.rule));
-    drawn.extend(rule.filter(|r| !r.is_empty()).map(Block::Paragraph));
+    let rule = rule.filter(|r| !r.is_empty());
+    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
+    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
     let sections = [
         section("verdict", "The cache", answer(e)),
         tested::of_experiment(e, vec![largest]),
         section("sizes", "Size by size", drawn),
-        latency::of(&named, false),
+        full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         section("loads", "Every size", tables),
         agreement::of(&named),
@@ -158,7 +160,7 @@ fn curve(e: &Experiment<Sizes>) -> Option<Table> {
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
         column("fast_percent", "Fast", Unit::Percent),
         column("expected_percent", "Cache / file", Unit::Percent),
-        column("warmed_bytes", "Read before", Unit::Bytes),
+        column("warmed_bytes", "Read before", Unit::Bytes).full(),
     ];
     let shares = |bytes: u64| {
         let mut all = e.conclusion.edge.iter().flat_map(|edge| &edge.shares);

@@ -5,7 +5,9 @@ use workload::show_duration;
 
 use super::caption::Caption;
 use super::cases::{self, Case};
-use super::make::{self, Named, beside, column, fact, number, section, table, text, whole};
+use super::make::{
+    self, Named, beside, column, fact, full, full_section, number, section, table, text, whole,
+};
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, tested};
 use crate::model::{Block, Cell, Chart, Section, Table, Unit};
@@ -21,14 +23,14 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     let mut tables: Vec<Block> = cells(e).map(Block::Table).into_iter().collect();
     // A cell that was measured once has all of its figures in the table of cells.
     if e.conclusion.cells.iter().any(|c| c.measurements.len() > 1) {
-        tables.extend(loads::shown(&document).map(Block::Table));
+        tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     }
     let sections = [
         section("verdict", "The best of each load", answer(e)),
         tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
         section("cases", "Case by case", beside(case_charts(e)).into_iter().collect()),
         section("saturation", "Saturation", saturation_blocks(e)),
-        latency::of(&best, false),
+        full_section(latency::of(&best, false)),
         section("loads", "Every cell", tables),
         agreement::of(&best),
     ];
@@ -96,13 +98,13 @@ fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
 fn best(e: &Experiment<Sweep>) -> Option<Table> {
     let columns = vec![
         column("load", "Load", Unit::Text),
-        column("operation", "What a database does this for", Unit::Text),
+        column("operation", "What a database does this for", Unit::Text).full(),
         column("best_iops", "Best IOPS", Unit::Iops),
         column("best_mib_per_s", "Best MiB/s", Unit::MibPerS),
         column("error_percent", "±", Unit::Percent),
         column("operating_in_flight", "95 % of it at, in flight", Unit::Number),
         column("operating_latency_ns", "Mean latency there", Unit::Nanoseconds),
-        column("split_difference_percent", "Differs by the split", Unit::Percent),
+        column("split_difference_percent", "Differs by the split", Unit::Percent).full(),
         column("source", "", Unit::Text),
     ];
     let row = |c: &SweptCurve| {
@@ -178,10 +180,10 @@ fn saturation_blocks(e: &Experiment<Sweep>) -> Vec<Block> {
         blocks.extend(beside(curve_charts(e, curve, each)));
     }
     if curves.len() > CHARTS {
-        blocks.push(Block::Paragraph(format!(
+        blocks.push(full([Block::Paragraph(format!(
             "{} more loads have no chart here; their figures are in the table of all cells.",
             curves.len() - CHARTS
-        )));
+        ))]));
     }
     blocks
 }
@@ -239,8 +241,11 @@ fn source(source: Source) -> &'static str {
 
 /// Every cell of the plan.
 fn cells(e: &Experiment<Sweep>) -> Option<Table> {
+    let source = column("source", "Source", Unit::Text);
+    let is_measured = |c: &SweptCell| c.source == Source::Measured;
+    let all_measured = e.conclusion.cells.iter().all(is_measured);
     let columns = vec![
-        column("cell", "No.", Unit::Count),
+        column("cell", "No.", Unit::Count).full(),
         column("load", "Load", Unit::Text),
         column("target", "Target", Unit::Text),
         column("operation", "Shape of", Unit::Text),
@@ -250,16 +255,16 @@ fn cells(e: &Experiment<Sweep>) -> Option<Table> {
         column("iops", "IOPS", Unit::Iops),
         column("error_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_min_ns", "Min", Unit::Nanoseconds),
+        column("latency_min_ns", "Min", Unit::Nanoseconds).full(),
         column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("latency_p50_ns", "p50", Unit::Nanoseconds),
-        column("latency_p95_ns", "p95", Unit::Nanoseconds),
+        column("latency_p50_ns", "p50", Unit::Nanoseconds).full(),
+        column("latency_p95_ns", "p95", Unit::Nanoseconds).full(),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
-        column("source", "Source", Unit::Text),
-        column("reason", "Why not", Unit::Text),
+        column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds).full(),
+        column("latency_max_ns", "Max", Unit::Nanoseconds).full(),
+        column("errors", "Errors", Unit::Count).full(),
+        if all_measured { source.full() } else { source },
+        column("reason", "Why not", Unit::Text).full(),
     ];
     let all: Vec<&SweptCell> = e.conclusion.cells.iter().collect();
     let rows = all.iter().map(|c| row(e, c)).collect();

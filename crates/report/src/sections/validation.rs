@@ -2,27 +2,36 @@
 //! was checked and how.
 
 use results::{
-    DatabaseWork, Experiment, FileIos, LogBlockFault, PageDamage, Persistence, Validation,
-    ValidationVerdict,
+    DatabaseWork, Experiment, FaultCount, FileIos, LogBlockFault, PageDamage, PageFault,
+    Persistence, ResumedRun, Validation, ValidationVerdict,
 };
 use serde_json::Value;
-use workload::{Bytes, Mode};
+use workload::{Bytes, Mode, show_duration, show_ns};
 
-use super::make::{cleaned, column, fact, number, section, table, text, whole};
-use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
-use crate::text::{
-    WAITED, fault_details, fault_sentence, is_database, log_fault_details, log_fault_sentence,
-    resumed_sentence, sectors,
+use super::faults::{
+    fault_details, fault_line, fault_sentence, log_fault_details, log_fault_line,
+    log_fault_sentence, sectors,
 };
+use super::make::{
+    brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
+};
+use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
 use crate::words;
 
-/// Faults whose bytes are shown.
+/// Faults whose bytes are shown, and those on a terminal.
 const SHOWN: usize = 20;
+const SHOWN_IN_BRIEF: usize = 5;
+/// Faults that have a line each on a terminal, after those.
+const LINES: usize = 20;
+
+/// What a read without a page to read is where nothing is held in memory.
+const WAITED: &str = "reads found their pages in use by other I/Os";
 
 /// Everything that a validation says.
 pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let v = &e.conclusion;
-    let faults = kinds(v).into_iter().chain(pages(v)).map(Block::Table);
+    let pages = pages(v).map(|table| full([Block::Table(table)]));
+    let faults = kinds(v).map(Block::Table).into_iter().chain(pages);
     let sections = [
         section("verdict", "Verdict", vec![Block::Cards(cards(v))]),
         section("tested", "What was tested", vec![Block::Facts(tested(e))]),
@@ -31,7 +40,7 @@ pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
         section("failures", "I/Os that failed", tables(failures(v))),
         section("work", "What was done and checked", work(v)),
         section("files", "File by file", tables(files(v))),
-        section("plan", "Settings", vec![Block::Facts(settings(v))]),
+        full_section(section("plan", "Settings", vec![Block::Facts(settings(v))])),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -74,23 +83,17 @@ fn cards(v: &Validation) -> Vec<Card> {
 
 fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     let v = &e.conclusion;
-    let names: Vec<String> = v
-        .files
-        .iter()
-        .map(|f| {
-            let size = Bytes(f.size_bytes);
-            format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role))
-        })
-        .collect();
+    let files = v.files.iter().map(|f| {
+        let size = Bytes(f.size_bytes);
+        fact("File", format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)))
+    });
     let mode = match v.mode {
         Mode::Direct => "direct (no OS cache)",
         _ => "buffered (through the OS cache)",
     };
-    let mut facts = vec![
-        fact("File size", words::size(e.file_bytes)),
-        fact("Files", names.join(", ")),
-        fact("Cache", mode),
-    ];
+    let mut facts = vec![fact("File size", words::size(e.file_bytes))];
+    facts.extend(files);
+    facts.push(fact("Cache", mode));
     if let Some(name) = &v.configuration {
         facts.push(fact("Configuration of SQLIOSim", words::clean(name)));
     }
@@ -101,11 +104,8 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
         "audit" => "every page read",
         _ => "the log read",
     };
-    let phases: Vec<String> = v
-        .phases
-        .iter()
-        .map(|p| format!("{} {}", word(&p.phase), words::seconds(p.seconds)))
-        .collect();
+    let phases: Vec<String> =
+        v.phases.iter().map(|p| format!("{} {}", word(&p.phase), phase_time(p.seconds))).collect();
     facts.push(fact("Phases", phases.join(", ")));
     facts.push(fact("Whole cycles", words::count(v.cycles.into())));
     if let Some(resumed) = &v.resumed {
@@ -114,6 +114,32 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
     facts.push(fact("Done", format!("{from} to {to}")));
     facts
+}
+
+/// As latencies are told; what takes a minute needs no more than seconds.
+fn phase_time(seconds: f64) -> String {
+    if seconds < 60.0 { show_ns(seconds * 1e9) } else { show_duration(seconds) }
+}
+
+/// Whether users of a database worked, who change pages in memory and log that, and not such as
+/// only read and write.
+fn is_database(v: &Validation) -> bool {
+    v.work.changes > 0 || v.files.iter().any(|file| file.role == "log")
+}
+
+/// What a run that was gone on with began with.
+fn resumed_sentence(resumed: &ResumedRun) -> String {
+    let times = match resumed.times {
+        1 => "first time".to_owned(),
+        2 => "second time".to_owned(),
+        times => format!("{times}th time"),
+    };
+    format!(
+        "gone on with for the {times}, behind a reading of the {} pages that had been written; {} \
+         of them were being written when it ended, and could be old or new",
+        words::count(resumed.pages_written),
+        words::count(resumed.pages_unsure)
+    )
 }
 
 /// What a fault means for a database.
@@ -172,15 +198,24 @@ fn kinds(v: &Validation) -> Option<Table> {
         column("fault", "Fault", Unit::Text),
         column("persistence", "When read again", Unit::Text),
         column("count", "Pages", Unit::Count),
-        column("meaning", "What it means for a database", Unit::Text),
+        column("first", "First at byte", Unit::Text),
+        column("meaning", "What it means for a database", Unit::Text).full(),
     ];
+    let several = v.files.iter().filter(|file| file.role != "log").count() > 1;
+    let first = |kind: &FaultCount| {
+        let alike = |f: &&PageFault| f.damage == kind.damage && f.persistence == kind.persistence;
+        let fault = v.faults.iter().find(alike)?;
+        let of = if several { format!(" of {}", words::path(&fault.path)) } else { String::new() };
+        Some(format!("{}{of}", fault.offset_bytes))
+    };
     let rows = v.fault_kinds.iter().map(|kind| {
         let again = match kind.persistence {
             Persistence::Transient => "right",
             Persistence::Persistent => "still wrong",
         };
         let meaning = meaning(kind.damage, kind.persistence);
-        vec![text(kind.damage.words()), text(again), whole(kind.count), text(meaning)]
+        let first = text(&first(kind).unwrap_or_default());
+        vec![text(kind.damage.words()), text(again), whole(kind.count), first, text(meaning)]
     });
     table("fault-kinds", "What was wrong, by kind", "", columns, rows.collect())
 }
@@ -237,11 +272,14 @@ fn pages(v: &Validation) -> Option<Table> {
 }
 
 /// The bytes of the first faults.
-fn listings(v: &Validation) -> impl Iterator<Item = Block> + '_ {
-    (1_u64..).zip(v.faults.iter().take(SHOWN)).map(|(i, fault)| {
+fn listings(v: &Validation) -> Vec<Block> {
+    let listing = |(i, fault): (u64, &PageFault)| {
         let title = format!("{i}. {}", fault_sentence(fault));
         Block::Listing(Listing { title, lines: fault_details(fault) })
-    })
+    };
+    let lines = v.faults.iter().enumerate();
+    let lines = lines.map(|(i, fault)| format!("{}. {}", i + 1, fault_line(fault)));
+    in_detail((1..).zip(&v.faults).map(listing), lines, v.fault_count)
 }
 
 /// Blocks of the log, and the bytes of the first.
@@ -250,8 +288,31 @@ fn log(v: &Validation) -> Vec<Block> {
         let title = log_fault_sentence(fault);
         Block::Listing(Listing { title, lines: log_fault_details(fault) })
     };
-    let listings = v.log_faults.iter().take(SHOWN).map(listing);
-    tables(log_table(v)).into_iter().chain(listings).collect()
+    let lines = v.log_faults.iter().map(log_fault_line);
+    let listings = in_detail(v.log_faults.iter().map(listing), lines, v.log_fault_count);
+    tables(log_table(v)).into_iter().map(|table| full([table])).chain(listings).collect()
+}
+
+/// The first with their bytes; on a terminal fewer, some more in a line each, and how many there
+/// are.
+fn in_detail(
+    listings: impl Iterator<Item = Block>,
+    lines: impl ExactSizeIterator<Item = String>,
+    all: u64,
+) -> Vec<Block> {
+    let kept = lines.len();
+    let mut lines: Vec<String> = lines.skip(SHOWN_IN_BRIEF).take(LINES).collect();
+    let more = all.saturating_sub(kept.min(SHOWN_IN_BRIEF + LINES) as u64);
+    if more > 0 {
+        let (more, kept) = (words::count(more), words::count(kept as u64));
+        lines.push(format!("… and {more} more; --json has the first {kept}"));
+    }
+    let mut blocks: Vec<Block> = listings.take(SHOWN).collect();
+    let rest = blocks.split_off(SHOWN_IN_BRIEF.min(blocks.len()));
+    let title = "The others".to_owned();
+    let others = (!lines.is_empty()).then_some(Block::Listing(Listing { title, lines }));
+    blocks.extend([full(rest), brief(others)]);
+    blocks
 }
 
 fn log_table(v: &Validation) -> Option<Table> {
@@ -349,8 +410,8 @@ fn work(v: &Validation) -> Vec<Block> {
 fn files(v: &Validation) -> Option<Table> {
     let columns = vec![
         column("path", "File", Unit::Text),
-        column("role", "Holds", Unit::Text),
-        column("size_bytes", "Size", Unit::Bytes),
+        column("role", "Holds", Unit::Text).full(),
+        column("size_bytes", "Size", Unit::Bytes).full(),
         column("op", "I/O", Unit::Text),
         column("single", "Single", Unit::Count),
         column("several", "Scattered or gathered", Unit::Count),

@@ -2,10 +2,10 @@
 
 use inspect::{
     Device, Disk, Extents, Finding, Host, Inspected, Inspection, Layer, LayerKind, Severity,
-    Storage, TargetKind,
+    TargetKind,
 };
 
-use super::layout::{Table, WIDTH, shorten, wrap};
+use super::layout::{Table, WIDTH, wrap};
 use crate::words;
 
 /// Pieces of a device's description that are too many for one line each.
@@ -27,31 +27,6 @@ pub fn inspection(i: &Inspection) -> String {
         out.extend(i.hidden.iter().map(|text| wrap("  - ", &words::clean(text), WIDTH)));
     }
     out
-}
-
-/// The gravest finding about an environment and how many there are, in a line of at most `width`
-/// columns, for the head of a longer text; empty where there is none.
-#[must_use]
-pub fn findings_head(storage: &[Storage], host: Option<&Host>, width: usize) -> String {
-    let mut all: Vec<&Finding> = storage.iter().flat_map(|s| &s.findings).collect();
-    all.extend(host.iter().flat_map(|host| &host.findings));
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let mut seen: Vec<&str> = Vec::new();
-    all.retain(|finding| {
-        let new = !seen.contains(&finding.message.as_str());
-        seen.push(&finding.message);
-        new
-    });
-    let Some(first) = all.first() else { return String::new() };
-    let mark = match first.severity {
-        Severity::Info => "-",
-        Severity::Warning => "!",
-        Severity::Serious => "!!",
-    };
-    let count = words::plural(all.len() as u64, "finding", "findings");
-    let lead = if all.len() == 1 { ":" } else { ", first:" };
-    let text = format!("  {mark} {count} on the set-up{lead} {}", words::clean(&first.message));
-    format!("{}\n", shorten(&text, width))
 }
 
 fn host(host: &Host) -> String {

@@ -30,30 +30,34 @@ impl Table {
     /// The table with every column as wide as its widest cell.
     #[must_use]
     pub fn show(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |c: usize| {
-            self.rows.iter().filter_map(|r| r.get(c)).map(|t| width(t)).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(widest).collect();
-        let mut out = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (c, cell) in row.iter().enumerate() {
-                let gap = " ".repeat(widths[c] - width(cell));
-                line.push_str("  ");
-                if c < self.left {
-                    line.push_str(cell);
-                    line.push_str(&gap);
-                } else {
-                    line.push_str(&gap);
-                    line.push_str(cell);
-                }
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
+        aligned(&self.rows, |column| column < self.left)
     }
+}
+
+/// Rows with every column as wide as its widest cell, set to the left or to the right.
+pub(super) fn aligned(rows: &[Vec<String>], left: impl Fn(usize) -> bool) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest =
+        |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| width(t)).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let gap = " ".repeat(widths[c] - width(cell));
+            line.push_str("  ");
+            if left(c) {
+                line.push_str(cell);
+                line.push_str(&gap);
+            } else {
+                line.push_str(&gap);
+                line.push_str(cell);
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 /// A paragraph in lines of at most `limit` columns, the first after `first`, the others after as

@@ -1,63 +1,57 @@
 //! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is
 //! longer.
+//!
+//! [`page`] writes down the brief sections of any result, and knows no kind of document.
 
-mod assessment;
-mod comparison;
-mod cycle;
-mod durability;
-mod experiment;
 mod inspection;
-mod kernel;
-mod knee;
 mod layout;
-mod log_faults;
-mod measurement;
-mod recording;
-mod runs;
-mod scale;
-mod sizes;
-mod sweep;
-mod trend;
-mod validation;
+mod page;
+mod table;
+mod window;
 
-use results::Document;
+use results::{Comparison, Document, Drift, Measurement, Trend};
 
-pub use assessment::assessment;
-pub use comparison::comparison;
-pub(crate) use comparison::{signed, value as figure_value, verdict as verdict_word};
-pub use cycle::{CycleDetail, cycle};
-pub use durability::durability;
-pub use inspection::{findings_head, inspection};
-pub use knee::knee;
+use crate::model::{Detail, ResultPart};
+use crate::sections;
+
+pub use crate::words::{clean, layer, moment};
+pub use inspection::inspection;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
-pub use measurement::measurement;
-pub(crate) use recording::alert_time;
-pub use recording::{devices as device_figures, host_line, layer, recording};
-pub use runs::{kept, runs};
-pub use scale::scale;
-pub use sizes::sizes;
-pub use sweep::{CSV_HEAD, sweep, sweep_csv};
-
-pub use crate::words::{clean, moment};
-pub(crate) use log_faults::{log_fault_details, log_fault_sentence, sectors};
-pub use trend::{drift, trend};
-pub use validation::validation;
-pub(crate) use validation::{WAITED, fault_details, fault_sentence, is_database, resumed_sentence};
+pub use window::{devices as device_figures, host_line};
 
 /// A document as its command shows it.
 #[must_use]
 pub fn document(document: &Document) -> String {
-    match document {
-        Document::Measurement(d) => measurement(d),
-        Document::Runs(d) => runs(d),
-        Document::Assessment(d) => assessment(d, None),
-        Document::Knee(d) => knee(d),
-        Document::Sweep(d) => sweep(d),
-        Document::Sizes(d) => sizes(d),
-        Document::Scale(d) => scale(d),
-        Document::Validation(d) => validation(d),
-        Document::Durability(d) => durability(d),
-        Document::Cycle(d) => cycle(d, CycleDetail::Total),
-        Document::Recording(d) => recording(d),
-    }
+    part(&sections::part(document, Detail::Brief))
+}
+
+/// A result with all of its sections.
+#[must_use]
+pub fn part(part: &ResultPart) -> String {
+    page::part(part)
+}
+
+/// The measurements of an experiment that did not come to its end.
+#[must_use]
+pub fn kept(measurements: &[Measurement]) -> String {
+    page::blocks(None, &sections::kept(measurements))
+}
+
+/// A comparison, the verdict first.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> String {
+    let verdict = format!("Verdict: {}", clean(&comparison.explanation));
+    page::blocks(Some(&verdict), &crate::comparison_blocks(comparison, Detail::Brief))
+}
+
+/// A figure over time.
+#[must_use]
+pub fn trend(trend: &Trend) -> String {
+    page::blocks(None, &crate::trend_blocks(trend, Detail::Brief))
+}
+
+/// What a device does now, and how much of what it can do that is.
+#[must_use]
+pub fn drift(drift: &Drift) -> String {
+    page::blocks(None, &crate::drift_blocks(drift))
 }

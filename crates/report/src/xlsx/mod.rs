@@ -24,6 +24,7 @@ use self::data::Data;
 use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
+use crate::format::Format;
 pub use sign::is_workbook;
 
 use crate::model::{Block, Chart, Report, ResultPart, Section};
@@ -40,6 +41,19 @@ const CHARTS: usize = 400;
 /// Most table sheets in a workbook; a workbook with thousands of sheets opens in none of the
 /// programs.
 const TABLES: usize = 400;
+
+/// How this format is named and written.
+pub static FORMAT: Format = Format {
+    name: "xlsx",
+    aliases: &[],
+    title: "XLSX",
+    help: "A workbook with charts",
+    endings: &["xlsx"],
+    media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    write: |content| workbook(content.report),
+    is_report: is_workbook,
+    apart: None,
+};
 
 /// The report as an XLSX file.
 pub fn workbook(report: &Report) -> Result<Vec<u8>, ReportError> {

@@ -175,7 +175,7 @@ impl Page<'_> {
                     self.line(None, Some((line, &formats.code)))?;
                 }
             }
-            Block::Chart(_) | Block::Charts(_) | Block::Table(_) => {}
+            Block::Chart(_) | Block::Charts(_) | Block::Table(_) | Block::Only(..) => {}
         }
         Ok(())
     }

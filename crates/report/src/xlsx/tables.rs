@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_a_sheet_has_no_room_for_is_said() {
-        let columns = vec![Column { name: "n".to_owned(), key: "n", unit: Unit::Count }];
+        let columns = vec![Column::new("n", "n", Unit::Count)];
         let rows = (0..7).map(|n| vec![Cell::Number(f64::from(n))]).collect();
         let (key, title, caption) = ("long".to_owned(), "Long".to_owned(), String::new());
         let table = model::Table { key, title, caption, columns, rows };

@@ -169,10 +169,8 @@ pub(crate) fn others() -> Vec<Chart> {
 
 /// A table with a column of each unit, and cells that are empty, words, or no numbers.
 pub(crate) fn table(key: &str, rows: usize) -> Table {
-    let columns = UNITS
-        .iter()
-        .map(|unit| Column { name: format!("{unit:?}"), key: "some_key", unit: *unit })
-        .collect();
+    let columns =
+        UNITS.iter().map(|unit| Column::new("some_key", format!("{unit:?}"), *unit)).collect();
     let row = |n: usize| {
         let n = n as f64;
         let figures =
@@ -213,6 +211,7 @@ pub(crate) fn part(title: &str) -> ResultPart {
         kind: "Storage assessment",
         title: title.to_owned(),
         subtitle: vec!["File 64 GiB".to_owned(), "2026-11-20 10:12:13 UTC".to_owned()],
+        answer: None,
         banner: Some("Interrupted after 3 of 8 measurements.".to_owned()),
         sections: vec![
             section(
@@ -253,6 +252,7 @@ pub(crate) fn part(title: &str) -> ResultPart {
                 vec![Block::Warnings(vec!["The device was not idle before.".to_owned()])],
             ),
         ],
+        records: table("records", 1),
         document: Document::Assessment(Box::new(sample::assessment())),
     }
 }

@@ -206,7 +206,7 @@ const UNITS: [Unit; 10] = [
 
 /// A table with a column of each unit.
 pub(crate) fn table(rows: usize) -> Table {
-    let column = |unit: &Unit| Column { name: format!("{unit:?}"), key: "key", unit: *unit };
+    let column = |unit: &Unit| Column::new("key", format!("{unit:?}"), *unit);
     let figure = |unit: &Unit, i: usize| match unit {
         Unit::Text => Cell::Text(format!("{} KiB random read {i}", 4 << (i % 6))),
         Unit::Count => Cell::Number(i as f64),
@@ -263,6 +263,7 @@ pub(crate) fn result(document: Document, rows: usize) -> ResultPart {
             "host db01".to_owned(),
             "Samsung PM9A3".to_owned(),
         ],
+        answer: None,
         banner: Some("Interrupted before its end.".to_owned()),
         sections: vec![
             section("verdict", "Verdict", vec![Block::Cards(cards)]),
@@ -282,6 +283,7 @@ pub(crate) fn result(document: Document, rows: usize) -> ResultPart {
                 vec![Block::Warnings(Vec::new()), Block::Facts(Vec::new())],
             ),
         ],
+        records: table(rows),
         document,
     }
 }
@@ -354,8 +356,7 @@ fn any_table() -> impl Strategy<Value = Table> {
         any_text().prop_map(Cell::Text),
         any_figure().prop_map(Cell::Number)
     ];
-    let column =
-        (any_text(), any_unit()).prop_map(|(name, unit)| Column { name, key: "key", unit });
+    let column = (any_text(), any_unit()).prop_map(|(name, unit)| Column::new("key", name, unit));
     let rows = proptest::collection::vec(proptest::collection::vec(cell, 0..6), 0..50);
     (any_text(), any_text(), proptest::collection::vec(column, 0..6), rows).prop_map(
         |(title, caption, columns, rows)| Table {

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
+use report::model::Detail;
 use workload::show_number;
 
 use super::{Answer, html, id, words};
@@ -116,7 +117,7 @@ fn show(history: &History, asked: &CompareQuery, parameters: &Parameters) -> Ans
         let first = KeptSide { name: &asked.a, entries: &a };
         let second = KeptSide { name: &asked.b, entries: &b };
         let comparison = compare_kept(history, first, second, how)?;
-        view.outcome = report::html::blocks(&report::comparison_blocks(&comparison))?;
+        view.outcome = report::html::blocks(&report::comparison_blocks(&comparison, Detail::Full))?;
         let results = |entries: &[Entry]| entries.iter().map(named).collect();
         view.sides = vec![
             SideView { name: "A", results: results(&a) },

@@ -3,30 +3,12 @@
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use history::History;
-use report::ReportError;
+use report::format::{Content, by_endings};
+use report::{Format, ReportError};
 use results::Document;
 
 use super::words;
 use crate::problem::Problem;
-
-/// A format: its extension, its name, and what a browser is told that it is.
-struct Format {
-    extension: &'static str,
-    name: &'static str,
-    media: &'static str,
-}
-
-const FORMATS: [Format; 5] = [
-    format("html", "HTML", "text/html; charset=utf-8"),
-    format("xlsx", "XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    format("csv", "CSV", "text/csv; charset=utf-8"),
-    format("md", "Markdown", "text/markdown; charset=utf-8"),
-    format("json", "JSON", "application/json"),
-];
-
-const fn format(extension: &'static str, name: &'static str, media: &'static str) -> Format {
-    Format { extension, name, media }
-}
 
 /// A link to a file.
 pub(super) struct Link {
@@ -36,38 +18,34 @@ pub(super) struct Link {
 
 /// The links to every format of a result.
 pub(super) fn links(id: &str) -> Vec<Link> {
-    let link = |f: &Format| format!("/result/{}.{}", words::in_path(id), f.extension);
-    FORMATS.iter().map(|f| Link { name: f.name, link: link(f) }).collect()
+    let link = |f: &Format| format!("/result/{}.{}", words::in_path(id), f.ending());
+    by_endings().map(|f| Link { name: f.title, link: link(f) }).collect()
 }
 
 /// Splits `ID.json` into id and extension, where the extension is one of a format.
 pub(super) fn split(name: &str) -> Option<(&str, &'static str)> {
     let (id, extension) = name.rsplit_once('.')?;
-    let format = FORMATS.iter().find(|f| f.extension == extension)?;
-    Some((id, format.extension))
+    let format = by_endings().find(|f| f.ending() == extension)?;
+    Some((id, format.ending()))
 }
 
 /// The file of a result; of one that never came to its end, of what was measured before.
 pub(super) fn file(history: &History, id: &str, extension: &str) -> Result<Response, Problem> {
-    let format = FORMATS.iter().find(|f| f.extension == extension).ok_or(Problem::NoSuchPage)?;
-    let bytes = written(&history.documents(id)?, extension)?;
+    let format = Format::by_ending(extension).ok_or(Problem::NoSuchPage)?;
+    let bytes = written(&history.documents(id)?, format)?;
     let name = format!("attachment; filename=\"{}\"", words::file_name(id, extension));
     let headers =
         [(header::CONTENT_TYPE, format.media.to_owned()), (header::CONTENT_DISPOSITION, name)];
     Ok((headers, bytes).into_response())
 }
 
-fn written(documents: &[Document], extension: &str) -> Result<Vec<u8>, Problem> {
-    if extension == "json" {
+fn written(documents: &[Document], format: &Format) -> Result<Vec<u8>, Problem> {
+    if format.name == "json" {
         return json(documents);
     }
     let report = report::build(documents);
-    Ok(match extension {
-        "html" => report::html::page(&report)?.into_bytes(),
-        "xlsx" => report::xlsx::workbook(&report)?,
-        "csv" => report::csv::text(&report).into_bytes(),
-        _ => report::markdown::text(&report).into_bytes(),
-    })
+    let content = Content { report: &report, documents, pictures: &|_, _| None };
+    Ok((format.write)(&content)?)
 }
 
 /// The document as it is; several of them, of what is unfinished, as a list.

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use history::trend::{Dated, trend};
 use history::{Filter, History, Order, Page};
+use report::model::Detail;
 use results::{Figure, Trend};
 
 use super::{Answer, html, words};
@@ -58,7 +59,7 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
     let mut trend = drawn(history, parameters, figure)?;
     let more = shorten(&mut trend);
     let nothing = trend.loads.is_empty();
-    let blocks = if nothing { Vec::new() } else { report::trend_blocks(&trend) };
+    let blocks = if nothing { Vec::new() } else { report::trend_blocks(&trend, Detail::Full) };
     html(&View {
         host: parameters.text("host"),
         target: parameters.text("target"),

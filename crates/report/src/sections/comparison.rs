@@ -1,41 +1,39 @@
-//! Comparisons and trends as pieces of a report, for every format.
+//! Comparisons as pieces of a report, for every format.
 
 use results::change::Change;
 use results::{
-    ComparedFigure, Comparison, Figure, FigureUnit, Side as ComparedSide, SideDifference, Trend,
-    TrendLoad,
+    ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side as ComparedSide,
+    SideDifference, SideResult,
 };
+use workload::{show_ns, show_number};
 
+use super::make::{brief, cleaned, column, fact, full, number, table, text};
 use crate::model::{
-    Axis, Block, Card, Cell, Chart, Column, Fact, Judgement, Mark, Point, Scale, Series, Shape,
-    Side, Table, Unit,
+    Axis, Block, Card, Cell, Chart, Detail, Judgement, Point, Scale, Series, Shape, Side, Table,
+    Unit, resolved,
 };
-use crate::text::{figure_value, verdict_word};
 use crate::words;
 
+/// Loads that are shown on a terminal with every figure; of more, those that decide.
+const IN_FULL: usize = 3;
+/// Results of a side that are listed.
+const RESULTS: usize = 6;
 /// Loads that one chart has room for.
 const CHART_LOADS: usize = 24;
-/// Loads of a trend that are drawn.
-const TREND_LOADS: usize = 24;
 
 /// What a report says of a comparison: the verdict, the sides, what differs, charts, figures,
 /// method, warnings.
 #[must_use]
-pub fn comparison_blocks(c: &Comparison) -> Vec<Block> {
+pub fn comparison_blocks(c: &Comparison, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Cards(vec![card(c)])];
     blocks.push(Block::Facts(vec![
-        Fact { name: "A, compared against".to_owned(), value: side(&c.a) },
-        Fact { name: "B, judged".to_owned(), value: side(&c.b) },
-        Fact {
-            name: "No change is within".to_owned(),
-            value: words::percent(Some(c.band_percent)),
-        },
+        fact("A, compared against", side(&c.a)),
+        fact("B, judged", side(&c.b)),
+        fact("No change is within", words::percent(Some(c.band_percent))),
     ]));
-    if !c.warnings.is_empty() {
-        blocks.push(Block::Warnings(cleaned(&c.warnings)));
-    }
-    blocks.extend(setup(c));
-    blocks.extend(differences(c));
+    blocks.push(brief(results_of(c).map(Block::Table)));
+    blocks.push(Block::Warnings(cleaned(&c.warnings)));
+    blocks.extend([setup(c), differences(c)].into_iter().flatten().map(Block::Table));
     let charts: Vec<Chart> =
         [Figure::SaturatedIops, Figure::Iops, Figure::MibPerS, Figure::MeanNs, Figure::P99Ns]
             .into_iter()
@@ -44,9 +42,10 @@ pub fn comparison_blocks(c: &Comparison) -> Vec<Block> {
     if !charts.is_empty() {
         blocks.push(Block::Charts(charts));
     }
-    if !c.loads.is_empty() {
-        blocks.push(Block::Table(figures(c)));
-    }
+    let is_few = c.loads.len() <= IN_FULL;
+    let deciding = if is_few { figures(c, |_| true) } else { figures(c, |f| f.decides) };
+    blocks.push(brief(deciding.map(Block::Table)));
+    blocks.push(full(figures(c, |_| true).map(Block::Table)));
     for (letter, loads) in [("A", &c.only_a), ("B", &c.only_b)] {
         if !loads.is_empty() {
             blocks.push(Block::Paragraph(format!("Only {letter} has:")));
@@ -54,7 +53,7 @@ pub fn comparison_blocks(c: &Comparison) -> Vec<Block> {
         }
     }
     blocks.push(Block::List(cleaned(&c.method)));
-    blocks
+    resolved(blocks, detail)
 }
 
 fn card(c: &Comparison) -> Card {
@@ -79,7 +78,20 @@ fn card(c: &Comparison) -> Card {
             words::clean(&compared.explanation)
         ))
     }));
+    evidence.extend(untold(&c.loads));
     Card { heading: "B against A".to_owned(), judgement, answer: answer.to_owned(), evidence }
+}
+
+/// Why it cannot be told, of the first load of which it cannot: mostly the same goes for all.
+fn untold(loads: &[ComparedLoad]) -> Option<String> {
+    loads.iter().find_map(|load| {
+        let figure = load.figures.iter().find(|figure| {
+            let verdict = figure.compared.as_ref().map(|c| c.verdict);
+            figure.decides && verdict == Some(Change::CannotTell)
+        })?;
+        let why = words::clean(&figure.compared.as_ref()?.explanation);
+        Some(format!("{}: {}: {why}", words::clean(&load.title), figure.figure.title()))
+    })
 }
 
 fn side(side: &ComparedSide) -> String {
@@ -96,34 +108,59 @@ fn side(side: &ComparedSide) -> String {
     parts.join("; ")
 }
 
+/// The first results of each side, which a page of a browser has beside its form.
+fn results_of(c: &Comparison) -> Option<Table> {
+    let rows = |name: &'static str, side: &ComparedSide| {
+        let row = move |r: &SideResult| {
+            let cells = [name, &words::moment(&r.started), &r.kind, &r.title, &r.id].map(text);
+            cells.to_vec()
+        };
+        side.results.iter().take(RESULTS).map(row).collect::<Vec<_>>()
+    };
+    let all = c.a.results.len().max(c.b.results.len());
+    let caption =
+        if all > RESULTS { format!("The first {RESULTS} of each side.") } else { String::new() };
+    table(
+        "results",
+        "Results",
+        &caption,
+        vec![
+            column("side", "Side", Unit::Text),
+            column("started", "Begun", Unit::Text),
+            column("kind", "Kind", Unit::Text),
+            column("title", "Load", Unit::Text),
+            column("id", "Result", Unit::Text),
+        ],
+        [rows("A", &c.a), rows("B", &c.b)].concat(),
+    )
+}
+
 /// Whether a difference is one of how the machine and its storage are set up, and not of what was
 /// measured with or where.
-pub(crate) fn is_setup(difference: &SideDifference) -> bool {
+fn is_setup(difference: &SideDifference) -> bool {
     !["version of iosonde", "tool", "host", "target"].contains(&difference.difference.name.as_str())
 }
 
 /// What changed in the set-up between the sides.
-fn setup(c: &Comparison) -> Option<Block> {
+fn setup(c: &Comparison) -> Option<Table> {
     let changed = c.differences.iter().filter(|d| is_setup(d));
     let rows: Vec<Vec<Cell>> = changed
         .map(|d| [&d.difference.name, &d.difference.a, &d.difference.b].map(|t| text(t)).to_vec())
         .collect();
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table {
-            key: "setup".to_owned(),
-            title: "What changed in the set-up".to_owned(),
-            caption: String::new(),
-            columns: vec![
-                column("setting", "Setting", Unit::Text),
-                column("a", "A", Unit::Text),
-                column("b", "B", Unit::Text),
-            ],
-            rows,
-        })
-    })
+    table(
+        "setup",
+        "What changed in the set-up",
+        "",
+        vec![
+            column("setting", "Setting", Unit::Text),
+            column("a", "A", Unit::Text),
+            column("b", "B", Unit::Text),
+        ],
+        rows,
+    )
 }
 
-fn differences(c: &Comparison) -> Option<Block> {
+fn differences(c: &Comparison) -> Option<Table> {
     let others = c.differences.iter().filter(|d| !is_setup(d));
     let of_sides = others.map(|d| ("", &d.difference, d.unlike));
     let of_loads = c.loads.iter().flat_map(|load| {
@@ -134,21 +171,19 @@ fn differences(c: &Comparison) -> Option<Block> {
         [load, &difference.name, &difference.a, &difference.b, what].map(text).to_vec()
     };
     let rows: Vec<Vec<Cell>> = of_sides.chain(of_loads).map(row).collect();
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table {
-            key: "differences".to_owned(),
-            title: "What differs".to_owned(),
-            caption: String::new(),
-            columns: vec![
-                column("load", "Load", Unit::Text),
-                column("condition", "Condition", Unit::Text),
-                column("a", "A", Unit::Text),
-                column("b", "B", Unit::Text),
-                column("consequence", "Consequence", Unit::Text),
-            ],
-            rows,
-        })
-    })
+    table(
+        "differences",
+        "What differs",
+        "",
+        vec![
+            column("load", "Load", Unit::Text),
+            column("condition", "Condition", Unit::Text),
+            column("a", "A", Unit::Text),
+            column("b", "B", Unit::Text),
+            column("consequence", "Consequence", Unit::Text),
+        ],
+        rows,
+    )
 }
 
 /// The loads side by side.
@@ -217,33 +252,38 @@ fn load_axis(titles: Vec<&str>) -> Axis {
 }
 
 /// Every figure of every load. Their units differ from row to row, so both sides are words.
-fn figures(c: &Comparison) -> Table {
+fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Table> {
     let row = |load: &str, f: &ComparedFigure| {
         let compared = f.compared.as_ref();
+        let change = compared.map(|c| format!("{} %", signed(c.change_percent)));
         let interval = compared.and_then(|c| c.interval_percent);
+        let interval = interval.map(|(low, high)| format!("{} to {} %", signed(low), signed(high)));
         vec![
             text(load),
-            text(f.figure.title()),
+            text(&name(f)),
             text(&figure_value(f.figure, f.a.mean)),
             number(f.a.cv_percent),
             Cell::Number(f.a.runs as f64),
             text(&figure_value(f.figure, f.b.mean)),
             number(f.b.cv_percent),
             Cell::Number(f.b.runs as f64),
-            number(compared.map(|c| c.change_percent)),
-            number(interval.map(|(low, _)| low)),
-            number(interval.map(|(_, high)| high)),
+            text(&change.unwrap_or_default()),
+            text(&interval.unwrap_or_default()),
             text(compared.map_or("withheld", |c| verdict_word(c.verdict))),
         ]
     };
-    let rows = c.loads.iter().flat_map(|load| load.figures.iter().map(|f| row(&load.title, f)));
-    Table {
-        key: "figures".to_owned(),
-        title: "Figures".to_owned(),
-        caption: "Mean of the runs of each side, how far they lie apart, and the 90 % interval of \
-                  the change from A to B."
-            .to_owned(),
-        columns: vec![
+    let of_load = |load: &ComparedLoad| {
+        let shown = load.figures.iter().filter(|figure| is_shown(figure));
+        shown.map(|figure| row(&load.title, figure)).collect::<Vec<_>>()
+    };
+    let rows = c.loads.iter().flat_map(of_load);
+    let caption = "Mean of the runs of each side, how far they lie apart, and the 90 % interval of \
+                   the change from A to B.";
+    table(
+        "figures",
+        "Figures",
+        caption,
+        vec![
             column("load", "Load", Unit::Text),
             column("figure", "Figure", Unit::Text),
             column("a", "A", Unit::Text),
@@ -252,110 +292,62 @@ fn figures(c: &Comparison) -> Table {
             column("b", "B", Unit::Text),
             column("b_cv_percent", "Spread of B", Unit::Percent),
             column("b_runs", "Runs of B", Unit::Count),
-            column("change_percent", "Change", Unit::Percent),
-            column("change_low_percent", "From", Unit::Percent),
-            column("change_high_percent", "To", Unit::Percent),
+            column("change_percent", "Change", Unit::Text),
+            column("change_interval_percent", "90 % interval", Unit::Text),
             column("verdict", "Verdict", Unit::Text),
         ],
-        rows: rows.collect(),
+        rows.collect(),
+    )
+}
+
+/// With the number of I/Os above a percentile where they are few.
+fn name(figure: &ComparedFigure) -> String {
+    match figure.tail_ios {
+        Some(tail) if tail < 100 => format!("~{} ({tail} I/Os)", figure.figure.word()),
+        _ => figure.figure.title().to_owned(),
     }
 }
 
-/// What a report says of a trend: a chart and a table for each load, method, warnings.
-#[must_use]
-pub fn trend_blocks(trend: &Trend) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    if trend.loads.is_empty() {
-        blocks.push(Block::Paragraph("Nothing in the history has this figure.".to_owned()));
+/// A figure in its unit.
+pub(super) fn figure_value(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        FigureUnit::Nanoseconds => show_ns(value),
+        FigureUnit::Microseconds => format!("{} µs", show_number(value)),
+        FigureUnit::Iops | FigureUnit::MibPerS => show_number(value),
     }
-    if !trend.warnings.is_empty() {
-        blocks.push(Block::Warnings(cleaned(&trend.warnings)));
-    }
-    for (place, load) in trend.loads.iter().take(TREND_LOADS).enumerate() {
-        let title = format!("{}: {}", words::clean(&load.title), words::clean(&load.explanation));
-        blocks.push(Block::Paragraph(title));
-        blocks.extend(line(trend.figure, load, place).map(Block::Chart));
-        blocks.push(Block::Table(dates(trend.figure, load, place)));
-    }
-    if trend.loads.len() > TREND_LOADS {
-        let more = (trend.loads.len() - TREND_LOADS) as u64;
-        blocks
-            .push(Block::Paragraph(format!("{} not shown", words::plural(more, "load", "loads"))));
-    }
-    blocks.push(Block::List(cleaned(&trend.method)));
-    blocks
 }
 
-fn caption(load: &TrendLoad) -> String {
-    let host = load.host.as_deref().map_or(String::new(), |h| format!(" on {}", words::clean(h)));
-    let (title, target) = (words::clean(&load.title), words::clean(&load.target));
-    format!("File {} · {title} · {target}{host}", words::size(load.file_bytes))
-}
-
-/// The figure over time, the levels between its changes beside it.
-fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
-    let points: Vec<Point> = load
-        .points
-        .iter()
-        .filter_map(|p| Some(Point { x: seconds(&p.started)?, y: p.value, interval: None }))
-        .filter(|p| drawable(p.y))
-        .collect();
-    if points.len() < 2 {
-        return None;
+/// A change with its sign, one decimal below ten.
+pub(super) fn signed(percent: f64) -> String {
+    if !percent.is_finite() {
+        return words::NONE.to_owned();
     }
-    let marks = load.changes.iter().filter_map(|change| {
-        let at = load.points.get(change.index)?;
-        let label = format!("{} %", crate::text::signed(change.change_percent));
-        Some(Mark { x: seconds(&at.started)?, label })
-    });
-    Some(Chart {
-        key: format!("trend-{}-{place}", figure.word()),
-        title: format!("{}: {} over time", words::clean(&load.title), figure.title()),
-        caption: caption(load),
-        x: Axis { title: "Date".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
-        left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
-        right: None,
-        series: vec![Series {
-            name: figure.title().to_owned(),
-            shape: Shape::Line,
-            side: Side::Left,
-            points,
-        }],
-        marks: marks.collect(),
-    })
-}
-
-fn dates(figure: Figure, load: &TrendLoad, place: usize) -> Table {
-    let row = |(index, p): (usize, &results::TrendPoint)| {
-        let change = load.changes.iter().find(|c| c.index == index);
-        vec![
-            seconds(&p.started).map_or_else(|| text(&p.started), Cell::Number),
-            number(Some(p.value)),
-            Cell::Number(p.runs as f64),
-            number(change.map(|c| c.change_percent)),
-            text(&p.tool_version),
-            text(p.device.as_deref().unwrap_or_default()),
-            text(&p.id),
-        ]
+    let size = percent.abs();
+    let text = if size >= 99.95 {
+        show_number(size)
+    } else if size >= 9.95 {
+        format!("{size:.0}")
+    } else {
+        format!("{size:.1}")
     };
-    Table {
-        key: format!("trend-{}-{place}-dates", figure.word()),
-        title: format!("{}: {} by date", words::clean(&load.title), figure.title()),
-        caption: caption(load),
-        columns: vec![
-            column("started", "Date", Unit::Moment),
-            column("value", figure.title(), unit(figure)),
-            column("runs", "Runs", Unit::Count),
-            column("change_percent", "Change of level", Unit::Percent),
-            column("tool_version", "Version", Unit::Text),
-            column("device", "Device", Unit::Text),
-            column("id", "Result", Unit::Text),
-        ],
-        rows: load.points.iter().enumerate().map(row).collect(),
+    match text.as_str() {
+        "0.0" => "0".to_owned(),
+        _ if percent < 0.0 => format!("-{text}"),
+        _ => format!("+{text}"),
     }
 }
 
-fn unit(figure: Figure) -> Unit {
+/// The word for a verdict.
+fn verdict_word(change: Change) -> &'static str {
+    match change {
+        Change::Better => "better",
+        Change::Same => "same",
+        Change::Worse => "worse",
+        Change::CannotTell => "cannot tell",
+    }
+}
+
+pub(super) fn unit(figure: Figure) -> Unit {
     match figure.unit() {
         FigureUnit::Iops => Unit::Iops,
         FigureUnit::MibPerS => Unit::MibPerS,
@@ -364,30 +356,8 @@ fn unit(figure: Figure) -> Unit {
     }
 }
 
-/// A moment as seconds since 1970.
-fn seconds(moment: &str) -> Option<f64> {
-    let parsed: jiff::Timestamp = moment.parse().ok()?;
-    Some(parsed.as_second() as f64)
-}
-
-fn drawable(value: f64) -> bool {
+pub(super) fn drawable(value: f64) -> bool {
     value.is_finite() && value > 0.0 && value < 1e18
-}
-
-fn cleaned(texts: &[String]) -> Vec<String> {
-    texts.iter().map(|t| words::clean(t)).collect()
-}
-
-fn text(text: &str) -> Cell {
-    if text.is_empty() { Cell::Empty } else { Cell::Text(words::clean(text)) }
-}
-
-fn number(value: Option<f64>) -> Cell {
-    value.filter(|v| v.is_finite()).map_or(Cell::Empty, Cell::Number)
-}
-
-fn column(key: &'static str, name: &str, unit: Unit) -> Column {
-    Column { name: name.to_owned(), key, unit }
 }
 
 #[cfg(test)]

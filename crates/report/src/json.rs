@@ -1,0 +1,24 @@
+//! The documents themselves, a line for each.
+
+use crate::format::Format;
+
+/// For programs, and for other histories.
+pub(crate) static FORMAT: Format = Format {
+    name: "json",
+    aliases: &[],
+    title: "JSON",
+    help: "The documents themselves, a line for each",
+    endings: &["json", "jsonl", "ndjson"],
+    media: "application/json",
+    write: |content| {
+        let mut lines = Vec::new();
+        for document in content.documents {
+            serde_json::to_writer(&mut lines, document)?;
+            lines.push(b'\n');
+        }
+        Ok(lines)
+    },
+    // Results that were measured are never replaced by a report of them.
+    is_report: |_| false,
+    apart: None,
+};

@@ -1,0 +1,182 @@
+//! A figure over time, and what a device does now, as pieces of a report.
+
+use results::{Drift, DriftLoad, Figure, Trend, TrendLoad};
+use workload::show_number;
+
+use super::comparison::{drawable, figure_value, signed, unit};
+use super::make::{brief, cleaned, column, full, number, table, text};
+use crate::model::{
+    Axis, Block, Cell, Chart, Detail, Mark, Point, Scale, Series, Shape, Side, Table, Unit,
+    resolved,
+};
+use crate::words;
+
+/// Dates of a load that a terminal has room for.
+const DATES: usize = 30;
+/// Loads of a trend that are drawn.
+const TREND_LOADS: usize = 24;
+
+/// What a report says of a trend: a chart and a table for each load, method, warnings.
+#[must_use]
+pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if trend.loads.is_empty() {
+        blocks.push(Block::Paragraph("Nothing in the history has this figure.".to_owned()));
+    }
+    if !trend.warnings.is_empty() {
+        blocks.push(Block::Warnings(cleaned(&trend.warnings)));
+    }
+    for (place, load) in trend.loads.iter().take(TREND_LOADS).enumerate() {
+        let (load_title, explanation) =
+            (words::clean(&load.title), words::clean(&load.explanation));
+        let title = format!("{} of {load_title}: {explanation}", trend.figure.title());
+        blocks.push(Block::Paragraph(title));
+        blocks.extend(line(trend.figure, load, place).map(Block::Chart));
+        let dates = |most| dates(trend.figure, load, place, most).map(Block::Table);
+        blocks.extend([brief(dates(DATES)), full(dates(usize::MAX))]);
+    }
+    if trend.loads.len() > TREND_LOADS {
+        let more = (trend.loads.len() - TREND_LOADS) as u64;
+        blocks
+            .push(Block::Paragraph(format!("{} not shown", words::plural(more, "load", "loads"))));
+    }
+    blocks.push(Block::List(cleaned(&trend.method)));
+    resolved(blocks, detail)
+}
+
+/// What a report says of a drift: what follows, what the device does now, and how much of what it
+/// can do that is.
+#[must_use]
+pub fn drift_blocks(drift: &Drift) -> Vec<Block> {
+    let now = format!(
+        "Now, over {}, {} ({}) on {}: {} in flight on average, busy {} of the time",
+        words::seconds(drift.seconds),
+        words::clean(&drift.target),
+        words::clean(&drift.device),
+        words::clean(&drift.host),
+        show_number(drift.average_queue),
+        words::percent(Some(drift.utilisation_percent))
+    );
+    let measured = drift.loads.iter().filter_map(|load| {
+        let most = load.capacity.as_ref()?;
+        let (name, of) = (words::clean(&load.name), words::clean(&most.load));
+        Some(format!("{name}: {of} in {}", words::clean(&most.id)))
+    });
+    let mut blocks = vec![Block::List(cleaned(&drift.findings)), Block::Paragraph(now)];
+    blocks.extend(capacities(drift).map(Block::Table));
+    blocks.extend([Block::List(measured.collect()), Block::Warnings(cleaned(&drift.warnings))]);
+    blocks
+}
+
+/// What is done now next to the most that was measured.
+fn capacities(drift: &Drift) -> Option<Table> {
+    let row = |load: &DriftLoad| {
+        let most = load.capacity.as_ref();
+        let value = most.map(|c| figure_value(load.figure, c.value));
+        vec![
+            text(&load.name),
+            text(load.figure.title()),
+            text(&figure_value(load.figure, load.now)),
+            text(&value.unwrap_or_default()),
+            number(load.used_percent),
+            number(load.latency_now_ns),
+            number(most.and_then(|c| c.latency_ns)),
+            text(most.map_or("", |c| c.started.split('T').next().unwrap_or_default())),
+        ]
+    };
+    table(
+        "capacities",
+        "Now and at most",
+        "",
+        vec![
+            column("load", "Load", Unit::Text),
+            column("figure", "Figure", Unit::Text),
+            column("now", "Now", Unit::Text),
+            column("most", "At most", Unit::Text),
+            column("used_percent", "Used", Unit::Percent),
+            column("latency_now_ns", "Latency now", Unit::Nanoseconds),
+            column("latency_ns", "At most", Unit::Nanoseconds),
+            column("measured", "Measured", Unit::Text),
+        ],
+        drift.loads.iter().map(row).collect(),
+    )
+}
+
+fn caption(load: &TrendLoad) -> String {
+    let host = load.host.as_deref().map_or(String::new(), |h| format!(" on {}", words::clean(h)));
+    let (title, target) = (words::clean(&load.title), words::clean(&load.target));
+    format!("File {} · {title} · {target}{host}", words::size(load.file_bytes))
+}
+
+/// The figure over time, the levels between its changes beside it.
+fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
+    let points: Vec<Point> = load
+        .points
+        .iter()
+        .filter_map(|p| Some(Point { x: seconds(&p.started)?, y: p.value, interval: None }))
+        .filter(|p| drawable(p.y))
+        .collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let marks = load.changes.iter().filter_map(|change| {
+        let at = load.points.get(change.index)?;
+        let label = format!("{} %", signed(change.change_percent));
+        Some(Mark { x: seconds(&at.started)?, label })
+    });
+    Some(Chart {
+        key: format!("trend-{}-{place}", figure.word()),
+        title: format!("{}: {} over time", words::clean(&load.title), figure.title()),
+        caption: caption(load),
+        x: Axis { title: "Date".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
+        left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
+        right: None,
+        series: vec![Series {
+            name: figure.title().to_owned(),
+            shape: Shape::Line,
+            side: Side::Left,
+            points,
+        }],
+        marks: marks.collect(),
+    })
+}
+
+/// The newest points, at most so many.
+fn dates(figure: Figure, load: &TrendLoad, place: usize, most: usize) -> Option<Table> {
+    let row = |(index, p): (usize, &results::TrendPoint)| {
+        let change = load.changes.iter().find(|c| c.index == index);
+        vec![
+            seconds(&p.started).map_or_else(|| text(&p.started), Cell::Number),
+            number(Some(p.value)),
+            Cell::Number(p.runs as f64),
+            text(&change.map(|c| format!("{} %", signed(c.change_percent))).unwrap_or_default()),
+            text(&p.tool_version),
+            text(p.device.as_deref().unwrap_or_default()),
+            text(&p.id),
+        ]
+    };
+    let first = load.points.len().saturating_sub(most);
+    let key = format!("trend-{}-{place}-dates", figure.word());
+    let title = format!("{}: {} by date", load.title, figure.title());
+    table(
+        &key,
+        &title,
+        &caption(load),
+        vec![
+            column("started", "Date", Unit::Moment),
+            column("value", figure.title(), unit(figure)),
+            column("runs", "Runs", Unit::Count),
+            column("change_percent", "Change of level", Unit::Text),
+            column("tool_version", "Version", Unit::Text),
+            column("device", "Device", Unit::Text),
+            column("id", "Result", Unit::Text),
+        ],
+        load.points.iter().enumerate().skip(first).map(row).collect(),
+    )
+}
+
+/// A moment as seconds since 1970.
+fn seconds(moment: &str) -> Option<f64> {
+    let parsed: jiff::Timestamp = moment.parse().ok()?;
+    Some(parsed.as_second() as f64)
+}
