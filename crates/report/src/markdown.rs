@@ -126,7 +126,7 @@ fn table(table: &Table) -> String {
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     out.push('\n');
-    out.push_str(&row(table.columns.iter().map(|c| plain(&c.name)).collect()));
+    out.push_str(&row(table.columns.iter().map(|c| plain(&c.heading())).collect()));
     let rule = |unit: Unit| if unit == Unit::Text { "---" } else { "---:" };
     out.push_str(&row(table.columns.iter().map(|c| rule(c.unit).to_owned()).collect()));
     for cells in &table.rows {

@@ -282,6 +282,17 @@ impl Column {
         Self::new(figure.key, figure.title, figure.unit)
     }
 
+    /// The heading with the unit of its figures, where neither they nor the name say it.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        let word = match self.unit {
+            Unit::Iops if !self.name.contains("/s") => "IOPS",
+            Unit::MibPerS => "MiB/s",
+            _ => return self.name.clone(),
+        };
+        if self.name.contains(word) { self.name.clone() } else { format!("{}, {word}", self.name) }
+    }
+
     /// The same column, which a terminal has no room for.
     #[must_use]
     pub fn full(self) -> Self {
@@ -376,6 +387,17 @@ fn moment(time: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `Disk Read Bytes/sec` headed MiB/s.
+    #[test]
+    fn a_heading_says_in_what_its_figures_are() {
+        let heading = |name: &str, unit| Column::new("key", name, unit).heading();
+        assert_eq!(heading("Disk Read Bytes/sec", Unit::MibPerS), "Disk Read Bytes/sec, MiB/s");
+        assert_eq!(heading("Disk Reads/sec", Unit::Iops), "Disk Reads/sec");
+        assert_eq!(heading("Best MiB/s", Unit::MibPerS), "Best MiB/s");
+        assert_eq!(heading("Reads", Unit::Iops), "Reads, IOPS");
+        assert_eq!(heading("Mean", Unit::Nanoseconds), "Mean");
+    }
 
     #[test]
     fn a_moment_is_seconds_since_1970() {

@@ -76,6 +76,7 @@ impl Page {
     /// says the same or is that of a single table.
     fn blocks(&mut self, blocks: &[Block], heading: &str) {
         let tables = blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
+        let mut is_after_table = false;
         for (place, block) in blocks.iter().filter(|block| is_shown(block)).enumerate() {
             if let Block::Table(table) = block {
                 if place > 0 {
@@ -86,8 +87,13 @@ impl Page {
                 self.table_head(title, &table.caption);
                 self.out.push_str(&table::show(table));
             } else {
+                // A sentence right after a table is about it.
+                if is_after_table && !matches!(block, Block::Paragraph(_)) {
+                    self.out.push('\n');
+                }
                 self.block(block);
             }
+            is_after_table = matches!(block, Block::Table(_));
         }
     }
 

@@ -71,7 +71,7 @@ impl Grid {
             .iter()
             .map(|row| row.iter().zip(&table.columns).map(|(cell, c)| show_cell(cell, c)).collect())
             .collect();
-        let heads = table.columns.iter().map(|column| column.name.clone()).collect();
+        let heads = table.columns.iter().map(Column::heading).collect();
         let is_words = |at: usize| {
             let mut cells = rows.iter().filter_map(|row| row.get(at));
             cells.find(|cell| *cell != words::NONE).is_none_or(|cell| !is_figure(cell))
@@ -130,7 +130,11 @@ impl Grid {
             // `Disk Reads/sec` has a word that is longer than most figures.
             let head = &self.heads[at];
             let is_long = head.split(' ').any(|word| length(word) > widest);
-            let head = if is_long { head.replace('/', "/ ") } else { head.clone() };
+            let head = if is_long {
+                head.replace('/', "/ ").replace("MiB/ s", "MiB/s")
+            } else {
+                head.clone()
+            };
             self.heads[at] = folded(&head, widest);
         }
         self
