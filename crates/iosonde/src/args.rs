@@ -3,86 +3,16 @@
 use std::path::PathBuf;
 
 use analysis::cause::Link;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use results::verdict::Database;
 use workload::{
     Block, Bytes, Distribution, Nanoseconds, ParseError, parse_blocks, parse_cpus,
     parse_distribution,
 };
 
-use crate::dialect::ToolCommand;
-use crate::history::HistoryArgs;
-use crate::inspect::InspectArgs;
-use crate::knee::KneeArgs;
-use crate::loads::{SpecsArgs, WorkloadArgs};
-use crate::monitor::MonitorArgs;
-use crate::plans::{AgainArgs, DoArgs};
+use crate::commands::repeat::RepeatArgs;
 use crate::recording::RecordingArgs;
-use crate::repeat::RepeatArgs;
-use crate::report::ReportArgs;
-use crate::scale::ScaleArgs;
-use crate::schema::PublishedSchema;
-use crate::serve::ServeArgs;
-use crate::sizes::SizesArgs;
-use crate::sweep::SweepArgs;
 use crate::targets::TargetArgs;
-use crate::validate::ValidateArgs;
-
-/// Finds out what a storage system can do before a database has to live on it.
-#[derive(Debug, Parser)]
-#[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = crate::exit::codes())]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Measure the patterns that matter for a database, judge them, write a report
-    Assess(Box<AssessArgs>),
-    /// Show how the storage is set up, and what about that matters for a database
-    Inspect(InspectArgs),
-    /// Find where one load saturates, and what limits it there
-    Knee(Box<KneeArgs>),
-    /// Run one workload
-    Run(Box<RunArgs>),
-    /// Measure every combination of lists of patterns, sizes, threads and depths
-    Sweep(Box<SweepArgs>),
-    /// Run the same load over growing parts of a file and find the size of the cache
-    Sizes(Box<SizesArgs>),
-    /// Run the same load on each target alone, then on several together
-    Scale(Box<ScaleArgs>),
-    /// Let a simulated database work on the storage, and check that every page it reads is what it
-    /// wrote
-    Validate(Box<ValidateArgs>),
-    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of
-    /// devices, CPU, pressure
-    Monitor(Box<MonitorArgs>),
-    /// Run a plan from a file, as `--print-plan` prints it
-    Do(Box<DoArgs>),
-    /// Repeat an earlier result exactly, and compare the new one with it
-    Again(Box<AgainArgs>),
-    #[command(about = crate::loads::about())]
-    Workload(WorkloadArgs),
-    /// List the access specifications that `--spec` takes: standard loads by name, with their rows
-    /// and where they come from
-    Specs(SpecsArgs),
-    /// Look at, compare and look after what was measured before
-    History(Box<HistoryArgs>),
-    /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
-    Report(ReportArgs),
-    /// Show the history in a browser
-    Serve(Box<ServeArgs>),
-    #[command(flatten)]
-    Tool(ToolCommand),
-    /// Print the JSON Schema of a result document
-    Schema {
-        /// Which document
-        document: PublishedSchema,
-    },
-}
 
 /// `iosonde assess`
 #[derive(Debug, Args)]

@@ -9,9 +9,9 @@ use results::{
     Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
 };
 
+use crate::commands::run::json;
+use crate::commands::{monitor, repeat};
 use crate::exit::{Failure, Outcome, print};
-use crate::run::json;
-use crate::{monitor, repeat};
 use screen::{Display, Manner, described};
 
 /// What the flags say of any job.

@@ -8,10 +8,10 @@ use survey::{Setup, Timing};
 use workload::{Mode, Precision, Stream, Workload};
 
 use crate::args::StreamArgs;
+use crate::commands::run::{apply_stream, apply_targets};
 use crate::conducting::{Manners, Rehearsal, search};
 use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
-use crate::run::{apply_stream, apply_targets};
 use crate::targets::TargetArgs;
 
 /// Flags of every experiment.

@@ -34,7 +34,7 @@ mod tests {
     /// A name in the list without a command behind it would only be found by who calls it.
     #[test]
     fn every_tool_with_a_command_line_is_a_command() {
-        let command = <crate::args::Arguments as clap::CommandFactory>::command();
+        let command = <crate::commands::Arguments as clap::CommandFactory>::command();
         for dialect in DIALECTS {
             let is_command = command.find_subcommand(dialect.name).is_some();
             assert_eq!(is_command, dialect.is_command, "{}", dialect.name);

@@ -66,6 +66,38 @@ fn the_main_function_is_a_table_of_contents() {
     assert!(main.lines().count() <= 60);
 }
 
+/// What a command does belongs in `jobs`: the binary may have this many lines besides flags and
+/// tests.
+const BINARY_LINES_MAX: usize = 6000;
+
+/// Lines besides tests and items that clap reads, whose comments are the help.
+fn lines_besides_flags(text: &str) -> usize {
+    const CLAP: [&str; 4] = ["Args", "Parser", "Subcommand", "ValueEnum"];
+    let is_clap = |line: &str| {
+        let derived = line.strip_prefix("#[derive(").and_then(|rest| rest.split_once(")]"));
+        derived.is_some_and(|(names, _)| names.split(", ").any(|name| CLAP.contains(&name)))
+    };
+    let mut in_flags = false;
+    let mut count = 0;
+    for line in text.lines().take_while(|line| *line != "#[cfg(test)]") {
+        in_flags |= is_clap(line);
+        count += usize::from(!in_flags);
+        in_flags &= line != "}";
+    }
+    count
+}
+
+#[test]
+fn the_binary_is_flags_signals_and_exit_codes() {
+    let flags = "//! x\n\n/// y\n#[derive(Debug, Args)]\nstruct A {\n    b: u8,\n}\nfn c() {}\n";
+    assert_eq!(lines_besides_flags(flags), 4);
+    let mut paths = Vec::new();
+    sources(&root().join("crates/iosonde/src"), &mut paths);
+    let lines = paths.iter().map(|path| lines_besides_flags(&fs::read_to_string(path).unwrap()));
+    let lines: usize = lines.sum();
+    assert!((1000..=BINARY_LINES_MAX).contains(&lines), "it has {lines} lines besides flags");
+}
+
 /// The directories of the crates.
 fn rooms() -> Vec<PathBuf> {
     let rooms = fs::read_dir(root().join("crates")).unwrap().flatten();

@@ -86,7 +86,7 @@ impl JobError {
 
 impl From<serde_json::Error> for JobError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Plan(PlanError::Json(error.to_string()))
+        Self::Plan(error.into())
     }
 }
 

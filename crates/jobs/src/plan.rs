@@ -68,6 +68,12 @@ pub enum PlanError {
     /// A value is out of its range.
     #[error("{0}")]
     Invalid(String),
+    /// A path in it is no UTF-8.
+    #[error(
+        "results and plans are text, and the name of a target or file is no UTF-8: give it another \
+         name, or a link to it"
+    )]
+    Path,
     /// Results of this kind have no plan that can be repeated.
     #[error(
         "results of `{kind}` do not carry a plan that can be repeated; run the command again with \
@@ -81,7 +87,11 @@ pub enum PlanError {
 
 impl From<serde_json::Error> for PlanError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Json(error.to_string())
+        match error.to_string() {
+            // The words of serde for a path.
+            text if text.contains("invalid UTF-8") => Self::Path,
+            text => Self::Json(text),
+        }
     }
 }
 

@@ -1,0 +1,187 @@
+//! `iosonde assess`: the main job.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use jobs::files::{Journal, read_text, write_whole};
+use jobs::{Event, Plan, Sink};
+use report::text::clean;
+use results::verdict::Database;
+use results::{Document, Pace};
+use survey::{AssessOptions, Publish, limits_of};
+use workload::{Mode, Workload};
+
+use crate::args::{AssessArgs, PaceArg};
+use crate::commands::loads;
+use crate::commands::run::apply_targets;
+use crate::conducting::{Console, Manners, Rehearsal, conduct_into, rehearse, words};
+use crate::exit::{Failure, Outcome};
+
+/// Runs the command.
+pub(crate) fn assess(args: &AssessArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let plan = Plan::Assess(Box::new(options_of(args)?));
+    let permissions = args.target.permissions();
+    let dry_run = args.target.conduct.dry_run;
+    let rehearsal = Rehearsal { print_plan: args.print_plan, dry_run };
+    if let Some(outcome) = rehearse(&plan, rehearsal, &permissions)? {
+        return Ok(outcome);
+    }
+    let report = claim(&args.report.clone().unwrap_or_else(default_report_path))?;
+    let manner = args.target.manner();
+    let manners =
+        Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
+    let journal = args.recording.no_history.then(|| Journal::beside(&report));
+    let mut console = AssessConsole { console: Console::of(&plan, &manners)?, report, journal };
+    let conducted = conduct_into(&plan, &manners, &mut console, stop);
+    let AssessConsole { report, journal, .. } = console;
+    let (_, outcome) = conducted.inspect_err(|_| {
+        // The empty file that proved the report can be written.
+        if fs::metadata(&report).is_ok_and(|m| m.len() == 0) {
+            let _ = fs::remove_file(&report);
+        }
+    })?;
+    if let Some(journal) = journal {
+        journal.remove();
+    }
+    Ok(outcome)
+}
+
+/// Writes the report, and prints the assessment.
+struct AssessConsole {
+    console: Console,
+    report: PathBuf,
+    /// Without a history, the measurements until there is a report.
+    journal: Option<Journal>,
+}
+
+impl Sink for AssessConsole {
+    fn hear(&mut self, event: &Event) {
+        self.console.hear(event);
+        if let (Event::Measured { measurement }, Some(journal)) = (event, &mut self.journal)
+            && let Err(error) = journal.keep(measurement)
+        {
+            self.console.display.message(&format!("warning: {error}"));
+        }
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let written = words(write_report(document, &self.report, self.journal.as_ref()));
+        let place = match &written {
+            Ok(()) => format!("\nReport: {}\n", clean(&self.report.to_string_lossy())),
+            Err(_) => String::new(),
+        };
+        let printed = self.console.print(document, || report::text::document(document) + &place);
+        // A full disk may cost the report and the output: both are said.
+        match (written, printed) {
+            (Err(written), Err(printed)) => Err(format!("{written}\n{printed}")),
+            (written, printed) => written.and(printed),
+        }
+    }
+}
+
+fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
+    let mut workload = Workload::default();
+    apply_targets(&mut workload, &args.target)?;
+    let [target] = workload.targets.as_slice() else {
+        let text = match workload.targets.len() {
+            0 => {
+                "name a directory on the storage to be assessed, for example: iosonde assess /data"
+            }
+            _ => "assess takes one target at a time",
+        };
+        return Err(Failure::WrongUsage(text.to_owned()));
+    };
+    let database = Database::from(args.database);
+    let limits = match &args.limits {
+        None => limits_of(database),
+        Some(path) => {
+            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
+            survey::parse_limits(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))?
+        }
+    };
+    let claims = match &args.expect {
+        None => Vec::new(),
+        Some(path) => {
+            let wrong = |what: String| Failure::WrongUsage(format!("`{}`: {what}", path.display()));
+            survey::parse_claims(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))?
+        }
+    };
+    let pace = match args.pace {
+        PaceArg::Quick => Pace::Quick,
+        PaceArg::Normal => Pace::Normal,
+        PaceArg::Long => Pace::Long,
+    };
+    let specs = loads::known(&args.spec)?.into_iter().map(|s| s.name.to_owned()).collect();
+    Ok(AssessOptions {
+        specs,
+        target: target.path.clone(),
+        size: target.size_bytes,
+        database,
+        pace,
+        limits,
+        claims,
+        link: args.link.clone().publish(),
+        permissions: args.target.permissions(),
+        engine: workload.engine,
+        sim: workload.sim.clone(),
+        mode: if args.buffered { Mode::Buffered } else { Mode::Direct },
+        seed: workload.seed,
+    })
+}
+
+/// `iosonde-2026-11-21-1504.html` in the current directory.
+fn default_report_path() -> PathBuf {
+    let now = jiff::Zoned::now();
+    PathBuf::from(format!("iosonde-{}.html", now.strftime("%Y-%m-%d-%H%M%S")))
+}
+
+/// Two hours of measuring must not end at a report that cannot be written, nor at somebody else's
+/// file overwritten.
+///
+/// Gives the file that will be written: where a link leads, that is its end.
+fn claim(path: &Path) -> Result<PathBuf, Failure> {
+    let refused = |why: String| {
+        let path = path.display();
+        Failure::CannotRun(format!(
+            "cannot write the report `{path}`: {why}; name another with `--report FILE`"
+        ))
+    };
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(refused("it is no ordinary file".to_owned())),
+        Ok(metadata) if metadata.len() == 0 => Ok(path),
+        Ok(_) => {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let ours = report::html::is_report(&text);
+            if ours {
+                Ok(path)
+            } else {
+                Err(refused("it is there and no report of iosonde".to_owned()))
+            }
+        }
+        Err(_) => {
+            let made = fs::OpenOptions::new().append(true).create_new(true).open(&path);
+            made.map(|_| path).map_err(|error| refused(error.to_string()))
+        }
+    }
+}
+
+/// Writes the report whole or not at all.
+fn write_report(
+    document: &Document,
+    path: &Path,
+    journal: Option<&Journal>,
+) -> Result<(), Failure> {
+    let cannot = |what: String| {
+        let path = path.display();
+        let kept = match journal {
+            Some(journal) => format!("every measurement is in `{}`", journal.path().display()),
+            None => format!("make it again with `iosonde report {}`", document.id()),
+        };
+        Failure::CannotRun(format!("cannot write the report `{path}`: {what}; {kept}"))
+    };
+    let html = report::html::page(&report::build(std::slice::from_ref(document)))
+        .map_err(|e| cannot(e.to_string()))?;
+    write_whole(path, &html).map_err(|e| cannot(e.to_string()))
+}

@@ -1,0 +1,66 @@
+//! Flags that say on what I/O is made, and what may be done to it; the same for every old tool.
+
+use clap::Args;
+use dialects::drives::Drive;
+use jobs::Places;
+use workload::EngineChoice;
+
+use crate::commands::run::simulated_device;
+use crate::exit::Failure;
+use crate::targets::EngineArg;
+use screen::Manner;
+
+/// On what I/O is made, and what may be done to it.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceFlags {
+    /// What stands for a drive, disk or share: E=/mnt/e, 3=/dev/sdb; may be given several times
+    #[arg(long, value_name = "NAME=PLACE")]
+    pub drive: Vec<Drive>,
+
+    /// Allow to overwrite this file or block device; as in the call or as it is named here
+    #[arg(long, value_name = "FILE")]
+    pub destroy: Vec<String>,
+
+    /// Allow files to fill their file system beyond 90 %
+    #[arg(long)]
+    pub overfill: bool,
+
+    /// Which backend makes the I/O [default: auto]
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineArg>,
+
+    /// The simulated device of `--engine sim`, as a TOML table or a file that holds one
+    #[arg(long, value_name = "TOML|FILE")]
+    pub sim: Option<String>,
+
+    /// Where every random choice starts
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// No progress and no messages but errors
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Show the figures on a screen of their own, which `q` leaves; lines where the terminal cannot
+    #[arg(long, conflicts_with = "quiet")]
+    pub live: bool,
+}
+
+impl PlaceFlags {
+    /// How much is shown meanwhile.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner { quiet: self.quiet, live: self.live }
+    }
+
+    /// What the flags say, as data.
+    pub(crate) fn places(&self) -> Result<Places, Failure> {
+        Ok(Places {
+            drives: self.drive.clone(),
+            destroy: self.destroy.clone(),
+            overfill: self.overfill,
+            engine: self.engine.map_or(EngineChoice::Auto, EngineChoice::from),
+            sim: self.sim.as_deref().map(simulated_device).transpose()?,
+            seed: self.seed,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! `iosonde sqlio batch`: every combination of lists, as the SQLIO_Batch script measured them, with
+//! SQLIO's text in a dated file.
+//!
+//! It is a sweep: its cells are kept one by one, it goes on after an interruption, and it may leave
+//! out what can be inferred.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use clap::{Parser, ValueEnum};
+use dialects::sqlio::Buffering;
+use jobs::sqlio::{BatchTargets, BatchTexts};
+use jobs::{BegunFiles, Places, sweep_precision};
+use workload::sweep::{Matrix, Plan};
+use workload::{Bytes, Mode, Pattern, Target};
+
+use super::super::{PlaceFlags, split};
+use crate::commands::sweep::{How, run_plan};
+use crate::conducting::Manners;
+use crate::exit::{Failure, Outcome};
+use crate::recording::RecordingArgs;
+
+/// Measures every combination of kinds, threads, orders, outstanding I/Os and sizes on each drive,
+/// and writes SQLIO's text of each into a dated file. Without lists, those of the script
+/// SQLIO_Batch
+#[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub(super) struct BatchArgs {
+    /// Drives that `--drive` says the place of, or directories: each is measured alone
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["G", "H", "I", "J"])]
+    drives: Vec<String>,
+
+    /// Kinds of I/O: W, R; writes first, so that there is something to read
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, ignore_case = true,
+        default_values = ["w", "r"])]
+    kinds: Vec<KindArg>,
+
+    /// Threads for each drive
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [2, 4, 8])]
+    threads: Vec<u32>,
+
+    /// Length of each test
+    #[arg(long, value_name = "N", default_value_t = 600.0)]
+    seconds: f64,
+
+    /// Orders: random, sequential
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_values =
+        ["random", "sequential"])]
+    factors: Vec<FactorArg>,
+
+    /// I/Os that each thread keeps under way
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t =
+        [1, 2, 4, 8, 16, 32, 64, 128])]
+    outstanding: Vec<u32>,
+
+    /// Sizes of one I/O in KiB
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t =
+        [1, 8, 64, 128, 256, 1024])]
+    block_sizes: Vec<u32>,
+
+    /// Longest pause between tests; it ends when the storage is at rest
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    wait: f64,
+
+    /// Caches, as `-B` has them: N, Y, H or S
+    #[arg(long, value_name = "LETTER", value_enum, ignore_case = true, default_value = "h")]
+    buffering: BufferingArg,
+
+    /// Name of the file on each drive
+    #[arg(long, value_name = "NAME", default_value = dialects::sqlio::DEFAULT_FILE)]
+    file: String,
+
+    /// Size of the files [default: 1G where they are to be made]
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Bytes>,
+
+    /// Where SQLIO's text goes, behind what is there [default: SQLIO_Result.DATE.txt]
+    #[arg(long, value_name = "FILE")]
+    result: Option<PathBuf>,
+
+    /// Measure only what the rest can be inferred from, each as long as its precision needs
+    #[arg(long)]
+    adaptive: bool,
+
+    /// A test ends when the 95 % interval of its mean is within this many percent [default: 5 with
+    /// `--adaptive`]
+    #[arg(long, value_name = "PERCENT")]
+    precision: Option<f64>,
+
+    /// Go on with the batch of the same lists that was interrupted
+    #[arg(long, conflicts_with = "no_history")]
+    resume: bool,
+
+    /// Show how many tests there are, how long they take and when they end; touch nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Write every test as a line of CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    place: PlaceFlags,
+
+    #[command(flatten)]
+    recording: RecordingArgs,
+}
+
+/// Kinds of I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum KindArg {
+    /// Writes
+    W,
+    /// Reads
+    R,
+}
+
+/// Orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FactorArg {
+    /// Anywhere
+    Random,
+    /// One after the other, with one position for all threads
+    Sequential,
+}
+
+/// Letters of `-B`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BufferingArg {
+    /// No caches
+    N,
+    /// All
+    Y,
+    /// That of the hardware
+    H,
+    /// That of the system
+    S,
+}
+
+impl From<BufferingArg> for Buffering {
+    fn from(letter: BufferingArg) -> Self {
+        match letter {
+            BufferingArg::N => Self::None,
+            BufferingArg::Y => Self::All,
+            BufferingArg::H => Self::Hardware,
+            BufferingArg::S => Self::Software,
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let (args, strays) = split::<BatchArgs>("iosonde sqlio batch", tokens)?;
+    if let Some(stray) = strays.first() {
+        return Err(Failure::WrongUsage(format!(
+            "`{stray}` is no flag; `iosonde sqlio batch --help` shows them"
+        )));
+    }
+    let places = args.place.places()?;
+    let BatchTargets { targets, names } = BatchTargets::of(&args.drives, &args.file, &places)?;
+    places.check_destroy(&targets)?;
+    let permissions = places.permissions(&targets);
+    let mut texts = BatchTexts::new(args.result.clone(), names, args.buffering.into());
+    let how = How {
+        csv: args.csv.as_deref(),
+        manners: Manners {
+            manner: args.place.manner(),
+            json: args.json,
+            recording: args.recording.recording()?,
+            permissions,
+        },
+        resume: args.resume,
+        dry_run: args.dry_run,
+        place: Some(format!("SQLIO's text of each is in {}", texts.path().display())),
+        resumption: "iosonde sqlio batch --resume, with the same flags".to_owned(),
+    };
+    // A rehearsal touches nothing. Of what was not even prepared, nothing is left.
+    let touches = !args.dry_run && !places.is_artificial();
+    let _begun = touches.then(|| BegunFiles::of(&targets)).transpose()?;
+    run_plan(Some(plan_of(&args, &places, targets)), &how, &mut texts, stop)
+}
+
+/// The sweep.
+fn plan_of(args: &BatchArgs, places: &Places, targets: Vec<Target>) -> Plan {
+    let pattern = |factor: &FactorArg| match factor {
+        FactorArg::Random => Pattern::Random,
+        FactorArg::Sequential => Pattern::SequentialShared,
+    };
+    let matrix = Matrix {
+        writes: args.kinds.iter().map(|k| if *k == KindArg::W { 100 } else { 0 }).collect(),
+        patterns: args.factors.iter().map(pattern).collect(),
+        blocks: args.block_sizes.iter().map(|kib| Bytes(u64::from(*kib) << 10)).collect(),
+        threads: args.threads.clone(),
+        depths: args.outstanding.clone(),
+        seconds: args.seconds,
+        warmup_seconds: 0.0,
+        durable: matches!(args.buffering, BufferingArg::N | BufferingArg::S),
+        ..Matrix::default()
+    };
+    let mut plan = Plan::new("SQLIO batch", vec![matrix]);
+    plan.targets = targets;
+    plan.size_bytes = args.size;
+    plan.settle_seconds = args.wait;
+    plan.adaptive = args.adaptive;
+    plan.precision = sweep_precision(args.precision, None, args.adaptive);
+    plan.engine = places.engine;
+    plan.sim.clone_from(&places.sim);
+    plan.seed = places.seed.unwrap_or(plan.seed);
+    if matches!(args.buffering, BufferingArg::Y | BufferingArg::S) {
+        plan.mode = Mode::Buffered;
+    }
+    plan
+}

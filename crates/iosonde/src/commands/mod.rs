@@ -1,0 +1,146 @@
+//! The commands: what can be typed, and which part of the program does it.
+
+mod assess;
+pub(crate) mod dialect;
+mod history;
+mod inspect;
+mod knee;
+pub(crate) mod loads;
+pub(crate) mod monitor;
+mod plans;
+pub(crate) mod repeat;
+mod report;
+pub(crate) mod run;
+mod scale;
+mod schema;
+mod serve;
+mod sizes;
+mod sqliosim;
+mod sweep;
+pub(crate) mod validate;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::{Parser, Subcommand};
+
+use crate::args::{AssessArgs, RunArgs};
+use crate::exit::{Failure, Outcome};
+use crate::targets::ProgressForm;
+
+use dialect::ToolCommand;
+use history::HistoryArgs;
+use inspect::InspectArgs;
+use knee::KneeArgs;
+use loads::{SpecsArgs, WorkloadArgs};
+use monitor::MonitorArgs;
+use plans::{AgainArgs, DoArgs};
+use report::ReportArgs;
+use scale::ScaleArgs;
+use schema::PublishedSchema;
+use serve::ServeArgs;
+use sizes::SizesArgs;
+use sweep::SweepArgs;
+use validate::ValidateArgs;
+
+/// Finds out what a storage system can do before a database has to live on it.
+#[derive(Debug, Parser)]
+#[command(name = "iosonde", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = crate::exit::codes())]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure the patterns that matter for a database, judge them, write a report
+    Assess(Box<AssessArgs>),
+    /// Show how the storage is set up, and what about that matters for a database
+    Inspect(InspectArgs),
+    /// Find where one load saturates, and what limits it there
+    Knee(Box<KneeArgs>),
+    /// Run one workload
+    Run(Box<RunArgs>),
+    /// Measure every combination of lists of patterns, sizes, threads and depths
+    Sweep(Box<SweepArgs>),
+    /// Run the same load over growing parts of a file and find the size of the cache
+    Sizes(Box<SizesArgs>),
+    /// Run the same load on each target alone, then on several together
+    Scale(Box<ScaleArgs>),
+    /// Let a simulated database work on the storage, and check that every page it reads is what it
+    /// wrote
+    Validate(Box<ValidateArgs>),
+    /// Watch and record what the operating system counts: I/Os, bytes, latency and queues of
+    /// devices, CPU, pressure
+    Monitor(Box<MonitorArgs>),
+    /// Run a plan from a file, as `--print-plan` prints it
+    Do(Box<DoArgs>),
+    /// Repeat an earlier result exactly, and compare the new one with it
+    Again(Box<AgainArgs>),
+    #[command(about = crate::commands::loads::about())]
+    Workload(WorkloadArgs),
+    /// List the access specifications that `--spec` takes: standard loads by name, with their rows
+    /// and where they come from
+    Specs(SpecsArgs),
+    /// Look at, compare and look after what was measured before
+    History(Box<HistoryArgs>),
+    /// Write results as one file: HTML, XLSX, CSV, Markdown or JSON
+    Report(ReportArgs),
+    /// Show the history in a browser
+    Serve(Box<ServeArgs>),
+    #[command(flatten)]
+    Tool(ToolCommand),
+    /// Print the JSON Schema of a result document
+    Schema {
+        /// Which document
+        document: PublishedSchema,
+    },
+}
+
+/// How a command that measures shows its progress; none for the others.
+fn progress(command: &Command) -> Option<ProgressForm> {
+    let conduct = match command {
+        Command::Run(args) => &args.target.conduct,
+        Command::Assess(args) => &args.target.conduct,
+        Command::Knee(args) => &args.target.conduct,
+        Command::Sweep(args) => &args.target.conduct,
+        Command::Sizes(args) => &args.target.conduct,
+        Command::Scale(args) => &args.target.conduct,
+        Command::Validate(args) => &args.target.conduct,
+        Command::Do(args) => &args.conduct,
+        Command::Again(args) => &args.conduct,
+        Command::Monitor(args) => return Some(args.progress),
+        _ => return None,
+    };
+    Some(conduct.progress)
+}
+
+/// Does it.
+pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    // Before anything is said: a line of words among the events would end whoever reads them.
+    if progress(command) == Some(ProgressForm::Json) {
+        screen::speak_json();
+    }
+    match command {
+        Command::Run(run) => run::run(run, stop),
+        Command::Assess(assess) => assess::assess(assess, stop),
+        Command::Inspect(args) => inspect::inspect(args),
+        Command::Do(args) => plans::from_file(args, stop),
+        Command::Again(args) => plans::repeat(args, stop),
+        Command::Knee(knee) => knee::knee(knee, stop),
+        Command::Sweep(sweep) => sweep::sweep(sweep, stop),
+        Command::Sizes(args) => sizes::sizes(args, stop),
+        Command::Scale(args) => scale::scale(args, stop),
+        Command::Validate(args) => validate::validate(args, stop),
+        Command::Monitor(args) => monitor::monitor(args, stop),
+        Command::Workload(args) => loads::workload(args),
+        Command::Specs(args) => loads::specs(args),
+        Command::Report(args) => report::report(args),
+        Command::History(args) => history::history(args, stop),
+        Command::Serve(args) => serve::serve(args, stop),
+        Command::Tool(tool) => tool.execute(stop),
+        Command::Schema { document } => document.print(),
+    }
+}

@@ -1,0 +1,212 @@
+//! A recording on the terminal: tables, rows, lines of JSON, the screen, and the metrics port.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use ::monitor::{AlertEvent, Began, Event as Watching, Observation, csv, lines};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jobs::{Event, MonitorPlan, Sink};
+use report::text::clean;
+use results::Document;
+use screen::{Display, Manner, RecordingModel, RecordingScreen, speaks_json, window};
+
+use super::Stdout;
+use super::served::Served;
+use crate::commands::run::json;
+use crate::conducting::words;
+use crate::exit::{Failure, print};
+
+/// Shows a recording.
+pub(super) struct Console {
+    stdout: Stdout,
+    manner: Manner,
+    /// Stdout belongs to a command that runs, and our text comes at the end, on stderr.
+    aside: bool,
+    name: String,
+    metrics: Option<Served>,
+    screen: Option<RecordingScreen>,
+    display: Display,
+    /// Stdout took no more.
+    broken: bool,
+}
+
+impl Console {
+    /// A console; the metrics are served from now on.
+    pub(super) fn new(
+        plan: &MonitorPlan,
+        stdout: Stdout,
+        metrics: Option<SocketAddr>,
+        manner: Manner,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            stdout,
+            manner,
+            aside: !plan.command.is_empty(),
+            name: plan.name.clone().unwrap_or_default(),
+            metrics: metrics.map(Served::begin).transpose()?,
+            screen: None,
+            display: Display::new(manner.quiet),
+            broken: false,
+        })
+    }
+
+    fn watch(&mut self, event: &Watching) {
+        match event {
+            Watching::Began(began) => self.begin(began),
+            Watching::Window(observation) => self.window(observation),
+            Watching::Alert(alert) => self.alert(alert),
+            Watching::Notice { text } => self.note(&format!("note: {text}")),
+        }
+        if self.stdout == Stdout::JsonLines {
+            self.out(&format!("{}\n", lines::line(event)));
+        }
+    }
+
+    fn begin(&mut self, began: &Began) {
+        if self.manner.live {
+            match RecordingScreen::open(RecordingModel::new(
+                &self.name,
+                &began.chains,
+                &began.devices,
+            )) {
+                Ok(screen) => self.screen = Some(screen),
+                Err(reason) => {
+                    self.display.message(&format!("note: {reason}; tables are printed"));
+                }
+            }
+        }
+        match self.stdout {
+            Stdout::Csv => self.out(&csv::heading()),
+            Stdout::Text if self.has_tables() => {
+                self.out(&window::heading(&began.chains, &began.devices));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether each window is printed.
+    fn has_tables(&self) -> bool {
+        !self.manner.quiet && !self.aside && self.screen.is_none()
+    }
+
+    fn window(&mut self, o: &Observation) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.hear(o);
+        }
+        if let Some(screen) = &mut self.screen {
+            screen.hear(o, clock(o));
+        }
+        self.leave();
+        match self.stdout {
+            Stdout::Csv => self.out(&csv::rows(o)),
+            Stdout::Text if self.has_tables() => {
+                self.out(&format!("\n{}", window::window(o, &clock(o))));
+            }
+            _ => {}
+        }
+    }
+
+    /// Shown even to those who want no messages.
+    fn alert(&mut self, alert: &AlertEvent) {
+        let device = alert.device.as_deref().map(|d| format!("{}: ", clean(d))).unwrap_or_default();
+        let AlertEvent { condition, figure, from_s, t, .. } = alert;
+        let text = if alert.begins {
+            format!("ALERT {device}{condition}: {figure} at {t:.1} s, since {from_s:.1} s")
+        } else {
+            format!(
+                "alert over {device}{condition}: from {from_s:.1} s to {t:.1} s, at worst {figure}"
+            )
+        };
+        match self.screen.as_mut().filter(|screen| screen.is_up()) {
+            Some(screen) => {
+                screen.say(&text);
+                screen.draw();
+            }
+            // Programs have the event.
+            None if speaks_json() => {}
+            None => self.display.aside(&text),
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        match &mut self.screen {
+            Some(screen) => screen.say(text),
+            None if speaks_json() => {}
+            None => self.display.message(text),
+        }
+    }
+
+    /// Once the screen is left, what it has said is said again.
+    fn leave(&mut self) {
+        if self.screen.as_ref().is_some_and(|screen| !screen.is_up()) {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        for text in self.screen.take().map(RecordingScreen::close).unwrap_or_default() {
+            self.display.aside(&text);
+        }
+    }
+
+    fn out(&mut self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let wrote = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        self.broken |= wrote.is_err();
+    }
+}
+
+impl Sink for Console {
+    fn hear(&mut self, event: &Event) {
+        match (event, &self.screen) {
+            (Event::Monitor(watching), _) => {
+                self.display.hear(event);
+                self.watch(watching);
+            }
+            (Event::Notice { text }, Some(_)) => self.note(text),
+            _ => self.display.hear(event),
+        }
+    }
+
+    fn is_left(&mut self) -> bool {
+        if let Some(screen) = &mut self.screen {
+            screen.look();
+        }
+        self.broken
+    }
+
+    fn command_output(&mut self) -> Box<dyn Write + Send> {
+        match self.stdout {
+            Stdout::Text => Box::new(io::stdout()),
+            _ => Box::new(io::stderr()),
+        }
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        self.close();
+        self.display.finish();
+        self.metrics = None;
+        let text = match self.stdout {
+            Stdout::Json => json(document),
+            Stdout::Text if !self.manner.quiet => {
+                Ok(format!("\n{}", report::text::document(document)))
+            }
+            _ => return Ok(()),
+        };
+        words(text.and_then(|text| match self.stdout {
+            Stdout::Text if self.aside => {
+                self.display.aside(text.trim_end());
+                Ok(())
+            }
+            _ => print(&text),
+        }))
+    }
+}
+
+/// The time of the day, here.
+fn clock(o: &Observation) -> String {
+    let ms = i64::try_from(o.unix.as_millis()).unwrap_or(0);
+    let moment = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    moment.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string()
+}

@@ -1,0 +1,175 @@
+//! `iosonde do` and `iosonde again`: a plan from a file, and an earlier result repeated.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use engine::Permissions;
+use history::History;
+use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
+use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
+use results::Document;
+
+use crate::commands::run::{check_destroy_of, json};
+use crate::conducting::{Console, Manners, conduct, ended};
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::{HistoryPlace, RecordingArgs, failure, tag};
+use crate::targets::ConductArgs;
+use jobs::files::read_text;
+use screen::described;
+
+/// `iosonde do`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n\
+        \x20 iosonde knee /data --block 8K --print-plan > knee.toml\n\
+        \x20 iosonde do knee.toml")]
+pub(crate) struct DoArgs {
+    /// A plan, as `--print-plan` of the commands that measure prints it, or a result as JSON, whose
+    /// plan is taken
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// `iosonde again`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n\
+        \x20 iosonde run /data --tag before-upgrade\n\
+        \x20 iosonde again @before-upgrade")]
+pub(crate) struct AgainArgs {
+    /// The result: an id or its unique beginning, `latest`, or `@TAG` for the newest with that tag
+    #[arg(value_name = "RESULT")]
+    pub result: String,
+
+    /// Repeat it although host or storage are not the same, and compare all the same
+    #[arg(long)]
+    pub anyway: bool,
+
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+
+    /// Print the comparison as JSON on stdout, instead of the result and the comparison as text; of
+    /// a validation, the result
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub place: HistoryPlace,
+
+    /// A name under which the new result is found again, as @NAME; may be given several times
+    #[arg(long = "tag", value_name = "NAME", value_parser = tag)]
+    pub tags: Vec<String>,
+}
+
+/// Runs `iosonde do`.
+pub(crate) fn from_file(args: &DoArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let wrong = |e: String| Failure::WrongUsage(format!("`{}`: {e}", args.plan.display()));
+    let plan = plan_in(&read_text(&args.plan)?).map_err(wrong)?;
+    let permissions = args.conduct.permissions();
+    check_destroy_of(&plan.job().targets(), &permissions.destroy)?;
+    if args.conduct.dry_run {
+        print(&described(&plan.job().describe(&permissions)?))?;
+        return Ok(Outcome::Done);
+    }
+    let manner = args.conduct.manner();
+    let manners =
+        Manners { manner, json: args.json, recording: args.recording.recording()?, permissions };
+    conduct(&plan, &manners, stop)
+}
+
+/// A plan, or that of a result.
+fn plan_in(text: &str) -> Result<Plan, String> {
+    if !text.trim_start().starts_with('{') {
+        return Plan::from_toml(text).map_err(|e| e.to_string());
+    }
+    let document = Document::parse(text).map_err(|e| e.to_string())?;
+    let kind = document.kind().to_owned();
+    let plan = Plan::carried(&document).map_err(|e| e.to_string())?;
+    plan.ok_or_else(|| PlanError::NotRepeatable { kind }.to_string())
+}
+
+/// Prints a plan as TOML on stdout.
+pub(crate) fn print_plan(plan: &Plan) -> Result<Outcome, Failure> {
+    print(&plan.to_toml().map_err(jobs::JobError::from)?)?;
+    Ok(Outcome::Done)
+}
+
+/// Runs `iosonde again`.
+pub(crate) fn repeat(args: &AgainArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let place = args.place.place()?;
+    let history = History::open_existing(&place).map_err(failure)?;
+    let wanted = Again { selector: &args.result, anyway: args.anyway };
+    let original = again(&history, wanted).map_err(|e| Failure::CannotRun(e.to_string()))?;
+    let permissions = args.conduct.permissions();
+    check_destroy_of(&original.plan.job().targets(), &permissions.destroy)?;
+    if args.conduct.dry_run {
+        print(&described(&original.plan.job().describe(&permissions)?))?;
+        return Ok(Outcome::Done);
+    }
+    let named = args.place.history.as_ref().map(|_| place.to_string());
+    let recording = Recording { place, tags: args.tags.clone(), named };
+    let (outcome, id) = conduct_again(args, &original, (&recording, permissions), stop)?;
+    if has_figures(&original.document) {
+        compare(args, &history, &original, &id)?;
+    }
+    Ok(outcome)
+}
+
+/// Whether there is something to compare: the result of a check says what it found.
+fn has_figures(document: &Document) -> bool {
+    !matches!(document, Document::Validation(_) | Document::Durability(_))
+}
+
+/// Repeats it; how that ended, and the id of the new result.
+fn conduct_again(
+    args: &AgainArgs,
+    original: &Original,
+    (recording, permissions): (&Recording, Permissions),
+    stop: &AtomicBool,
+) -> Result<(Outcome, String), Failure> {
+    let mut console = Console::for_plan(&original.plan, args.conduct.manner())?;
+    let compares = has_figures(&original.document);
+    (console.silent, console.json) = (args.json && compares, args.json && !compares);
+    let recording = Some(recording);
+    let mut session = Session { permissions, recording, sink: &mut console, stop };
+    let conducted = jobs::conduct(&original.plan, &mut session)?;
+    let targets = original.document.targets();
+    let (documents, outcome) = ended(conducted, stop)?;
+    // Of several that took turns, the one on the same target.
+    let same = documents.iter().find(|document| document.targets() == targets);
+    let new = same.or(documents.first()).map(|document| document.id().to_owned());
+    Ok((outcome, new.unwrap_or_default()))
+}
+
+/// Compares the new result with the original.
+fn compare(
+    args: &AgainArgs,
+    history: &History,
+    original: &Original,
+    id: &str,
+) -> Result<(), Failure> {
+    let new = [history.find(id).map_err(failure)?];
+    let old = std::slice::from_ref(&original.entry);
+    let how = How {
+        band_percent: BAND_PERCENT,
+        anyway: args.anyway,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let (a, b) =
+        (KeptSide { name: &original.entry.id, entries: old }, KeptSide { name: id, entries: &new });
+    let comparison = compare_kept(history, a, b, how).map_err(failure)?;
+    print(&if args.json {
+        json(&comparison)?
+    } else {
+        format!("\n{}", report::text::comparison(&comparison))
+    })
+}

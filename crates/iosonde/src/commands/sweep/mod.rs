@@ -1,0 +1,279 @@
+//! `iosonde sweep`: a matrix of workloads, kept cell by cell.
+
+mod plan;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use clap::{Args, ValueEnum};
+use jobs::files::{begins_with, claim, write_whole};
+use jobs::{Companion, Event, NoCompanion, PreparedSweep, Session, Sink};
+use results::Document;
+use workload::Bytes;
+use workload::sweep::Plan;
+
+use crate::commands::plans::print_plan;
+use crate::conducting::{Console, Manners, ended};
+use crate::exit::{Failure, Outcome, print};
+use crate::recording::RecordingArgs;
+use crate::targets::TargetArgs;
+use plan::{checked, nothing_left_aside, plan_of, presets};
+use screen::{Display, described};
+
+/// `iosonde sweep`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// A plan by name; `--list-presets` shows them
+    #[arg(long, value_name = "NAME", conflicts_with = "plan")]
+    pub preset: Option<String>,
+
+    /// A plan from a TOML file; see docs/sweep.md
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+
+    /// Show the names of all presets, with their cells and times
+    #[arg(long)]
+    pub list_presets: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else
+    #[arg(long)]
+    pub print_plan: bool,
+
+    #[command(flatten)]
+    pub lists: ListArgs,
+
+    /// Longest pause before each cell; it ends when the storage is at rest [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    pub settle: Option<f64>,
+
+    /// Every cell works on all targets at the same time, instead of on each alone
+    #[arg(long)]
+    pub together: bool,
+
+    /// Measure the cells of each target in an order drawn from the seed
+    #[arg(long)]
+    pub shuffle: bool,
+
+    /// Measure only the cells that the others can be inferred from, each as long as its precision
+    /// needs
+    #[arg(long)]
+    pub adaptive: bool,
+
+    /// A window ends when the 95 % interval of its mean is within this many percent [default: 5
+    /// with `--adaptive`]
+    #[arg(long, value_name = "PERCENT")]
+    pub precision: Option<f64>,
+
+    /// Go through the operating system's cache
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// Go on with a sweep that was interrupted: that of the same plan, or without any plan the
+    /// newest
+    #[arg(long, conflicts_with = "no_history")]
+    pub resume: bool,
+
+    /// Write every cell as a line of CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Print the result as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+}
+
+/// Lists of which every combination is a cell; they replace those of a preset or file.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Percent of I/Os that write: 0,100 [default: 0]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub writes: Option<Vec<u8>>,
+
+    /// Where the next I/O goes [default: random]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    pub patterns: Option<Vec<PatternName>>,
+
+    /// Block sizes: 8K,64K [default: 8K]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub blocks: Option<Vec<Bytes>>,
+
+    /// An access specification by name in place of `--writes`, `--patterns` and `--blocks`, such as
+    /// "File Server"; `iosonde specs` lists them. May be given several times
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["writes", "patterns", "blocks"])]
+    pub spec: Vec<String>,
+
+    /// Threads for each target: 1,2,4 [default: 1]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub threads: Option<Vec<u32>>,
+
+    /// Outstanding I/Os of each thread: 1,2,4,8 [default: 1]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub depths: Option<Vec<u32>>,
+
+    /// Length of each measured window [default: 30]
+    #[arg(long, value_name = "N")]
+    pub seconds: Option<f64>,
+
+    /// I/O before each window that is not counted [default: 3]
+    #[arg(long, value_name = "SECONDS")]
+    pub warmup: Option<f64>,
+
+    /// Every write is on stable media before it completes (write-through)
+    #[arg(long)]
+    pub durable: bool,
+}
+
+/// Patterns by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PatternName {
+    /// Anywhere
+    Random,
+    /// One after the other, each thread on its own
+    Sequential,
+    /// One after the other, all threads sharing one position
+    SequentialShared,
+}
+
+/// Runs the command.
+pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    if args.list_presets {
+        print(&presets())?;
+        return Ok(Outcome::Done);
+    }
+    let asked = plan_of(args)?;
+    if args.print_plan {
+        let plan = asked.ok_or_else(nothing_asked)?;
+        return print_plan(&jobs::Plan::Sweep(Box::new(plan)));
+    }
+    if args.resume && asked.is_none() {
+        nothing_left_aside(args)?;
+    }
+    let how = How {
+        csv: args.csv.as_deref(),
+        manners: Manners {
+            manner: args.target.manner(),
+            json: args.json,
+            recording: args.recording.recording()?,
+            permissions: args.target.permissions(),
+        },
+        resume: args.resume,
+        dry_run: args.target.conduct.dry_run,
+        resumption: resumption(args),
+        place: None,
+    };
+    run_plan(asked, &how, &mut NoCompanion, stop)
+}
+
+/// How a sweep is conducted, apart from its plan.
+pub(crate) struct How<'a> {
+    pub csv: Option<&'a Path>,
+    pub manners: Manners,
+    pub resume: bool,
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// The command that resumes it after an interruption.
+    pub resumption: String,
+    /// What is said at its end.
+    pub place: Option<String>,
+}
+
+/// Prints a sweep, and writes its cells as CSV.
+struct SweepConsole<'a> {
+    console: Console,
+    csv: Option<&'a Path>,
+}
+
+impl Sink for SweepConsole<'_> {
+    fn hear(&mut self, event: &Event) {
+        self.console.hear(event);
+    }
+
+    fn deliver(&mut self, document: &Document) -> Result<(), String> {
+        let printed = self.console.deliver(document);
+        let (Some(path), Document::Sweep(sweep)) = (self.csv, document) else { return printed };
+        let written = write_whole(path, report::sections::sweep_csv(sweep))
+            .map_err(|e| csv_failure(path, &e, "the result is shown"));
+        // A full disk is no reason to lose the result, nor the other way round.
+        match (printed, written) {
+            (Err(printed), Err(written)) => Err(format!("{printed}\n{written}")),
+            (printed, written) => printed.and(written),
+        }
+    }
+}
+
+/// Runs a plan with everything that `iosonde sweep` does; without one, the newest is resumed.
+pub(crate) fn run_plan(
+    asked: Option<Plan>,
+    how: &How<'_>,
+    companion: &mut dyn Companion,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let asked = asked.map(checked).transpose()?;
+    let Manners { permissions, recording, .. } = &how.manners;
+    let prepared = match recording {
+        Some(recording) if how.resume => {
+            PreparedSweep::resume(&recording.place, asked.as_ref(), permissions)?
+        }
+        _ => PreparedSweep::new(asked.ok_or_else(nothing_asked)?),
+    };
+    if how.dry_run {
+        print(&described(&prepared.describe(permissions)?))?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(path) = how.csv {
+        // Not after two days that there is no such directory, or somebody else's file.
+        claim(path, "CSV of a sweep", |file| begins_with(file, report::sections::SWEEP_CSV_HEAD))
+            .map_err(|e| Failure::CannotRun(csv_failure(path, &e, "nothing was measured")))?;
+    }
+    let mut display = Display::new(how.manners.manner.quiet);
+    display.message(&prepared.duration());
+    let console = Console::of(&jobs::Plan::Sweep(Box::new(prepared.plan.clone())), &how.manners)?;
+    let mut sink = SweepConsole { console, csv: how.csv };
+    let (permissions, recording) = (permissions.clone(), recording.as_ref());
+    let mut session = Session { permissions, recording, sink: &mut sink, stop };
+    let conducted = prepared.run(companion, &mut session)?;
+    let is_kept = recording.is_some()
+        && conducted.documents.iter().any(|document| !document.measurements().is_empty());
+    let (_, outcome) = ended(conducted, stop)?;
+    if let Some(place) = &how.place {
+        display.message(place);
+    }
+    if outcome != Outcome::Done && is_kept {
+        display.message(&format!("resume it with `{}`", how.resumption));
+    }
+    Ok(outcome)
+}
+
+fn csv_failure(path: &Path, error: &io::Error, state: &str) -> String {
+    format!("cannot write `{}`: {error}; {state}", path.display())
+}
+
+/// The command that goes on with an interrupted sweep.
+fn resumption(args: &SweepArgs) -> String {
+    let mut command = "iosonde sweep --resume".to_owned();
+    let history = args
+        .recording
+        .place
+        .history
+        .iter()
+        .map(|place| format!(" --history {}", Path::new(place).display()));
+    let destroy =
+        args.target.conduct.destroy.iter().map(|path| format!(" --destroy {}", path.display()));
+    command.extend(history.chain(destroy));
+    command
+}
+
+fn nothing_asked() -> Failure {
+    let text = "say what to sweep: `--preset NAME` (see `--list-presets`), `--plan FILE`, or \
+                lists such as `--blocks 8K,64K --depths 1,2,4`; or `--resume` to go on with a \
+                sweep";
+    Failure::WrongUsage(text.to_owned())
+}

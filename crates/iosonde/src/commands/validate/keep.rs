@@ -1,0 +1,81 @@
+//! The flags of runs that can be resumed after they were killed, and of `--clean` for what they
+//! have left.
+
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory};
+
+use super::ValidateArgs;
+use crate::commands::Arguments;
+use crate::exit::{Failure, Outcome, print};
+
+/// Flags that say what stays of a run.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// Keep what the run knows in this new file, 8 bytes for each page, so that `--resume` goes on
+    /// with it after it was killed
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub ledger: Option<PathBuf>,
+
+    /// Go on with the run of this ledger, on its targets and with its flags; what it had written is
+    /// read first
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+
+    /// Remove what a run that was killed has left: each TARGET is a ledger with its files, a
+    /// directory with test files, or a test file. What iosonde has not made stays
+    #[arg(long, conflicts_with_all = ["ledger", "resume"])]
+    pub clean: bool,
+}
+
+/// What may be typed with `--resume`.
+const WITH_RESUME: [&str; 9] =
+    ["resume", "quiet", "live", "progress", "json", "history", "no_history", "tags", "redact"];
+/// What may be typed with `--clean`.
+const WITH_CLEAN: [&str; 5] = ["clean", "targets", "dry_run", "quiet", "history"];
+
+/// Refuses flags that would have no effect on a run that is resumed.
+pub(super) fn check_resume() -> Result<(), Failure> {
+    nothing_else(&WITH_RESUME, "`--resume` goes on with the run as it was")
+}
+
+/// Refuses what was typed besides these.
+fn nothing_else(allowed: &[&str], why: &str) -> Result<(), Failure> {
+    let Ok(matches) = Arguments::command().try_get_matches_from(std::env::args_os()) else {
+        return Ok(());
+    };
+    let Some((_, typed)) = matches.subcommand() else { return Ok(()) };
+    let is_typed = |id: &&str| typed.value_source(id) == Some(ValueSource::CommandLine);
+    let mut others = typed.ids().map(clap::Id::as_str).filter(is_typed);
+    match others.find(|id| !allowed.contains(id) && !id.ends_with("Args")) {
+        None => Ok(()),
+        Some("targets") => Err(Failure::WrongUsage(format!("{why}; leave out the TARGETs"))),
+        Some(other) => {
+            let command = Arguments::command();
+            let known = command.get_subcommands().flat_map(clap::Command::get_arguments);
+            let long = known.filter(|known| known.get_id() == other).find_map(clap::Arg::get_long);
+            let flag = long.unwrap_or(other);
+            Err(Failure::WrongUsage(format!("{why}; leave out `--{flag}`")))
+        }
+    }
+}
+
+/// Removes what runs have left.
+pub(super) fn clean(args: &ValidateArgs) -> Result<Outcome, Failure> {
+    nothing_else(&WITH_CLEAN, "`--clean` only removes what is left")?;
+    let target = &args.target;
+    if target.targets.is_empty() {
+        let text = "name what is left: a ledger, a directory with test files, or a test file";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
+    let cleaning = jobs::clean(&target.targets, target.conduct.dry_run)?;
+    if !target.conduct.quiet {
+        let nothing = cleaning.lines.is_empty() && cleaning.failures.is_empty();
+        print(if nothing { "nothing is left\n" } else { &cleaning.lines })?;
+    }
+    if cleaning.failures.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    Err(Failure::CannotRun(cleaning.failures.join("\n")))
+}
