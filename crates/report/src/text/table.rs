@@ -35,10 +35,10 @@ pub(super) fn show(table: &Table) -> String {
     if folded.width() <= WIDTH {
         return folded.show();
     }
-    match grid.groups() {
-        Some(groups) => groups,
-        None => folded.with_folded_words().show(),
-    }
+    let lines = folded.with_folded_words();
+    let is_grouped = grid.has_groups() || lines.width() > WIDTH;
+    let groups = if is_grouped { grid.groups() } else { None };
+    groups.unwrap_or_else(|| lines.show())
 }
 
 /// Whether many times, such as percentiles, stand next to each other, in few rows.
@@ -149,6 +149,7 @@ impl Grid {
         let all: usize = words.iter().map(|at| widths[*at]).sum();
         for at in words {
             let room = WIDTH.saturating_sub(others) * widths[at] / all.max(1);
+            let room = room.max(length(&self.heads[at]));
             for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
                 let path = cell.starts_with(['/', '.']) && !cell.contains(' ');
                 let room = room.max(WORDS);
@@ -158,13 +159,22 @@ impl Grid {
         self
     }
 
-    /// The rows under what their first column of words says; none where most say different things.
+    /// The first column of words, by which rows are grouped.
+    fn leading(&self) -> Option<usize> {
+        (0..self.heads.len().min(2)).find(|at| self.left[*at])
+    }
+
+    /// Whether most rows say the same as the row above in that column.
+    fn has_groups(&self) -> bool {
+        self.leading().is_some_and(|at| {
+            let others = self.rows.windows(2).filter(|pair| pair[0][at] != pair[1][at]).count();
+            2 * (others + 1) <= self.rows.len()
+        })
+    }
+
+    /// The rows under what their first column of words says; none where there is no such column.
     fn groups(&self) -> Option<String> {
-        let at = (0..self.heads.len().min(2)).find(|at| self.left[*at])?;
-        let others = self.rows.windows(2).filter(|pair| pair[0][at] != pair[1][at]).count();
-        if 2 * (others + 1) > self.rows.len() {
-            return None;
-        }
+        let at = self.leading()?;
         let without = |list: &[String]| {
             let others = list.iter().enumerate().filter(|(place, _)| *place != at);
             others.map(|(_, cell)| cell.clone()).collect::<Vec<_>>()
