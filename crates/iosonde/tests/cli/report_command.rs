@@ -13,7 +13,7 @@ use crate::program::{command, fails, names, stderr, succeeds};
 fn knee(dir: &Path) -> PathBuf {
     let args = [
         "knee",
-        "/srv/acme/erp",
+        "/srv/acme-corp/erp-data",
         "--engine",
         "sim",
         "--size",
@@ -175,7 +175,8 @@ fn the_vendors_copy_names_nobody_in_any_format() {
     for name in ["r.html", "r.csv", "r.md", "r.json"] {
         succeeds(&report(dir.path(), &["knee.json", "--redact", "-o", name]));
         let text = text(&dir.path().join(name));
-        assert!(!text.contains("acme") && !text.contains("erp"), "{name}");
+        // The packed document is base64, in which `erp` stood by chance; it has no dash.
+        assert!(!text.contains("acme-") && !text.contains("erp-"), "{name}");
         assert!(name == "r.html" || text.contains("target-1"), "{name}");
     }
 }

@@ -1,5 +1,7 @@
 //! The saturation point of one load.
 
+use std::borrow::Cow;
+
 use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation, WithinLatency};
 use workload::show_number;
 
@@ -199,7 +201,7 @@ fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     ];
     let all = c.curve.iter().enumerate().map(|(i, l)| (Some(i), l));
     let all = all.chain(c.controls.iter().map(|l| (None, l)));
-    let rows = all.map(|(place, l)| row(purpose(c, place, l), l)).collect();
+    let rows = all.map(|(place, l)| row(&purpose(c, place, l), l)).collect();
     let caption = c.curve.iter().fold(Caption::default(), |caption, l| {
         caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight)
     });
@@ -225,15 +227,19 @@ fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
     ]
 }
 
-fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> &'static str {
-    match load.purpose {
+fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> Cow<'static, str> {
+    let word = match load.purpose {
         Purpose::Split => "other threads",
-        Purpose::LargerBlock => "larger blocks",
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        Purpose::LargerBlock => {
+            return format!("{} blocks", words::size(load.block_bytes as u64)).into();
+        }
         Purpose::LatencyTarget => "latency target",
         Purpose::Curve => match &c.knee {
             Some(knee) if place == Some(knee.operating_point.index) => "operating point",
             Some(knee) if place == Some(knee.peak.index) => "peak",
             _ => "curve",
         },
-    }
+    };
+    word.into()
 }
