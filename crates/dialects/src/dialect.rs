@@ -5,7 +5,7 @@ use workload::Workload;
 use crate::convert::Parts;
 use crate::drives::Drives;
 use crate::fio::jobs::Environment;
-use crate::foreign::{Found, ReadError};
+use crate::foreign::{ForeignRuns, ReadError};
 
 /// A tool people come from, and which of its files are read.
 #[derive(Debug)]
@@ -29,11 +29,11 @@ pub struct ResultFile {
     pub is_in: fn(&str) -> bool,
     /// Reads every run. The name of the file and the moment, UTC and RFC 3339, that stands for the
     /// start of runs of which nobody knows it.
-    pub read: fn(&str, &str, &str) -> Result<Found, ReadError>,
+    pub read: fn(&str, &str, &str) -> Result<ForeignRuns, ReadError>,
 }
 
 /// The text of a file, and what of the workload is lost; or why it cannot be written.
-pub(crate) type Written = Result<(String, Vec<String>), String>;
+pub(crate) type WrittenFile = Result<(String, Vec<String>), String>;
 
 /// A kind of file that holds a workload.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub struct WorkloadFile {
     /// Reads every workload. An error is what is wrong, line by line.
     pub read: fn(&[u8], &Drives, Environment<'_>) -> Result<Parts, String>,
     /// Writes a workload; also what of it is lost.
-    pub write: fn(&Workload) -> Written,
+    pub write: fn(&Workload) -> WrittenFile,
     /// What such a file calls the test file in a directory; none where iosonde chooses.
     pub test_file: Option<&'static str>,
 }

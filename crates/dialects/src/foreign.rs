@@ -12,7 +12,7 @@ use workload::{Workload, plural};
 
 /// What was found in a file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct ForeignRuns {
     /// Every run, in the order of the file.
     pub measurements: Vec<Measurement>,
     /// What was left out or is not whole, each with its line.
@@ -51,7 +51,7 @@ impl ReadError {
     }
 }
 
-impl Found {
+impl ForeignRuns {
     /// Leaves out runs with figures that no storage can have, and names them: no document can hold
     /// a number that is not finite, and one that was kept with such could not be read again.
     #[must_use]

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
-use dialects::foreign::{Found, ReadError};
+use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
 use proptest::prelude::*;
 use results::{Measurement, Statistics, Status};
@@ -29,7 +29,7 @@ const KINDS_TEXT: &str = fixture!("cores_of_two_kinds.txt");
 const WIDE_TEXT: &str = fixture!("numbers_wider_than_columns.txt");
 const WIDE_XML: &str = fixture!("numbers_wider_than_columns.xml");
 
-fn found(text: &str) -> Result<Found, ReadError> {
+fn found(text: &str) -> Result<ForeignRuns, ReadError> {
     recognise(text.as_bytes(), "result.txt", READ).map(Option::unwrap_or_default)
 }
 

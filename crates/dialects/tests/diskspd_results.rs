@@ -47,7 +47,7 @@ struct CoreCase {
 
 #[derive(Deserialize)]
 struct Span {
-    asked: Asked,
+    asked: Expectation,
     #[serde(default)]
     interrupted: bool,
     #[serde(default)]
@@ -66,7 +66,7 @@ struct Ticks {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct Expectation {
     paths: Vec<String>,
     block: u32,
     duration: u32,
@@ -104,7 +104,7 @@ struct Direction {
     events: Vec<(f64, f64)>,
 }
 
-impl Asked {
+impl Expectation {
     fn span(&self) -> TimeSpan {
         let target = |path: &String| Target {
             path: path.clone(),
@@ -128,7 +128,7 @@ impl Asked {
 }
 
 impl Direction {
-    fn figures(&self, asked: &Asked) -> Figures {
+    fn figures(&self, asked: &Expectation) -> Figures {
         let intervals = asked.interval_ms.map(|ms| {
             let most = asked.duration * 1000 / ms;
             counted(ms, most as usize, &self.events)

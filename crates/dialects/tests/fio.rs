@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
-use dialects::foreign::{Found, ReadError};
+use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
 use proptest::prelude::*;
 use results::{Histogram, Measurement, Status};
@@ -13,7 +13,7 @@ const TWO_JOBS: &str = include_str!("fio/two_jobs.json");
 const GROUP: &str = include_str!("fio/group.txt");
 const INTERVAL: &str = include_str!("fio/interval.json");
 
-fn found(text: &str) -> Result<Found, ReadError> {
+fn found(text: &str) -> Result<ForeignRuns, ReadError> {
     recognise(text.as_bytes(), "result.json", READ).map(Option::unwrap_or_default)
 }
 

@@ -1,7 +1,7 @@
 //! SQLIO's output, as people kept it: logs, console captures, quotations; and whatever else a file
 //! may hold.
 
-use dialects::foreign::Found;
+use dialects::foreign::ForeignRuns;
 use dialects::sqlio::{self, Buffering, Figure, Order, Printout, Reading, readings};
 use dialects::text::decode;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const QUOTED: &str = include_str!("sqlio/quoted.md");
 const TOOLSET: &str = include_str!("sqlio/toolset.txt");
 const READ: &str = "2026-11-21T12:00:00Z";
 
-fn read(text: &str) -> Found {
+fn read(text: &str) -> ForeignRuns {
     sqlio::read(text, "x.txt", READ)
 }
 
@@ -24,7 +24,7 @@ fn warns(m: &Measurement, words: &str) -> bool {
 
 #[test]
 fn a_log_of_several_runs_is_one_measurement_each() {
-    let Found { measurements, notes } = read(LOG);
+    let ForeignRuns { measurements, notes } = read(LOG);
     assert_eq!(notes, [""; 0]);
     let [first, second, third] = measurements.as_slice() else { panic!("{}", measurements.len()) };
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_console_is_read_with_its_prompts_and_in_its_language() {
         CONSOLE.replace('\n', "\r\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let redirected = decode(&[&[0xFF, 0xFE], utf16.as_slice()].concat());
     for text in [CONSOLE, redirected.as_str()] {
-        let Found { measurements, notes } = read(text);
+        let ForeignRuns { measurements, notes } = read(text);
         assert_eq!(notes, [""; 0]);
         let [random, matrix] = measurements.as_slice() else { panic!("{}", measurements.len()) };
         let call = |m: &Measurement| m.origin.as_ref().unwrap().command_line.clone().unwrap();
@@ -101,7 +101,7 @@ fn a_console_is_read_with_its_prompts_and_in_its_language() {
 
 #[test]
 fn a_quotation_and_typed_figures_are_read_and_what_has_no_run_is_left_out() {
-    let Found { measurements, notes } = read(QUOTED);
+    let ForeignRuns { measurements, notes } = read(QUOTED);
     let [pasted, typed] = measurements.as_slice() else { panic!("{}", measurements.len()) };
     assert_eq!((pasted.total.iops, pasted.status), (26_263.98, Status::Complete));
     assert_eq!(pasted.total.latency_ns.unwrap().max, 138_000_000);
@@ -118,7 +118,7 @@ fn a_quotation_and_typed_figures_are_read_and_what_has_no_run_is_left_out() {
 
 #[test]
 fn the_head_of_a_log_gives_host_and_date_up_to_its_end_and_no_run_gives_to_the_next() {
-    let Found { measurements, notes } = read(TOOLSET);
+    let ForeignRuns { measurements, notes } = read(TOOLSET);
     assert_eq!(notes, [""; 0]);
     let [first, second, third] = measurements.as_slice() else { panic!("{}", measurements.len()) };
     for m in [first, second] {

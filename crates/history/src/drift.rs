@@ -18,7 +18,7 @@ const OLD_DAYS: i64 = 183;
 
 /// What the counters of a device say.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Counted {
+pub struct CounterFigures {
     /// Length of the window.
     pub seconds: f64,
     /// Reads for each second.
@@ -124,7 +124,7 @@ fn raise(best: &mut Option<Capacity>, other: Capacity) {
 
 /// Holds what the counters say against the most that was measured.
 #[must_use]
-pub fn drift(place: &Place<'_>, counted: &Counted, capacities: Capacities) -> Drift {
+pub fn drift(place: &Place<'_>, counted: &CounterFigures, capacities: Capacities) -> Drift {
     let load = |name: &str, figure, now: f64, capacity: Option<Capacity>, latency_now_ns| {
         let used = capacity.as_ref().map(|c| 100.0 * now / c.value);
         let used_percent = used.filter(|p| p.is_finite());

@@ -117,7 +117,7 @@ pub struct Experiment {
 
 /// One measurement that was kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct KeptMeasurement {
     /// The cell of the plan, counted from 0.
     pub cell: u32,
     /// The figures.
@@ -270,7 +270,7 @@ impl History {
     }
 
     /// The measurements of an experiment in the order of their cells.
-    pub fn measurements(&self, experiment: &str) -> Result<Vec<Kept>, HistoryError> {
+    pub fn measurements(&self, experiment: &str) -> Result<Vec<KeptMeasurement>, HistoryError> {
         self.connection.snapshot(|| match read::number_of(&self.connection, experiment)? {
             Some(number) => read::measurements(&self.connection, number, Extent::Whole),
             None => Ok(Vec::new()),

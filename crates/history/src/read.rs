@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use results::{Document, Measurement, Point};
 use serde_json::Value as Json;
 
-use crate::Kept;
+use crate::KeptMeasurement;
 use crate::connection::Connection;
 use crate::error::HistoryError;
 use crate::record::unreadable;
@@ -130,11 +130,11 @@ pub(crate) fn measurements(
     connection: &Connection,
     experiment: i64,
     extent: Extent,
-) -> Result<Vec<Kept>, HistoryError> {
+) -> Result<Vec<KeptMeasurement>, HistoryError> {
     let kept = |whole: Whole| {
         let measurement: Measurement = serde_json::from_value(whole.document)
             .map_err(|error| unreadable(connection, &whole.id, &error))?;
-        Ok(Kept { cell: whole.cell, measurement })
+        Ok(KeptMeasurement { cell: whole.cell, measurement })
     };
     wholes(connection, experiment, extent)?.into_iter().map(kept).collect()
 }

@@ -16,7 +16,7 @@ use crate::compare::figures::of_measurement;
 use crate::compare::loads::{is_whole, title, with_depth};
 use crate::published;
 
-pub use kept::{Wanted, kept_trend};
+pub use kept::{TrendQuery, kept_trend};
 
 /// A figure of one measurement with its date, and what must be the same for it to be in one series
 /// with another.

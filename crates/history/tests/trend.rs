@@ -3,7 +3,7 @@
 mod sides;
 
 use history::Load;
-use history::drift::{Capacities, Counted, Place, drift};
+use history::drift::{Capacities, CounterFigures, Place, drift};
 use history::trend::{dated, trend};
 use results::{Document, Figure, Measurement, Trend};
 use sides::{FILE, five, load, reads, runs, single};
@@ -137,7 +137,7 @@ fn the_order_that_a_load_really_had_says_what_it_is_evidence_for() {
 /// Document 004: a system was blamed that worked at 20 to 30 % of what it can.
 #[test]
 fn a_blamed_system_is_shown_to_be_idle() {
-    let counted = Counted {
+    let counted = CounterFigures {
         seconds: 10.0,
         read_iops: 5_000.0,
         write_iops: 1_000.0,
@@ -157,14 +157,14 @@ fn a_blamed_system_is_shown_to_be_idle() {
     assert_eq!(said("no more than 25"), 1, "{:?}", found.findings);
     assert_eq!(said("Yet reads take 200 µs, longer than at full load (50 µs)"), 1);
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-    let busy = Counted { read_iops: 19_000.0, ..counted };
+    let busy = CounterFigures { read_iops: 19_000.0, ..counted };
     let found = drift(&place(), &busy, capacities(&measured()));
     assert!(found.findings.iter().any(|f| f.contains("at its limit")), "{:?}", found.findings);
 }
 
 #[test]
 fn what_was_never_measured_or_long_ago_is_said() {
-    let counted = Counted {
+    let counted = CounterFigures {
         seconds: 10.0,
         read_iops: 0.0,
         write_iops: 0.0,

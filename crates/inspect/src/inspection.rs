@@ -127,7 +127,7 @@ pub struct Health {
 
 /// What somebody wants to do with the storage, where that matters for a finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct PlannedLoad {
     /// I/Os in flight on each target.
     pub depth: Option<u64>,
 }
@@ -138,7 +138,7 @@ pub struct Request {
     /// What is inspected; all mounted file systems and disks when empty.
     pub targets: Vec<PathBuf>,
     /// What the storage is wanted for.
-    pub asked: Asked,
+    pub asked: PlannedLoad,
     /// The version of iosonde.
     pub tool_version: String,
     /// The moment, in UTC (RFC 3339).

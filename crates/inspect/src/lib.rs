@@ -28,7 +28,7 @@ mod platform;
 pub use finding::{Evidence, Finding, Severity};
 pub use host::{Host, Settings};
 pub use inspection::{
-    Asked, Disk, Extents, Health, INSPECTION_SCHEMA, Inspected, Inspection, Request,
+    Disk, Extents, Health, INSPECTION_SCHEMA, Inspected, Inspection, PlannedLoad, Request,
 };
 pub use layer::{Layer, LayerKind, Raid, RaidMember, StoragePath};
 pub use link::{Link, giga_per_s};

@@ -20,7 +20,7 @@ use crate::run::{Place, Role};
 
 /// What was asked for, beside the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked<'a> {
+pub struct ValidationRequest<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// How long users were to work in each cycle.
@@ -33,7 +33,7 @@ pub struct Asked<'a> {
 
 /// What a run found, on these places.
 #[must_use]
-pub fn validation(asked: Asked<'_>, places: &[Place], report: &Report) -> Validation {
+pub fn validation(asked: ValidationRequest<'_>, places: &[Place], report: &Report) -> Validation {
     let verdict = verdict(report);
     let page_bytes = u64::from(asked.plan.page_bytes).max(1);
     let data = places.iter().filter(|place| place.role != Role::Log);

@@ -89,11 +89,11 @@ pub struct Glance {
     /// The time over which the rates of this glance were counted.
     pub seconds: f64,
     /// Reads since the last glance.
-    pub read: Lately,
+    pub read: RecentIo,
     /// Writes since the last glance.
-    pub write: Lately,
+    pub write: RecentIo,
     /// Flushes since the last glance.
-    pub sync: Lately,
+    pub sync: RecentIo,
     /// Pages checked in the whole run.
     pub pages_checked: u64,
     /// Pages changed in the whole run.
@@ -128,7 +128,7 @@ impl Glance {
 
 /// I/Os of one kind since the last glance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Lately {
+pub struct RecentIo {
     /// I/Os for each second.
     pub iops: f64,
     /// Bytes for each second.
@@ -295,16 +295,16 @@ impl KindSums {
     }
 
     /// What came since `before`, for each second.
-    fn since(&self, before: &Self, seconds: f64) -> Lately {
+    fn since(&self, before: &Self, seconds: f64) -> RecentIo {
         let ios = self.ios.saturating_sub(before.ios);
         if ios == 0 || seconds <= 0.0 {
-            return Lately::default();
+            return RecentIo::default();
         }
         let latency_ns = self.latency_ns.wrapping_sub(before.latency_ns);
         let old = before.buckets.iter().copied().chain(std::iter::repeat(0));
         let new: Vec<u64> =
             self.buckets.iter().zip(old).map(|(new, old)| new.saturating_sub(old)).collect();
-        Lately {
+        RecentIo {
             iops: ios as f64 / seconds,
             bytes_per_s: self.bytes.saturating_sub(before.bytes) as f64 / seconds,
             mean_ns: Some(latency_ns as f64 / ios as f64),
@@ -466,7 +466,7 @@ mod tests {
             |ns: Option<u64>, what: f64| ns.is_some_and(|ns| (ns as f64 / what - 1.0).abs() < 0.07);
         assert!(near(lately.p50_ns, 1e5) && near(lately.p99_ns, 5e7), "{lately:?}");
         let sums = Sums::of(&cells);
-        assert_eq!(sums.kinds[0].since(&sums.kinds[0], 1.0), Lately::default());
-        assert_eq!(sums.kinds[1].since(&before.kinds[1], 1.0), Lately::default());
+        assert_eq!(sums.kinds[0].since(&sums.kinds[0], 1.0), RecentIo::default());
+        assert_eq!(sums.kinds[1].since(&before.kinds[1], 1.0), RecentIo::default());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use counters::{CountersError, DiskWindow, Sampler, Window};
-use history::drift::{Capacities, Counted, Place, drift as held_against};
+use history::drift::{Capacities, CounterFigures, Place, drift as held_against};
 use history::{By, Filter, History, HistoryError, Load, Order, Page};
 use inspect::{InspectError, Inspector, Storage};
 use results::Drift;
@@ -95,8 +95,8 @@ fn watch(device: &str, seconds: f64, stop: &AtomicBool) -> Result<Window, Counte
     Ok(Window::between(&begin, &sampler.sample()?))
 }
 
-fn counted(disk: &DiskWindow, seconds: f64) -> Counted {
-    Counted {
+fn counted(disk: &DiskWindow, seconds: f64) -> CounterFigures {
+    CounterFigures {
         seconds,
         read_iops: disk.read_iops,
         write_iops: disk.write_iops,

@@ -123,7 +123,7 @@ mod tests {
     use counters::{CoreTally, DiskTally, SystemTally, SystemWindow};
     use engine::{WorkerNames, WorkerPoint};
     use integrity::{Notice, NoticeKind, PageDamage, Phase};
-    use monitor::{AlertEvent, Began, Chain, Observation};
+    use monitor::{AlertEvent, Chain, Observation, WatchStart};
     use results::RecordedRow;
     use std::time::Duration;
 
@@ -134,7 +134,7 @@ mod tests {
             file_system: Some("ext4 on /data".to_owned()),
             devices: vec!["vda".to_owned()],
         };
-        let began = Began {
+        let began = WatchStart {
             unix: Duration::from_nanos(1_795_262_400_123_456_789),
             interval: Duration::from_millis(100),
             devices: Vec::new(),

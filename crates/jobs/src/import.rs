@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek as _};
 use std::path::Path;
 use std::time::SystemTime;
 
-use dialects::foreign::{Found, ReadError};
+use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
 use history::{ExchangeError, History, HistoryError, Imported, Place};
 use jiff::Timestamp;
@@ -120,7 +120,8 @@ impl Importer {
         let mut bytes = Vec::new();
         (&mut *file).take(FOREIGN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let Some(Found { measurements, notes }) = recognise(&bytes, &name, &written(file))? else {
+        let Some(ForeignRuns { measurements, notes }) = recognise(&bytes, &name, &written(file))?
+        else {
             return Ok(None);
         };
         let nothing = measurements.is_empty() && !self.is_there();

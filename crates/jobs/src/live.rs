@@ -199,11 +199,11 @@ impl Thinning {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use integrity::{Lately, Notice, NoticeKind, Phase};
+    use integrity::{Notice, NoticeKind, Phase, RecentIo};
 
     /// A second of users at work.
     pub(crate) fn glance() -> Glance {
-        let read = Lately { iops: 5000.0, p99_ns: Some(1_200_000), ..Lately::default() };
+        let read = RecentIo { iops: 5000.0, p99_ns: Some(1_200_000), ..RecentIo::default() };
         let (since, share) = (Duration::from_secs(30), Some(0.25));
         Glance { phase: Phase::Work, since, share, read, ..Glance::default() }
     }

@@ -107,14 +107,14 @@ fn sweep(
     Ok(relay.finish(Document::Sweep(Box::new(experiment))))
 }
 
-type Kept = Vec<(u32, Measurement)>;
+type KeptCells = Vec<(u32, Measurement)>;
 
 /// Takes the id of the sweep; what is kept of it.
 fn open(
     plan: &SweepPlan,
     begun: Option<&Experiment>,
     relay: &Relay<'_>,
-) -> Result<(String, String, Kept), JobError> {
+) -> Result<(String, String, KeptCells), JobError> {
     let mut recorder = relay.recorder().borrow_mut();
     match begun {
         None => {
@@ -136,7 +136,7 @@ fn open(
 }
 
 /// What is kept of a sweep, by the names it was kept under.
-fn kept(history: &History, id: &str) -> Result<Kept, JobError> {
+fn kept(history: &History, id: &str) -> Result<KeptCells, JobError> {
     let kept = history.measurements(id)?;
     Ok(kept.into_iter().map(|k| (k.cell, k.measurement)).collect())
 }

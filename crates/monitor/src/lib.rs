@@ -28,6 +28,6 @@ pub use chain::{Chain, Watched};
 pub use clock::{Clock, SystemClock};
 pub use series::{Change, Series};
 pub use watch::{
-    AlertEvent, Began, End, Event, Extra, INTERVALS, Monitor, MonitorError, Observation, Source,
-    Why,
+    AlertEvent, End, Event, Extra, INTERVALS, Monitor, MonitorError, Observation, Source,
+    WatchStart, Why,
 };

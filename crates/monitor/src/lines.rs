@@ -5,7 +5,7 @@ use counters::{DISK_FIELDS, DiskTally, Field, SYSTEM_FIELDS, Span};
 use results::RecordedRow;
 use serde_json::{Map, Value, json};
 
-use crate::watch::{AlertEvent, Began, Event, Observation};
+use crate::watch::{AlertEvent, Event, Observation, WatchStart};
 
 /// The line of an event, without its end.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn line(event: &Event) -> String {
 
 fn value(event: &Event) -> Value {
     match event {
-        Event::Began(Began { unix, interval, devices, chains: _ }) => json!({
+        Event::Began(WatchStart { unix, interval, devices, chains: _ }) => json!({
             "event": "began",
             "at": moment(*unix),
             "interval_ns": u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),

@@ -90,7 +90,7 @@ pub enum MonitorError {
 pub enum Event {
     /// It began.
     #[serde(rename = "watching")]
-    Began(Began),
+    Began(WatchStart),
     /// A window ended.
     Window(Box<Observation>),
     /// A condition came true, or is over.
@@ -105,7 +105,7 @@ pub enum Event {
 
 /// How watching began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Began {
+pub struct WatchStart {
     /// Time of the day, since 1970, UTC.
     #[serde(rename = "at", with = "moment")]
     pub unix: Duration,
@@ -279,7 +279,7 @@ impl<'a> Monitor<'a> {
         }
         self.last = self.source.sample()?;
         self.began = self.clock.now();
-        hear(&Event::Began(Began {
+        hear(&Event::Began(WatchStart {
             unix: self.clock.unix(),
             interval: self.interval,
             devices: self.devices.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use integrity::{Glance, Lately};
+use integrity::{Glance, RecentIo};
 use workload::{show_duration, show_ns, show_number};
 
 /// Columns of the bar.
@@ -46,7 +46,7 @@ pub(crate) fn wrong_words(pages: u64, blocks: u64) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn rates(name: &str, lately: &Lately) -> String {
+fn rates(name: &str, lately: &RecentIo) -> String {
     let (iops, mib) = (show_number(lately.iops), show_number(lately.bytes_per_s / 1_048_576.0));
     let p99 = lately.p99_ns.map(|ns| format!(", p99 {}", show_ns(ns as f64)));
     format!("{name} {iops} IOPS, {mib} MiB/s{}", p99.unwrap_or_default())
@@ -68,7 +68,7 @@ pub(crate) mod tests {
 
     /// A second of users at work.
     pub(crate) fn glance() -> Glance {
-        let lately = |iops: f64| Lately {
+        let lately = |iops: f64| RecentIo {
             iops,
             bytes_per_s: iops * 8192.0,
             mean_ns: Some(300_000.0),
@@ -82,7 +82,7 @@ pub(crate) mod tests {
             seconds: 1.0,
             read: lately(5000.0),
             write: lately(3000.0),
-            sync: Lately::default(),
+            sync: RecentIo::default(),
             pages_checked: 123_456,
             changes: 2000,
             commits: 40,

@@ -17,7 +17,7 @@ use workload::Workload;
 
 use crate::convert::{Part as WorkloadPart, Parts};
 use crate::dialect::{Dialect, ResultFile, WorkloadFile};
-use crate::foreign::{Found, ReadError, Run};
+use crate::foreign::{ForeignRuns, ReadError, Run};
 use crate::text;
 use document::{Document, Job};
 use options::Options;
@@ -61,8 +61,8 @@ pub fn is_in(text: &str) -> bool {
 /// All results of a text as measurements, one for each job or group of jobs. `file` is the name of
 /// the file, `read` the moment, UTC and RFC 3339, that stands for the start of runs of which nobody
 /// knows it.
-pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
+    let mut found = ForeignRuns::default();
     let mut documents: Vec<Part> = Vec::new();
     let (mut from, mut known) = (0, Place { byte: 0, line: 1 });
     while let Some(part) = next_document(text, from, known)? {
@@ -133,7 +133,7 @@ fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, 
     Ok(Some(Part { document, begin: begin_at, hash, end }))
 }
 
-fn measurements(part: &Part, file: &str, read: &str, found: &mut Found) {
+fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
     let document = &part.document;
     if document.version.contains("(iosonde ") {
         let line = part.begin.line;

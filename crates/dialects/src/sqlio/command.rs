@@ -128,7 +128,7 @@ impl Default for Command {
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum Invocation {
     /// `-?`
     Usage,
     /// A run, and what is to be known of its options.
@@ -136,12 +136,12 @@ pub enum Asked {
 }
 
 /// Reads the arguments of a call, without the name of the program.
-pub fn parse<T: AsRef<str>>(arguments: &[T]) -> Result<Asked, Complaints> {
+pub fn parse<T: AsRef<str>>(arguments: &[T]) -> Result<Invocation, Complaints> {
     let mut reading = Reading::default();
     for argument in arguments {
         let argument = argument.as_ref();
         if matches!(argument, "-?" | "/?") {
-            return Ok(Asked::Usage);
+            return Ok(Invocation::Usage);
         }
         match option(argument) {
             Some((body, typographic)) => {
@@ -242,7 +242,7 @@ impl Reading {
         self.given.iter().rev().find(|(l, _)| *l == letter).map_or("", |(_, text)| text)
     }
 
-    fn finish(mut self) -> Result<Asked, Complaints> {
+    fn finish(mut self) -> Result<Invocation, Complaints> {
         if self.typographic {
             self.notes.push("dashes of a word processor were read as `-`".to_owned());
         }
@@ -253,7 +253,7 @@ impl Reading {
             return Err(Complaints(self.wrong));
         }
         self.command.files = self.names();
-        Ok(Asked::Run(Box::new(self.command), self.notes))
+        Ok(Invocation::Run(Box::new(self.command), self.notes))
     }
 
     /// The files with their drives; the default where none is named.

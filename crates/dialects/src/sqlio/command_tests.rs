@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 fn run(line: &str) -> (Command, Vec<String>) {
     match parse(&line.split_whitespace().collect::<Vec<_>>()) {
-        Ok(Asked::Run(command, notes)) => (*command, notes),
+        Ok(Invocation::Run(command, notes)) => (*command, notes),
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -116,7 +116,7 @@ fn what_has_no_effect_is_said() {
 
 #[test]
 fn help_is_usage() {
-    assert_eq!(parse(&["-kR", "-?"]), Ok(Asked::Usage));
+    assert_eq!(parse(&["-kR", "-?"]), Ok(Invocation::Usage));
 }
 
 proptest! {

@@ -23,7 +23,7 @@ const FILE_BYTES_MIN: u64 = 4096;
 const COUNTS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What a call does not say.
-pub struct Around<'a> {
+pub struct Surroundings<'a> {
     /// Which directory or device stands for which drive.
     pub drives: &'a Drives,
     /// Usable bytes of a file or device as it is now; none where it does not exist.
@@ -59,7 +59,7 @@ struct Piece {
 pub fn job(
     command: &Command,
     parameters: Option<(&str, &[Parameters])>,
-    around: &Around<'_>,
+    around: &Surroundings<'_>,
 ) -> Result<Job, Complaints> {
     let mut wrong = Vec::new();
     let pieces = pieces(command, parameters, around.drives, &mut wrong);
@@ -201,7 +201,7 @@ fn head(
 fn sized(
     command: &Command,
     piece: &Piece,
-    around: &Around<'_>,
+    around: &Surroundings<'_>,
     head: &mut Printout,
     notes: &mut Vec<String>,
 ) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::drives::Drive;
-use crate::sqlio::{Asked, parameters, parse};
+use crate::sqlio::{Invocation, parameters, parse};
 use proptest::prelude::*;
 use results::Latency;
 
@@ -13,7 +13,7 @@ fn drives() -> Drives {
 
 fn command(line: &str) -> Command {
     match parse(&line.split_whitespace().collect::<Vec<_>>()) {
-        Ok(Asked::Run(command, _)) => *command,
+        Ok(Invocation::Run(command, _)) => *command,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -21,7 +21,7 @@ fn command(line: &str) -> Command {
 /// The job of a call where every file has this size.
 fn try_job(line: &str, lines: Option<&str>, current: Option<u64>) -> Result<Job, Complaints> {
     let around =
-        Around { drives: &drives(), current: &|_| current, size_bytes: None, seconds: None };
+        Surroundings { drives: &drives(), current: &|_| current, size_bytes: None, seconds: None };
     let lines = lines.map(|text| parameters("param.txt", text).unwrap());
     job(&command(line), lines.as_deref().map(|l| ("param.txt", l)), &around)
 }

@@ -10,7 +10,7 @@ use workload::{
 
 use super::printout::{Access, BufferKind, Buffering, Load, Order, Printout};
 use super::read::{Reading, readings};
-use crate::foreign::{Found, Run};
+use crate::foreign::{ForeignRuns, Run};
 
 /// SQLIO cuts off the fraction of a millisecond of each I/O, and that of their mean again. The mean
 /// of what was cut off is around a millisecond; by Little's law it was never above 1.55 ms in the
@@ -21,7 +21,7 @@ const NS_PER_MS: f64 = 1e6;
 /// All runs of a text as measurements. `file` is the name of the file, `read` the moment, UTC and
 /// RFC 3339, that stands for the start of runs of which nobody knows it.
 #[must_use]
-pub fn read(text: &str, file: &str, read: &str) -> Found {
+pub fn read(text: &str, file: &str, read: &str) -> ForeignRuns {
     let (readings, mut notes) = readings(text);
     let mut measurements: Vec<results::Measurement> = Vec::with_capacity(readings.len());
     let mut names: HashMap<String, u32> = HashMap::new();
@@ -52,7 +52,7 @@ pub fn read(text: &str, file: &str, read: &str) -> Found {
         }
         measurements.push(measurement);
     }
-    Found { measurements, notes }
+    ForeignRuns { measurements, notes }
 }
 
 fn run(reading: &Reading, load: &Load, access: Access, file: &str) -> Run {

@@ -25,9 +25,9 @@ mod table;
 mod threads;
 
 pub use command::{
-    Affinity, Asked, Command, Complaints, CpuUse, DEFAULT_FILE, Timing, USAGE, Walk, parse,
+    Affinity, Command, Complaints, CpuUse, DEFAULT_FILE, Invocation, Timing, USAGE, Walk, parse,
 };
-pub use job::{Around, Job, ios_by_ms, job};
+pub use job::{Job, Surroundings, ios_by_ms, job};
 pub use measurement::read;
 pub use parameters::{Parameters, parameters};
 pub use printout::{

@@ -39,7 +39,7 @@ pub struct Command {
 
 /// What a command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum Invocation {
     /// What can be typed.
     Usage,
     /// A test.
@@ -72,12 +72,12 @@ pub enum CommandError {
 ///
 /// # Errors
 /// Options that there are not, or that lack their value.
-pub fn parse(tokens: &[String]) -> Result<Asked, CommandError> {
+pub fn parse(tokens: &[String]) -> Result<Invocation, CommandError> {
     let mut command = Command::default();
     let mut rest = tokens.iter();
     while let Some(token) = rest.next() {
         if token == "-?" {
-            return Ok(Asked::Usage);
+            return Ok(Invocation::Usage);
         }
         let options = ["-cfg", "-save", "-log", "-dir", "-d", "-size"];
         let option = options.into_iter().find(|o| o.eq_ignore_ascii_case(token));
@@ -92,7 +92,7 @@ pub fn parse(tokens: &[String]) -> Result<Asked, CommandError> {
             _ => command.directories.push(value.clone()),
         }
     }
-    Ok(Asked::Test(command))
+    Ok(Invocation::Test(command))
 }
 
 fn once<T>(option: &'static str, target: &mut Option<T>, value: T) -> Result<(), CommandError> {
@@ -109,14 +109,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn asked(text: &str) -> Result<Asked, CommandError> {
+    fn asked(text: &str) -> Result<Invocation, CommandError> {
         let tokens: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         parse(&tokens)
     }
 
     #[test]
     fn options_are_understood_and_mistakes_named() {
-        let Ok(Asked::Test(command)) =
+        let Ok(Invocation::Test(command)) =
             asked(r"-cfg hwcache -dir D:\a -DIR /b -d 60 -size 100 -log x.xml -save y.ini")
         else {
             panic!("it is a test")
@@ -128,8 +128,8 @@ mod tests {
             (command.log.as_deref(), command.save.as_deref()),
             (Some("x.xml"), Some("y.ini"))
         );
-        assert_eq!(asked("-d 5 -?"), Ok(Asked::Usage));
-        assert_eq!(asked(""), Ok(Asked::Test(Command::default())));
+        assert_eq!(asked("-d 5 -?"), Ok(Invocation::Usage));
+        assert_eq!(asked(""), Ok(Invocation::Test(Command::default())));
         for (text, word) in [
             ("-x 1", "`-x`"),
             ("stray", "`stray`"),

@@ -20,7 +20,7 @@ mod shipped;
 mod summary;
 mod write;
 
-pub use command::{Asked, Command, CommandError, USAGE, parse};
+pub use command::{Command, CommandError, Invocation, USAGE, parse};
 pub use config::{
     AuditUser, BulkUpdateUser, Configuration, DataFile, General, RandomUser, ReadAheadUser,
     ShrinkUser,

@@ -22,7 +22,7 @@ pub struct Side<'a> {
 
 /// How to compare what a history holds.
 #[derive(Debug, Clone, Copy)]
-pub struct How<'a> {
+pub struct CompareOptions<'a> {
     /// What counts as no change, percent either way.
     pub band_percent: f64,
     /// Draw verdicts although the sides are not alike.
@@ -37,7 +37,7 @@ pub fn compare_kept(
     history: &History,
     a: Side<'_>,
     b: Side<'_>,
-    how: How<'_>,
+    how: CompareOptions<'_>,
 ) -> Result<Comparison, HistoryError> {
     for side in [&a, &b] {
         let entries = || side.entries.iter().map(|entry| (entry, says(entry)));

@@ -12,7 +12,7 @@ use super::jsonl::{self, About, Cell, Line, Remark};
 use super::tables::{LOADS, SERIES, SQLIO, SeriesRow};
 use super::{csv, parquet};
 use crate::read::Extent;
-use crate::{Filter, History, HistoryError, Kept, Load, Order, Page, list, marks, read};
+use crate::{Filter, History, HistoryError, KeptMeasurement, Load, Order, Page, list, marks, read};
 
 /// Rows that are held before they are written; a row group of Parquet.
 const ROWS: usize = 8192;
@@ -233,7 +233,7 @@ impl History {
             .map(|m| (m.id.as_str(), m))
             .collect();
         let kept = read::measurements(connection, number, Extent::Whole)?.into_iter();
-        let cells = kept.map(|Kept { cell: number, measurement }| {
+        let cells = kept.map(|KeptMeasurement { cell: number, measurement }| {
             let same = inside.get(measurement.id.as_str()) == Some(&&measurement);
             let id = measurement.id.clone();
             Cell { number, id, measurement: (!same).then(|| Box::new(measurement)) }

@@ -12,7 +12,7 @@ const MOST: u64 = 100_000;
 
 /// Which measurements are meant; nothing set means all of them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct TrendQuery<'a> {
     /// On this target.
     pub target: Option<&'a str>,
     /// Of this machine.
@@ -24,7 +24,7 @@ pub struct Wanted<'a> {
 /// One figure of what a history holds, over many dates.
 pub fn kept_trend(
     history: &History,
-    wanted: Wanted<'_>,
+    wanted: TrendQuery<'_>,
     figure: Figure,
     tool_version: &str,
 ) -> Result<Trend, HistoryError> {

@@ -10,7 +10,7 @@ use super::storage::{Located, locate, storage_at};
 use super::tree::Tree;
 use super::{clock, extents, findings, health, interrupts, layers, partitions};
 use crate::{
-    Asked, Disk, INSPECTION_SCHEMA, InspectError, Inspected, Inspection, LayerKind, Request,
+    Disk, INSPECTION_SCHEMA, InspectError, Inspected, Inspection, LayerKind, PlannedLoad, Request,
     Storage, TargetKind,
 };
 
@@ -141,7 +141,7 @@ fn mounted(mounts: &[Mount], tree: &Tree) -> Vec<Located> {
 pub(super) struct Target<'a> {
     pub(super) tree: &'a Tree,
     pub(super) mountinfo: &'a [u8],
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a PlannedLoad,
 }
 
 impl Target<'_> {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use engine::Permissions;
 use history::History;
-use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
+use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
 use jobs::{Again, Original, Plan, PlanError, Recording, Session, again};
 use results::Document;
 
@@ -159,7 +159,7 @@ fn compare(
 ) -> Result<(), Failure> {
     let new = [history.find(id).map_err(failure)?];
     let old = std::slice::from_ref(&original.entry);
-    let how = How {
+    let how = CompareOptions {
         band_percent: BAND_PERCENT,
         anyway: args.anyway,
         tool_version: env!("CARGO_PKG_VERSION"),

@@ -94,19 +94,19 @@ pub(crate) fn run(
     let of = plan.workloads.len();
     let plan = Plan::Runs(plan.clone());
     let display = Console::of(&plan, manners)?.display;
-    let mut view = Several { display, json: manners.json, of, documents: Vec::new() };
+    let mut view = RunsConsole { display, json: manners.json, of, documents: Vec::new() };
     conduct_into(&plan, manners, &mut view, stop).map(|(_, outcome)| outcome)
 }
 
 /// Shows the documents of all sides together, and how they compare.
-struct Several {
+struct RunsConsole {
     display: Display,
     json: bool,
     of: usize,
     documents: Vec<Experiment<Runs>>,
 }
 
-impl Sink for Several {
+impl Sink for RunsConsole {
     fn hear(&mut self, event: &Event) {
         self.display.hear(event);
     }

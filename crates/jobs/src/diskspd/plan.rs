@@ -35,7 +35,7 @@ pub struct ProfileSettings {
 }
 
 /// A time span that can be run.
-pub(super) struct Planned {
+pub(super) struct SpanPlan {
     /// As the profile has it, with what flags change.
     pub span: TimeSpan,
     pub job: Job,
@@ -46,7 +46,7 @@ pub(super) struct Planned {
 pub(super) fn plan(
     profile: &Profile,
     settings: &ProfileSettings,
-) -> Result<Vec<Planned>, JobError> {
+) -> Result<Vec<SpanPlan>, JobError> {
     check_processors(profile, settings)?;
     let made: HashSet<String> = profile.precreated().into_iter().map(|(path, _)| path).collect();
     let precreated = precreated_places(profile, settings);
@@ -70,7 +70,7 @@ pub(super) fn plan(
                 settings.places.apply(&mut job.workload);
                 check_cpus(&job.workload).map_err(JobError::NotUnderstood)?;
                 let permissions = settings.places.permissions(&job.workload.targets);
-                planned.push(Planned { span, job, permissions });
+                planned.push(SpanPlan { span, job, permissions });
             }
             Err(lines) if profile.time_spans.len() == 1 => wrong.extend(lines),
             Err(lines) => {
@@ -141,7 +141,7 @@ fn precreated_places(profile: &Profile, settings: &ProfileSettings) -> Vec<Targe
 }
 
 /// Everything that is used must be there, or be made by somebody.
-fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<String>) {
+fn check_places(planned: &[SpanPlan], precreated: &[Target], wrong: &mut Vec<String>) {
     let mut said = HashSet::new();
     let mut made: HashSet<&Path> = precreated.iter().map(|t| t.path.as_path()).collect();
     for planned in planned {
@@ -164,7 +164,7 @@ fn check_places(planned: &[Planned], precreated: &[Target], wrong: &mut Vec<Stri
     }
 }
 
-impl Planned {
+impl SpanPlan {
     /// Makes what is missing known to the engine, and ends the used parts within the targets. The
     /// files begun for that are empty.
     pub(super) fn settle(&mut self) -> Result<BegunFiles, JobError> {

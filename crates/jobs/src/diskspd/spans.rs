@@ -14,7 +14,7 @@ use results::{Measurement, Status};
 
 use super::events::{self, Watch};
 use super::output::{self, Output};
-use super::plan::{Planned, ProfileSettings, cannot, plan, precreate};
+use super::plan::{ProfileSettings, SpanPlan, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conduct::JobError;
 use crate::job::Description;
@@ -24,7 +24,7 @@ use crate::tool::{RunView, Terminal, ToolSession};
 pub struct Spans<'a> {
     line: &'a CommandLine,
     settings: &'a ProfileSettings,
-    planned: Vec<Planned>,
+    planned: Vec<SpanPlan>,
 }
 
 impl<'a> Spans<'a> {
@@ -106,7 +106,7 @@ struct Run<'a, 's> {
 }
 
 impl Run<'_, '_> {
-    fn spans(&mut self, planned: &mut [Planned]) -> Result<Status, JobError> {
+    fn spans(&mut self, planned: &mut [SpanPlan]) -> Result<Status, JobError> {
         let (mut status, alone) = (Status::Complete, planned.len() == 1);
         for (index, planned) in planned.iter_mut().enumerate() {
             if self.session.is_stopped() {
@@ -139,7 +139,7 @@ impl Run<'_, '_> {
         Ok(status)
     }
 
-    fn span(&mut self, planned: &mut Planned) -> Result<Status, JobError> {
+    fn span(&mut self, planned: &mut SpanPlan) -> Result<Status, JobError> {
         let _begun = planned.settle()?;
         let planned = &*planned;
         let notes = planned.job.notes.iter().map(|note| format!("note: {note}"));

@@ -33,7 +33,7 @@ pub(super) struct Running {
 }
 
 /// What became of it.
-pub(super) struct Ended {
+pub(super) struct CommandEnd {
     pub command: RecordedCommand,
     /// What it measured, and whether it says when.
     pub measurements: Vec<Measurement>,
@@ -101,7 +101,7 @@ impl Running {
     }
 
     /// What became of it, once it has ended.
-    pub(super) fn end(self) -> Result<Ended, WatchError> {
+    pub(super) fn end(self) -> Result<CommandEnd, WatchError> {
         let status = self.waiting.join().unwrap_or_else(|_| Err(io::Error::other("lost")));
         let status = status.map_err(WatchError::Lost)?;
         // Something it started may hold its stdout open for long.
@@ -116,7 +116,7 @@ impl Running {
         let signal = None;
         let command = RecordedCommand { line: self.line, exit_code: status.code(), signal };
         let (measurements, has_time, notes) = read(&output);
-        Ok(Ended { command, measurements, has_time, notes })
+        Ok(CommandEnd { command, measurements, has_time, notes })
     }
 }
 

@@ -12,7 +12,7 @@ use results::{Conclusion as _, Document, Experiment, Recording, Status};
 use workload::show_ns;
 
 use super::beside::set_beside;
-use super::command::{Ended, Running};
+use super::command::{CommandEnd, Running};
 use super::databases::Databases;
 use super::keeper::Keeper;
 use super::scope::Scope;
@@ -158,7 +158,7 @@ impl Record<'_, '_> {
     }
 
     /// What the command was, and what it measured.
-    fn command(&mut self, ended: Ended) {
+    fn command(&mut self, ended: CommandEnd) {
         self.document.conclusion.command = Some(ended.command);
         let found = ended.measurements.len();
         let mut notes = ended.notes;
@@ -180,7 +180,7 @@ impl Record<'_, '_> {
         mut self,
         plan: &MonitorPlan,
         failed: Option<MonitorError>,
-        ended: Option<Ended>,
+        ended: Option<CommandEnd>,
     ) -> Conducted {
         let recording = &mut self.document.conclusion;
         recording.points = std::mem::take(&mut self.series).into_points();

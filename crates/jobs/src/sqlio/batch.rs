@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use dialects::drives::Drives;
-use dialects::sqlio::{Around, Buffering, Command, Timing, Walk, job};
+use dialects::sqlio::{Buffering, Command, Surroundings, Timing, Walk, job};
 use results::Measurement;
 use workload::sweep::Cell;
 use workload::{Pattern, Target};
@@ -111,7 +111,7 @@ impl BatchTexts {
             ..Command::default()
         };
         let size = measurement.file_bytes;
-        let around = Around {
+        let around = Surroundings {
             drives: &self.anywhere,
             current: &|_| Some(size),
             size_bytes: None,

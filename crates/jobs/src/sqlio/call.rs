@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use dialects::sqlio::{Around, Asked, Command, Parameters, job, parameters, parse, threads};
+use dialects::sqlio::{
+    Command, Invocation, Parameters, Surroundings, job, parameters, parse, threads,
+};
 use engine::Permissions;
 use results::{Measurement, Status};
 use workload::{Block, Bytes, Stream, Target, Workload};
@@ -66,8 +68,8 @@ impl Call {
             JobError::Usage(lines.join("\n"))
         };
         let (command, notes) = match parse(tokens).map_err(|e| wrong(e.to_string()))? {
-            Asked::Usage => return Ok(None),
-            Asked::Run(command, notes) => (*command, notes),
+            Invocation::Usage => return Ok(None),
+            Invocation::Run(command, notes) => (*command, notes),
         };
         let parameters = match &command.parameter_file {
             None => None,
@@ -94,7 +96,7 @@ impl Call {
     pub fn ready(&self, settings: &CallSettings) -> Result<ReadyCall<'_>, JobError> {
         let places = &settings.places;
         let (artificial, drives) = (places.is_artificial(), places.drives());
-        let around = Around {
+        let around = Surroundings {
             drives: &drives,
             current: &|path| if artificial { Some(ARTIFICIAL_BYTES) } else { current(path) },
             size_bytes: settings.size,

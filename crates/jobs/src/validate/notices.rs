@@ -14,12 +14,12 @@ const COUNT_PERIOD: Duration = Duration::from_secs(10);
 /// now and then.
 #[derive(Debug, Default)]
 pub struct Notices {
-    pages: Counted,
-    blocks: Counted,
+    pages: NoticeCounter,
+    blocks: NoticeCounter,
 }
 
 #[derive(Debug, Default)]
-struct Counted {
+struct NoticeCounter {
     wrong: u64,
     counted: Option<Instant>,
 }
@@ -37,7 +37,7 @@ impl Notices {
     }
 }
 
-impl Counted {
+impl NoticeCounter {
     fn told(&mut self, text: &str, what: &str, now: Instant) -> Option<String> {
         self.wrong += 1;
         if self.wrong <= WRONG_MAX {

@@ -6,7 +6,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use engine::{Filling, Permissions, Prepared, PreparedTarget, Queue};
-use integrity::{Asked, Change, KeptLedger, OpenQueue, Phase, Place, Report, Resize, Role, Shape};
+use integrity::{
+    Change, KeptLedger, OpenQueue, Phase, Place, Report, Resize, Role, Shape, ValidationRequest,
+};
 use jiff::Timestamp;
 use results::{Conclusion, Experiment, Validation};
 use survey::{Progress, Site};
@@ -136,7 +138,7 @@ impl Run<'_> {
         (id, started): (String, Timestamp),
     ) -> Experiment<Validation> {
         let plan = self.plan;
-        let asked = Asked {
+        let asked = ValidationRequest {
             plan: &plan.database,
             time: plan.time(),
             mode: plan.mode,

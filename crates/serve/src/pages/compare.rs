@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
-use history::compare::{BAND_PERCENT, How, KeptSide, compare_kept};
+use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
 use report::model::Detail;
 use workload::show_number;
@@ -109,7 +109,7 @@ fn show(history: &History, asked: &CompareQuery, parameters: &Parameters) -> Ans
     };
     if !asked.a.is_empty() && !asked.b.is_empty() {
         let (a, b) = (side(history, &asked.a)?, side(history, &asked.b)?);
-        let how = How {
+        let how = CompareOptions {
             band_percent: asked.band,
             anyway: asked.anyway,
             tool_version: env!("CARGO_PKG_VERSION"),

@@ -10,7 +10,7 @@ use super::percentiles::{Chart, is_row};
 use super::spans::{Figures, Head, Rates, Span, Times, unknown_load, without_words};
 use crate::diskspd::profile::TimeSpan;
 use crate::diskspd::result::FAILED;
-use crate::foreign::{Found, ReadError, fnv_1a};
+use crate::foreign::{ForeignRuns, ReadError, fnv_1a};
 
 const COMMAND: &str = "Command Line:";
 const RESULTS: &str = "Results for timespan ";
@@ -27,7 +27,7 @@ pub fn is_in(text: &str) -> bool {
 }
 
 /// Every time span of a text that was measured.
-pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
+pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
     let mut reader = Reader { file, read, ..Reader::default() };
     for (number, line) in text.lines().enumerate() {
         reader.number = number + 1;
@@ -80,7 +80,7 @@ struct Reader<'a> {
     chart: Chart,
     /// The last line with anything in it.
     above: String,
-    found: Found,
+    found: ForeignRuns,
 }
 
 /// A time span that is being read.

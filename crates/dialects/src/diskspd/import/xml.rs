@@ -4,7 +4,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::spans::{Figures, Head, Span, unknown_load, without_words};
 use crate::diskspd::profile::{self, Profile};
-use crate::foreign::{Found, ReadError, fnv_1a};
+use crate::foreign::{ForeignRuns, ReadError, fnv_1a};
 use crate::markup::{Limits, guard};
 
 const BEGIN: &str = "<Results>";
@@ -26,8 +26,8 @@ pub fn is_in(text: &str) -> bool {
 }
 
 /// Every time span of a text that was measured.
-pub fn read(text: &str, file: &str, read: &str) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+pub fn read(text: &str, file: &str, read: &str) -> Result<ForeignRuns, ReadError> {
+    let mut found = ForeignRuns::default();
     let mut from = 0;
     while let Some(begin) = text.get(from..).and_then(|rest| rest.find(BEGIN)) {
         let begin = from + begin;
@@ -48,7 +48,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn read(&self, file: &str, read: &str, found: &mut Found) -> Result<(), ReadError> {
+    fn read(&self, file: &str, read: &str, found: &mut ForeignRuns) -> Result<(), ReadError> {
         let at_begin = |what: String| ReadError::at(self.text, self.begin, what);
         guard(self.xml, LIMITS).map_err(|error| at_begin(error.to_string()))?;
         let escaped;

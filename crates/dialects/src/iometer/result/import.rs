@@ -14,7 +14,7 @@ use super::super::read::Version;
 use super::figures::{Kind, READ, TOTAL, WRITE, add, bins, count, moment, statistics, together};
 use super::read::read;
 use super::{Column, End, ResultRow, ResultRun, RowKind, Session};
-use crate::foreign::{Found, Run};
+use crate::foreign::{ForeignRuns, Run};
 
 /// Before this version, `MBps` was the only unit.
 const TWO_UNITS: Version = Version(1, 1, 0);
@@ -31,7 +31,7 @@ pub fn is_result(text: &str) -> bool {
 /// All runs of a text as measurements. `file` is the name of the file, `read_at` the moment, UTC
 /// and RFC 3339, that stands for the start of runs of which nobody knows it.
 #[must_use]
-pub fn import(text: &str, file: &str, read_at: &str) -> Found {
+pub fn import(text: &str, file: &str, read_at: &str) -> ForeignRuns {
     let (found, notes) = read(text);
     let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let mut measurements: Vec<Measurement> = Vec::new();
@@ -60,7 +60,7 @@ pub fn import(text: &str, file: &str, read_at: &str) -> Found {
             }
         }
     }
-    Found { measurements, notes }
+    ForeignRuns { measurements, notes }
 }
 
 /// A run with what stands around it.

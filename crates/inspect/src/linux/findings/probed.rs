@@ -2,7 +2,7 @@
 //! use, swap.
 
 use super::{INFO, SERIOUS, WARNING, in_block, quoted, size};
-use crate::{Asked, Device, Disk, Extents, Finding, Inspected, Storage};
+use crate::{Device, Disk, Extents, Finding, Inspected, PlannedLoad, Storage};
 
 /// Used life from which a disk is said to be worn.
 const WORN_PERCENT: u64 = 90;
@@ -132,7 +132,7 @@ pub(in super::super) fn of_extents(storage: &Storage, extents: &Extents) -> Vec<
 }
 
 /// What was asked for, set beside the queues.
-pub(in super::super) fn of_asked(storage: &Storage, asked: &Asked) -> Option<Finding> {
+pub(in super::super) fn of_asked(storage: &Storage, asked: &PlannedLoad) -> Option<Finding> {
     let depth = asked.depth?;
     let limits: Vec<(&Device, u64)> = storage
         .devices

@@ -8,7 +8,7 @@ use super::machines::{
     virtual_disk, volume,
 };
 use crate::{
-    Asked, Device, Disk, Extents, Finding, Health, Inspected, Inspector, Severity, Storage,
+    Device, Disk, Extents, Finding, Health, Inspected, Inspector, PlannedLoad, Severity, Storage,
     TargetKind, rules,
 };
 
@@ -21,7 +21,7 @@ fn names(findings: &[Finding]) -> Vec<String> {
 
 /// What an inspection finds in a directory on the device with this number.
 fn on(fixture: &Fixture, device: (u32, u32)) -> Vec<String> {
-    names(&fixture.inspected(device, &Asked::default()).storage.findings)
+    names(&fixture.inspected(device, &PlannedLoad::default()).storage.findings)
 }
 
 const SDA: (u32, u32) = (8, 0);
@@ -255,7 +255,7 @@ fn asked() -> Vec<Case> {
         names(&findings::of_extents(&Storage::default(), &extents))
     };
     let in_flight = |depth| {
-        let asked = Asked { depth: Some(depth) };
+        let asked = PlannedLoad { depth: Some(depth) };
         names(&fc("16 Gbit", "64").inspected(SDA, &asked).storage.findings)
     };
     let target = |name: &str| Inspected {
@@ -304,7 +304,7 @@ fn every_rule_has_a_set_up_that_it_finds_and_one_that_it_does_not() {
 #[test]
 fn a_finding_has_evidence_and_its_reason() {
     let fixture = raid("raid5", &[("degraded", "1"), ("dev-sdb/state", "faulty")], "relatime");
-    let inspected = fixture.inspected(MD, &Asked::default());
+    let inspected = fixture.inspected(MD, &PlannedLoad::default());
     for finding in &inspected.storage.findings {
         assert!(!finding.evidence.is_empty(), "{}", finding.code);
         let explained = finding.clone().explained();
@@ -328,7 +328,7 @@ fn a_healthy_machine_has_no_warnings() {
         (volume("LVM-aaaa", &[], None), DM),
         (raid("raid10", &[], "stripe=256"), MD),
     ] {
-        let found = fixture.inspected(device, &Asked::default()).storage.findings;
+        let found = fixture.inspected(device, &PlannedLoad::default()).storage.findings;
         assert_eq!(names(&found), [""; 0]);
     }
 }

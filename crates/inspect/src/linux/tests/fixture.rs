@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::super::inspection::Target;
 use super::super::storage::{Located, Space, storage_at};
 use super::super::tree::Tree;
-use crate::{Asked, Inspected, Storage, TargetKind};
+use crate::{Inspected, PlannedLoad, Storage, TargetKind};
 
 pub(super) struct Fixture {
     root: TempDir,
@@ -104,7 +104,7 @@ impl Fixture {
     }
 
     /// What an inspection finds out about a directory on the device with this number.
-    pub(super) fn inspected(&self, device: (u32, u32), asked: &Asked) -> Inspected {
+    pub(super) fn inspected(&self, device: (u32, u32), asked: &PlannedLoad) -> Inspected {
         let tree = Tree::new(self.root());
         let target = Target { tree: &tree, mountinfo: &self.mountinfo, asked };
         let space = Some(Space { block_bytes: 4096, ..Space::default() });

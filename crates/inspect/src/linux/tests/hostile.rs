@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::fixture::Fixture;
 use super::machines::{fc, host, nvme, nvme_multipath, raid, sas_multipath, sata, usb, volume};
-use crate::{Asked, Inspector, Request};
+use crate::{Inspector, PlannedLoad, Request};
 
 /// Machines and the device that is looked at.
 fn machine(number: usize) -> (Fixture, (u32, u32)) {
@@ -39,7 +39,7 @@ fn files(root: &Path, found: &mut Vec<PathBuf>) {
 
 /// Does all that can be done with a tree.
 fn survives(fixture: &Fixture, device: (u32, u32)) {
-    fixture.inspected(device, &Asked { depth: Some(u64::MAX) });
+    fixture.inspected(device, &PlannedLoad { depth: Some(u64::MAX) });
     let inspector = Inspector::with_root(fixture.root());
     let inspection = inspector.inspection(&Request::default()).expect("no target was named");
     serde_json::to_string(&inspection).expect("whatever was read can be written");
@@ -158,6 +158,6 @@ fn huge_files_and_many_entries_end() {
         fixture.write(&member, "in_sync\n");
     }
     survives(&fixture, device);
-    let storage = fixture.inspected(device, &Asked::default()).storage;
+    let storage = fixture.inspected(device, &PlannedLoad::default()).storage;
     assert!(storage.chain[0].raid.as_ref().is_some_and(|raid| raid.members.len() <= 1024));
 }

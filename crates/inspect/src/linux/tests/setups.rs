@@ -4,10 +4,10 @@ use super::fixture::Fixture;
 use super::machines::{
     fc, host, iscsi, nvme, nvme_multipath, raid, sas_multipath, sata, usb, virtual_disk, volume,
 };
-use crate::{Asked, Inspector, LayerKind, Link, Request, Storage, TargetKind};
+use crate::{Inspector, LayerKind, Link, PlannedLoad, Request, Storage, TargetKind};
 
 fn on(fixture: &Fixture, device: (u32, u32)) -> Storage {
-    fixture.inspected(device, &Asked::default()).storage
+    fixture.inspected(device, &PlannedLoad::default()).storage
 }
 
 fn link(fixture: &Fixture, device: (u32, u32)) -> Link {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use history::History;
-use history::compare::{BAND_PERCENT, How, KeptSide, baseline, compare_kept};
+use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare_kept};
 use results::Comparison;
 
 use crate::commands::run::json;
@@ -89,7 +89,7 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
         }
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
     };
-    let how = How {
+    let how = CompareOptions {
         band_percent: args.band.0,
         anyway: args.anyway,
         tool_version: env!("CARGO_PKG_VERSION"),

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use history::History;
-use history::trend::{Wanted, kept_trend};
+use history::trend::{TrendQuery, kept_trend};
 use results::Figure;
 
 use super::list::target_name;
@@ -74,7 +74,7 @@ impl FigureArg {
 
 /// Runs the command.
 pub(crate) fn trend(args: &TrendArgs, history: &History) -> Result<Outcome, Failure> {
-    let wanted = Wanted {
+    let wanted = TrendQuery {
         target: args.target.as_deref(),
         host: args.host.as_deref(),
         load: args.load.as_deref(),

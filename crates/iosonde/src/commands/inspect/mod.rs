@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use inspect::{Asked, Inspector, Request, Severity};
+use inspect::{Inspector, PlannedLoad, Request, Severity};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
@@ -59,7 +59,7 @@ impl From<SeverityArg> for Severity {
 pub(crate) fn inspect(args: &InspectArgs) -> Result<Outcome, Failure> {
     let request = Request {
         targets: args.targets.clone(),
-        asked: Asked { depth: args.depth },
+        asked: PlannedLoad { depth: args.depth },
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         made: jiff::Timestamp::now().to_string(),
     };

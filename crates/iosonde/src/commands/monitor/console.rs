@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use ::monitor::{AlertEvent, Began, Event as Watching, Observation, csv, lines};
+use ::monitor::{AlertEvent, Event as Watching, Observation, WatchStart, csv, lines};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use jobs::{Event, MonitorPlan, Sink};
@@ -63,7 +63,7 @@ impl Console {
         }
     }
 
-    fn begin(&mut self, began: &Began) {
+    fn begin(&mut self, began: &WatchStart) {
         if self.manner.live {
             match RecordingScreen::open(RecordingModel::new(
                 &self.name,

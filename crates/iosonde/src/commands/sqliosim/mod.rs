@@ -5,7 +5,7 @@ mod flags;
 
 use std::sync::atomic::AtomicBool;
 
-use dialects::sqliosim::{Asked, Command, Configuration, USAGE, parse};
+use dialects::sqliosim::{Command, Configuration, Invocation, USAGE, parse};
 use engine::Permissions;
 use jobs::{Event, MappedConfiguration, Places, Plan, Sink, SqliosimPlace, of_sqliosim};
 use report::text::{self, clean};
@@ -23,11 +23,11 @@ pub(crate) fn sqliosim(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Fail
     let (flags, words) = split::<SqliosimFlags>("iosonde sqliosim", &args.tokens)?;
     let wrong = |text: String| Failure::WrongUsage(text);
     let command = match parse(&words).map_err(|e| wrong(e.to_string()))? {
-        Asked::Usage => {
+        Invocation::Usage => {
             print(USAGE)?;
             return Ok(Outcome::Done);
         }
-        Asked::Test(command) => command,
+        Invocation::Test(command) => command,
     };
     let places = flags.place.places()?;
     jobs::check_engine(places.engine)?;

@@ -156,7 +156,7 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
     if args.resume && asked.is_none() {
         nothing_left_aside(args)?;
     }
-    let how = How {
+    let how = SweepConduct {
         csv: args.csv.as_deref(),
         manners: Manners {
             manner: args.target.manner(),
@@ -173,7 +173,7 @@ pub(crate) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<Outcome, Fail
 }
 
 /// How a sweep is conducted, apart from its plan.
-pub(crate) struct How<'a> {
+pub(crate) struct SweepConduct<'a> {
     pub csv: Option<&'a Path>,
     pub manners: Manners,
     pub resume: bool,
@@ -212,7 +212,7 @@ impl Sink for SweepConsole<'_> {
 /// Runs a plan with everything that `iosonde sweep` does; without one, the newest is resumed.
 pub(crate) fn run_plan(
     asked: Option<Plan>,
-    how: &How<'_>,
+    how: &SweepConduct<'_>,
     companion: &mut dyn Companion,
     stop: &AtomicBool,
 ) -> Result<Outcome, Failure> {

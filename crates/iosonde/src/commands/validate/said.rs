@@ -9,13 +9,13 @@ use super::args::ValidateArgs;
 use crate::exit::Failure;
 
 /// What was typed.
-pub(super) struct Said<'a> {
+pub(super) struct TypedPlan<'a> {
     pub args: &'a ValidateArgs,
     /// What the file of `--config` says.
     pub file: Option<PlanFile>,
 }
 
-impl Said<'_> {
+impl TypedPlan<'_> {
     /// The line of the file that says what a field is, as far as no flag does.
     fn line(&self, field: &str) -> Option<(&Path, usize)> {
         let line = self.file.as_ref()?.line_of(field)?;

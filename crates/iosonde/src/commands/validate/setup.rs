@@ -8,7 +8,7 @@ use workload::{Bytes, EngineChoice, Mode};
 
 use super::args::{HardeningArg, ValidateArgs};
 use super::load::with_users;
-use super::said::Said;
+use super::said::TypedPlan;
 use crate::commands::run::check_destroy_of;
 use crate::exit::Failure;
 
@@ -46,10 +46,10 @@ fn places(args: &ValidateArgs) -> ValidateTargets<'_> {
 }
 
 /// Who works on the pages, for how long in each cycle, and who said what.
-fn database_of(args: &ValidateArgs) -> Result<(Plan, f64, Said<'_>), Failure> {
+fn database_of(args: &ValidateArgs) -> Result<(Plan, f64, TypedPlan<'_>), Failure> {
     let (usual, file) = base_of(args)?;
     let time = file.as_ref().and_then(|file| file.time).unwrap_or(USUAL_TIME);
-    let said = Said { args, file };
+    let said = TypedPlan { args, file };
     let seconds = args.seconds.unwrap_or(time.as_secs_f64());
     let checkpoint = args.checkpoint.unwrap_or(usual.checkpoint_every.as_secs_f64());
     for (what, seconds, least) in [

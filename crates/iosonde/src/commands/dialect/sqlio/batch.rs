@@ -16,7 +16,7 @@ use workload::sweep::{Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Target};
 
 use super::super::{PlaceFlags, split};
-use crate::commands::sweep::{How, run_plan};
+use crate::commands::sweep::{SweepConduct, run_plan};
 use crate::conducting::Manners;
 use crate::exit::{Failure, Outcome};
 use crate::recording::RecordingArgs;
@@ -166,7 +166,7 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     places.check_destroy(&targets)?;
     let permissions = places.permissions(&targets);
     let mut texts = BatchTexts::new(args.result.clone(), names, args.buffering.into());
-    let how = How {
+    let how = SweepConduct {
         csv: args.csv.as_deref(),
         manners: Manners {
             manner: args.place.manner(),
