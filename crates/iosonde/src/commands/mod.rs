@@ -7,7 +7,7 @@ mod inspect;
 mod knee;
 pub(crate) mod loads;
 pub(crate) mod monitor;
-mod plans;
+pub(crate) mod plans;
 pub(crate) mod repeat;
 mod report;
 pub(crate) mod run;

@@ -144,6 +144,34 @@ fn no_plan_holds_a_password() {
     }
 }
 
+/// The old tools' command lines print a plan, too; its result is one of iosonde.
+#[test]
+fn calls_of_old_tools_are_plans() {
+    let dir = tempfile::tempdir().unwrap();
+    let sim = ["--engine", "sim", "--sim", "servers = 4"];
+    let sqlio = ["sqlio", "-kR", "-t2", "-o4", "-b64", "-frandom", "-s2", "g.dat", "--print-plan"];
+    let diskspd = ["diskspd", "-b64K", "-t2", "-o4", "-r", "-d2", "-W0", "-c1G", "g.dat"];
+    let diskspd = [&diskspd[..], &["--print-plan"]].concat();
+    for args in [&sqlio[..], &diskspd] {
+        let printed = stdout(&[args, &sim].concat());
+        let file = dir.path().join("plan.toml");
+        fs::write(&file, &printed).unwrap();
+        let result = stdout(&["do", file.to_str().unwrap(), "--json", "--quiet", "--no-history"]);
+        let result: Value = serde_json::from_str(&result).unwrap();
+        assert_eq!(
+            (result["in_flight"].as_u64(), result["seconds"].as_f64()),
+            (Some(8), Some(2.0))
+        );
+        assert_eq!(result["workload"]["streams"][0]["blocks"][0]["bytes"], 65536, "{printed}");
+    }
+    let batch = ["sqlio", "batch", "--drives", ".", "--threads", "2", "--outstanding", "4"];
+    let batch =
+        [&batch[..], &["--block-sizes", "8", "--seconds", "1", "--print-plan"], &sim].concat();
+    assert!(stdout(&batch).starts_with("job = \"sweep\"\n"));
+    let script = ["sqlio", "script", "a.bat", "--print-plan"];
+    fails(&command(&script).output().unwrap(), 2, "print that of a call");
+}
+
 /// The same plan gives the same figures: simulated devices know no chance but the seed.
 #[test]
 fn a_plan_measures_what_its_command_measures() {

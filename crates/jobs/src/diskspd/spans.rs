@@ -18,6 +18,7 @@ use super::plan::{ProfileSettings, SpanPlan, cannot, plan, precreate};
 use super::system::{Machine, sample};
 use crate::conduct::JobError;
 use crate::job::Description;
+use crate::plan::Plan;
 use crate::tool::{RunView, Terminal, ToolSession};
 
 /// The time spans of a profile, each of which can be run.
@@ -48,6 +49,20 @@ impl<'a> Spans<'a> {
             planned.look()?;
         }
         Ok(Self { line, settings, planned })
+    }
+
+    /// The time span as a plan; its result is then one of iosonde, and not DiskSpd's.
+    ///
+    /// # Errors
+    /// There are several.
+    pub fn plan(&self) -> Result<Plan, JobError> {
+        match self.planned.as_slice() {
+            [span] => Ok(Plan::Run(Box::new(span.job.workload.clone()))),
+            spans => Err(JobError::Usage(format!(
+                "the profile has {} time spans, and a plan is one run: keep one of them",
+                spans.len()
+            ))),
+        }
     }
 
     /// What each time span would do.

@@ -16,6 +16,7 @@ use crate::conduct::JobError;
 use crate::cpus::check_cpus;
 use crate::job::Description;
 use crate::places::Places;
+use crate::plan::Plan;
 use crate::tool::{RunView, Terminal, ToolSession, to_json};
 
 /// The size of what is no real file.
@@ -134,6 +135,12 @@ impl ReadyCall<'_> {
     #[must_use]
     pub fn targets(&self) -> &[Target] {
         &self.job.workload.targets
+    }
+
+    /// The call as a plan; its result is then one of iosonde, and not SQLIO's text.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        Plan::Run(Box::new(self.job.workload.clone()))
     }
 
     /// Says what is not done as SQLIO does it.

@@ -11,6 +11,7 @@ use dialects::diskspd::usage::USAGE;
 use jobs::diskspd::{Also, ProfileSettings, Spans, read_profile, set_event};
 
 use super::{PlaceFlags, Tokens, conduct, split};
+use crate::commands::plans::print_plan;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use screen::Display;
@@ -38,6 +39,10 @@ struct DiskspdFlags {
     /// Print the measurements as JSON on stdout instead of DiskSpd's text or XML
     #[arg(long)]
     json: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    print_plan: bool,
 
     /// Show what would be done and touch nothing
     #[arg(long)]
@@ -80,7 +85,10 @@ pub(super) fn diskspd(args: &Tokens, stop: &AtomicBool) -> Result<Outcome, Failu
     if line.profile.profile_only {
         return show(&line);
     }
-    let spans = Spans::of(&line, &settings, flags.dry_run)?;
+    let spans = Spans::of(&line, &settings, flags.dry_run || flags.print_plan)?;
+    if flags.print_plan {
+        return print_plan(&spans.plan()?);
+    }
     if flags.dry_run {
         let spans = spans.describe()?;
         print(&spans.iter().map(described).collect::<String>())?;

@@ -12,6 +12,7 @@ use jobs::sqlio::{Call, CallSettings, Script};
 use workload::Bytes;
 
 use super::{PlaceFlags, Tokens, ToolTerminal, conduct, split};
+use crate::commands::plans::print_plan;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::RecordingArgs;
 use screen::Display;
@@ -40,6 +41,10 @@ struct SqlioFlags {
     /// Print the result as JSON on stdout instead of SQLIO's text
     #[arg(long)]
     json: bool,
+
+    /// Print the plan as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    print_plan: bool,
 
     /// Show what would be done and touch nothing
     #[arg(long)]
@@ -80,6 +85,9 @@ fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     let call = call.ready(&settings)?;
     settings.places.check_destroy(call.targets())?;
     call.say_notes(&mut ToolTerminal(Display::new(flags.place.quiet)));
+    if flags.print_plan {
+        return print_plan(&call.plan());
+    }
     if flags.dry_run {
         print(&described(&call.describe()?))?;
         return Ok(Outcome::Done);
@@ -95,6 +103,10 @@ fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
             "name one batch file: `iosonde sqlio script FILE`".to_owned(),
         ));
     };
+    if flags.print_plan {
+        let text = "a batch file has several calls, and a plan is one run: print that of a call";
+        return Err(Failure::WrongUsage(text.to_owned()));
+    }
     let script = Script::read(file, flags.settings()?, flags.dry_run)?;
     let mut display = Display::new(flags.place.quiet);
     script.notes.iter().for_each(|note| display.message(note));

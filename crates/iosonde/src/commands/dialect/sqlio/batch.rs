@@ -16,6 +16,7 @@ use workload::sweep::{Matrix, Plan};
 use workload::{Bytes, Mode, Pattern, Target};
 
 use super::super::{PlaceFlags, split};
+use crate::commands::plans::print_plan;
 use crate::commands::sweep::{SweepConduct, run_plan};
 use crate::conducting::Manners;
 use crate::exit::{Failure, Outcome};
@@ -100,6 +101,10 @@ pub(super) struct BatchArgs {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
+    /// Print the plan of the sweep as TOML on stdout and do nothing else; `iosonde do` runs it
+    #[arg(long)]
+    print_plan: bool,
+
     /// Print the result as JSON on stdout
     #[arg(long)]
     json: bool,
@@ -165,6 +170,9 @@ pub(super) fn batch(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, F
     let BatchTargets { targets, names } = BatchTargets::of(&args.drives, &args.file, &places)?;
     places.check_destroy(&targets)?;
     let permissions = places.permissions(&targets);
+    if args.print_plan {
+        return print_plan(&jobs::Plan::Sweep(Box::new(plan_of(&args, &places, targets))));
+    }
     let mut texts = BatchTexts::new(args.result.clone(), names, args.buffering.into());
     let how = SweepConduct {
         csv: args.csv.as_deref(),
