@@ -22,6 +22,7 @@ const REST: Duration = Duration::from_secs(2);
 /// A command that runs.
 pub(super) struct Running {
     line: Vec<String>,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals to pass on"))]
     id: u32,
     ended: Arc<AtomicBool>,
     waiting: JoinHandle<io::Result<ExitStatus>>,
@@ -29,6 +30,7 @@ pub(super) struct Running {
     kept: Arc<Mutex<Vec<u8>>>,
     /// A signal was passed on.
     told: AtomicBool,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals to pass on"))]
     terminated: Arc<AtomicBool>,
 }
 

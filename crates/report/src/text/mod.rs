@@ -1,7 +1,7 @@
 //! Results for a terminal: plain text, no colours, at most a hundred columns wide unless a name is
 //! longer.
 //!
-//! [`page`] writes down the brief sections of any result, and knows no kind of document.
+//! `page` writes down the brief sections of any result, and knows no kind of document.
 
 mod inspection;
 mod layout;
