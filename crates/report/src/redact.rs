@@ -202,29 +202,14 @@ impl Secrets {
             }
             environment.storage.iter().for_each(|s| self.storage(s));
         }
-        document.targets().iter().for_each(|t| self.path("target", &t.to_string_lossy()));
+        for path in document.clone().paths_mut() {
+            self.path("target", &path.to_string_lossy());
+        }
         for m in measurements {
             self.workload(&m.workload);
-            m.targets.iter().for_each(|t| self.path("target", &t.path.to_string_lossy()));
-            m.errors.iter().for_each(|e| self.path("target", &e.path.to_string_lossy()));
-        }
-        if let Document::Sweep(sweep) = document {
-            for target in &sweep.conclusion.plan.targets {
-                self.path("target", &target.path.to_string_lossy());
-            }
-        }
-        if let Document::Validation(validation) = document {
-            let mut conclusion = validation.conclusion.clone();
-            for path in conclusion.paths_mut() {
-                self.path("target", &path.to_string_lossy());
-            }
         }
         if let Document::Durability(check) = document {
-            let mut conclusion = check.conclusion.clone();
-            self.host(&conclusion.host);
-            for path in conclusion.paths_mut() {
-                self.path("target", &path.to_string_lossy());
-            }
+            self.host(&check.conclusion.host);
         }
         if let Document::Recording(recording) = document {
             let recording = &recording.conclusion;
@@ -235,11 +220,6 @@ impl Secrets {
             }
             recording.attached.iter().for_each(|series| self.path("file", &series.file));
             recording.totals.rows.iter().for_each(|row| self.row(row));
-        }
-        if let Document::Scale(scale) = document {
-            for target in &scale.conclusion.alone {
-                self.path("target", &target.target.to_string_lossy());
-            }
         }
     }
 

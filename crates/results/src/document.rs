@@ -97,6 +97,9 @@ pub(crate) trait Body {
 
     /// Takes the plan that repeats it.
     fn set_plan(&mut self, plan: Option<Value>);
+
+    /// Every path in it but those of its plan and of its environment.
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf>;
 }
 
 impl Document {
@@ -210,6 +213,11 @@ impl Document {
         self.body_mut().set_plan(plan);
     }
 
+    /// Every path in it but those of its plan and of its environment.
+    pub fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.body_mut().paths_mut()
+    }
+
     /// The same document, made in another place.
     #[must_use]
     pub fn in_environment(mut self, environment: Environment) -> Self {
@@ -291,6 +299,12 @@ impl Body for Measurement {
     }
 
     fn set_plan(&mut self, _: Option<Value>) {}
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let targets = self.workload.targets.iter_mut().map(|target| &mut target.path);
+        let results = self.targets.iter_mut().map(|target| &mut target.path);
+        targets.chain(results).chain(self.errors.iter_mut().map(|e| &mut e.path)).collect()
+    }
 }
 
 impl Published for Assessment {
@@ -364,6 +378,14 @@ impl Body for Assessment {
     fn set_plan(&mut self, plan: Option<Value>) {
         self.plan = plan;
     }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let patterns = self.patterns.iter_mut().map(|p| &mut p.measurement);
+        let ramps = self.ramps.iter_mut().flat_map(|r| &mut r.points);
+        let repeats = self.repeats.iter_mut().flat_map(|r| &mut r.measurements);
+        let measured = patterns.chain(ramps).chain(repeats).flat_map(Body::paths_mut);
+        std::iter::once(&mut self.target).chain(measured).collect()
+    }
 }
 
 impl<C: Conclusion> Published for Experiment<C> {
@@ -435,5 +457,10 @@ impl<C: Conclusion> Body for Experiment<C> {
         if self.conclusion.plan().is_none() {
             self.plan = plan;
         }
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let measured = self.measurements.iter_mut().flat_map(Body::paths_mut);
+        self.targets.iter_mut().chain(measured).chain(self.conclusion.paths_mut()).collect()
     }
 }

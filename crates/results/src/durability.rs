@@ -364,12 +364,6 @@ impl Durability {
     pub fn loss_count(&self) -> u64 {
         self.losses.iter().map(|l| l.count).sum()
     }
-
-    /// Every path in it.
-    pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let files = self.files.iter_mut().map(|f| &mut f.path);
-        files.chain(self.findings.iter_mut().map(|f| &mut f.path))
-    }
 }
 
 impl Conclusion for Durability {
@@ -377,5 +371,10 @@ impl Conclusion for Durability {
 
     fn title(&self, _: &[Measurement]) -> String {
         self.title()
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let files = self.files.iter_mut().map(|f| &mut f.path);
+        files.chain(self.findings.iter_mut().map(|f| &mut f.path)).collect()
     }
 }

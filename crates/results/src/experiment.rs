@@ -21,6 +21,11 @@ pub trait Conclusion {
     fn plan(&self) -> Option<serde_json::Value> {
         None
     }
+
+    /// Every path in it.
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        Vec::new()
+    }
 }
 
 /// An experiment: measurements on the same targets, and what follows from them.

@@ -23,6 +23,10 @@ pub struct Scale {
 
 impl Conclusion for Scale {
     const SCHEMA: &'static str = "iosonde.scale/1";
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.alone.iter_mut().map(|alone| &mut alone.target).collect()
+    }
 }
 
 /// What is added up over targets.

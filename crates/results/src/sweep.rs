@@ -1,6 +1,8 @@
 //! The document of a sweep, `iosonde.sweep/1`: what every cell of a plan gave, and the best of each
 //! load.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::sweep::{Cell, Plan};
@@ -36,6 +38,10 @@ impl Conclusion for Sweep {
 
     fn plan(&self) -> Option<serde_json::Value> {
         plan_of("sweep", &self.plan)
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.plan.targets.iter_mut().map(|target| &mut target.path).collect()
     }
 }
 

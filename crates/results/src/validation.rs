@@ -479,18 +479,6 @@ impl Validation {
     pub fn phase_seconds(&self, phase: &str) -> Option<f64> {
         self.phases.iter().find(|p| p.phase == phase).map(|p| p.seconds)
     }
-
-    /// Every path in it.
-    pub fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let files = self.files.iter_mut().map(|f| &mut f.path);
-        let faults = self.faults.iter_mut().flat_map(|f| {
-            let other = f.belongs_to.as_mut().and_then(|place| place.path.as_mut());
-            [Some(&mut f.path), other].into_iter().flatten()
-        });
-        let logs = self.log_faults.iter_mut().map(|f| &mut f.path);
-        let failures = self.failures.iter_mut().map(|f| &mut f.path);
-        files.chain(faults).chain(logs).chain(failures)
-    }
 }
 
 impl Conclusion for Validation {
@@ -498,5 +486,16 @@ impl Conclusion for Validation {
 
     fn title(&self, _: &[Measurement]) -> String {
         self.title()
+    }
+
+    fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        let files = self.files.iter_mut().map(|f| &mut f.path);
+        let faults = self.faults.iter_mut().flat_map(|f| {
+            let other = f.belongs_to.as_mut().and_then(|place| place.path.as_mut());
+            [Some(&mut f.path), other].into_iter().flatten()
+        });
+        let logs = self.log_faults.iter_mut().map(|f| &mut f.path);
+        let failures = self.failures.iter_mut().map(|f| &mut f.path);
+        files.chain(faults).chain(logs).chain(failures).collect()
     }
 }
