@@ -168,8 +168,8 @@ fn rule() -> String {
          answered by a cache. It is not believed below {}, which is faster than a protected cache \
          in a controller. It is not believed, either, when it takes at most {SAME} times as long \
          as a plain one and the system sees a volatile write cache or, where the system knows \
-         nothing of caches, when it takes less than {}, the way to an array and back. The log is \
-         then acceptable at best.",
+         nothing of caches, when it takes less than {}, the way to an array and back. What is \
+         said of the log is then an indication only.",
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),
         ms(ROTATING_WRITE_NS),

@@ -177,6 +177,25 @@ pub fn trust(runs: &[f64], foreign_percent: Option<f64>) -> Trust {
     }
 }
 
+/// How far a single run may be from the others, in percent either way, with 95 % confidence.
+///
+/// Each group holds runs of one load. Their variation about the means of their groups is pooled, and
+/// Student's factor allows for the few runs there are. None where no load was measured twice.
+#[must_use]
+pub fn run_to_run(groups: &[Vec<f64>]) -> Option<f64> {
+    let (mut squares, mut freedom) = (0.0, 0.0);
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let mean = numbers::mean(group).filter(|mean| *mean > 0.0)?;
+        squares += group.iter().map(|run| (run / mean - 1.0).powi(2)).sum::<f64>();
+        freedom += group.len() as f64 - 1.0;
+    }
+    if freedom <= 0.0 {
+        return None;
+    }
+    let percent = 100.0 * (squares / freedom).sqrt() * interval::t_975(freedom)?;
+    percent.is_finite().then_some(percent)
+}
+
 /// Highest less lowest mean of the rounds; of fewer values than rounds, of the values themselves.
 fn round_range(values: &[f64]) -> Option<f64> {
     let rounds = ROUNDS.min(values.len());

@@ -4,7 +4,7 @@ use analysis::agreement::{Flow, Observed, Window, compare, littles_latency_ns};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
 use analysis::noise::stability;
 use analysis::numbers;
-use analysis::verdict::{Evidence, Grade, Limits, Role, Statistic, judge};
+use analysis::verdict::{Basis, Grade, Limits, LoadSearch, Need, Role, Statistic, Trial, judge};
 use proptest::collection::vec;
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
@@ -56,18 +56,19 @@ fn observed() -> impl Strategy<Value = Observed> {
     (flow(), flow()).prop_map(|(read, write)| Observed { read, write })
 }
 
-fn evidence(mean_ns: f64, p99_ns: f64) -> Evidence {
-    Evidence {
-        label: "random 8K reads".to_owned(),
+fn trial(mean_ns: f64, ios: u64, late: u64) -> Trial {
+    Trial {
+        label: "8 KiB random reads".to_owned(),
+        offered: None,
+        per_second: 5000.0,
         mean_ns,
-        p99_ns: Some(p99_ns),
-        iops: 5000.0,
-        mib_per_s: 39.0,
-        in_flight: 8.0,
-        file_bytes: 1 << 30,
+        p99_ns: Some(mean_ns),
+        p99_9_ns: None,
+        ios,
+        beyond: [late; 3],
+        far_beyond: late,
+        half_width_percent: Some(1.0),
         seconds: 30.0,
-        written_bytes: 0,
-        level_changes: Vec::new(),
     }
 }
 
@@ -158,53 +159,59 @@ proptest! {
     }
 
     #[test]
-    fn grade_never_improves_with_latency(
-        role in select(Role::ALL.to_vec()), percentile: bool,
-        mean in 1e3..1e9_f64, p99 in 1e3..1e10_f64, slower in 1.0..10.0_f64,
-            longer in 1.0..10.0_f64,
+    fn a_grade_never_improves_with_latency_or_need(
+        role in select(Role::ALL.to_vec()), percentile: bool, ios in 1_u64..1_000_000,
+        mean in 1e3..1e9_f64, late in 0.0..1.0_f64, slower in 1.0..10.0_f64, need in 1.0..1e4_f64,
+        more in 1.0..10.0_f64,
     ) {
         let statistic = if percentile { Statistic::P99 } else { Statistic::Mean };
         let limits = Limits { statistic, ..Limits::of(role) };
-        let before = judge(&limits, &[evidence(mean, p99)]).grade;
-        let after = judge(&limits, &[evidence(mean * slower, p99 * longer)]).grade;
-        prop_assert!(after >= before);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+        let of_all = |share: f64| (ios as f64 * share.min(1.0)) as u64;
+        let grade = |mean: f64, late: f64, per_second: f64| {
+            let trials = vec![trial(mean, ios, of_all(late))];
+            let need = Some(Need { role, per_second });
+            judge(&limits, need, Basis { trials, ..Basis::default() }).grade
+        };
+        // What is not known is neither better nor worse.
+        let rank = |grade: Grade| (grade != Grade::NotJudged).then_some(grade);
+        let before = rank(grade(mean, late, need));
+        for after in [grade(mean * slower, late * slower, need), grade(mean, late, need * more)] {
+            if let (Some(before), Some(after)) = (before, rank(after)) {
+                prop_assert!(after >= before, "{before:?} {after:?}");
+            }
+        }
     }
 
     #[test]
-    fn more_evidence_never_raises_the_grade(means in vec(1e3..1e9_f64, 1..5),
-        one_more in 1e3..1e9_f64) {
-        let limits = Limits::of(Role::OltpData);
-        let mut all: Vec<Evidence> = means.iter().map(|mean| evidence(*mean, *mean)).collect();
-        let before = judge(&limits, &all).grade;
-        all.push(evidence(one_more, one_more));
-        prop_assert!(judge(&limits, &all).grade >= before);
-    }
-
-    #[test]
-    fn verdict_takes_anything(
-        numbers in [number(), number(), number(), number(), number(), number()], bytes: u64,
-        limits in [any::<u64>(), any::<u64>(), any::<u64>()], tail_factor: u32,
+    fn a_verdict_takes_anything(
+        numbers in [number(), number(), number(), number(), number(), number(), number()],
+        counts: [u64; 5], open: bool, limits in [any::<u64>(), any::<u64>(), any::<u64>()],
+        tail_factor: u32,
     ) {
-        let measured = Evidence {
+        let measured = Trial {
             label: String::new(),
-            mean_ns: numbers[0],
-            p99_ns: Some(numbers[1]),
-            iops: numbers[2],
-            mib_per_s: numbers[3],
-            in_flight: numbers[4],
-            file_bytes: bytes,
+            offered: open.then_some(numbers[0]),
+            per_second: numbers[1],
+            mean_ns: numbers[2],
+            p99_ns: Some(numbers[3]),
+            p99_9_ns: None,
+            ios: counts[0],
+            beyond: [counts[1], counts[2], counts[3]],
+            far_beyond: counts[4],
+            half_width_percent: Some(numbers[4]),
             seconds: numbers[5],
-            written_bytes: bytes,
-            level_changes: Vec::new(),
         };
         let [excellent_ns, ideal_ns, acceptable_ns] = limits;
         let limits = Limits { excellent_ns, ideal_ns, acceptable_ns, tail_factor,
             ..Limits::of(Role::Log) };
+        let need = Some(Need { role: Role::Log, per_second: numbers[6] });
         for limits in [&limits, &Limits::of(Role::Log)] {
-            let verdict = judge(limits, std::slice::from_ref(&measured));
-            prop_assert!(reads_back(&verdict));
-            prop_assert!(verdict.at_best(Grade::Acceptable, "Not \
-                believed.").grade >= Grade::Acceptable);
+            let trials = vec![measured.clone(), trial(1e6, 1000, 3)];
+            let search = LoadSearch { first: numbers[6], close: 1.1, at_most: 9 };
+            let _ = search.next(limits, &trials);
+            let verdict = judge(limits, need, Basis { trials, ..Basis::default() });
+            prop_assert!(verdict.headline.starts_with("Transaction log: "));
         }
     }
 

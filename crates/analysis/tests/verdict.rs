@@ -1,187 +1,273 @@
-//! Verdicts on published measurements and at the limits.
+//! Verdicts: how much load fits within the limits, how sure that is, and what it is worth.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use analysis::verdict::{Evidence, Grade, Limits, Role, Statistic, Verdict, judge};
+use analysis::verdict::{
+    Basis, Capacity, Class, Confidence, Doubt, Extent, Fit, Grade, HeldBy, Level, Limits,
+    LoadSearch, NAMED_NEEDS, Need, Role, Statistic, Sureness, Trial, Verdict, capacities, judge,
+};
 
-fn evidence(label: &str, mean_ms: f64, p99_ms: f64) -> Evidence {
-    Evidence {
-        label: label.to_owned(),
-        mean_ns: mean_ms * 1e6,
-        p99_ns: Some(p99_ms * 1e6),
-        iops: 1000.0,
-        mib_per_s: 7.8125,
-        in_flight: 8.0,
-        file_bytes: 4 << 30,
-        seconds: 600.0,
-        written_bytes: 0,
-        level_changes: Vec::new(),
+const MS: f64 = 1e6;
+
+/// What a device of one queue does with Poisson arrivals and exponential service (M/M/1), measured
+/// for so long: its latency is exponential with the mean 1/(rate - offered).
+fn queue(rate: f64, offered: f64, seconds: f64) -> Trial {
+    let limits = Limits::of(Role::OltpData);
+    let done = offered.min(rate);
+    let mean_ns = if offered < rate { 1e9 / (rate - offered) } else { 1e9 * seconds };
+    let ios = done * seconds * 0.7;
+    let beyond = |ns: f64| whole(ios * (-ns / mean_ns).exp());
+    Trial {
+        label: "8 KiB random read and write, 70/30".to_owned(),
+        offered: Some(offered),
+        per_second: done,
+        mean_ns,
+        p99_ns: Some(mean_ns * 100.0_f64.ln()),
+        p99_9_ns: Some(mean_ns * 1000.0_f64.ln()),
+        ios: whole(ios),
+        beyond: Level::ALL.map(|level| beyond(limits.at(level) as f64)),
+        far_beyond: beyond(limits.acceptable_ns as f64 * 4.0),
+        half_width_percent: None,
+        seconds,
     }
 }
 
-fn grade(role: Role, mean_ms: f64) -> Grade {
-    judge(&Limits::of(role), &[evidence("random 8K reads", mean_ms, mean_ms)]).grade
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+fn searched(rate: f64, first: f64) -> Vec<Trial> {
+    let search = LoadSearch { first, close: 1.1, at_most: 30 };
+    let mut trials = Vec::new();
+    while let Some(offered) = search.next(&Limits::of(Role::OltpData), &trials) {
+        trials.push(queue(rate, offered, (1300.0 / offered).clamp(10.0, 300.0)));
+    }
+    trials
+}
+
+fn verdict(rate: f64, need: Option<f64>, doubts: Vec<Doubt>) -> Verdict {
+    let need = need.map(|per_second| Need { role: Role::OltpData, per_second });
+    let basis = Basis { trials: searched(rate, 0.9 * rate), doubts, ..Basis::default() };
+    judge(&Limits::of(Role::OltpData), need, basis)
+}
+
+fn at(found: &[Capacity], level: Level) -> &Capacity {
+    found.iter().find(|capacity| capacity.level == level).unwrap()
+}
+
+/// The 99th percentile is ln(100) times the mean, so that a limit L is kept up to
+/// rate - ln(100)/L.
+#[test]
+fn the_search_finds_the_load_that_fits_within_each_limit() {
+    for rate in [400.0, 3000.0, 50_000.0] {
+        for first in [0.05 * rate, 0.9 * rate, 5.0 * rate] {
+            let found = capacities(&Limits::of(Role::OltpData), &searched(rate, first), 0.0);
+            for (level, limit_s) in [(Level::Ideal, 0.01), (Level::Acceptable, 0.02)] {
+                let truth: f64 = rate - 100.0_f64.ln() / limit_s;
+                let capacity = at(&found, level);
+                if truth <= 0.0 {
+                    assert_eq!(capacity.per_second, 0.0, "{capacity:?}");
+                    continue;
+                }
+                let within = capacity.low <= truth && capacity.high.is_some_and(|h| truth <= h);
+                assert!(within, "{rate} from {first}: {truth} in {capacity:?}");
+                assert!((capacity.per_second / truth - 1.0).abs() < 0.15, "{truth}: {capacity:?}");
+            }
+        }
+    }
+}
+
+/// The verdict was given on latency alone, at a depth that shrinks with the device: a device with a
+/// sixth of the capacity had the better grade.
+#[test]
+fn more_capacity_is_never_the_worse_verdict() {
+    let mut before = Grade::Unfit;
+    for rate in [50.0, 300.0, 700.0, 1200.0, 2000.0, 5000.0, 40_000.0] {
+        let found = verdict(rate, Some(500.0), Vec::new());
+        // What is too close to call is neither better nor worse.
+        if found.grade != Grade::NotJudged {
+            assert!(found.grade <= before, "{rate}: {}", found.headline);
+            before = found.grade;
+        }
+    }
+    assert_eq!(before, Grade::Excellent);
 }
 
 #[test]
-fn the_published_limits() {
-    assert_eq!(grade(Role::Log, 0.1), Grade::Excellent);
-    assert_eq!(grade(Role::Log, 1.0), Grade::Good);
-    assert_eq!(grade(Role::Log, 5.0), Grade::Acceptable);
-    assert_eq!(grade(Role::Log, 5.01), Grade::Unfit);
-    assert_eq!(grade(Role::OltpData, 4.0), Grade::Excellent);
-    assert_eq!(grade(Role::OltpData, 10.0), Grade::Good);
-    assert_eq!(grade(Role::OltpData, 20.0), Grade::Acceptable);
-    assert_eq!(grade(Role::OltpData, 29.0), Grade::Unfit);
-    assert_eq!(grade(Role::DssData, 29.0), Grade::Acceptable);
-    assert_eq!(grade(Role::DssData, 31.0), Grade::Unfit);
-}
-
-#[test]
-fn every_role_has_ordered_limits() {
-    for role in Role::ALL {
-        let limits = Limits::of(role);
-        assert!(limits.are_ordered() && limits.role == role && limits.statistic == Statistic::Mean);
+fn without_a_need_there_is_no_adjective() {
+    let found = verdict(3000.0, None, Vec::new());
+    assert_eq!(found.grade, Grade::NotJudged);
+    let parts =
+        [" IOPS of 8 KiB random read and write, 70/30 (", "), with the 99th percentile within "];
+    assert!(parts.iter().all(|part| found.headline.contains(part)), "{}", found.headline);
+    for word in ["excellent", "good", "acceptable", "unfit"] {
+        assert!(!found.headline.contains(word), "{}", found.headline);
     }
 }
 
 #[test]
-fn a_terrible_disk_is_unfit_for_any_database() {
-    // Erkec 2020: 303.09 IOPS, 316.204 ms, 2.37 MB/s, 96 in flight, 5 GiB, 180 s.
-    let measured = Evidence {
-        label: "random 8K, 75 % writes".to_owned(),
-        mean_ns: 316.204e6,
-        p99_ns: None,
-        iops: 303.09,
-        mib_per_s: 2.37,
-        in_flight: 96.0,
-        file_bytes: 5 << 30,
-        seconds: 180.0,
-        written_bytes: 0,
-        level_changes: Vec::new(),
+fn a_grade_says_what_it_is_for() {
+    let found = verdict(3000.0, None, Vec::new()).capacities;
+    let (ideal, widest) = (at(&found, Level::Ideal), at(&found, Level::Acceptable));
+    let excellent = at(&found, Level::Excellent).low;
+    let above = widest.high.unwrap();
+    for (need, grade) in [
+        (excellent, Grade::Excellent),
+        (f64::midpoint(excellent, ideal.low), Grade::Good),
+        (f64::midpoint(ideal.low, widest.low), Grade::Acceptable),
+        (above * 1.01, Grade::Unfit),
+    ] {
+        let judged = verdict(3000.0, Some(need), Vec::new());
+        assert_eq!(judged.grade, grade, "{need}: {}", judged.headline);
+        let head = format!("OLTP data files: {} for the ", grade.word());
+        assert!(judged.headline.starts_with(&head), "{}", judged.headline);
+    }
+    let close = verdict(3000.0, Some(f64::midpoint(widest.low, above)), Vec::new());
+    assert_eq!(close.grade, Grade::NotJudged);
+    assert!(close.headline.contains("within what is not known"), "{}", close.headline);
+}
+
+/// Figures with 15 warnings were EXCELLENT.
+#[test]
+fn at_low_confidence_nothing_is_better_than_acceptable() {
+    let grave = || vec![Doubt::grave("the test file may fit a cache")];
+    for (need, grade) in
+        [(200.0, Grade::Indication), (2000.0, Grade::Indication), (9000.0, Grade::Unfit)]
+    {
+        let found = verdict(3000.0, Some(need), grave());
+        assert_eq!(found.grade, grade, "{}", found.headline);
+        let confidence = found.confidence.unwrap();
+        assert_eq!(confidence.sureness, Sureness::Low);
+        assert_eq!(confidence.reasons[0], "the test file may fit a cache");
+    }
+}
+
+#[test]
+fn the_gravest_doubt_decides_and_stands_first() {
+    assert_eq!(Confidence::of(Vec::new()).sureness, Sureness::High);
+    let both = vec![Doubt::slight("short"), Doubt::grave("a cache"), Doubt::slight("short")];
+    let found = Confidence::of(both);
+    assert_eq!(
+        (found.sureness, found.reasons),
+        (Sureness::Low, vec!["a cache".to_owned(), "short".to_owned()])
+    );
+}
+
+#[test]
+fn what_is_known_to_half_only_is_an_indication() {
+    let limits = Limits::of(Role::OltpData);
+    let trials = vec![queue(3000.0, 300.0, 30.0), queue(3000.0, 2990.0, 30.0)];
+    let basis = || Basis { trials: trials.clone(), ..Basis::default() };
+    let confidence = judge(&limits, None, basis()).confidence.unwrap();
+    assert_eq!(confidence.sureness, Sureness::Low);
+    assert_eq!(confidence.reasons, ["the IOPS are known to ±448 % only"]);
+    // A need that is far below is met for sure.
+    let need = Some(Need { role: Role::OltpData, per_second: 100.0 });
+    let found = judge(&limits, need, basis());
+    assert_eq!(found.confidence.unwrap().sureness, Sureness::High);
+    assert_eq!(found.grade, Grade::Excellent);
+}
+
+#[test]
+fn a_load_that_is_not_carried_does_not_fit_and_bounds_what_does() {
+    let limits = Limits::of(Role::OltpData);
+    let fast = |offered: f64, per_second: f64| Trial {
+        per_second,
+        offered: Some(offered),
+        mean_ns: 0.1 * MS,
+        beyond: [0; 3],
+        far_beyond: 0,
+        ..queue(1e6, 10_000.0, 30.0)
     };
+    let (held, late) = (fast(475.0, 474.0), fast(16_000.0, 490.0));
+    assert!(held.is_carried() && !late.is_carried());
+    assert_eq!(late.fits(&limits, Level::Acceptable), Fit::No);
+    let found = capacities(&limits, &[held, late], 0.0);
+    let widest = at(&found, Level::Acceptable);
+    assert_eq!((widest.per_second, widest.held_by), (475.0, HeldBy::Throughput));
+    assert!(widest.high.unwrap() < 510.0, "{widest:?}");
+}
+
+#[test]
+fn the_log_is_judged_by_what_commits_wait_for() {
+    let limits = Limits::of(Role::Log);
+    let write = |mean_ms: f64, slow: u64| Trial {
+        label: "4 KiB sequential write, durable".to_owned(),
+        offered: None,
+        per_second: 1000.0 / mean_ms,
+        mean_ns: mean_ms * MS,
+        p99_ns: None,
+        p99_9_ns: None,
+        ios: 10_000,
+        beyond: [slow, slow, if mean_ms > 5.0 { 10_000 } else { slow }],
+        far_beyond: 0,
+        half_width_percent: Some(2.0),
+        seconds: 30.0,
+    };
+    let found = |trial| {
+        let need = Some(Need { role: Role::Log, per_second: 100.0 });
+        judge(&limits, need, Basis { trials: vec![trial], ..Basis::default() })
+    };
+    assert_eq!(found(write(0.2, 10)).grade, Grade::Excellent);
+    // One commit in fifty waits longer than 5 ms, which the mean does not show.
+    assert_eq!(found(write(0.2, 200)).grade, Grade::Unfit);
+    let slow = found(write(8.0, 10_000));
+    assert_eq!(slow.grade, Grade::Unfit);
+    assert!(slow.headline.contains("No load that was tried"), "{}", slow.headline);
+}
+
+#[test]
+fn what_cannot_be_judged_says_so() {
+    let limits = Limits::of(Role::Log);
+    let nothing = judge(&limits, None, Basis::default());
+    assert_eq!((nothing.grade, nothing.confidence), (Grade::NotJudged, None));
+    assert_eq!(nothing.headline, "Transaction log: not judged. Nothing suitable was measured.");
+    let missing = vec!["4 KiB write was not measured".to_owned()];
+    let trials = vec![queue(3000.0, 300.0, 30.0)];
+    let part = judge(&limits, None, Basis { missing, trials, ..Basis::default() });
+    assert_eq!(part.headline, "Transaction log: not judged. 4 KiB write was not measured.");
+    let upside_down = Limits { ideal_ns: 0, ..limits };
+    let found = judge(&upside_down, None, Basis::default());
+    assert!(found.headline.contains("limits must"), "{}", found.headline);
+}
+
+#[test]
+fn every_role_has_ordered_limits_and_every_named_need_rises() {
     for role in Role::ALL {
-        let verdict = judge(&Limits::of(role), std::slice::from_ref(&measured));
-        assert_eq!(verdict.grade, Grade::Unfit);
-        assert!(
-            verdict.headline.contains("was 316 ms at 96 in flight on 5 GiB"),
-            "{}",
-            verdict.headline
-        );
-        let said = "Measured for 180 s per load: burst credits that last longer or later garbage \
-                    collection";
-        assert!(verdict.caveats[0].starts_with(said), "{}", verdict.caveats[0]);
+        assert!(Limits::of(role).are_ordered());
+        let needs: Vec<f64> = NAMED_NEEDS.iter().map(|need| need.of(role).per_second).collect();
+        assert!(needs.is_sorted() && needs[0] > 0.0, "{role:?}: {needs:?}");
     }
 }
 
 #[test]
-fn the_worst_measurement_decides() {
-    let verdict = judge(
-        &Limits::of(Role::OltpData),
-        &[evidence("random 8K reads", 2.0, 3.0), evidence("random 8K writes", 12.0, 20.0)],
-    );
-    assert_eq!(verdict.grade, Grade::Acceptable);
-    assert_eq!(
-        verdict.headline,
-        "OLTP data files: acceptable. The mean latency of random 8K writes was 12 ms at 8 in \
-         flight on 4 GiB; ideal is up to 10 ms, acceptable up to 20 ms."
-    );
-    assert_eq!(
-        verdict.evidence[0],
-        "random 8K reads on 4 GiB: 1000 IOPS, 7.81 MiB/s at 8 in flight; mean latency 2 ms, 99th \
-         percentile 3 ms: excellent."
-    );
-    assert_eq!(verdict.caveats.len(), 1, "{:?}", verdict.caveats);
-    assert!(verdict.caveats[0].starts_with("Measured for 600 s per load: "));
-    assert!(verdict.caveats[0].ends_with("use `iosonde run --seconds 3600`."));
+fn by_the_mean_more_fits_and_that_is_said() {
+    let found = verdict(3000.0, None, Vec::new());
+    assert!(found.evidence[0].contains("By the mean alone"), "{}", found.evidence[0]);
+    let limits = Limits { statistic: Statistic::Mean, ..Limits::of(Role::OltpData) };
+    let basis = Basis { trials: searched(3000.0, 2000.0), ..Basis::default() };
+    let found = judge(&limits, None, basis);
+    assert!(found.headline.contains("with the mean within "), "{}", found.headline);
+    assert!(!found.evidence[0].contains("By the mean alone"), "{}", found.evidence[0]);
 }
 
 /// A run of 4 s and a run of ten minutes had the same caveat or none, and no figure of what was
 /// written.
 #[test]
 fn a_verdict_says_what_its_time_and_its_writes_cannot_show() {
-    let short = Evidence { seconds: 2.0, ..evidence("reads", 1.0, 2.0) };
-    let long = Evidence { seconds: 4.0, written_bytes: 3 << 29, ..evidence("writes", 1.0, 2.0) };
-    let verdict = judge(&Limits::of(Role::OltpData), &[short, long]);
+    let windows = [(2.0, 0), (4.0, 3 << 29)];
     assert_eq!(
-        verdict.caveats,
-        ["Measured for 2 to 4 s per load: burst credits that last longer, a write cache larger \
-          than 1.5 GiB or later garbage collection would not show. To see the sustained level, \
-          use `--pace long` or `iosonde run --seconds 600`."]
+        Extent::of_windows(windows.into_iter()).unwrap().unseen(),
+        "Measured for 2 to 4 s per load: burst credits that last longer, a write cache larger \
+         than 1.5 GiB or later garbage collection would not show. To see the sustained level, use \
+         `--pace long` or `iosonde run --seconds 600`."
     );
 }
 
 #[test]
-fn levels_that_changed_are_caveats_before_what_was_not_seen() {
-    let changes = vec!["two levels".to_owned()];
-    let fell = Evidence { level_changes: changes, ..evidence("reads", 1.0, 2.0) };
-    let verdict = judge(&Limits::of(Role::OltpData), &[fell]);
-    assert_eq!(verdict.caveats[0], "two levels");
-}
-
-#[test]
-fn what_is_not_believed_is_acceptable_at_best_and_says_why_first() {
-    let limits = Limits::of(Role::Log);
-    let fast = judge(&limits, &[evidence("w", 0.02, 0.03)]);
-    assert_eq!(fast.grade, Grade::Excellent);
-    let capped = fast.at_best(Grade::Acceptable, "Not believed: too fast.");
-    assert_eq!(capped.grade, Grade::Acceptable);
-    assert_eq!(capped.caveats[0], "Not believed: too fast.");
-    let head = "Transaction log: acceptable. Not believed: too fast. If the figures are true, it \
-                is excellent. The mean latency of w";
-    assert!(capped.headline.starts_with(head), "{}", capped.headline);
-    let slow = judge(&limits, &[evidence("w", 9.0, 10.0)]);
-    let capped = slow.at_best(Grade::Acceptable, "Not believed: too fast.");
-    assert_eq!(capped.grade, Grade::Unfit);
-    let head = "Transaction log: unfit. Not believed: too fast. The mean latency";
-    assert!(capped.headline.starts_with(head), "{}", capped.headline);
-    let none = judge(&limits, &[]).at_best(Grade::Acceptable, "Not believed: too fast.");
-    assert_eq!(none.grade, Grade::NotJudged);
-    assert_eq!(none.headline, "Transaction log: not judged. Nothing suitable was measured.");
-}
-
-#[test]
-fn a_long_tail_costs_one_grade() {
-    let limits = Limits::of(Role::Log);
-    let verdict = judge(&limits, &[evidence("sequential 60K writes", 0.8, 20.5)]);
-    assert_eq!(verdict.grade, Grade::Acceptable);
-    assert!(verdict.headline.contains("one I/O in a hundred took 20.5 ms"), "{}", verdict.headline);
-    assert_eq!(judge(&limits, &[evidence("w", 0.8, 20.0)]).grade, Grade::Good);
-    assert_eq!(judge(&limits, &[evidence("w", 3.0, 21.0)]).grade, Grade::Unfit);
-}
-
-#[test]
-fn a_percentile_of_few_ios_costs_nothing_and_is_not_stated() {
-    let few = Evidence { seconds: 0.9, ..evidence("w", 0.8, 100.0) };
-    let verdict = judge(&Limits::of(Role::Log), &[few]);
-    assert_eq!(verdict.grade, Grade::Good);
-    assert!(!verdict.evidence[0].contains("percentile"));
-    assert_eq!(verdict.caveats.len(), 2);
-}
-
-#[test]
-fn what_cannot_be_judged_says_so() {
-    let limits = Limits::of(Role::Log);
-    assert_eq!(judge(&limits, &[]).grade, Grade::NotJudged);
-    let verdict = judge(&limits, &[evidence("w", f64::NAN, 1.0), evidence("w", 0.8, 1.0)]);
-    assert_eq!(verdict.grade, Grade::Good);
-    assert!(verdict.caveats[0].starts_with("1 of 2 measurements"));
-    let upside_down = Limits { ideal_ns: 0, ..limits };
-    let verdict = judge(&upside_down, &[evidence("w", 0.8, 1.0)]);
-    assert_eq!(verdict.grade, Grade::NotJudged);
-    assert!(verdict.headline.contains("limits must"));
-}
-
-#[test]
-fn the_percentile_can_be_judged_instead() {
-    let limits = Limits { statistic: Statistic::P99, ..Limits::of(Role::OltpData) };
-    let verdict = judge(&limits, &[evidence("random 8K reads", 2.0, 15.0)]);
-    assert_eq!(verdict.grade, Grade::Acceptable);
-    assert!(verdict.headline.contains("99th percentile of latency of random 8K reads was 15 ms"));
-}
-
-#[test]
-fn survives_json() {
-    let verdict = judge(&Limits::of(Role::DssData), &[evidence("sequential 512K reads", 8.0, 9.0)]);
-    let text = serde_json::to_string(&verdict).unwrap();
-    assert!(text.contains("\"role\":\"dss_data\"") && text.contains("\"grade\":\"good\""));
-    assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), verdict);
+fn a_class_says_what_is_usual() {
+    let slow = Class::Nvme.compare(5.2 * MS).unwrap();
+    assert!(slow.starts_with("Slow for an NVMe SSD: a single random read takes 5.2 ms"), "{slow}");
+    assert!(Class::Hdd.compare(8.0 * MS).unwrap().starts_with("As fast as a hard disk"));
+    assert_eq!(Class::Cloud.compare(0.0), None);
 }

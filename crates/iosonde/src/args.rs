@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use analysis::cause::Link;
 use clap::{Args, ValueEnum};
-use results::verdict::Database;
+use results::verdict::{Class, Database};
 use workload::{
     Block, Bytes, Distribution, Nanoseconds, ParseError, parse_blocks, parse_cpus,
     parse_distribution,
@@ -43,6 +43,17 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
 
+    /// What the database needs: small, medium or large, or amounts such as
+    /// oltp=5000iops,log=2000/s,scan=800MiBps. Exit code 4 when the storage does not carry that.
+    /// Without it the report says how much load fits, and gives no grade
+    #[arg(long, value_name = "NEED")]
+    pub need: Option<String>,
+
+    /// The class of the storage, where it does not say so itself: what is usual for it is set
+    /// beside what was measured
+    #[arg(long, value_name = "CLASS", value_enum)]
+    pub class: Option<ClassArg>,
+
     /// Limits of the roles, a TOML file; see METHODS.md
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
@@ -77,6 +88,33 @@ pub(crate) enum PaceArg {
     Normal,
     /// About an hour: a baseline
     Long,
+}
+
+/// Class of storage by its name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClassArg {
+    /// A disk that turns
+    Hdd,
+    /// Flash behind SATA or SAS
+    Sata,
+    /// Flash behind NVMe
+    Nvme,
+    /// Flash behind a storage network
+    Array,
+    /// A volume of a cloud provider
+    Cloud,
+}
+
+impl From<ClassArg> for Class {
+    fn from(class: ClassArg) -> Self {
+        match class {
+            ClassArg::Hdd => Self::Hdd,
+            ClassArg::Sata => Self::SataSsd,
+            ClassArg::Nvme => Self::Nvme,
+            ClassArg::Array => Self::Array,
+            ClassArg::Cloud => Self::Cloud,
+        }
+    }
 }
 
 /// Database by its name on the command line.

@@ -7,6 +7,7 @@ use engine::Permissions;
 use jobs::{Conducted, Event, JobError, Plan, Session, Sink};
 use results::{
     Document, DurabilityVerdict, Measurement, Recording, Status, ValidationVerdict, claims,
+    verdict::Grade,
 };
 
 use crate::commands::run::json;
@@ -216,7 +217,9 @@ fn outcome_of(document: &Document, stop: &AtomicBool) -> Outcome {
             .as_ref()
             .is_none_or(|within| within.expected_iops.is_none() || within.met == Some(true)),
         Document::Assessment(assessment) => {
-            assessment.claims.iter().all(|claim| claim.outcome == claims::Outcome::Met)
+            let claimed = assessment.claims.iter().all(|c| c.outcome == claims::Outcome::Met);
+            let needed = assessment.verdicts.iter().filter(|verdict| verdict.need.is_some());
+            claimed && needed.map(|verdict| verdict.grade).all(|g| g <= Grade::Acceptable)
         }
         _ => true,
     };

@@ -17,7 +17,7 @@ use crate::sections::in_utf8;
 
 /// What holds words of ours only: replacing in it could make the document unreadable or its figures
 /// others.
-const CLOSED: [&str; 49] = [
+const CLOSED: [&str; 52] = [
     "access",
     "arrival",
     "assignment",
@@ -35,9 +35,11 @@ const CLOSED: [&str; 49] = [
     "finished",
     "from",
     "grade",
+    "held_by",
     "hint",
     "histogram",
     "kind",
+    "level",
     "loss",
     "mode",
     "on_error",
@@ -58,6 +60,7 @@ const CLOSED: [&str; 49] = [
     "service",
     "severity",
     "share",
+    "sureness",
     "sign",
     "started",
     "statistic",

@@ -312,3 +312,10 @@ pub(crate) fn cells(sweep: &Sweep) -> String {
     }
     counts
 }
+
+/// A sentence that begins with a capital letter.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}

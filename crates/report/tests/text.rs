@@ -179,8 +179,8 @@ fn an_assessment_fits_one_screen() {
     for part in [
         "  ! 2 findings on the set-up, first: The scheduler mq-deadline is in use on",
         "the counters of nvme0n1 agree in",
-        "GOOD       Transaction log. The mean latency of 60 KiB sequential write",
-        "EXCELLENT  OLTP data files.",
+        "  9 544 commits/s  Transaction log, confidence medium. Of 60 KiB sequential write",
+        " MiB/s      Data warehouse (DSS) data files, confidence high. Of ",
         "8 KiB random read                   16  90 282 IOPS   172 µs",
         "2 950 MiB/s: 512 KiB sequential read, 256 in flight",
         "! 1 warning: 512 KiB sequential read: throughput varied",
@@ -193,7 +193,7 @@ fn an_assessment_fits_one_screen() {
 fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
     let text = assessed(&sample::assessment_with_findings());
     for part in [
-        "  NOT MET    Expectation of the vendor. the vendor: claimed 200 000 IOPS, the only",
+        "  NOT MET          Expectation of the vendor. the vendor: claimed 200 000 IOPS, the",
         "  - A durable log write took 0.02 ms",
         "  - 8 KiB random write, shifted by 512 bytes, gives 51 ± 5 %",
     ] {
@@ -209,7 +209,7 @@ fn what_was_expected_and_what_is_doubtful_stand_under_the_verdicts() {
 fn doubts_and_what_was_not_seen_are_on_the_screen() {
     let text = assessed(&sample::assessment_in_doubt());
     for part in [
-        "  ACCEPTABLE  Transaction log. Not believed: a durable write took 0.02 ms",
+        "  INDICATION ONLY  Transaction log, confidence low. Not believed: a durable write",
         "  ! Measured for 30 s per load: burst credits that last longer, a write cache",
         "! 3 warnings, the first: Not believed: a durable write took 0.02 ms, a plain",
     ] {

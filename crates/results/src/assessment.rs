@@ -72,6 +72,10 @@ pub struct Assessment {
     pub patterns: Vec<PatternResult>,
     /// The same load at rising depth.
     pub ramps: Vec<Ramp>,
+    /// Loads that were offered at set rates, in an open loop, to find how much fits within the
+    /// limits; empty of earlier builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<OfferedLoad>,
     /// The first pattern once more at the end, twice: how well figures repeat here; none where it
     /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +127,25 @@ pub struct Repeats {
     pub trust: Trust,
     /// The repetitions, without the first measurement.
     pub measurements: Vec<Measurement>,
+}
+
+/// The same load, offered at set rates whether or not the storage keeps up: latency is counted from
+/// the moment at which an I/O is due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedLoad {
+    /// Short stable name, for example `oltp_8k`.
+    pub name: String,
+    /// The load in words, for example `8 KiB random read and write, 70/30`.
+    pub title: String,
+    /// Every rate that was offered, in rising order.
+    pub points: Vec<Measurement>,
+    /// The rate that fitted within the limits at first and did not last, I/Os each second; none
+    /// where it lasted as long as it was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_iops: Option<f64>,
+    /// How long the rate that fits was offered at a stretch, in seconds; none where none fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_seconds: Option<f64>,
 }
 
 /// The same load at rising depth.

@@ -359,8 +359,9 @@ impl Body for Assessment {
     fn measurements(&self) -> Vec<&Measurement> {
         let patterns = self.patterns.iter().map(|p| &p.measurement);
         let ramps = self.ramps.iter().flat_map(|r| &r.points);
+        let offered = self.offered.iter().flat_map(|o| &o.points);
         let repeats = self.repeats.iter().flat_map(|r| &r.measurements);
-        patterns.chain(ramps).chain(repeats).collect()
+        patterns.chain(ramps).chain(offered).chain(repeats).collect()
     }
 
     fn method(&self) -> &[String] {
@@ -382,8 +383,10 @@ impl Body for Assessment {
     fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         let patterns = self.patterns.iter_mut().map(|p| &mut p.measurement);
         let ramps = self.ramps.iter_mut().flat_map(|r| &mut r.points);
+        let offered = self.offered.iter_mut().flat_map(|o| &mut o.points);
         let repeats = self.repeats.iter_mut().flat_map(|r| &mut r.measurements);
-        let measured = patterns.chain(ramps).chain(repeats).flat_map(Body::paths_mut);
+        let measured =
+            patterns.chain(ramps).chain(offered).chain(repeats).flat_map(Body::paths_mut);
         std::iter::once(&mut self.target).chain(measured).collect()
     }
 }

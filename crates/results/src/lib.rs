@@ -27,7 +27,9 @@ mod sweep;
 mod trend;
 mod validation;
 
-pub use assessment::{ASSESSMENT_SCHEMA, Assessment, Pace, PatternResult, Ramp, Repeats};
+pub use assessment::{
+    ASSESSMENT_SCHEMA, Assessment, OfferedLoad, Pace, PatternResult, Ramp, Repeats,
+};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedFigure, ComparedLoad, Comparison, Figure, FigureUnit, Side,
     SideDifference, SideResult,

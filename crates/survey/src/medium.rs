@@ -1,11 +1,15 @@
 //! What is known of the medium under a target.
 
+use analysis::verdict::Class;
 use inspect::Device;
 use results::Environment;
 
 /// Ways to a device on which the device itself says whether it turns. A hypervisor says that its
 /// disks turn, whatever they are.
 const OWN_WORD: [&str; 6] = ["sata", "sas", "usb", "fc", "iscsi", "nvme"];
+
+/// Models by which volumes of cloud providers are known.
+const CLOUD_MODELS: [&str; 3] = ["Amazon Elastic Block Store", "PersistentDisk", "Virtual Disk"];
 
 /// Whether the medium turns; none where it is not known, or where the devices under the targets
 /// differ.
@@ -30,9 +34,27 @@ pub(crate) fn has_flash(environment: &Environment) -> bool {
     })
 }
 
+/// The class of the storage, by what its devices say of themselves; none where they do not say, or
+/// differ.
+pub(crate) fn class(environment: &Environment) -> Option<Class> {
+    agreed(environment, |device| {
+        let model = device.model.as_deref().unwrap_or_default();
+        if CLOUD_MODELS.iter().any(|name| model.contains(name)) {
+            return Some(Class::Cloud);
+        }
+        match (device.transport.as_deref()?, device.rotational) {
+            ("nvme", _) => Some(Class::Nvme),
+            ("sata" | "sas", Some(true)) => Some(Class::Hdd),
+            ("sata" | "sas", Some(false)) => Some(Class::SataSsd),
+            ("fc" | "iscsi", _) => Some(Class::Array),
+            _ => None,
+        }
+    })
+}
+
 /// What all devices under the targets say.
-fn agreed(environment: &Environment, of: impl Fn(&Device) -> Option<bool>) -> Option<bool> {
+fn agreed<T: PartialEq>(environment: &Environment, of: impl Fn(&Device) -> Option<T>) -> Option<T> {
     let mut all = environment.storage.iter().flat_map(|s| &s.devices).map(of);
     let first = all.next()??;
-    all.all(|one| one == Some(first)).then_some(first)
+    all.all(|one| one.as_ref() == Some(&first)).then_some(first)
 }

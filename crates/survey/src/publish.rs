@@ -156,7 +156,14 @@ structs! {
     verdict::Limits => verdict::Limits {
         role, excellent_ns, ideal_ns, acceptable_ns, statistic, tail_factor, source
     }
-    verdict::Verdict => verdict::Verdict { role, grade, headline, evidence, caveats, limits }
+    verdict::Need => verdict::Need { role, per_second }
+    verdict::Confidence => verdict::Confidence { sureness, reasons }
+    verdict::Capacity => verdict::FittingLoad {
+        level, limit_ns, load, per_second, low, high, latency_ns, held_by
+    }
+    verdict::Verdict => verdict::Verdict {
+        role, grade, confidence, capacities, need, class, headline, evidence, caveats, limits
+    }
 }
 
 enums! {
@@ -178,7 +185,13 @@ enums! {
     knee::Reached => knee::Reached { Saturated, NotReached, Retrograde }
     verdict::Role => verdict::Role { Log, OltpData, DssData, Compaction }
     verdict::Statistic => verdict::Statistic { Mean, P99 }
-    verdict::Grade => verdict::Grade { Excellent, Good, Acceptable, Unfit, NotJudged }
+    verdict::Grade => verdict::Grade {
+        Excellent, Good, Acceptable, Indication, Unfit, NotJudged
+    }
+    verdict::Class => verdict::Class { Hdd, SataSsd, Nvme, Array, Cloud }
+    verdict::Sureness => verdict::Sureness { High, Medium, Low }
+    verdict::Level => verdict::Level { Excellent, Ideal, Acceptable }
+    verdict::HeldBy => verdict::HeldBy { Latency, Throughput, Nothing }
 }
 
 #[cfg(test)]
@@ -193,9 +206,10 @@ mod tests {
     fn sentences_and_documents_call_roles_and_grades_the_same() {
         for role in Role::ALL {
             assert_eq!(role.title(), role.publish().title());
+            assert_eq!(role.unit(), role.publish().unit());
         }
-        let judged = [Grade::Excellent, Grade::Good, Grade::Acceptable, Grade::Unfit];
-        for grade in judged.into_iter().chain([Grade::NotJudged]) {
+        let judged = [Grade::Excellent, Grade::Good, Grade::Acceptable, Grade::Indication];
+        for grade in judged.into_iter().chain([Grade::Unfit, Grade::NotJudged]) {
             assert_eq!(grade.word(), grade.publish().word());
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::atomic::AtomicBool;
 
 use analysis::cause::Link;
-use analysis::verdict::{Evidence, Grade, Limits, Role, judge};
+use analysis::verdict::{Basis, Grade, Limits, Need, Role, Trial, judge};
 use engine::Permissions;
 use results::Measurement;
 use survey::{Lab, Setup, Timing};
@@ -80,20 +80,24 @@ fn at_303_iops_and_96_in_flight_a_disk_is_unfit_for_any_database() {
     near(m.total.iops, 303.09, 0.05);
     assert_eq!(show_number(m.total.mib_per_s), "2.37");
     near(mean_ms(&m), 316.7, 0.1);
-    let evidence = Evidence {
+    let latency = m.total.latency_ns.unwrap();
+    let trial = Trial {
         label: "random 8K, 75 % writes".to_owned(),
-        mean_ns: m.total.latency_ns.unwrap().mean,
+        offered: None,
+        per_second: m.total.iops,
+        mean_ns: latency.mean,
         p99_ns: None,
-        iops: m.total.iops,
-        mib_per_s: m.total.mib_per_s,
-        in_flight: m.in_flight as f64,
-        file_bytes: 5 << 30,
+        p99_9_ns: None,
+        ios: m.total.ios,
+        beyond: [m.total.ios; 3],
+        far_beyond: m.total.ios,
+        half_width_percent: None,
         seconds: m.seconds,
-        written_bytes: m.write.bytes,
-        level_changes: Vec::new(),
     };
     for role in Role::ALL {
-        let grade = judge(&Limits::of(role), std::slice::from_ref(&evidence)).grade;
+        let need = Some(Need { role, per_second: 1.0 });
+        let basis = Basis { trials: vec![trial.clone()], ..Basis::default() };
+        let grade = judge(&Limits::of(role), need, basis).grade;
         assert_eq!(grade, Grade::Unfit, "{role:?}");
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::capacity::Level;
+
 /// What will live on the storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +32,16 @@ impl Role {
             Self::Compaction => "Flush and compaction",
         }
     }
+
+    /// In what its load is counted, each second.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Log => "commits/s",
+            Self::OltpData => "IOPS",
+            Self::DssData | Self::Compaction => "MiB/s",
+        }
+    }
 }
 
 /// Which latency is held against the limits.
@@ -46,8 +58,8 @@ pub enum Statistic {
 impl Statistic {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Mean => "mean latency",
-            Self::P99 => "99th percentile of latency",
+            Self::Mean => "mean",
+            Self::P99 => "99th percentile",
         }
     }
 }
@@ -65,8 +77,8 @@ pub struct Limits {
     pub acceptable_ns: u64,
     /// Which latency is judged.
     pub statistic: Statistic,
-    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit
-    /// costs one grade: one I/O in a hundred then stalls its user, which a mean hides.
+    /// Where the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
+    /// many times the acceptable limit: its user is stalled, which a mean hides.
     pub tail_factor: u32,
     /// Where the limits come from.
     pub source: String,
@@ -114,9 +126,24 @@ impl Limits {
             excellent_ns,
             ideal_ns,
             acceptable_ns,
-            statistic: Statistic::Mean,
+            // A mean hides the one page in a hundred that a user waits for. A scan is a stream, and
+            // its mean is what its reader sees.
+            statistic: match role {
+                Role::Log | Role::OltpData => Statistic::P99,
+                Role::DssData | Role::Compaction => Statistic::Mean,
+            },
             tail_factor: 4,
             source: format!("{document}: {note}"),
+        }
+    }
+
+    /// One of the limits.
+    #[must_use]
+    pub fn at(&self, level: Level) -> u64 {
+        match level {
+            Level::Excellent => self.excellent_ns,
+            Level::Ideal => self.ideal_ns,
+            Level::Acceptable => self.acceptable_ns,
         }
     }
 

@@ -1,60 +1,49 @@
-//! Is the storage fast enough for this part of a database? Latency limits and what was measured, in
-//! words.
+//! Is the storage fast enough for this part of a database? How much load fits within the limits of
+//! its latency, and how that compares with what is needed.
 //!
-//! A verdict is about the load that was measured, with its file size, and no more than that.
+//! Latency alone says nothing: one disk is as quick as a hundred while nobody uses it. So a verdict
+//! is an amount of load. A grade is given only against a need.
 
+mod capacity;
+mod class;
+mod confidence;
 mod limits;
+mod need;
+mod search;
 mod unseen;
 
 use serde::{Deserialize, Serialize};
 
+pub use capacity::{Capacity, Fit, HeldBy, Level, Trial, capacities};
+pub use class::Class;
+pub use confidence::{Confidence, Doubt, Sureness};
 pub use limits::{Limits, Role, Statistic};
+pub use need::{NAMED_NEEDS, NamedNeed, Need};
+pub use search::LoadSearch;
 pub use unseen::Extent;
 
-use crate::words::{milliseconds, number, size};
+use crate::words::{grouped, milliseconds, number};
 
-/// A percentile is stated from ten I/Os beyond it; for the 99th that takes a thousand.
-const IOS_FOR_P99: f64 = 1000.0;
-
-/// One measurement that a verdict rests on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
-    /// What was done, as it stands in a sentence: "random 8K reads".
-    pub label: String,
-    /// Mean latency.
-    pub mean_ns: f64,
-    /// 99th percentile of latency, where known.
-    pub p99_ns: Option<f64>,
-    /// I/Os a second.
-    pub iops: f64,
-    /// Throughput.
-    pub mib_per_s: f64,
-    /// I/Os in flight, over all threads and targets.
-    pub in_flight: f64,
-    /// Size of the test file or device.
-    pub file_bytes: u64,
-    /// Length of the measured window.
-    pub seconds: f64,
-    /// Bytes written in it.
-    pub written_bytes: u64,
-    /// Levels of throughput that differed, in this measurement or between it and others of the same
-    /// load.
-    pub level_changes: Vec<String>,
-}
+/// A capacity that is known no better than this, in percent either way, is judged by nobody.
+const NOT_KNOWN_PERCENT: f64 = 50.0;
+/// One that is known no better than this may change.
+const VAGUE_PERCENT: f64 = 20.0;
 
 /// How well the storage serves a role. Ordered from best to worst, and what was not judged last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// Far better than the role asks.
+    /// The need fits within far less latency than the role asks.
     Excellent,
-    /// Within what the role ideally gets.
+    /// It fits within what the role ideally gets.
     Good,
-    /// Within what the role can live with.
+    /// It fits within what the role can live with.
     Acceptable,
-    /// Beyond it.
+    /// It seems to fit, but the figures are not sure enough to say so.
+    Indication,
+    /// It does not fit.
     Unfit,
-    /// Nothing was measured that could be judged.
+    /// There is no need to judge by, or nothing that could be judged.
     NotJudged,
 }
 
@@ -66,17 +55,9 @@ impl Grade {
             Self::Excellent => "excellent",
             Self::Good => "good",
             Self::Acceptable => "acceptable",
+            Self::Indication => "indication only",
             Self::Unfit => "unfit",
             Self::NotJudged => "not judged",
-        }
-    }
-
-    fn lowered(self) -> Self {
-        match self {
-            Self::Excellent => Self::Good,
-            Self::Good => Self::Acceptable,
-            Self::Acceptable | Self::Unfit => Self::Unfit,
-            Self::NotJudged => Self::NotJudged,
         }
     }
 }
@@ -86,11 +67,20 @@ impl Grade {
 pub struct Verdict {
     /// The role.
     pub role: Role,
-    /// The grade of the worst measurement.
+    /// How the storage meets the need; not judged where none was named.
     pub grade: Grade,
-    /// The verdict in one sentence, with the figure and the file size that decided it.
+    /// How sure that is; none where nothing could be judged.
+    pub confidence: Option<Confidence>,
+    /// How much load fits within each limit, the strictest first; empty where nothing was measured.
+    pub capacities: Vec<Capacity>,
+    /// What is needed.
+    pub need: Option<Need>,
+    /// How the storage compares with others of its class, in a sentence; none where the class is
+    /// not known.
+    pub class: Option<String>,
+    /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// One sentence for each measurement.
+    /// One sentence for each load.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,
@@ -98,174 +88,224 @@ pub struct Verdict {
     pub limits: Limits,
 }
 
-/// Judges measurements by the limits of a role; the worst of them decides.
+/// What a verdict rests on, besides limits and need.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Basis {
+    /// Every load that was tried.
+    pub trials: Vec<Trial>,
+    /// How much figures vary from run to run, in percent.
+    pub run_percent: f64,
+    /// Every reason to doubt the figures.
+    pub doubts: Vec<Doubt>,
+    /// Whole sentences that belong before everything else, such as why the log is not believed.
+    pub first: Vec<String>,
+    /// Whole sentences that stand before those of the single loads.
+    pub also: Vec<String>,
+    /// What else keeps the verdict from being final, in sentences.
+    pub caveats: Vec<String>,
+    /// Loads that were not measured to their end, each with what happened.
+    pub missing: Vec<String>,
+    /// How the storage compares with others of its class.
+    pub class: Option<String>,
+}
+
+/// Judges what was tried by the limits of a role and by what is needed of it.
 #[must_use]
-pub fn judge(limits: &Limits, evidence: &[Evidence]) -> Verdict {
-    let ordered = limits.are_ordered();
-    let judged: Vec<Judged> = evidence
-        .iter()
-        .filter(|_| ordered)
-        .filter_map(|measured| Judged::new(limits, measured))
-        .collect();
-    let worst = judged.iter().max_by(|left, right| {
-        left.grade.cmp(&right.grade).then(left.latency_ns.total_cmp(&right.latency_ns))
-    });
-    let headline = match worst {
-        Some(worst) => worst.headline(limits),
-        None if !ordered => format!(
-            "{}: not judged. The limits must be above zero and rise from excellent over ideal to \
-             acceptable.",
-            limits.role.title()
-        ),
-        None => format!("{}: not judged. Nothing suitable was measured.", limits.role.title()),
+pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
+    let need = need.filter(|need| need.role == limits.role);
+    let missing = !basis.missing.is_empty();
+    let found =
+        if missing { Vec::new() } else { capacities(limits, &basis.trials, basis.run_percent) };
+    let Basis { trials, mut doubts, first, also, mut caveats, missing, class, .. } = basis;
+    let grade = grade(&found, need);
+    // A need that is far from what is known makes no difference to how well it is known.
+    if grade == Grade::NotJudged {
+        let widest = found.iter().find(|capacity| capacity.level == Level::Acceptable);
+        doubts.extend(widest.and_then(|capacity| width_doubt(limits.role, capacity)));
+    }
+    let confidence = (!found.is_empty()).then(|| Confidence::of(doubts));
+    let low = confidence.as_ref().is_some_and(|c| c.sureness == Sureness::Low);
+    let grade = match grade {
+        Grade::Excellent | Grade::Good if low => Grade::Indication,
+        grade => grade,
     };
+    let headline = headline(limits, need, grade, &found, &missing);
+    let also = also.into_iter().chain(by_mean(limits, &trials)).filter(|_| missing.is_empty());
+    caveats.splice(0..0, first.iter().cloned());
+    let first: String = first.iter().map(|text| format!("{text} ")).collect();
     Verdict {
         role: limits.role,
-        grade: worst.map_or(Grade::NotJudged, |worst| worst.grade),
-        headline,
-        evidence: judged.iter().map(|judged| judged.sentence(limits)).collect(),
-        caveats: caveats(limits, evidence, &judged),
+        grade,
+        confidence,
+        need,
+        class,
+        headline: format!("{}: {first}{headline}", limits.role.title()),
+        evidence: also.chain(trials.iter().map(|trial| evidence(limits, trial))).collect(),
+        capacities: found,
+        caveats,
         limits: limits.clone(),
     }
 }
 
-impl Verdict {
-    /// Lowers the grade to `best` where it is better, and puts the reason before everything else.
-    ///
-    /// The reason is whole sentences. Where nothing was judged, it is a caveat and nothing more.
-    #[must_use]
-    pub fn at_best(mut self, best: Grade, reason: &str) -> Self {
-        self.caveats.insert(0, reason.to_owned());
-        if self.grade == Grade::NotJudged {
-            return self;
+/// The need against the capacity within each limit.
+fn grade(found: &[Capacity], need: Option<Need>) -> Grade {
+    let Some(need) = need else { return Grade::NotJudged };
+    for capacity in found {
+        if capacity.low >= need.per_second {
+            return match capacity.level {
+                Level::Excellent => Grade::Excellent,
+                Level::Ideal => Grade::Good,
+                Level::Acceptable => Grade::Acceptable,
+            };
         }
-        let lead = |grade: Grade| format!("{}: {}. ", self.role.title(), grade.word());
-        let (alone, grade) = (self.grade, self.grade.max(best));
-        let rest = self.headline.strip_prefix(&lead(alone)).unwrap_or(&self.headline);
-        let without = if alone < grade {
-            format!(" If the figures are true, it is {}.", alone.word())
-        } else {
-            String::new()
-        };
-        self.headline = format!("{}{reason}{without} {rest}", lead(grade));
-        self.grade = grade;
-        self
+    }
+    let widest = found.iter().find(|capacity| capacity.level == Level::Acceptable);
+    match widest {
+        Some(c) if c.high.is_some_and(|high| high < need.per_second) => Grade::Unfit,
+        // Too close to call, or the interval has no end.
+        _ => Grade::NotJudged,
     }
 }
 
-struct Judged<'a> {
-    measured: &'a Evidence,
-    latency_ns: f64,
+fn width_doubt(role: Role, capacity: &Capacity) -> Option<Doubt> {
+    if capacity.per_second <= 0.0 {
+        return None;
+    }
+    let unit = role.unit();
+    match capacity.half_width_percent() {
+        Some(percent) if percent > NOT_KNOWN_PERCENT => Some(Doubt::grave(format!(
+            "the {unit} are known to ±{} % only",
+            number(percent.round())
+        ))),
+        Some(percent) if percent > VAGUE_PERCENT => {
+            Some(Doubt::slight(format!("the {unit} are known to ±{} %", number(percent.round()))))
+        }
+        Some(_) => None,
+        None => Some(Doubt::slight("no greater load was tried")),
+    }
+}
+
+fn headline(
+    limits: &Limits,
+    need: Option<Need>,
     grade: Grade,
-    long_tail: bool,
+    found: &[Capacity],
+    missing: &[String],
+) -> String {
+    if !limits.are_ordered() {
+        return "not judged. The limits must be above zero and rise from excellent over ideal to \
+                acceptable."
+            .to_owned();
+    }
+    if !missing.is_empty() {
+        return format!("not judged. {}.", missing.join("; "));
+    }
+    let Some(widest) = found.iter().find(|capacity| capacity.level == Level::Acceptable) else {
+        return "not judged. Nothing suitable was measured.".to_owned();
+    };
+    let fits = fits(limits, found, widest);
+    let Some(need) = need else { return fits };
+    let needed = format!("{} {}", amount(need.per_second), limits.role.unit());
+    let lead = match grade {
+        Grade::NotJudged => {
+            format!("not judged: the {needed} that are needed are within what is not known.")
+        }
+        Grade::Unfit => format!("unfit for the {needed} that are needed."),
+        Grade::Indication => format!("indication only: the {needed} that are needed seem to fit."),
+        Grade::Excellent | Grade::Good | Grade::Acceptable => {
+            format!("{} for the {needed} that are needed.", grade.word())
+        }
+    };
+    format!("{lead} {}", upper(&fits))
 }
 
-impl<'a> Judged<'a> {
-    fn new(limits: &Limits, measured: &'a Evidence) -> Option<Self> {
-        let latency_ns = match limits.statistic {
-            Statistic::Mean => positive(measured.mean_ns)?,
-            Statistic::P99 => p99(measured)?,
-        };
-        let grade = grade(limits, latency_ns);
-        let far = limits.acceptable_ns as f64 * f64::from(limits.tail_factor);
-        let long_tail = limits.statistic == Statistic::Mean
-            && grade < Grade::Unfit
-            && p99(measured).is_some_and(|p99| p99 > far);
-        let grade = if long_tail { grade.lowered() } else { grade };
-        Some(Self { measured, latency_ns, grade, long_tail })
+/// How much fits within each limit. What fits within a stricter one as well is said of that one.
+fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
+    let (unit, statistic) = (limits.role.unit(), limits.statistic.name());
+    if widest.per_second <= 0.0 {
+        let within = milliseconds(widest.limit_ns as f64);
+        let load = &widest.load;
+        return format!("no load that was tried has its {statistic} within {within} ({load}).");
     }
-
-    fn headline(&self, limits: &Limits) -> String {
-        let tail = match p99(self.measured).filter(|_| self.long_tail) {
-            Some(p99) => format!(
-                " One grade lower, because one I/O in a hundred took {} or longer.",
-                milliseconds(p99)
-            ),
-            None => String::new(),
-        };
-        format!(
-            "{}: {}. The {} of {} was {} at {} in flight on {}; ideal is up to {}, acceptable up \
-             to {}.{tail}",
-            limits.role.title(),
-            self.grade.word(),
-            limits.statistic.name(),
-            self.measured.label,
-            milliseconds(self.latency_ns),
-            number(self.measured.in_flight),
-            size(self.measured.file_bytes),
-            milliseconds(limits.ideal_ns as f64),
-            milliseconds(limits.acceptable_ns as f64),
-        )
+    let range = match widest.high {
+        Some(high) => format!("{} to {}", amount(widest.low), amount(high)),
+        None => format!("at least {}", amount(widest.low)),
+    };
+    let mut parts: Vec<(f64, &Capacity)> = Vec::new();
+    for capacity in found.iter().rev() {
+        match parts.last_mut() {
+            Some((much, strictest)) if *much == capacity.per_second => *strictest = capacity,
+            _ => parts.push((capacity.per_second, capacity)),
+        }
     }
-
-    fn sentence(&self, limits: &Limits) -> String {
-        let measured = self.measured;
-        let p99 = match p99(measured) {
-            Some(p99) => format!(", 99th percentile {}", milliseconds(p99)),
-            None => String::new(),
-        };
-        let tail = if self.long_tail {
-            let factor = limits.tail_factor;
-            format!(
-                ", one grade lower for a 99th percentile beyond {factor} times the acceptable \
-                 limit"
-            )
-        } else {
-            String::new()
-        };
-        format!(
-            "{} on {}: {} IOPS, {} MiB/s at {} in flight; mean latency {}{p99}: {}{tail}.",
-            measured.label,
-            size(measured.file_bytes),
-            number(measured.iops),
-            number(measured.mib_per_s),
-            number(measured.in_flight),
-            milliseconds(measured.mean_ns),
-            self.grade.word(),
-        )
+    let limit = |capacity: &Capacity| {
+        let word = if capacity.level == Level::Ideal { "the ideal " } else { "" };
+        format!("{word}{}", milliseconds(capacity.limit_ns as f64))
+    };
+    let (most, load) = (amount(widest.per_second), &widest.load);
+    let first = parts.first().map_or_else(String::new, |(_, capacity)| limit(capacity));
+    let mut text =
+        format!("{most} {unit} of {load} ({range}), with the {statistic} within {first}");
+    for (much, capacity) in parts.iter().skip(1) {
+        let much = if *much > 0.0 { amount(*much) } else { "none".to_owned() };
+        text += &format!("; {much} within {}", limit(capacity));
     }
+    text + "."
 }
 
-fn grade(limits: &Limits, latency_ns: f64) -> Grade {
-    if latency_ns <= limits.excellent_ns as f64 {
-        Grade::Excellent
-    } else if latency_ns <= limits.ideal_ns as f64 {
-        Grade::Good
-    } else if latency_ns <= limits.acceptable_ns as f64 {
-        Grade::Acceptable
+/// How much fits by the mean, which published limits are of; none where the mean is judged anyway,
+/// or nothing more fits by it.
+fn by_mean(limits: &Limits, trials: &[Trial]) -> Option<String> {
+    if limits.statistic == Statistic::Mean {
+        return None;
+    }
+    let widest = |statistic| {
+        let limits = Limits { statistic, tail_factor: u32::MAX, ..limits.clone() };
+        capacities(&limits, trials, 0.0).pop()
+    };
+    let (judged, mean) = (widest(limits.statistic)?, widest(Statistic::Mean)?);
+    (mean.per_second > judged.per_second).then(|| {
+        format!(
+            "By the mean alone, which says nothing of the slowest, at least {} {} are within {}.",
+            grouped(mean.per_second),
+            limits.role.unit(),
+            milliseconds(mean.limit_ns as f64)
+        )
+    })
+}
+
+/// A load as it stands in a sentence.
+fn amount(per_second: f64) -> String {
+    if per_second < 99.95 {
+        number((per_second * 10.0).round() / 10.0)
     } else {
-        Grade::Unfit
+        grouped(per_second)
     }
 }
 
-/// The 99th percentile, where enough I/Os stand behind it.
-fn p99(measured: &Evidence) -> Option<f64> {
-    let p99 = positive(measured.p99_ns?)?;
-    (measured.iops * measured.seconds >= IOS_FOR_P99).then_some(p99)
+fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().to_string() + letters.as_str())
 }
 
-fn positive(value: f64) -> Option<f64> {
-    (value > 0.0 && value.is_finite()).then_some(value)
-}
-
-fn caveats(limits: &Limits, evidence: &[Evidence], judged: &[Judged]) -> Vec<String> {
-    let mut caveats = Vec::new();
-    let left_out = evidence.len() - judged.len();
-    if left_out > 0 {
-        caveats.push(format!(
-            "{left_out} of {} measurements gave no {} that can be judged.",
-            evidence.len(),
-            limits.statistic.name()
-        ));
-    }
-    caveats.extend(judged.iter().flat_map(|j| j.measured.level_changes.iter().cloned()));
-    caveats.extend(Extent::of(judged.iter().map(|j| j.measured)).map(|e| e.unseen()));
-    let few = judged.iter().filter(|j| j.measured.p99_ns.is_some() && p99(j.measured).is_none());
-    if few.count() > 0 {
-        caveats.push(
-            "With fewer than 1000 I/Os in a measurement its 99th percentile is not stated."
-                .to_owned(),
-        );
-    }
-    caveats
+fn evidence(limits: &Limits, trial: &Trial) -> String {
+    let unit = limits.role.unit();
+    let offered = match trial.offered.filter(|_| !trial.is_carried()) {
+        Some(offered) => format!(" of {} offered", grouped(offered)),
+        None => String::new(),
+    };
+    let percentile = |ns: Option<f64>, name: &str| {
+        ns.map_or_else(String::new, |ns| format!(", {name} percentile {}", milliseconds(ns)))
+    };
+    format!(
+        "{}: {}{offered} {unit}, mean {}{}{}, over {} s.",
+        trial.label,
+        amount(trial.per_second),
+        milliseconds(trial.mean_ns),
+        percentile(trial.p99_ns, "99th"),
+        percentile(trial.p99_9_ns, "99.9th"),
+        number(trial.seconds),
+    )
 }

@@ -1,6 +1,5 @@
 //! What measurements of a given length cannot show.
 
-use super::Evidence;
 use crate::words::{number, size};
 
 /// Each load of an assessment at the pace `long` is measured for this long at least.
@@ -18,12 +17,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The extent of some measurements. None if they have no length.
-    pub fn of<'a>(measured: impl Iterator<Item = &'a Evidence>) -> Option<Self> {
-        Self::of_windows(measured.map(|m| (m.seconds, m.written_bytes)))
-    }
-
-    /// The same, of lengths in seconds and of the bytes written in them.
+    /// The extent of windows: their lengths in seconds and the bytes written in them. None if they
+    /// have no length.
     pub fn of_windows(windows: impl Iterator<Item = (f64, u64)>) -> Option<Self> {
         let known = windows.filter(|(seconds, _)| seconds.is_finite() && *seconds > 0.0);
         let one = |(seconds, written_bytes)| Self {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use jobs::files::{Journal, read_text, write_whole};
 use jobs::{Event, Plan, Sink};
 use report::text::clean;
-use results::verdict::Database;
+use results::verdict::{Class, Database};
 use results::{Document, Pace};
 use survey::{AssessOptions, Publish, limits_of};
 use workload::{Mode, Workload};
@@ -100,6 +100,11 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
             survey::parse_limits(&read_text(path)?, database).map_err(|e| wrong(e.to_string()))?
         }
     };
+    let needs = match &args.need {
+        None => Vec::new(),
+        Some(text) => survey::parse_needs(text, database)
+            .map_err(|e| Failure::WrongUsage(format!("--need: {e}")))?,
+    };
     let claims = match &args.expect {
         None => Vec::new(),
         Some(path) => {
@@ -120,6 +125,8 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         database,
         pace,
         limits,
+        needs,
+        class: args.class.map(Class::from),
         claims,
         link: args.link.clone().publish(),
         permissions: args.target.permissions(),

@@ -3,7 +3,7 @@
 use results::alignment::Alignment;
 use results::claims::Outcome;
 use results::honesty::{Honesty, Sign};
-use results::verdict::{Grade, Limits, Statistic, Verdict};
+use results::verdict::{Grade, Level, Limits, Statistic, Sureness, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::{show_ns, show_number};
 
@@ -156,32 +156,55 @@ pub(super) fn first_warning(a: &Assessment) -> Block {
 fn card(verdict: &Verdict) -> Card {
     let judgement = match verdict.grade {
         Grade::Excellent | Grade::Good => Judgement::Good,
-        Grade::Acceptable => Judgement::Doubtful,
+        Grade::Acceptable | Grade::Indication => Judgement::Doubtful,
         Grade::Unfit => Judgement::Bad,
         Grade::NotJudged => Judgement::Unknown,
     };
     let title = verdict.role.title();
     let headline = words::clean(&verdict.headline);
-    // Role and grade head the card already.
-    let known = format!("{title}: {}. ", verdict.grade.word());
-    let mut evidence = vec![headline.strip_prefix(&known).unwrap_or(&headline).to_owned()];
+    let answer = answer_of(verdict);
+    // Role and answer head the card already.
+    let known =
+        [format!("{title}: {answer}. "), format!("{title}: {answer} "), format!("{title}: ")];
+    let rest = known.iter().find_map(|known| headline.strip_prefix(known.as_str()));
+    let mut evidence = vec![words::capitalized(rest.unwrap_or(&headline))];
+    evidence.extend(verdict.class.as_deref().map(words::clean));
+    evidence.extend(verdict.confidence.as_ref().filter(|c| !c.reasons.is_empty()).map(|c| {
+        format!("Confidence is {}: {}.", c.sureness.word(), words::clean(&c.reasons.join("; ")))
+    }));
     evidence.extend(cleaned(&verdict.evidence));
     evidence.extend(cleaned(&verdict.caveats));
     let source = words::clean(&verdict.limits.source);
-    evidence.push(format!("Judged by {}. {source}.", limits(&verdict.limits)));
+    evidence.push(format!("Judged by {}. {source}.", limits(verdict)));
     evidence.retain(|e| !e.is_empty());
-    Card { heading: title.to_owned(), judgement, answer: verdict.grade.word().to_owned(), evidence }
+    let sure = verdict.confidence.as_ref().map(|c| format!(", confidence {}", c.sureness.word()));
+    Card { heading: format!("{title}{}", sure.unwrap_or_default()), judgement, answer, evidence }
 }
 
-fn limits(limits: &Limits) -> String {
+/// The grade, or where nothing is needed how much fits.
+fn answer_of(verdict: &Verdict) -> String {
+    let low = verdict.confidence.as_ref().is_some_and(|c| c.sureness == Sureness::Low);
+    let widest = verdict.capacities.iter().find(|c| c.level == Level::Acceptable);
+    match widest.filter(|_| verdict.need.is_none()) {
+        None => verdict.grade.word().to_owned(),
+        Some(_) if low => Grade::Indication.word().to_owned(),
+        Some(capacity) if capacity.per_second <= 0.0 => "nothing fits".to_owned(),
+        Some(capacity) => format!("{} {}", show_number(capacity.per_second), verdict.role.unit()),
+    }
+}
+
+fn limits(verdict: &Verdict) -> String {
+    let limits: &Limits = &verdict.limits;
     let statistic = match limits.statistic {
         Statistic::Mean => "mean latency",
         Statistic::P99 => "99th percentile of latency",
     };
     let tail = match limits.statistic {
         Statistic::Mean => format!(
-            "; a 99th percentile above {} costs one grade",
-            show_ns(limits.acceptable_ns as f64 * f64::from(limits.tail_factor))
+            "; a 99th percentile above {} {}",
+            show_ns(limits.acceptable_ns as f64 * f64::from(limits.tail_factor)),
+            // Earlier builds judged the latency alone.
+            if verdict.capacities.is_empty() { "costs one grade" } else { "does not fit" }
         ),
         Statistic::P99 => String::new(),
     };

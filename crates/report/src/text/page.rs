@@ -13,7 +13,7 @@ const SCREEN: usize = 40;
 /// The longest name of a fact that has its value next to it in a column.
 const NAME: usize = 32;
 /// The longest answer that has a column of its own.
-const ANSWER: usize = 14;
+const ANSWER: usize = 19;
 /// Columns of a line that stands for a chart.
 const LINE: usize = 48;
 
@@ -142,7 +142,10 @@ impl Page {
             let evidence: Vec<&String> =
                 card.evidence.iter().filter(|sentence| !self.has(sentence)).collect();
             let (first, heading) = if short {
-                (format!("  {:<width$}  ", card.answer.to_uppercase()), card.heading.clone())
+                // A unit keeps its letters.
+                let counts = card.answer.contains(|c: char| c.is_ascii_digit());
+                let answer = if counts { card.answer.clone() } else { card.answer.to_uppercase() };
+                (format!("  {answer:<width$}  "), card.heading.clone())
             } else {
                 let sign = sign(card.judgement);
                 (format!("  {sign} "), format!("{}: {}", card.heading, card.answer))

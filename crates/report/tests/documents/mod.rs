@@ -98,6 +98,8 @@ pub(crate) fn assessment() -> Document {
         pace: Pace::Quick,
         database: Database::Generic,
         limits: limits_of(Database::Generic),
+        needs: Vec::new(),
+        class: None,
         claims: Vec::new(),
         specs: Vec::new(),
         link: None,

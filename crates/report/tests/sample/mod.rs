@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use analysis::agreement::{Flow, Observed, Window, compare};
 use analysis::knee::{LoadPoint, find_knee};
-use analysis::verdict::{Evidence, Extent, Grade, Limits, Role, Verdict, judge};
-use results::verdict::Database;
+use analysis::verdict::{Basis, Doubt, Extent, Limits, Role, Trial, judge};
+use results::verdict::{Database, Verdict};
 use results::{
     ASSESSMENT_SCHEMA, Assessment, Checks, Cpu, Engine, Environment, Histogram, Kernel, Latency,
     Measurement, Pace, PatternResult, Point, Ramp, Stalls, Statistics, Status, StreamResult,
@@ -282,21 +282,30 @@ fn load(block: u64, pattern: Pattern, write: u8, alone_us: f64, most_iops: f64) 
     }
 }
 
-fn evidence(p: &PatternResult) -> Evidence {
+fn trial(p: &PatternResult, role: Role) -> Trial {
     let m = &p.measurement;
     let latency = m.total.latency_ns.unwrap_or_default();
-    Evidence {
+    Trial {
         label: p.title.clone(),
+        offered: None,
+        per_second: if role == Role::DssData { m.total.mib_per_s } else { m.total.iops },
         mean_ns: latency.mean,
         p99_ns: latency.p99.map(|p| p as f64),
-        iops: m.total.iops,
-        mib_per_s: m.total.mib_per_s,
-        in_flight: m.in_flight as f64,
-        file_bytes: m.file_bytes,
+        p99_9_ns: latency.p99_9.map(|p| p as f64),
+        ios: m.total.ios,
+        beyond: [0; 3],
+        far_beyond: 0,
+        half_width_percent: Some(2.0),
         seconds: m.seconds,
-        written_bytes: m.write.bytes,
-        level_changes: Vec::new(),
     }
+}
+
+/// A verdict on patterns by their names.
+fn verdict(role: Role, names: &[&str], doubts: Vec<Doubt>, first: Vec<String>) -> Verdict {
+    let patterns = patterns::patterns();
+    let of_role = patterns.iter().filter(|p| names.contains(&p.name.as_str()));
+    let trials = of_role.map(|p| trial(p, role)).collect();
+    judge(&Limits::of(role), None, Basis { trials, doubts, first, ..Basis::default() }).publish()
 }
 
 fn method() -> Vec<String> {
@@ -315,18 +324,12 @@ fn method() -> Vec<String> {
 /// A whole assessment.
 pub(crate) fn assessment() -> Assessment {
     let patterns = patterns::patterns();
-    let of = |names: &[&str]| -> Vec<Evidence> {
-        patterns.iter().filter(|p| names.contains(&p.name.as_str())).map(evidence).collect()
-    };
+    let short = || vec![Doubt::slight("short: credits and caches may outlast it")];
     let verdicts = vec![
-        judge(&Limits::of(Role::Log), &of(&["log_write_4k", "log_write_60k"])),
-        judge(
-            &Limits::of(Role::OltpData),
-            &of(&["random_read_8k", "random_write_8k", "oltp_70_30_8k"]),
-        ),
-        judge(&Limits::of(Role::DssData), &of(&["scan_64k", "scan_512k"])),
-    ]
-    .publish();
+        verdict(Role::Log, &["log_write_4k", "log_write_60k"], short(), Vec::new()),
+        verdict(Role::OltpData, &["oltp_70_30_8k"], short(), Vec::new()),
+        verdict(Role::DssData, &["scan_64k", "scan_512k"], Vec::new(), Vec::new()),
+    ];
     let ramps = vec![
         ramp(
             "random_read_8k",
@@ -371,6 +374,7 @@ pub(crate) fn assessment() -> Assessment {
         level_changes: Vec::new(),
         unseen: unseen.clone(),
         alignment: None,
+        offered: Vec::new(),
         repeats: None,
         tool_ceiling_iops: Some(2_400_000.0),
         tool_ceiling_used_percent: Some(3.8),
@@ -392,6 +396,7 @@ pub(crate) fn empty() -> Assessment {
         honesty: None,
         unseen: None,
         alignment: None,
+        offered: Vec::new(),
         repeats: None,
         tool_ceiling_iops: None,
         tool_ceiling_used_percent: None,
@@ -413,8 +418,9 @@ pub(crate) fn assessment_in_doubt() -> Assessment {
     });
     let reason = honesty.as_ref().and_then(|h| h.disbelief()).unwrap_or_default().to_owned();
     found.honesty = honesty.publish();
-    let log = Verdict::from_published(found.verdicts[0].clone());
-    found.verdicts[0] = log.at_best(Grade::Acceptable, &reason).publish();
+    let doubts = vec![Doubt::grave("durable writes are not believed")];
+    let first = vec![reason.clone()];
+    found.verdicts[0] = verdict(Role::Log, &["log_write_4k", "log_write_60k"], doubts, first);
     let run = |iops| analysis::levels::Run { in_flight: 16, iops, half_width_percent: None };
     let levels = [run(90_000.0), run(500.0)];
     found.level_changes =

@@ -78,6 +78,137 @@ impl Role {
     }
 }
 
+impl Role {
+    /// In what its load is counted, each second.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Log => "commits/s",
+            Self::OltpData => "IOPS",
+            Self::DssData | Self::Compaction => "MiB/s",
+        }
+    }
+}
+
+/// The load of a role that the storage must carry.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// The role.
+    pub role: Role,
+    /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of
+    /// a data warehouse and of compaction.
+    pub per_second: f64,
+}
+
+/// A class of storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Disks that turn.
+    Hdd,
+    /// Flash behind SATA or SAS.
+    SataSsd,
+    /// Flash behind NVMe.
+    Nvme,
+    /// Flash behind a storage network.
+    Array,
+    /// A volume of a cloud provider.
+    Cloud,
+}
+
+/// How sure a verdict is, from the surest.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Sureness {
+    /// Nothing speaks against it.
+    High,
+    /// It may change with a longer or quieter measurement.
+    Medium,
+    /// It is an indication and no more.
+    Low,
+}
+
+impl Sureness {
+    /// As it stands in a sentence.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// How sure a verdict is, with the reasons.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Confidence {
+    /// How sure.
+    pub sureness: Sureness,
+    /// What keeps it from being surer, the gravest first; empty where it is high.
+    pub reasons: Vec<String>,
+}
+
+/// A limit of a role, from the strictest to the widest.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Far better than the role asks.
+    Excellent,
+    /// What the role ideally gets.
+    Ideal,
+    /// What the role can live with.
+    Acceptable,
+}
+
+/// What keeps more load from fitting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldBy {
+    /// The latency: with more load, it is beyond the limit.
+    Latency,
+    /// The throughput: more load is not done at all.
+    Throughput,
+    /// Nothing that was seen: no greater load was tried.
+    Nothing,
+}
+
+/// How much load fits within one limit of a role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FittingLoad {
+    /// Which limit.
+    pub level: Level,
+    /// The limit.
+    pub limit_ns: u64,
+    /// The load.
+    pub load: String,
+    /// How much of it fits, each second, in the unit of the role; 0 where none that was tried does.
+    pub per_second: f64,
+    /// It is hardly less than this.
+    pub low: f64,
+    /// It is hardly more than this; none where no greater load was tried.
+    pub high: Option<f64>,
+    /// The latency that is judged, at this load; none where none fits.
+    pub latency_ns: Option<f64>,
+    /// What keeps more from fitting.
+    pub held_by: HeldBy,
+}
+
+impl FittingLoad {
+    /// Half of the interval in percent of the capacity; none where an end is not known, or nothing
+    /// fits.
+    #[must_use]
+    pub fn half_width_percent(&self) -> Option<f64> {
+        (self.per_second > 0.0).then_some(())?;
+        Some(50.0 * (self.high? - self.low) / self.per_second)
+    }
+}
+
 /// Which latency is held against the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -104,8 +235,8 @@ pub struct Limits {
     /// Which latency is judged.
     #[serde(default)]
     pub statistic: Statistic,
-    /// Where the mean is judged, a 99th percentile beyond this many times the acceptable limit
-    /// costs one grade: one I/O in a hundred then stalls its user, which a mean hides.
+    /// Where the mean is judged, a load does not fit if one I/O in a hundred takes longer than this
+    /// many times the acceptable limit: its user is stalled, which a mean hides.
     #[serde(default = "default_tail_factor")]
     pub tail_factor: u32,
     /// Where the limits come from.
@@ -127,15 +258,17 @@ fn default_source() -> String {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// Far better than the role asks.
+    /// The need fits within far less latency than the role asks.
     Excellent,
-    /// Within what the role ideally gets.
+    /// It fits within what the role ideally gets.
     Good,
-    /// Within what the role can live with.
+    /// It fits within what the role can live with.
     Acceptable,
-    /// Beyond it.
+    /// It seems to fit, but the figures are not sure enough to say so.
+    Indication,
+    /// It does not fit.
     Unfit,
-    /// Nothing was measured that could be judged.
+    /// There is no need to judge by, or nothing that could be judged.
     NotJudged,
 }
 
@@ -147,6 +280,7 @@ impl Grade {
             Self::Excellent => "excellent",
             Self::Good => "good",
             Self::Acceptable => "acceptable",
+            Self::Indication => "indication only",
             Self::Unfit => "unfit",
             Self::NotJudged => "not judged",
         }
@@ -158,11 +292,26 @@ impl Grade {
 pub struct Verdict {
     /// The role.
     pub role: Role,
-    /// The grade of the worst measurement.
+    /// How the storage meets the need; not judged where none was named. Earlier builds held the
+    /// latency of the worst load against the limits, whatever was needed.
     pub grade: Grade,
-    /// The verdict in one sentence, with the figure and the file size that decided it.
+    /// How sure that is; none where nothing could be judged, and of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// How much load fits within each limit, the strictest first; empty where nothing was measured,
+    /// and of earlier builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<FittingLoad>,
+    /// What is needed; none where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<Need>,
+    /// How the storage compares with others of its class, in a sentence; none where the class is
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The verdict in one sentence, with the figure that decided it.
     pub headline: String,
-    /// One sentence for each measurement.
+    /// One sentence for each load.
     pub evidence: Vec<String>,
     /// What keeps this verdict from being final.
     pub caveats: Vec<String>,

@@ -3,80 +3,11 @@
 use analysis::alignment::{self, Alignment};
 use analysis::honesty::{self, Honesty};
 use analysis::levels::{self, LevelChange};
-use analysis::verdict::{Evidence, Extent, Grade, Limits, Verdict, judge};
-use results::verdict::{self, Role};
+use analysis::verdict::Extent;
 use results::{Environment, Measurement, PatternResult, Ramp, Repeats, Status};
 
-use super::plan::{Load, PLAIN_WRITE};
-use crate::Publish;
+use super::plan::{Load, PLAIN_WRITE, SHIFTED};
 use crate::{doubts, medium};
-
-/// One verdict for each role, from the patterns that were measured.
-///
-/// A role is judged only when every load that speaks for it was measured to its end without an
-/// error: the missing one might have been the slow one.
-pub(super) fn verdicts(
-    limits: &[verdict::Limits],
-    loads: &[Load],
-    patterns: &[PatternResult],
-    changed: &Changed,
-    honesty: Option<&Honesty>,
-) -> Vec<Verdict> {
-    let judged = |limits: &verdict::Limits| {
-        let verdict = verdict(limits, loads, patterns, changed);
-        match honesty.and_then(Honesty::disbelief).filter(|_| limits.role == Role::Log) {
-            Some(reason) => verdict.at_best(Grade::Acceptable, reason),
-            None => verdict,
-        }
-    };
-    limits.iter().map(judged).collect()
-}
-
-fn verdict(
-    limits: &verdict::Limits,
-    loads: &[Load],
-    patterns: &[PatternResult],
-    changed: &Changed,
-) -> Verdict {
-    let (mut evidence, mut missing) = (Vec::new(), Vec::new());
-    for load in loads.iter().filter(|l| l.role == Some(limits.role)) {
-        let pattern = patterns.iter().find(|p| p.name == load.name);
-        let failed = pattern.is_some_and(|p| !p.measurement.errors.is_empty());
-        let complete = |p: &&PatternResult| p.measurement.status == Status::Complete && !failed;
-        match pattern.filter(complete).and_then(|p| evidence_of(p, changed)) {
-            Some(one) => evidence.push(one),
-            None if failed => missing.push(format!("{} failed with I/O errors", load.title)),
-            None => missing.push(format!("{} was not measured", load.title)),
-        }
-    }
-    let (title, limits) = (limits.role.title(), Limits::from_published(limits.clone()));
-    if missing.is_empty() {
-        return judge(&limits, &evidence);
-    }
-    let mut verdict = judge(&limits, &[]);
-    verdict.headline = format!("{title}: {}. {}.", verdict.grade.word(), missing.join("; "));
-    verdict
-}
-
-fn evidence_of(pattern: &PatternResult, changed: &Changed) -> Option<Evidence> {
-    let measurement = changed.sustained(&pattern.name).unwrap_or(&pattern.measurement);
-    let within = measurement.phases.as_ref();
-    let within = within.map(|phases| format!("{}: {}", pattern.title, phases.explanation));
-    let between = changed.of(&pattern.name).map(|change| change.statement.clone());
-    let latency = measurement.total.latency_ns?;
-    Some(Evidence {
-        label: pattern.title.clone(),
-        mean_ns: latency.mean,
-        p99_ns: latency.p99.map(|ns| ns as f64),
-        iops: measurement.total.iops,
-        mib_per_s: measurement.total.mib_per_s,
-        in_flight: measurement.in_flight as f64,
-        file_bytes: measurement.file_bytes,
-        seconds: measurement.seconds,
-        written_bytes: measurement.write.bytes,
-        level_changes: within.into_iter().chain(between).collect(),
-    })
-}
 
 /// Loads that had another throughput when they were measured again.
 #[derive(Default)]
@@ -129,7 +60,7 @@ impl Changed {
     }
 }
 
-fn is_complete(measurement: &Measurement) -> bool {
+pub(super) fn is_complete(measurement: &Measurement) -> bool {
     measurement.status == Status::Complete && measurement.errors.is_empty()
 }
 
@@ -184,7 +115,7 @@ pub(super) fn honesty(
 
 /// What I/O off the boundaries costs.
 pub(super) fn alignment(loads: &[Load], patterns: &[PatternResult]) -> Option<Alignment> {
-    let load = loads.iter().find(|l| l.like.is_some())?;
+    let load = loads.iter().find(|l| l.name.ends_with(SHIFTED))?;
     let aligned = loads.iter().find(|l| Some(&l.name) == load.like.as_ref())?;
     let run = |load: &Load| {
         let measurement = &complete(patterns, &load.name)?.measurement;

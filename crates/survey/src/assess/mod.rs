@@ -7,6 +7,8 @@
 mod claims;
 mod conclude;
 mod databases;
+mod judge;
+mod offer;
 mod plan;
 mod session;
 mod size;
@@ -18,7 +20,7 @@ use analysis::claims::Claim;
 use engine::{Event, Permissions, PrepareError};
 use jiff::Timestamp;
 use results::cause::Link;
-use results::verdict::{Database, Limits};
+use results::verdict::{Class, Database, Limits, Need};
 use results::{ASSESSMENT_SCHEMA, Assessment, Pace};
 use serde::{Deserialize, Serialize};
 use workload::{Bytes, EngineChoice, Mode, SimDevice, Stream, Target, Workload};
@@ -47,6 +49,12 @@ pub struct AssessOptions {
     pub pace: Pace,
     /// What the verdicts are held against, one entry for each role.
     pub limits: Vec<Limits>,
+    /// What the database needs, one entry for each role at most; without one, a role gets no grade.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+    /// The class of the storage; found by what it says of itself where none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
     /// What is expected of it; the document says what became of that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
@@ -92,24 +100,39 @@ pub fn assess(
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
-    let session =
-        Session::new(&mut lab, timing, options.link.clone().map(Publish::from_published), stop);
+    let session = Session::new(
+        &mut lab,
+        timing,
+        options.link.clone().map(Publish::from_published),
+        options.limits.clone(),
+        stop,
+    );
     let found = session.measure_all(&loads, &options.claims);
-    let (ramps, patterns) = (found.ramps, found.patterns);
-    let changed = conclude::Changed::find(&ramps, &patterns, found.repeats.as_ref());
-    let honesty = conclude::honesty(&loads, &patterns, &ramps, lab.environment());
-    let unseen = conclude::unseen(&patterns);
+    let (ramps, patterns) = (&found.ramps, &found.patterns);
+    let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
+    let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
+    let unseen = conclude::unseen(patterns);
     let mut warnings = conclude::doubts(honesty.as_ref(), &changed);
-    warnings.extend(conclude::warnings(&ramps, &patterns, chosen.warning.as_deref()));
+    warnings.extend(conclude::warnings(ramps, patterns, chosen.warning.as_deref()));
     let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
     warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
-    warnings.extend(found.left_out);
+    warnings.extend(found.left_out.iter().cloned());
     warnings.extend(unseen.clone());
     // The error that ended the assessment explains what is missing.
     warnings.splice(0..0, lab.error().map(str::to_owned));
-    let verdicts =
-        conclude::verdicts(&options.limits, &loads, &patterns, &changed, honesty.as_ref());
-    let used = conclude::largest_iops(&ramps, &patterns);
+    let verdicts = judge::Judge {
+        options,
+        loads: &loads,
+        found: &found,
+        changed: &changed,
+        honesty: honesty.as_ref(),
+        size_warning: chosen.warning.is_some(),
+        environment: lab.environment(),
+    }
+    .verdicts();
+    let claims = claims::judge(&options.claims, ramps, patterns, &changed).publish();
+    let alignment = conclude::alignment(&loads, patterns).publish();
+    let used = conclude::largest_iops(ramps, patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
         plan: None,
@@ -125,17 +148,18 @@ pub fn assess(
         file_bytes,
         file_size_reason: chosen.reason,
         environment: lab.environment().clone(),
-        verdicts: verdicts.publish(),
-        claims: claims::judge(&options.claims, &ramps, &patterns, &changed).publish(),
+        verdicts,
+        claims,
         honesty: honesty.publish(),
         level_changes: changed.all().cloned().map(Publish::publish).collect(),
         unseen,
-        alignment: conclude::alignment(&loads, &patterns).publish(),
+        alignment,
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
         method: plan::method(options, &timing, &loads, &lab.prepared().targets()[0]),
-        patterns,
-        ramps,
+        patterns: found.patterns,
+        ramps: found.ramps,
+        offered: found.offered,
         repeats: found.repeats,
         warnings,
     })

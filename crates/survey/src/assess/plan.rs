@@ -9,8 +9,9 @@ use workload::{Block, Bytes, Mode, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
 use super::databases::{self, Shape};
-use crate::lab;
+use super::offer::Offering;
 use crate::limits::roles_of;
+use crate::{Publish, lab};
 
 /// The least and the most depth at which the saturation of a load is looked for.
 pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
@@ -28,6 +29,8 @@ pub(super) struct Timing {
     pub(super) pattern: lab::Timing,
     /// One point of a ramp.
     pub(super) ramp: lab::Timing,
+    /// How much fits within the limits.
+    pub(super) offering: Offering,
     /// How long writing the test file should take at most.
     pub(super) fill_s: f64,
     /// How many times the memory of the host the file should be, space and time permitting.
@@ -40,18 +43,21 @@ impl Timing {
             Pace::Quick => Self {
                 pattern: timing(5.0, (2.0, 4.0), 5.0, (0.5, 0.5)),
                 ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.5)),
+                offering: offering((2.0, 15.0), 10.0, (0.3, 0.5), 1.25, 9),
                 fill_s: 25.0,
                 memory_times: 2,
             },
             Pace::Normal => Self {
                 pattern: timing(2.5, (10.0, 40.0), 40.0, (2.0, 5.0)),
                 ramp: timing(5.0, (5.0, 15.0), 15.0, (1.0, 5.0)),
+                offering: offering((8.0, 60.0), 60.0, (1.0, 5.0), 1.12, 12),
                 fill_s: 240.0,
                 memory_times: 4,
             },
             Pace::Long => Self {
                 pattern: timing(2.0, (60.0, 300.0), 300.0, (10.0, 30.0)),
                 ramp: timing(2.5, (15.0, 60.0), 60.0, (5.0, 30.0)),
+                offering: offering((20.0, 120.0), 300.0, (5.0, 10.0), 1.06, 16),
                 fill_s: 900.0,
                 memory_times: 4,
             },
@@ -72,6 +78,18 @@ fn timing(
     lab::Timing { seconds, warmup_seconds, precision: Some(precision), settle_seconds }
 }
 
+/// The shortest and the longest window of a search, for how long its end is held, warm-up and
+/// settling, how close it comes, and the most windows.
+fn offering(
+    seconds: (f64, f64),
+    hold_seconds: f64,
+    warmup_settle_seconds: (f64, f64),
+    close: f64,
+    at_most: usize,
+) -> Offering {
+    Offering { seconds, hold_seconds, warmup_settle_seconds, close, at_most }
+}
+
 /// One load of the assessment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Load {
@@ -86,6 +104,8 @@ pub(super) struct Load {
     pub(super) role: Option<Role>,
     /// The load whose depth it takes.
     pub(super) like: Option<String>,
+    /// It is offered in an open loop, to find how much of it fits within the limits of its role.
+    pub(super) offered: bool,
     /// It is an access specification that somebody named.
     pub(super) is_named: bool,
 }
@@ -102,6 +122,7 @@ impl Load {
             ramp: false,
             role: None,
             like: None,
+            offered: false,
             is_named: false,
         }
     }
@@ -112,6 +133,11 @@ impl Load {
 
     fn speaks_for(self, role: Role) -> Self {
         Self { role: Some(role), ..self }
+    }
+
+    /// What it is evidence for, in the words of the mathematics.
+    pub(super) fn analysis_role(&self) -> Option<analysis::verdict::Role> {
+        Option::from_published(self.role)
     }
 }
 
@@ -149,7 +175,24 @@ pub(super) fn loads(database: Database, file_bytes: u64, align_bytes: u64) -> Ve
         loads.push(random(&areas, shape, 100).ramped(true).speaks_for(Role::OltpData));
     }
     loads.extend(shifted(&loads, align_bytes));
+    match (profile.page_reads.first(), &profile.page_write) {
+        (Some(shape), Some(_)) => loads.push(mixed(&areas, shape, &loads)),
+        // Nothing is written in place: its users only read.
+        _ => loads.iter_mut().take(1).for_each(|load| load.offered = true),
+    }
     loads
+}
+
+/// What users of small transactions do: of ten pages, seven are read and three are written.
+fn mixed(areas: &Areas, shape: &Shape, loads: &[Load]) -> Load {
+    let load = Load::new(
+        format!("random_mixed_{}", short(shape.block)),
+        format!("{} random read and write, 70/30", Bytes(shape.block)),
+        "small transactions: reads and writes together",
+        areas.data(shape.block, Pattern::Random, MIXED_WRITE_PERCENT, shape.depth),
+    );
+    let like = loads.first().map(|load| load.name.clone());
+    Load { like, offered: true, ..load.speaks_for(Role::OltpData) }
 }
 
 fn random(areas: &Areas, shape: &Shape, write_percent: u8) -> Load {
@@ -199,6 +242,8 @@ fn log_write(areas: &Areas, shape: &Shape) -> Load {
     )
 }
 
+/// Writes among the I/Os of small transactions.
+const MIXED_WRITE_PERCENT: u8 = 30;
 /// The name of the load that writes as the log does, but without durability.
 pub(super) const PLAIN_WRITE: &str = "plain_write_";
 /// What the name of a load ends in that is shifted off the boundaries.
@@ -307,9 +352,13 @@ pub(super) fn preparing_stream() -> Stream {
 }
 
 /// Steps of a whole assessment, if every ramp goes to its deepest point.
-pub(super) fn steps(loads: &[Load]) -> usize {
+pub(super) fn steps(loads: &[Load], offering: &Offering) -> usize {
     let ramps = loads.iter().filter(|l| l.ramp).count();
-    1 + loads.len() + REPEATS + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
+    let offered = loads.iter().filter(|l| l.offered).count() * offering.steps();
+    1 + loads.len()
+        + REPEATS
+        + offered
+        + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
 }
 
 /// How it was measured, sentence by sentence.
@@ -350,6 +399,13 @@ pub(super) fn method(
              smallest depth with 95 % of the highest throughput.",
             options.database.title(),
             ramped(loads)
+        ),
+        format!(
+            "How much fits within the limits of OLTP data was found in an open loop: I/Os came at \
+             random moments, at a set rate, and latency counts from the moment at which one is \
+             due. The rate was raised and lowered until one that fits and one that does not were \
+             within a factor of {}; it was then held for {} s.",
+            timing.offering.close, timing.offering.hold_seconds
         ),
         "Log writes are sequential, one at a time, each on stable media before it completes \
          (O_DSYNC); once more without that, to see what it costs."
@@ -429,7 +485,8 @@ mod tests {
     #[test]
     fn the_probe_of_alignment_takes_the_depth_of_the_aligned_load() {
         let shifted = |database, align| {
-            let load = loads(database, 1 << 30, align).into_iter().find(|l| l.like.is_some());
+            let mut loads = loads(database, 1 << 30, align).into_iter();
+            let load = loads.find(|l| l.name.ends_with(SHIFTED));
             load.map(|l| (l.name, l.like.unwrap(), l.stream.offset_bytes.0))
         };
         let write =

@@ -6,11 +6,14 @@ use analysis::cause::Link;
 use analysis::claims::Claim;
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
-use results::{Measurement, PatternResult, Ramp, Repeats, Status};
+use analysis::verdict::Limits;
+use results::verdict::{self, Role};
+use results::{Measurement, OfferedLoad, PatternResult, Ramp, Repeats, Status};
 use workload::Stream;
 
+use super::offer::Offer;
 use super::plan::{self, Load, Timing};
-use super::{claims, conclude};
+use super::{claims, conclude, judge};
 use crate::Publish;
 use crate::ceiling::tool_ceiling;
 use crate::knee::conclude::causes_of;
@@ -22,6 +25,7 @@ use crate::lab::{self, Lab};
 pub(super) struct Results {
     pub(super) ramps: Vec<Ramp>,
     pub(super) patterns: Vec<PatternResult>,
+    pub(super) offered: Vec<OfferedLoad>,
     pub(super) repeats: Option<Repeats>,
     pub(super) tool_ceiling_iops: Option<f64>,
     /// Loads that cannot be done on this storage, each with the reason.
@@ -34,6 +38,8 @@ pub(super) struct Session<'a, 'l> {
     timing: Timing,
     /// The path to the storage, where it is known.
     link: Option<Link>,
+    /// Those of each role.
+    limits: Vec<verdict::Limits>,
     stop: &'a AtomicBool,
     found: Results,
 }
@@ -43,9 +49,10 @@ impl<'a, 'l> Session<'a, 'l> {
         lab: &'l mut Lab<'a>,
         timing: Timing,
         link: Option<Link>,
+        limits: Vec<verdict::Limits>,
         stop: &'a AtomicBool,
     ) -> Self {
-        Self { lab, timing, link, stop, found: Results::default() }
+        Self { lab, timing, link, limits, stop, found: Results::default() }
     }
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
@@ -53,14 +60,36 @@ impl<'a, 'l> Session<'a, 'l> {
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
     pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Results {
-        self.lab.expect_steps(plan::steps(loads));
+        self.lab.expect_steps(plan::steps(loads, &self.timing.offering));
         self.tool_ceiling();
         for load in loads {
             self.load(load);
         }
         self.claimed(loads, claims);
+        for load in loads.iter().filter(|load| load.offered) {
+            let limits = self.limits.iter().find(|limits| Some(limits.role) == load.role);
+            if let Some(limits) = limits.cloned().map(Limits::from_published) {
+                self.offer(load, &limits);
+            }
+        }
         self.repeat(loads);
         self.found
+    }
+
+    /// How much of a load fits within the limits of its role.
+    fn offer(&mut self, load: &Load, limits: &Limits) {
+        let pattern = self.found.patterns.iter().find(|p| p.name == load.name);
+        let whole = pattern.filter(|p| conclude::is_complete(&p.measurement));
+        let Some(first) = whole.map(|p| p.measurement.total.iops) else { return };
+        let offer = Offer {
+            lab: &mut *self.lab,
+            offering: self.timing.offering,
+            limits,
+            load,
+            tool_ceiling_iops: self.found.tool_ceiling_iops,
+        };
+        let found = offer.find(first);
+        self.found.offered.push(found);
     }
 
     /// Loads at the depths that claims name, as far as they were not measured yet.
@@ -147,12 +176,32 @@ impl<'a, 'l> Session<'a, 'l> {
         if self.lab.is_over() {
             return;
         }
+        self.pattern(load, depth, load.name.clone());
+        if depth > 1 && !load.ramp && self.is_late(load) {
+            self.pattern(load, 1, judge::at_one(&load.name));
+        }
+    }
+
+    /// A load at one depth.
+    fn pattern(&mut self, load: &Load, depth: u32, name: String) {
+        if self.lab.is_over() {
+            return;
+        }
         self.lab.begin(&format!("{}, depth {depth}", load.title));
         let stream = Stream { depth, ..load.stream.clone() };
         if let Some(measurement) = self.measure(stream, self.timing.pattern) {
-            let Load { name, title, operation, .. } = load.clone();
+            let Load { title, operation, .. } = load.clone();
             self.found.patterns.push(PatternResult { name, title, operation, measurement });
         }
+    }
+
+    /// Whether a stream took longer than is acceptable, though one with fewer in flight might not.
+    fn is_late(&self, load: &Load) -> bool {
+        let limits = self.limits.iter().find(|limits| Some(limits.role) == load.role);
+        let limits = limits.filter(|l| matches!(l.role, Role::DssData | Role::Compaction));
+        let pattern = self.found.patterns.last().filter(|p| p.name == load.name);
+        let latency = pattern.and_then(|p| p.measurement.total.latency_ns);
+        limits.zip(latency).is_some_and(|(l, latency)| latency.mean > l.acceptable_ns as f64)
     }
 
     /// The depth at which the load was measured that this one is to be compared with.

@@ -1,0 +1,55 @@
+//! Which load to offer next, so that few trials show how much fits within each limit.
+
+use super::capacity::{Level, Trial};
+use super::limits::Limits;
+
+/// How far a step goes where nothing is known on one side.
+const UP: f64 = 1.5;
+const DOWN: f64 = 3.0;
+/// Loads below this share of the first are no load any more.
+const LEAST_SHARE: f64 = 0.01;
+
+/// A search over the load of an open loop: the widest limit first, then the stricter ones between
+/// what is known already.
+///
+/// It holds no more than where it begins and ends: the next load follows from what was tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadSearch {
+    /// The load to begin with.
+    pub first: f64,
+    /// A load that fits and one that does not are close enough at this ratio.
+    pub close: f64,
+    /// The most trials.
+    pub at_most: usize,
+}
+
+impl LoadSearch {
+    /// The load to offer next; none where the search is over.
+    #[must_use]
+    pub fn next(&self, limits: &Limits, trials: &[Trial]) -> Option<f64> {
+        if !(self.first > 0.0 && self.first.is_finite()) || trials.len() >= self.at_most {
+            return None;
+        }
+        if trials.is_empty() {
+            return Some(self.first);
+        }
+        Level::ALL.iter().rev().find_map(|level| self.between(limits, *level, trials))
+    }
+
+    fn between(&self, limits: &Limits, level: Level, trials: &[Trial]) -> Option<f64> {
+        let loads = |fits: bool| {
+            let of = trials.iter().filter(move |t| t.fits(limits, level).is_yes() == fits);
+            of.map(Trial::load)
+        };
+        let beyond = loads(false).reduce(f64::min);
+        let within = loads(true).filter(|l| beyond.is_none_or(|b| *l < b)).reduce(f64::max);
+        match (within, beyond) {
+            (Some(within), Some(beyond)) => {
+                (beyond > self.close * within).then(|| (within * beyond).sqrt())
+            }
+            (Some(within), None) => Some(within * UP),
+            (None, Some(beyond)) => (beyond > LEAST_SHARE * self.first).then_some(beyond / DOWN),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! How much of a load fits within the limits: offered in an open loop, more and less of it, and then
+//! for as long as the time allows, because what fits for a moment may live on credits.
+
+use analysis::verdict::{Fit, Level, Limits, LoadSearch, Role, Statistic, Trial};
+use results::{Histogram, Measurement, OfferedLoad, Statistics, Status};
+use workload::{Arrival, Rate, RateLimit, Stream};
+
+use super::plan::Load;
+use crate::lab::{self, Lab};
+
+/// I/Os in flight at most: what a database keeps waiting before its users notice.
+const DEPTH: u32 = 256;
+/// I/Os that a 99th percentile is judged by, with certainty.
+const IOS: f64 = 1300.0;
+/// A histogram knows its values to within one percent.
+const RESOLUTION: (u64, u64) = (101, 100);
+/// What did not last is offered again at this share of what was left.
+const LEFT: f64 = 0.97;
+/// How often a load that does not last is offered again.
+const HOLDS: usize = 4;
+
+/// How long, how close and how often.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Offering {
+    /// The shortest window, and the longest where I/Os are few.
+    pub(super) seconds: (f64, f64),
+    /// For how long the load that fits is offered at last.
+    pub(super) hold_seconds: f64,
+    /// Warm-up and settling of each.
+    pub(super) warmup_settle_seconds: (f64, f64),
+    /// The search ends at this ratio, or after so many windows.
+    pub(super) close: f64,
+    pub(super) at_most: usize,
+}
+
+impl Offering {
+    /// Windows of a whole search, at most.
+    pub(super) fn steps(&self) -> usize {
+        self.at_most + 1 + HOLDS
+    }
+
+    fn timing(&self, seconds: f64) -> lab::Timing {
+        let (warmup_seconds, settle_seconds) = self.warmup_settle_seconds;
+        // The rate sets the pace, so no precision could end a window.
+        lab::Timing { seconds, warmup_seconds, precision: None, settle_seconds }
+    }
+}
+
+/// A search under way.
+pub(super) struct Offer<'l, 'a> {
+    pub(super) lab: &'l mut Lab<'a>,
+    pub(super) offering: Offering,
+    pub(super) limits: &'l Limits,
+    pub(super) load: &'l Load,
+    pub(super) tool_ceiling_iops: Option<f64>,
+}
+
+impl Offer<'_, '_> {
+    /// Searches from a load that the storage is known to carry in a closed loop.
+    pub(super) fn find(mut self, first: f64) -> OfferedLoad {
+        let Offering { close, at_most, seconds: (least, most), .. } = self.offering;
+        let search = LoadSearch { first, close, at_most };
+        let mut found = OfferedLoad {
+            name: self.load.name.clone(),
+            title: self.load.title.clone(),
+            points: Vec::new(),
+            burst_iops: None,
+            held_seconds: None,
+        };
+        let mut trials = Vec::new();
+        while let Some(iops) = search.next(self.limits, &trials) {
+            let seconds = (IOS / self.read_share() / iops).clamp(least, most);
+            let Some(measurement) = self.measure(iops, seconds) else { break };
+            trials.push(trial(&self.load.title, &measurement, self.limits));
+            found.points.push(measurement);
+        }
+        self.lab.expect_fewer(at_most.saturating_sub(trials.len()));
+        let fitting = trials.iter().filter(|t| self.fits(t).is_yes()).map(Trial::load);
+        if let Some(iops) = fitting.reduce(f64::max) {
+            self.hold(iops, &mut found);
+        }
+        found.points.sort_by(|a, b| offered(a).total_cmp(&offered(b)));
+        found
+    }
+
+    /// Offers a load for long; where it does not last, what does.
+    fn hold(&mut self, fitting: f64, found: &mut OfferedLoad) {
+        let mut iops = fitting;
+        for number in 0..=HOLDS {
+            let Some(held) = self.measure(iops, self.offering.hold_seconds) else { return };
+            let trial = trial(&self.load.title, &held, self.limits);
+            found.points.push(held);
+            if self.fits(&trial).is_yes() {
+                found.held_seconds = Some(trial.seconds);
+                self.lab.expect_fewer(HOLDS - number);
+                return;
+            }
+            if trial.is_carried() {
+                // Longer windows see more: a little less may do.
+                iops /= self.offering.close;
+            } else {
+                found.burst_iops = Some(fitting);
+                iops = LEFT * trial.per_second;
+            }
+        }
+    }
+
+    fn fits(&self, trial: &Trial) -> Fit {
+        trial.fits(self.limits, Level::Acceptable)
+    }
+
+    fn read_share(&self) -> f64 {
+        (1.0 - f64::from(self.load.stream.write_percent) / 100.0).max(0.1)
+    }
+
+    fn measure(&mut self, iops: f64, seconds: f64) -> Option<Measurement> {
+        if self.lab.is_over() {
+            return None;
+        }
+        let shown = workload::show_number(iops);
+        self.lab.begin(&format!("{}, {shown} IOPS offered", self.load.title));
+        let rate = Rate { limit: RateLimit::Iops(iops), arrival: Arrival::Poisson };
+        let stream = Stream { depth: DEPTH, rate: Some(rate), ..self.load.stream.clone() };
+        let mut measurement = self.lab.measure_for(vec![stream], self.offering.timing(seconds))?;
+        measurement.checks.tool_ceiling_iops = self.tool_ceiling_iops;
+        self.lab.keep(&measurement);
+        (measurement.status == Status::Complete).then_some(measurement)
+    }
+}
+
+/// The points that count: all, or the longest where shorter ones lived on credits or saw no stall.
+pub(super) fn lasting(found: &OfferedLoad) -> impl Iterator<Item = &Measurement> {
+    let longest = found.points.iter().map(|m| m.seconds).fold(0.0, f64::max);
+    let lasted = found.held_seconds.is_some() && found.burst_iops.is_none();
+    let least = if lasted { 0.0 } else { 0.8 * longest };
+    found.points.iter().filter(move |m| m.seconds >= least)
+}
+
+/// What was offered each second; nothing of a closed loop.
+fn offered(measurement: &Measurement) -> f64 {
+    match measurement.workload.streams.first().and_then(|s| s.rate).map(|rate| rate.limit) {
+        Some(RateLimit::Iops(iops)) => iops,
+        _ => 0.0,
+    }
+}
+
+/// A measurement of an open loop as a trial: its reads are judged, and what it did at its end counts
+/// where that is less than on the whole.
+pub(super) fn trial(title: &str, measurement: &Measurement, limits: &Limits) -> Trial {
+    let judged = if measurement.read.ios > 0 { &measurement.read } else { &measurement.total };
+    let trial = closed(title, measurement, judged, measurement.total.iops, limits);
+    let offered = Some(offered(measurement)).filter(|iops| *iops > 0.0);
+    let trial = Trial { offered, ..trial };
+    if trial.is_carried() {
+        return trial;
+    }
+    Trial { per_second: trial.per_second.min(at_the_end(measurement)), ..trial }
+}
+
+/// A measurement of a closed loop as a trial of a role.
+pub(super) fn of_role(
+    title: &str,
+    measurement: &Measurement,
+    limits: &Limits,
+    commits: f64,
+) -> Trial {
+    let total = &measurement.total;
+    let per_second = match limits.role {
+        Role::Log => total.iops * commits,
+        Role::OltpData => total.iops,
+        Role::DssData | Role::Compaction => total.mib_per_s,
+    };
+    closed(title, measurement, total, per_second, limits)
+}
+
+fn closed(
+    title: &str,
+    measurement: &Measurement,
+    judged: &Statistics,
+    per_second: f64,
+    limits: &Limits,
+) -> Trial {
+    let histogram = judged.histogram.as_deref().and_then(|text| Histogram::decode(text).ok());
+    // Without a histogram nothing is known of the share beyond a limit; a mean can still be judged.
+    let known = histogram.is_some() || limits.statistic == Statistic::Mean;
+    let beyond = |ns: u64| {
+        let edge = ns.saturating_mul(RESOLUTION.0) / RESOLUTION.1;
+        histogram.as_ref().map_or(0, |h| h.count_above(edge))
+    };
+    let far = limits.acceptable_ns.saturating_mul(limits.tail_factor.into());
+    let latency = judged.latency_ns.unwrap_or_default();
+    Trial {
+        label: title.to_owned(),
+        offered: None,
+        per_second,
+        mean_ns: latency.mean,
+        p99_ns: latency.p99.map(|ns| ns as f64),
+        p99_9_ns: latency.p99_9.map(|ns| ns as f64),
+        ios: if known { judged.ios } else { 0 },
+        beyond: Level::ALL.map(|level| beyond(limits.at(level))),
+        far_beyond: beyond(far),
+        half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
+        seconds: measurement.seconds,
+    }
+}
+
+/// I/Os each second in the last third of the window.
+fn at_the_end(measurement: &Measurement) -> f64 {
+    let from = 2.0 / 3.0 * measurement.seconds;
+    let (mut ios, mut seconds) = (0.0, 0.0);
+    for point in measurement.series.iter().filter(|point| point.t > from) {
+        ios += (point.read_iops + point.write_iops) * point.seconds;
+        seconds += point.seconds;
+    }
+    if seconds > 0.0 { ios / seconds } else { measurement.total.iops }
+}
