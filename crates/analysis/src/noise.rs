@@ -179,8 +179,8 @@ pub fn trust(runs: &[f64], foreign_percent: Option<f64>) -> Trust {
 
 /// How far a single run may be from the others, in percent either way, with 95 % confidence.
 ///
-/// Each group holds runs of one load. Their variation about the means of their groups is pooled, and
-/// Student's factor allows for the few runs there are. None where no load was measured twice.
+/// Each group holds runs of one load. Their variation about the means of their groups is pooled,
+/// and Student's factor allows for the few runs there are. None where no load was measured twice.
 #[must_use]
 pub fn run_to_run(groups: &[Vec<f64>]) -> Option<f64> {
     let (mut squares, mut freedom) = (0.0, 0.0);

@@ -262,9 +262,8 @@ fn capacity(limits: &Limits, level: Level, tried: &[&Trial], run_percent: f64) -
         (Some(_), _) if tried.iter().any(|t| t.per_second > per_second && !fit(t).is_yes()) => {
             HeldBy::Latency
         }
-        (Some(_), _) => HeldBy::Throughput,
         (None, Some(trial)) if trial.is_carried() => HeldBy::Latency,
-        (None, Some(_)) => HeldBy::Throughput,
+        (Some(_), _) | (None, Some(_)) => HeldBy::Throughput,
         (None, None) if best.is_some() => HeldBy::Nothing,
         (None, None) => HeldBy::Latency,
     };

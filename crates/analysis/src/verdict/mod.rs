@@ -12,6 +12,8 @@ mod need;
 mod search;
 mod unseen;
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 
 pub use capacity::{Capacity, Fit, HeldBy, Level, Trial, capacities};
@@ -132,19 +134,24 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     let headline = headline(limits, need, grade, &found, &missing);
     let also = also.into_iter().chain(by_mean(limits, &trials)).filter(|_| missing.is_empty());
     caveats.splice(0..0, first.iter().cloned());
-    let first: String = first.iter().map(|text| format!("{text} ")).collect();
     Verdict {
         role: limits.role,
         grade,
         confidence,
         need,
         class,
-        headline: format!("{}: {first}{headline}", limits.role.title()),
+        headline: format!("{}: {}", limits.role.title(), joined(first, headline)),
         evidence: also.chain(trials.iter().map(|trial| evidence(limits, trial))).collect(),
         capacities: found,
         caveats,
         limits: limits.clone(),
     }
+}
+
+/// Sentences in a row.
+fn joined(mut first: Vec<String>, last: String) -> String {
+    first.push(last);
+    first.join(" ")
 }
 
 /// The need against the capacity within each limit.
@@ -234,7 +241,7 @@ fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
     let mut parts: Vec<(f64, &Capacity)> = Vec::new();
     for capacity in found.iter().rev() {
         match parts.last_mut() {
-            Some((much, strictest)) if *much == capacity.per_second => *strictest = capacity,
+            Some((much, strictest)) if capacity.per_second >= *much => *strictest = capacity,
             _ => parts.push((capacity.per_second, capacity)),
         }
     }
@@ -248,7 +255,7 @@ fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
         format!("{most} {unit} of {load} ({range}), with the {statistic} within {first}");
     for (much, capacity) in parts.iter().skip(1) {
         let much = if *much > 0.0 { amount(*much) } else { "none".to_owned() };
-        text += &format!("; {much} within {}", limit(capacity));
+        let _ = write!(text, "; {much} within {}", limit(capacity));
     }
     text + "."
 }

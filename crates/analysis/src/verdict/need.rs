@@ -9,8 +9,8 @@ use super::limits::Role;
 pub struct Need {
     /// The role.
     pub role: Role,
-    /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of a
-    /// data warehouse and of compaction.
+    /// The load, each second, in the unit of the role: commits of a log, I/Os of OLTP data, MiB of
+    /// a data warehouse and of compaction.
     pub per_second: f64,
 }
 
@@ -30,8 +30,8 @@ pub struct NamedNeed {
 }
 
 /// Needs by size. I/Os and MiB are what cloud volumes are sold with for a database of that size
-/// (Azure Premium SSD: P10, P30 and P60). For commits no such table is known: those are ours, a fifth
-/// of the I/Os.
+/// (Azure Premium SSD: P10, P30 and P60). For commits no such table is known: those are ours, a
+/// fifth of the I/Os.
 pub const NAMED_NEEDS: [NamedNeed; 3] = [
     NamedNeed {
         name: "small",

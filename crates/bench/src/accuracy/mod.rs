@@ -5,6 +5,7 @@
 mod cause;
 mod generate;
 mod knee;
+mod panel;
 mod phases;
 mod series;
 mod sizes;
@@ -35,6 +36,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "phases", title: "When throughput falls on the way", run: phases::run },
     Section { name: "knee", title: "Where a load saturates", run: knee::run },
     Section { name: "cause", title: "What limits it", run: cause::run },
+    Section { name: "panel", title: "What is said of known devices", run: panel::run },
     Section { name: "sizes", title: "The size of a cache", run: sizes::run },
     Section { name: "sweep", title: "Sweeps", run: sweep::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },

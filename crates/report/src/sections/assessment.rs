@@ -3,7 +3,7 @@
 use results::alignment::Alignment;
 use results::claims::Outcome;
 use results::honesty::{Honesty, Sign};
-use results::verdict::{Grade, Level, Limits, Statistic, Sureness, Verdict};
+use results::verdict::{FittingLoad, Grade, HeldBy, Level, Limits, Statistic, Sureness, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::{show_ns, show_number};
 
@@ -11,7 +11,7 @@ use super::caption::{self, Caption};
 use super::cases::{self, Case};
 use super::loads::Shown;
 use super::make::{
-    beside, brief, cleaned, column, fact, full, full_section, number, section, table, text,
+    beside, brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, point, setup, tested, time};
@@ -62,6 +62,7 @@ fn answer(a: &Assessment) -> Vec<Block> {
     if !unseen.is_empty() {
         blocks.push(Block::Warnings(unseen));
     }
+    blocks.push(full(fitting(a).map(Block::Table)));
     let all = probes(a, |_| true, |_| true);
     if !all.is_empty() {
         blocks.push(full([Block::List(all)]));
@@ -74,6 +75,41 @@ fn answer(a: &Assessment) -> Vec<Block> {
     let short = [Block::List(doubtful), Block::Warnings(findings), Block::Facts(facts)];
     blocks.push(brief(short));
     blocks
+}
+
+/// How much load fits within each limit.
+fn fitting(a: &Assessment) -> Option<Table> {
+    let columns = vec![
+        column("role", "Role", Unit::Text),
+        column("limit_ns", "Limit", Unit::Nanoseconds),
+        column("fits_per_s", "Fits", Unit::Number),
+        column("fits_low_per_s", "At least", Unit::Number),
+        column("fits_high_per_s", "At most", Unit::Number),
+        column("fits_unit", "Unit", Unit::Text),
+        column("fits_latency_ns", "Latency", Unit::Nanoseconds),
+        column("held_by", "More does not fit because", Unit::Text),
+        column("load", "Load", Unit::Text),
+    ];
+    let row = |verdict: &Verdict, fitting: &FittingLoad| {
+        let why = match fitting.held_by {
+            HeldBy::Latency => "it takes longer",
+            HeldBy::Throughput => "it is not done",
+            HeldBy::Nothing => "more was not tried",
+        };
+        vec![
+            text(verdict.role.title()),
+            whole(fitting.limit_ns),
+            number(fitting.per_second),
+            number(fitting.low),
+            number(fitting.high.unwrap_or(f64::NAN)),
+            text(verdict.role.unit()),
+            number(fitting.latency_ns.unwrap_or(f64::NAN)),
+            text(why),
+            text(&fitting.load),
+        ]
+    };
+    let all = a.verdicts.iter().flat_map(|v| v.capacities.iter().map(move |c| row(v, c)));
+    table("fitting-loads", "How much load fits within each limit", "", columns, all.collect())
 }
 
 /// What was found about durable writes and alignment.
@@ -369,6 +405,16 @@ fn tables(a: &Assessment) -> Vec<Block> {
             title: &format!("{}: every load", words::clean(&one.title)),
             range: from..from + one.points.len(),
             lead: Some(("note", "", &note)),
+        };
+        blocks.extend(shown.table(&document).map(Block::Table));
+        from += one.points.len();
+    }
+    for one in &a.offered {
+        let shown = Shown {
+            key: &format!("offered-{}", one.title),
+            title: &format!("{}: every rate that was offered", words::clean(&one.title)),
+            range: from..from + one.points.len(),
+            lead: None,
         };
         blocks.extend(shown.table(&document).map(Block::Table));
         from += one.points.len();

@@ -222,7 +222,14 @@ impl Judge<'_> {
             let reason = "another load lived on credits or a cache, and this one was not held";
             doubts.push(Doubt::grave(reason));
         }
-        if self.options.pace == Pace::Quick {
+        // Disks and flash have no credits, and their caches are small; of a volume, nobody knows.
+        let volume = matches!(self.class(), None | Some(Class::Cloud | Class::Array));
+        let short = match self.options.pace {
+            Pace::Quick => true,
+            Pace::Normal => volume,
+            Pace::Long => false,
+        };
+        if short {
             doubts.push(Doubt::slight("short: credits and caches may outlast it"));
         }
         doubts
@@ -261,10 +268,15 @@ impl Judge<'_> {
         caveats
     }
 
+    /// The class that was named, or else what the storage says of itself.
+    fn class(&self) -> Option<Class> {
+        let named = self.options.class.map(Class::from_published);
+        named.or_else(|| medium::class(self.environment))
+    }
+
     /// How a single random read compares with those of other storage of the class.
     fn class_sentence(&self) -> Option<String> {
-        let named = self.options.class.map(Class::from_published);
-        let class = named.or_else(|| medium::class(self.environment))?;
+        let class = self.class()?;
         // The first point of the first ramp reads single blocks at random places.
         let first = self.found.ramps.first()?.points.first()?;
         let alone = Some(first).filter(|m| m.in_flight == 1 && is_complete(m))?;

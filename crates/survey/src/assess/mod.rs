@@ -100,23 +100,13 @@ pub fn assess(
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
-    let session = Session::new(
-        &mut lab,
-        timing,
-        options.link.clone().map(Publish::from_published),
-        options.limits.clone(),
-        stop,
-    );
-    let found = session.measure_all(&loads, &options.claims);
+    let found = Session::new(&mut lab, timing, options, stop).measure_all(&loads);
     let (ramps, patterns) = (&found.ramps, &found.patterns);
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
     let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
     let unseen = conclude::unseen(patterns);
     let mut warnings = conclude::doubts(honesty.as_ref(), &changed);
-    warnings.extend(conclude::warnings(ramps, patterns, chosen.warning.as_deref()));
-    let noisy = found.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
-    warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
-    warnings.extend(found.left_out.iter().cloned());
+    warnings.extend(found.warnings(chosen.warning.as_deref()));
     warnings.extend(unseen.clone());
     // The error that ended the assessment explains what is missing.
     warnings.splice(0..0, lab.error().map(str::to_owned));
@@ -130,8 +120,6 @@ pub fn assess(
         environment: lab.environment(),
     }
     .verdicts();
-    let claims = claims::judge(&options.claims, ramps, patterns, &changed).publish();
-    let alignment = conclude::alignment(&loads, patterns).publish();
     let used = conclude::largest_iops(ramps, patterns);
     let ceiling = found.tool_ceiling_iops;
     Ok(Assessment {
@@ -149,11 +137,11 @@ pub fn assess(
         file_size_reason: chosen.reason,
         environment: lab.environment().clone(),
         verdicts,
-        claims,
+        claims: claims::judge(&options.claims, ramps, patterns, &changed).publish(),
         honesty: honesty.publish(),
         level_changes: changed.all().cloned().map(Publish::publish).collect(),
         unseen,
-        alignment,
+        alignment: conclude::alignment(&loads, patterns).publish(),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
         method: plan::method(options, &timing, &loads, &lab.prepared().targets()[0]),

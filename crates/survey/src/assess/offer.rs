@@ -1,5 +1,5 @@
-//! How much of a load fits within the limits: offered in an open loop, more and less of it, and then
-//! for as long as the time allows, because what fits for a moment may live on credits.
+//! How much of a load fits within the limits: offered in an open loop, more and less of it, and
+//! then for as long as the time allows, because what fits for a moment may live on credits.
 
 use analysis::verdict::{Fit, Level, Limits, LoadSearch, Role, Statistic, Trial};
 use results::{Histogram, Measurement, OfferedLoad, Statistics, Status};
@@ -11,7 +11,7 @@ use crate::lab::{self, Lab};
 /// I/Os in flight at most: what a database keeps waiting before its users notice.
 const DEPTH: u32 = 256;
 /// I/Os that a 99th percentile is judged by, with certainty.
-const IOS: f64 = 1300.0;
+const IOS: f64 = 2600.0;
 /// A histogram knows its values to within one percent.
 const RESOLUTION: (u64, u64) = (101, 100);
 /// What did not last is offered again at this share of what was left.
@@ -144,8 +144,8 @@ fn offered(measurement: &Measurement) -> f64 {
     }
 }
 
-/// A measurement of an open loop as a trial: its reads are judged, and what it did at its end counts
-/// where that is less than on the whole.
+/// A measurement of an open loop as a trial: its reads are judged, and what it did at its end
+/// counts where that is less than on the whole.
 pub(super) fn trial(title: &str, measurement: &Measurement, limits: &Limits) -> Trial {
     let judged = if measurement.read.ios > 0 { &measurement.read } else { &measurement.total };
     let trial = closed(title, measurement, judged, measurement.total.iops, limits);

@@ -7,13 +7,13 @@ use analysis::claims::Claim;
 use analysis::knee::{LoadPoint, Search, find_knee};
 use analysis::noise;
 use analysis::verdict::Limits;
-use results::verdict::{self, Role};
+use results::verdict::Role;
 use results::{Measurement, OfferedLoad, PatternResult, Ramp, Repeats, Status};
 use workload::Stream;
 
 use super::offer::Offer;
 use super::plan::{self, Load, Timing};
-use super::{claims, conclude, judge};
+use super::{AssessOptions, claims, conclude, judge};
 use crate::Publish;
 use crate::ceiling::tool_ceiling;
 use crate::knee::conclude::causes_of;
@@ -32,14 +32,24 @@ pub(super) struct Results {
     pub(super) left_out: Vec<String>,
 }
 
+impl Results {
+    /// Every reason to doubt a figure, each once; that of the file's size first.
+    pub(super) fn warnings(&self, size: Option<&str>) -> Vec<String> {
+        let mut warnings = conclude::warnings(&self.ramps, &self.patterns, size);
+        let noisy = self.repeats.as_ref().filter(|repeats| repeats.trust.noisy);
+        warnings.extend(noisy.map(|r| format!("{}: {}", r.title, r.trust.explanation)));
+        warnings.extend(self.left_out.iter().cloned());
+        warnings
+    }
+}
+
 /// An assessment under way.
 pub(super) struct Session<'a, 'l> {
     lab: &'l mut Lab<'a>,
     timing: Timing,
     /// The path to the storage, where it is known.
     link: Option<Link>,
-    /// Those of each role.
-    limits: Vec<verdict::Limits>,
+    options: &'l AssessOptions,
     stop: &'a AtomicBool,
     found: Results,
 }
@@ -48,26 +58,26 @@ impl<'a, 'l> Session<'a, 'l> {
     pub(super) fn new(
         lab: &'l mut Lab<'a>,
         timing: Timing,
-        link: Option<Link>,
-        limits: Vec<verdict::Limits>,
+        options: &'l AssessOptions,
         stop: &'a AtomicBool,
     ) -> Self {
-        Self { lab, timing, link, limits, stop, found: Results::default() }
+        let link = options.link.clone().map(Publish::from_published);
+        Self { lab, timing, link, options, stop, found: Results::default() }
     }
 
     /// Ramps and patterns in an order in which reads come before what writes leave behind.
     ///
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
-    pub(super) fn measure_all(mut self, loads: &[Load], claims: &[Claim]) -> Results {
+    pub(super) fn measure_all(mut self, loads: &[Load]) -> Results {
         self.lab.expect_steps(plan::steps(loads, &self.timing.offering));
         self.tool_ceiling();
         for load in loads {
             self.load(load);
         }
-        self.claimed(loads, claims);
+        self.claimed(loads, &self.options.claims);
         for load in loads.iter().filter(|load| load.offered) {
-            let limits = self.limits.iter().find(|limits| Some(limits.role) == load.role);
+            let limits = self.options.limits.iter().find(|limits| Some(limits.role) == load.role);
             if let Some(limits) = limits.cloned().map(Limits::from_published) {
                 self.offer(load, &limits);
             }
@@ -197,7 +207,7 @@ impl<'a, 'l> Session<'a, 'l> {
 
     /// Whether a stream took longer than is acceptable, though one with fewer in flight might not.
     fn is_late(&self, load: &Load) -> bool {
-        let limits = self.limits.iter().find(|limits| Some(limits.role) == load.role);
+        let limits = self.options.limits.iter().find(|limits| Some(limits.role) == load.role);
         let limits = limits.filter(|l| matches!(l.role, Role::DssData | Role::Compaction));
         let pattern = self.found.patterns.last().filter(|p| p.name == load.name);
         let latency = pattern.and_then(|p| p.measurement.total.latency_ns);
