@@ -22,8 +22,8 @@ use crate::linux::Error;
 
 /// What an expert would say.
 struct Expected {
-    /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has it,
-    /// none where it cannot be judged.
+    /// IOPS of 8 KiB, 70/30, with the 99th percentile of reads within 20 ms; 0 where no load has
+    /// it, none where it cannot be judged.
     iops: Option<f64>,
     /// How sure the verdict on them may be.
     sureness: RangeInclusive<Sureness>,

@@ -25,6 +25,31 @@ fn assess(directory: &Path, expectations: &str, more: &[&str]) -> Output {
 const VENDOR: &str =
     "[[claim]]\nname = \"vendor\"\nload = \"random_read_8k\"\nexpect = \"iops >= 8000\"\n";
 
+/// 4 000 IOPS in a closed loop; commits that take 2 ms.
+#[test]
+fn a_need_that_is_not_met_ends_in_4_and_one_that_is_in_0() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("r.html");
+    let assess = |need: &str| {
+        let sim = ["assess", "--engine", "sim", "--sim", SIM, "--size", "1G", "--pace", "quick"];
+        let rest = ["--quiet", "--need", need, "--report", report.to_str().unwrap()];
+        command(&[&sim[..], &rest[..]].concat()).output().unwrap()
+    };
+    for (need, exit, word) in [
+        ("oltp=2000iops,log=100/s", 0, "EXCELLENT"),
+        ("oltp=9000iops", 4, "UNFIT"),
+        ("medium", 4, "UNFIT"),
+    ] {
+        let output = assess(need);
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        assert_eq!(code(&output), exit, "{need}: {text}{}", stderr(&output));
+        assert!(text.contains(word), "{need}: {text}");
+    }
+    let wrong = assess("oltp=5ms");
+    assert_eq!(code(&wrong), 2);
+    assert!(stderr(&wrong).contains("such as oltp=5000iops"), "{}", stderr(&wrong));
+}
+
 #[test]
 fn a_claim_that_is_not_met_ends_in_4_with_the_sentence_in_text_and_report() {
     let directory = tempfile::tempdir().unwrap();

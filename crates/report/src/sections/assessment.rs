@@ -109,7 +109,9 @@ fn fitting(a: &Assessment) -> Option<Table> {
         ]
     };
     let all = a.verdicts.iter().flat_map(|v| v.capacities.iter().map(move |c| row(v, c)));
-    table("fitting-loads", "How much load fits within each limit", "", columns, all.collect())
+    let measured = a.patterns.iter().map(|p| &p.measurement);
+    let caption = caption::of(measured.chain(a.offered.iter().flat_map(|o| &o.points)));
+    table("fitting-loads", "How much load fits within each limit", &caption, columns, all.collect())
 }
 
 /// What was found about durable writes and alignment.
