@@ -129,13 +129,25 @@ fn counters(a: &Assessment) -> Option<Fact> {
     devices.sort();
     devices.dedup();
     let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
-    let worst = judged.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
-    let text = format!(
-        "the counters of {} agree in {agreed} of {}, {} apart at most",
+    let doubted: Vec<_> = judged.iter().filter(|agreement| agreement.is_doubt()).collect();
+    let explained = judged.len() - agreed - doubted.len();
+    let mut text = format!(
+        "the counters of {} agree in {agreed} of {}",
         devices.join(", "),
-        words::plural(judged.len() as u64, "load", "loads"),
-        words::percent(Some(worst))
+        words::plural(judged.len() as u64, "load", "loads")
     );
+    if explained > 0 {
+        text.push_str(&format!(", differ for a known reason in {explained}"));
+    }
+    let worst = doubted.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
+    if !doubted.is_empty() {
+        let apart = if crate::agreement::is_huge(worst) {
+            crate::agreement::HUGE.to_owned()
+        } else {
+            words::percent(Some(worst))
+        };
+        text.push_str(&format!(", contradict {}, {apart} apart at most", doubted.len()));
+    }
     Some(fact("Kernel", text))
 }
 
