@@ -144,3 +144,39 @@ fn a_handful_of_large_writes_is_another_program() {
     let read_ahead = Flow { iops: tool.iops + 3.0, bytes_per_s: tool.bytes_per_s * 2.0, ..tool };
     assert_eq!(suspect(tool, read_ahead), Some(Suspicion::Amplification));
 }
+
+/// Sequential reads of 64 KiB that the kernel joined to 416 KiB stood as "-84.3 %, beyond what is
+/// allowed" among the warnings, though every byte was there.
+#[test]
+fn merged_sequential_reads_are_no_doubt() {
+    let tool = flow(12_000.0, 65_536.0);
+    let kernel = Flow { merges_per_s: 10_116.0, ..flow(1884.0, 65_536.0 * 12_000.0 / 1884.0) };
+    let agreement = compare(&writes(tool, kernel));
+    assert_eq!(agreement.suspicion, Some(Suspicion::Merging));
+    assert!(!agreement.suspicion.unwrap().is_doubt());
+    assert!(agreement.explanation.contains("84.3 % fewer writes"), "{}", agreement.explanation);
+}
+
+/// Another program's I/O beside a slow load was "57 765 % apart".
+#[test]
+fn a_huge_difference_is_capped() {
+    let agreement = compare(&writes(flow(2.0, 8192.0), flow(2.0 * 578.65, 8192.0)));
+    assert_eq!(agreement.suspicion, Some(Suspicion::OtherLoad));
+    assert!(!agreement.suspicion.unwrap().is_doubt());
+    let text = &agreement.explanation;
+    assert!(text.contains("more than 10 times the writes") && !text.contains("57"), "{text}");
+}
+
+/// The counters that no way of doing I/O explains are a doubt, also beside a larger difference
+/// that has an explanation.
+#[test]
+fn a_contradiction_is_found_beside_merging() {
+    let mut window = writes(flow(1000.0, 8192.0), flow(1300.0, 3000.0));
+    let contradicts = Some(Suspicion::Disagreement);
+    assert_eq!(compare(&window).suspicion, contradicts);
+    window.tool.read = flow(1000.0, 65_536.0);
+    window.kernel.read = flow(100.0, 655_360.0);
+    assert_eq!(compare(&window).suspicion, contradicts);
+    window.kernel.write = window.tool.write;
+    assert_eq!(compare(&window).suspicion, Some(Suspicion::Merging));
+}

@@ -1,6 +1,6 @@
 //! What must hold for any input.
 
-use analysis::agreement::{Flow, Observed, Window, compare, littles_latency_ns};
+use analysis::agreement::{Flow, Observed, Suspicion, Window, compare, littles_latency_ns};
 use analysis::knee::{LoadPoint, RampRule, find_knee, ramp_is_done};
 use analysis::noise::stability;
 use analysis::numbers;
@@ -140,6 +140,51 @@ proptest! {
         prop_assert!(reads_back(&agreement), "{agreement:?}");
         prop_assert!(!(agreement.within_tolerance && agreement.suspicion.is_some()));
         let _ = littles_latency_ns(in_flight, seconds);
+    }
+
+    /// Whatever is merged, split, cached or added by another program, from a little to a thousand
+    /// times, is called so and is no doubt, and no percentage beyond ten times is shown.
+    #[test]
+    fn what_happens_to_ios_is_explained(
+        iops in 10.0..1e6_f64, bytes in 4096.0..1e6_f64, times in 1.2..1000.0_f64,
+        kind in 0..4_usize, writes in proptest::bool::ANY,
+    ) {
+        let tool = Flow { iops, bytes_per_s: iops * bytes, ..Flow::default() };
+        let (expected, ios_times, bytes_times) = [
+            (Suspicion::Merging, 1.0 / times, 1.0),
+            (Suspicion::Splitting, times, 1.0),
+            (Suspicion::Caching, 1.0 / times, 1.0 / times),
+            (Suspicion::OtherLoad, times, times),
+        ][kind];
+        let kernel = Flow { iops: iops * ios_times, bytes_per_s: tool.bytes_per_s * bytes_times,
+            ..tool };
+        let of = |flow| if writes { Observed { write: flow, ..Observed::default() } } else {
+            Observed { read: flow, ..Observed::default() } };
+        let agreement = compare(&Window { tool: of(tool), kernel: of(kernel), in_flight: 0.0,
+            seconds: 60.0, tolerance_percent: 2.0 });
+        prop_assert_eq!(agreement.suspicion, Some(expected));
+        prop_assert!(!expected.is_doubt());
+        let words: Vec<&str> = agreement.explanation.split(' ').collect();
+        for pair in words.windows(2).filter(|pair| pair[1] == "%") {
+            let percent: f64 = pair[0].parse().unwrap();
+            prop_assert!(percent <= 900.0, "{}", agreement.explanation);
+        }
+    }
+
+    /// More I/Os with fewer bytes, or more bytes in no more I/Os, is always a doubt.
+    #[test]
+    fn a_contradiction_is_a_doubt(
+        iops in 10.0..1e6_f64, bytes in 4096.0..1e6_f64, more in 1.03..100.0_f64,
+        fewer in 0.0..0.97_f64, kind in 0..2_usize,
+    ) {
+        let tool = Flow { iops, bytes_per_s: iops * bytes, ..Flow::default() };
+        let (ios_times, bytes_times) = [(more, fewer), (1.0, more)][kind];
+        let kernel = Flow { iops: iops * ios_times, bytes_per_s: tool.bytes_per_s * bytes_times,
+            ..tool };
+        let of = |flow| Observed { read: flow, ..Observed::default() };
+        let agreement = compare(&Window { tool: of(tool), kernel: of(kernel), in_flight: 0.0,
+            seconds: 60.0, tolerance_percent: 2.0 });
+        prop_assert!(agreement.suspicion.is_some_and(Suspicion::is_doubt), "{agreement:?}");
     }
 
     #[test]

@@ -48,10 +48,24 @@ fn bytes(value: f64) -> String {
     words::size(whole)
 }
 
+/// Ten times as much is so many percent more.
+const TEN_TIMES_PERCENT: f64 = 900.0;
+
+/// A difference that is too large for its percentage to mean anything.
+pub(crate) fn is_huge(percent: f64) -> bool {
+    percent > TEN_TIMES_PERCENT
+}
+
+/// What is shown instead of a huge difference.
+pub(crate) const HUGE: &str = "> 10 x";
+
 /// A difference in percent with its sign.
 fn signed(percent: f64) -> String {
     if !percent.is_finite() {
         return words::NONE.to_owned();
+    }
+    if is_huge(percent) {
+        return HUGE.to_owned();
     }
     let shown = show_number(percent);
     match shown.as_str() {

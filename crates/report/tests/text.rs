@@ -5,7 +5,7 @@ mod sample;
 use proptest::prelude::*;
 use report::text;
 use results::{
-    Assessment, Document, ErrorKind, ErrorRecord, Latency, Measurement, Statistics, Status,
+    Assessment, Document, ErrorKind, ErrorRecord, Latency, Measurement, Pace, Statistics, Status,
 };
 use workload::{Arrival, Bytes, Pool, PoolShare, Rate, RateLimit};
 
@@ -173,7 +173,7 @@ fn streams_and_targets_have_tables_of_their_own() {
 fn an_assessment_fits_one_screen() {
     let text = assessed(&sample::assessment());
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.len() <= 24 + 7 && width(&text) <= 100, "{} lines\n{text}", lines.len());
+    assert!(lines.len() <= 40 && width(&text) <= 100, "{} lines\n{text}", lines.len());
     assert_eq!(lines[0], "/data/pg, file size 100 GiB");
     assert!(lines[1].contains("SAMSUNG MZQL23T8HCLS-00A07 (nvme0n1, 3.49 TiB)"), "{text}");
     for part in [
@@ -182,11 +182,119 @@ fn an_assessment_fits_one_screen() {
         "  9 544 commits/s  Transaction log, confidence medium. Of 60 KiB sequential write",
         " MiB/s      Data warehouse (DSS) data files, confidence high. Of ",
         "8 KiB random read                   16  90 282 IOPS   172 µs",
-        "2 950 MiB/s: 512 KiB sequential read, 256 in flight",
+        "At a glance",
         "! 1 warning: 512 KiB sequential read: throughput varied",
     ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     }
+}
+
+/// The lines of the section that an assessment begins with.
+fn glance(a: &Assessment) -> Vec<String> {
+    let text = assessed(a);
+    let lines = text.lines().skip_while(|line| *line != "At a glance").skip(1);
+    let glance: Vec<String> =
+        lines.take_while(|line| *line != "Verdicts").map(str::to_owned).collect();
+    assert!(!glance.is_empty(), "{text}");
+    glance
+}
+
+fn row(lines: &[String], name: &str) -> String {
+    let found = lines.iter().find(|line| line.trim_start().starts_with(name));
+    found.unwrap_or_else(|| panic!("no row {name} in {lines:#?}")).clone()
+}
+
+#[test]
+fn an_assessment_begins_with_what_a_manager_reads() {
+    let mut a = sample::assessment();
+    a.ramps[0].causes = vec![results::cause::Likely {
+        cause: results::cause::Cause::Throttle,
+        certainty: results::cause::Certainty::Likely,
+        sentence: String::new(),
+        evidence: Vec::new(),
+        against: Vec::new(),
+    }];
+    let lines = glance(&a);
+    let names = ["Random read", "Random write", "Sequential read", "Log write", "Mixed 70/30"];
+    for name in names {
+        assert!(row(&lines, name).chars().count() <= 80, "{lines:#?}");
+    }
+    assert!(row(&lines, "Random read").contains("91 888"), "{lines:#?}");
+    assert!(row(&lines, "Block sizes").contains(": 8 KiB, 8 KiB, 64 KiB"), "{lines:#?}");
+    row(&lines, "Bottleneck of random reads: a set rate (throttle), likely.");
+    row(&lines, "Next: ");
+}
+
+/// Says how well the first random read is known.
+fn known_to(a: &mut Assessment, percent: f64) {
+    let read = a.patterns.iter_mut().find(|p| p.name == "random_read_8k").unwrap();
+    let steady = results::steady::Steady {
+        mean: 91_888.0,
+        half_width_percent: Some(percent),
+        settled: true,
+        cut_s: 0.0,
+        drift_percent: 0.0,
+        seconds: 30.0,
+        precision_percent: 1.0,
+        explanation: String::new(),
+    };
+    read.measurement.steady = Some(steady);
+}
+
+/// An interval of ±643 % stood beside a figure that looked like a fact.
+#[test]
+fn what_cannot_be_known_is_not_shown() {
+    let mut a = sample::assessment();
+    known_to(&mut a, 50.0);
+    assert!(row(&glance(&a), "Random read").contains("91 888"));
+    for (percent, shown) in [(51.0, "51"), (643.0, "643"), (57_765.0, "> 900")] {
+        known_to(&mut a, percent);
+        let lines = glance(&a);
+        let line = row(&lines, "Random read");
+        assert_eq!(line.matches("unsure").count(), 5, "{line}");
+        assert!(line.ends_with(shown) && !line.contains("91 888"), "{line}");
+        row(&lines, "Unsure: ");
+    }
+}
+
+#[test]
+fn what_was_not_measured_says_so() {
+    let mut a = sample::assessment();
+    a.patterns.retain(|p| !p.name.starts_with("log_write") && !p.name.contains("70_30"));
+    let lines = glance(&a);
+    assert!(row(&lines, "Not measured: ").contains("log write"), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("Mixed")), "an older document has none");
+    // Rows are found by what their stream does, not by name.
+    for p in &mut a.patterns {
+        p.name = "load".to_owned();
+    }
+    assert!(row(&glance(&a), "Random read").contains("91 888"));
+    a.patterns.clear();
+    assert!(!assessed(&a).contains("At a glance"));
+}
+
+#[test]
+fn the_next_step_follows_from_what_was_found() {
+    let next = |a: &Assessment| {
+        let all = glance(a).join(" ");
+        let words: Vec<&str> = all.split_whitespace().collect();
+        words.join(" ").split("Next: ").nth(1).unwrap().to_owned()
+    };
+    let mut a = sample::assessment();
+    if let Some(host) = &mut a.environment.host {
+        host.memory_bytes = 1 << 30;
+    }
+    assert!(next(&a).contains(&format!("iosonde history tag {} baseline", a.id)));
+    a.pace = Pace::Quick;
+    assert!(next(&a).contains("iosonde assess --pace normal /data/pg"));
+    a.environment.host.as_mut().unwrap().memory_bytes = a.file_bytes;
+    assert!(next(&a).contains("iosonde assess --size 200G /data/pg"), "{}", next(&a));
+    let liar = sample::assessment_in_doubt();
+    assert!(next(&liar).contains("iosonde validate --durability --witness HOST /data/pg"));
+    a.target = "/data/my disk".into();
+    assert!(next(&a).contains("'/data/my disk'"));
+    a.status = Status::Interrupted;
+    assert!(next(&a).contains("run it to its end"));
 }
 
 #[test]

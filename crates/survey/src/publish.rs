@@ -172,7 +172,7 @@ enums! {
         WriteBytesPerIo, WriteLatencyNs
     }
     agreement::Suspicion => agreement::Suspicion {
-        OtherLoad, Splitting, Merging, Caching, Amplification
+        OtherLoad, Splitting, Merging, Caching, Amplification, Disagreement
     }
     cause::Cause => cause::Cause { Device, Link, Queue, Throttle, Tool, NotReached, Unknown }
     cause::Certainty => cause::Certainty { Certain, Likely, Possible }

@@ -122,7 +122,7 @@ fn tool(measurement: &Measurement, found: &mut Vec<String>) {
 fn kernel(measurement: &Measurement, no_counters: Option<&str>, found: &mut Vec<String>) {
     let agreement = measurement.kernel.as_ref().and_then(|k| k.agreement.as_ref());
     match (agreement, no_counters) {
-        (Some(agreement), _) if !agreement.within_tolerance => {
+        (Some(agreement), _) if agreement.is_doubt() => {
             found.push(agreement.explanation.clone());
         }
         (None, Some(why)) => {

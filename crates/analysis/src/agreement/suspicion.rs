@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{AgreementRow, Figure, Flow, NOTHING, Observed, Window, is_within, known};
 use crate::words::number;
 
+/// Ten times as much is so many percent more.
+const TEN_TIMES_PERCENT: f64 = 900.0;
+
 /// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a
 /// proof: the counters of a device do not say who used it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,17 @@ pub enum Suspicion {
     /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
     /// for).
     Amplification,
+    /// None of these: I/Os and bytes contradict each other, so one of the two instruments is wrong.
+    Disagreement,
+}
+
+impl Suspicion {
+    /// Whether it casts doubt on the figures. The others have a known way to come about, and cost
+    /// no more than a sentence.
+    #[must_use]
+    pub fn is_doubt(self) -> bool {
+        matches!(self, Self::Amplification | Self::Disagreement)
+    }
 }
 
 /// Names and rows of one direction.
@@ -89,35 +103,53 @@ pub(super) fn explain(
     if rows.iter().all(|row| row.allowed_percent.is_none()) {
         return (None, "There was no I/O to compare.".to_owned());
     }
+    let size = |row: &AgreementRow| row.difference_percent.abs();
     let outside = rows.iter().filter(|row| !is_within(row));
-    let worst = outside.max_by(|left, right| {
-        left.difference_percent.abs().total_cmp(&right.difference_percent.abs())
-    });
-    let Some(worst) = worst else {
+    let Some(worst) = outside.max_by(|left, right| size(left).total_cmp(&size(right))) else {
         let worst = number(worst_percent);
         return (
             None,
             format!("The kernel counted the same I/O as this test, to within {worst} %."),
         );
     };
-    let side = if READ.figures.contains(&worst.figure) { READ } else { WRITE };
+    let worst_side = if READ.figures.contains(&worst.figure) { READ } else { WRITE };
+    let other_side = if READ.figures.contains(&worst.figure) { WRITE } else { READ };
+    // A doubt in one direction is not hidden by a larger difference that has an explanation.
+    let found = [worst_side, other_side].map(|side| of_side(side, rows));
+    let found = found.iter().flatten();
+    match found.clone().find(|f| f.suspicion.is_doubt()).or_else(|| found.clone().next()) {
+        Some(found) => (Some(found.suspicion), found.sentence(window)),
+        None => (Some(Suspicion::Disagreement), unexplained(worst_side, worst)),
+    }
+}
+
+/// What a direction looks like whose figures differ.
+struct Found<'a> {
+    suspicion: Suspicion,
+    side: Side,
+    ios: &'a AgreementRow,
+    bytes: &'a AgreementRow,
+}
+
+/// None where the direction agrees, and where a figure is not known.
+fn of_side(side: Side, rows: &[AgreementRow]) -> Option<Found<'_>> {
     let find = |figure: Figure| rows.iter().find(|row| row.figure == figure);
-    let (Some(ios), Some(bytes)) = (find(side.figures[0]), find(side.figures[1])) else {
-        return (None, unexplained(side, worst));
-    };
+    let (ios, bytes) = (find(side.figures[0])?, find(side.figures[1])?);
     let suspicion = match (leaning(ios), leaning(bytes)) {
+        (Leaning::Same, Leaning::Same) => return None,
         (Leaning::More, Leaning::More) => Suspicion::OtherLoad,
         (Leaning::More, Leaning::Same) if have_bytes_of_their_own(ios, bytes) => {
             Suspicion::OtherLoad
         }
         (Leaning::More, Leaning::Same) => Suspicion::Splitting,
         (Leaning::Fewer, Leaning::Same) => Suspicion::Merging,
-        (_, Leaning::Fewer) => Suspicion::Caching,
+        (Leaning::Fewer, Leaning::Fewer) => Suspicion::Caching,
+        (Leaning::Same, Leaning::Fewer) if ios.difference_percent < 0.0 => Suspicion::Caching,
+        (Leaning::Same | Leaning::More, Leaning::Fewer) => Suspicion::Disagreement,
         (_, Leaning::More) if few_large_ones_would_do(ios, bytes) => Suspicion::OtherLoad,
         (_, Leaning::More) => Suspicion::Amplification,
-        (Leaning::Same, Leaning::Same) => return (None, unexplained(side, worst)),
     };
-    (Some(suspicion), sentence(suspicion, side, ios, bytes, window))
+    Some(Found { suspicion, side, ios, bytes })
 }
 
 /// Whether few additional I/Os are beside those of the test, not pieces of them: pieces bring no
@@ -138,54 +170,60 @@ fn few_large_ones_would_do(ios: &AgreementRow, bytes: &AgreementRow) -> bool {
 }
 
 fn unexplained(side: Side, worst: &AgreementRow) -> String {
-    let difference = number(worst.difference_percent);
-    format!("The kernel's count of {} differs by {difference} % from this test's.", side.noun)
+    let difference = more(worst.difference_percent, side.noun);
+    format!("The kernel counted {difference}, and its other figures are not known.")
 }
 
-fn sentence(
-    suspicion: Suspicion,
-    side: Side,
-    ios: &AgreementRow,
-    bytes: &AgreementRow,
-    window: &Window,
-) -> String {
-    let noun = side.noun;
-    let ios_percent = number(ios.difference_percent.abs());
-    let bytes_percent = number(bytes.difference_percent.abs());
-    match suspicion {
-        Suspicion::OtherLoad if ios.tool <= NOTHING => format!(
-            "The kernel counted {} {noun} a second though this test does none: other programs use \
-             the device, or the file system adds {noun} of its own.",
-            number(ios.kernel)
-        ),
-        Suspicion::OtherLoad => format!(
-            "The kernel counted {ios_percent} % more {noun} and {bytes_percent} % more bytes than \
-             this test moved: other programs use the device, or the file system adds {noun} of \
-             its own (journal, copy-on-write)."
-        ),
-        Suspicion::Splitting => format!(
-            "The kernel counted {ios_percent} % more {noun} for the same bytes: they are cut in \
-             smaller pieces before they reach the device (largest request size, stripes, \
-             alignment)."
-        ),
-        Suspicion::Merging => merging(side, ios, &ios_percent, window),
-        Suspicion::Caching => format!(
-            "The kernel counted {bytes_percent} % fewer bytes than this test moved by {noun}: a \
-             cache above the device answered the rest, or these are the counters of another \
-             device."
-        ),
-        Suspicion::Amplification => format!(
-            "The kernel counted {bytes_percent} % more bytes but no more {noun}: each moves more \
-             than was asked for (read-ahead, or whole blocks or records in place of parts)."
-        ),
+/// How much more or less; beyond ten times as much, the figure says nothing more.
+fn more(percent: f64, what: &str) -> String {
+    if percent > TEN_TIMES_PERCENT {
+        return format!("more than 10 times the {what}");
+    }
+    let word = if percent < 0.0 { "fewer" } else { "more" };
+    format!("{} % {word} {what}", number(percent.abs()))
+}
+
+impl Found<'_> {
+    fn sentence(&self, window: &Window) -> String {
+        let Self { suspicion, side, ios, bytes } = *self;
+        let noun = side.noun;
+        let (ios_apart, bytes_apart) =
+            (more(ios.difference_percent, noun), more(bytes.difference_percent, "bytes"));
+        match suspicion {
+            Suspicion::OtherLoad if ios.tool <= NOTHING => format!(
+                "The kernel counted {} {noun} a second though this test does none: other programs \
+                 use the device, or the file system adds {noun} of its own.",
+                number(ios.kernel)
+            ),
+            Suspicion::OtherLoad => format!(
+                "The kernel counted {ios_apart} and {bytes_apart}: other programs use the device, \
+                 or the file system adds {noun} of its own (journal, copy-on-write)."
+            ),
+            Suspicion::Splitting => format!(
+                "The kernel counted {ios_apart} for the same bytes: they are cut in smaller pieces \
+                 before they reach the device (largest request size, stripes, alignment)."
+            ),
+            Suspicion::Merging => merging(side, ios, &ios_apart, window),
+            Suspicion::Caching => format!(
+                "The kernel counted {bytes_apart} than this test moved by {noun}: a cache above \
+                 the device answered the rest, or these are the counters of another device."
+            ),
+            Suspicion::Amplification => format!(
+                "The kernel counted {bytes_apart} but no more {noun}: each moves more than was \
+                 asked for (read-ahead, or whole blocks or records in place of parts)."
+            ),
+            Suspicion::Disagreement => format!(
+                "The kernel counted {ios_apart} but {bytes_apart} than this test: no merging, \
+                 splitting, cache or other program explains that, so do not trust these figures."
+            ),
+        }
     }
 }
 
 /// The kernel's merge counter either accounts for the missing I/Os or says that they were joined
 /// above it.
-fn merging(side: Side, ios: &AgreementRow, ios_percent: &str, window: &Window) -> String {
+fn merging(side: Side, ios: &AgreementRow, ios_apart: &str, window: &Window) -> String {
     let merges = known(side.of(&window.kernel).merges_per_s);
-    let noun = side.noun;
     let place = if merges >= (ios.tool - ios.kernel) / 2.0 {
         format!("its queue joined {} a second with their neighbours", number(merges))
     } else {
@@ -193,5 +231,5 @@ fn merging(side: Side, ios: &AgreementRow, ios_percent: &str, window: &Window) -
          system, page cache, volume manager)"
             .to_owned()
     };
-    format!("The kernel counted {ios_percent} % fewer {noun} for the same bytes: {place}.")
+    format!("The kernel counted {ios_apart} for the same bytes: {place}.")
 }

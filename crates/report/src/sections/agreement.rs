@@ -26,6 +26,8 @@ struct Row<'a> {
     in_flight: u64,
     device: &'a str,
     kind: &'static str,
+    /// Whether a difference casts doubt on the figures.
+    is_doubt: bool,
     /// I/Os, bytes and latency; none where one of the two observers has no figure.
     parts: [Option<&'a AgreementRow>; 3],
 }
@@ -37,7 +39,8 @@ fn rows<'a>(name: &'a str, m: &'a Measurement) -> Vec<Row<'a>> {
         let parts = figures.map(|f| agreement.rows.iter().find(|row| row.figure == f));
         let any = parts.iter().any(Option::is_some);
         let (device, in_flight) = (kernel.device.as_str(), m.in_flight);
-        any.then_some(Row { name, in_flight, device, kind, parts })
+        let is_doubt = agreement.is_doubt();
+        any.then_some(Row { name, in_flight, device, kind, is_doubt, parts })
     };
     [("read", READ), ("write", WRITE)].into_iter().filter_map(row).collect()
 }
@@ -79,16 +82,15 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     let picture = picture(&all, &caption).map(Block::Chart);
     blocks.push(full([intro].into_iter().chain(picture).chain(table.map(Block::Table))));
     blocks.push(brief(instead));
-    let differing = differing(loads);
-    blocks.push(if differing.is_empty() {
-        Block::Paragraph(
+    let (doubts, explained) = (differing(loads, true), differing(loads, false));
+    if doubts.is_empty() && explained.is_empty() {
+        blocks.push(Block::Paragraph(
             "Every figure that is judged is within what it is allowed: the tolerance, and the \
              I/Os that the edges of the window may cut."
                 .to_owned(),
-        )
-    } else {
-        Block::Warnings(differing)
-    });
+        ));
+    }
+    blocks.extend([Block::Warnings(doubts), Block::List(explained)]);
     section("agreement", "Agreement with the kernel", blocks)
 }
 
@@ -114,12 +116,14 @@ fn by_figure((name, m): &Load<'_>) -> Option<Table> {
     table("figures", &format!("{name}, on {}", kernel.device), "", columns, rows)
 }
 
-/// The loads in which the two differ, each with what that looks like.
-fn differing(loads: &[Load<'_>]) -> Vec<String> {
+/// The loads in which the two differ, each with what that looks like: those whose figures are in
+/// doubt, or those whose difference is explained.
+fn differing(loads: &[Load<'_>], in_doubt: bool) -> Vec<String> {
     let differs = |(name, m): &Load<'_>| {
         let agreement = m.kernel.as_ref()?.agreement.as_ref()?;
         let sentence = words::clean(&agreement.explanation);
-        (!agreement.within_tolerance).then(|| format!("{name}: {sentence}"))
+        let differs = !agreement.within_tolerance && agreement.is_doubt() == in_doubt;
+        differs.then(|| format!("{name}: {sentence}"))
     };
     cleaned(&loads.iter().filter_map(differs).collect::<Vec<_>>())
 }
@@ -175,7 +179,7 @@ fn line(row: &Row<'_>) -> Vec<Cell> {
             Some(r) => cells.extend([
                 number(r.tool / unit),
                 number(r.kernel / unit),
-                number(r.difference_percent),
+                difference(r.difference_percent),
             ]),
             None => cells.extend([Cell::Empty, Cell::Empty, Cell::Empty]),
         }
@@ -185,6 +189,14 @@ fn line(row: &Row<'_>) -> Vec<Cell> {
     let beyond =
         |r: &&AgreementRow| r.allowed_percent.is_some_and(|a| r.difference_percent.abs() > a);
     let any = row.parts.iter().flatten().copied().any(|r| beyond(&r));
-    cells.push(text(if any { "beyond what is allowed" } else { "" }));
+    cells.push(text(match (any, row.is_doubt) {
+        (false, _) => "",
+        (true, true) => "beyond what is allowed",
+        (true, false) => "explained below",
+    }));
     cells
+}
+
+fn difference(percent: f64) -> Cell {
+    if crate::agreement::is_huge(percent) { text(crate::agreement::HUGE) } else { number(percent) }
 }

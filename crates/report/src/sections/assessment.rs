@@ -14,7 +14,7 @@ use super::make::{
     beside, brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
 };
 use super::saturation::{self, Curve, Load};
-use super::{agreement, latency, point, setup, tested, time};
+use super::{agreement, glance, latency, point, setup, tested, time};
 use crate::model::{Block, Card, Chart, Fact, Judgement, Section, Table, Unit};
 use crate::{ramp, words};
 
@@ -23,6 +23,7 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> =
         a.patterns.iter().map(|p| (words::clean(&p.title), &p.measurement)).collect();
     let sections = [
+        glance::of(a),
         section("verdict", "Verdicts", answer(a)),
         full_section(section("tested", "What was tested", vec![Block::Facts(summary(a))])),
         section("saturation", "Saturation", saturation(a)),
@@ -71,7 +72,8 @@ fn answer(a: &Assessment) -> Vec<Block> {
         |h: &Honesty| matches!(h.sign, Sign::FasterThanMedium | Sign::NoSlowerThanCached);
     let doubtful = probes(a, is_doubtful, |alignment| alignment.matters);
     let findings = setup::in_short(&a.environment).into_iter().collect();
-    let facts = short(a).into_iter().chain(headroom(a)).collect();
+    // The largest figures are left to the table at the top.
+    let facts = trust(a).into_iter().chain(headroom(a)).collect();
     let short = [Block::List(doubtful), Block::Warnings(findings), Block::Facts(facts)];
     blocks.push(brief(short));
     blocks
@@ -135,12 +137,17 @@ fn short(a: &Assessment) -> Vec<Fact> {
         let text = format!("{figure} {unit}: {}, {in_flight} in flight", words::clean(title));
         Some(fact(format!("Most {unit}"), text))
     };
+    let most = [largest(|m| m.total.iops, "IOPS"), largest(|m| m.total.mib_per_s, "MiB/s")];
+    most.into_iter().flatten().chain(trust(a)).collect()
+}
+
+/// How well figures repeat, and whether the kernel counted the same.
+fn trust(a: &Assessment) -> Vec<Fact> {
     let repeats = a.repeats.as_ref().map(|repeats| {
         let found = words::clean(&repeats.trust.explanation);
         fact("Repeated", format!("{}: {found}", words::clean(&repeats.title)))
     });
-    let most = [largest(|m| m.total.iops, "IOPS"), largest(|m| m.total.mib_per_s, "MiB/s")];
-    most.into_iter().chain([repeats, counters(a)]).flatten().collect()
+    [repeats, counters(a)].into_iter().flatten().collect()
 }
 
 /// Every load of patterns and ramps by its title.
@@ -167,13 +174,25 @@ fn counters(a: &Assessment) -> Option<Fact> {
     devices.sort();
     devices.dedup();
     let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
-    let worst = judged.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
-    let text = format!(
-        "the counters of {} agree in {agreed} of {}, {} apart at most",
+    let doubted: Vec<_> = judged.iter().filter(|agreement| agreement.is_doubt()).collect();
+    let explained = judged.len() - agreed - doubted.len();
+    let mut text = format!(
+        "the counters of {} agree in {agreed} of {}",
         devices.join(", "),
-        words::plural(judged.len() as u64, "load", "loads"),
-        words::percent(Some(worst))
+        words::plural(judged.len() as u64, "load", "loads")
     );
+    if explained > 0 {
+        text.push_str(&format!(", differ for a known reason in {explained}"));
+    }
+    let worst = doubted.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
+    if !doubted.is_empty() {
+        let apart = if crate::agreement::is_huge(worst) {
+            crate::agreement::HUGE.to_owned()
+        } else {
+            words::percent(Some(worst))
+        };
+        text.push_str(&format!(", contradict {}, {apart} apart at most", doubted.len()));
+    }
     Some(fact("Kernel", text))
 }
 

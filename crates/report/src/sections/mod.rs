@@ -15,6 +15,7 @@ mod databases;
 mod durability;
 mod environment;
 mod faults;
+mod glance;
 mod knee;
 mod latency;
 pub(crate) mod loads;

@@ -60,6 +60,24 @@ pub struct Agreement {
     pub explanation: String,
 }
 
+impl Agreement {
+    /// Whether the difference casts doubt on the figures. That I/Os were joined, cut or answered
+    /// from a cache, or that others use the device, does not: it explains the difference.
+    #[must_use]
+    pub fn is_doubt(&self) -> bool {
+        let explained = match self.suspicion {
+            Some(
+                Suspicion::OtherLoad
+                | Suspicion::Splitting
+                | Suspicion::Merging
+                | Suspicion::Caching,
+            ) => true,
+            Some(Suspicion::Amplification | Suspicion::Disagreement) | None => false,
+        };
+        !self.within_tolerance && !explained
+    }
+}
+
 /// The likely cause of a difference, from its direction in I/Os and in bytes. A likelihood, not a
 /// proof: the counters of a device do not say who used it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,4 +97,6 @@ pub enum Suspicion {
     /// more than was asked for (read-ahead, whole blocks or records where part of one was asked
     /// for).
     Amplification,
+    /// None of these: I/Os and bytes contradict each other, so one of the two instruments is wrong.
+    Disagreement,
 }

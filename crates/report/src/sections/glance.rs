@@ -1,0 +1,224 @@
+//! An assessment at a glance: six figures, the bottleneck, and what to do next.
+
+use results::cause::Certainty;
+use results::honesty::Sign;
+use results::{Assessment, Measurement, Pace, Status};
+use workload::{PatternKind, Stream};
+
+use super::caption;
+use super::make::{brief, column, full, number, section, table, text, whole};
+use crate::model::{Block, Cell, Column, Section, Unit};
+use crate::words;
+
+/// A figure whose interval is wider than this, either way, is not shown.
+const UNSURE_PERCENT: f64 = 50.0;
+/// Smaller log writes are those of special devices.
+const LEAST_LOG_BLOCK: u64 = 4096;
+/// Databases write their log in blocks up to this; larger durable writes are bulk.
+const LARGEST_LOG_BLOCK: u64 = 65_536;
+/// A file below so many times the memory may be answered from caches; `assess` warns of the same.
+const MEMORY_TIMES: u64 = 2;
+
+/// A row of the table, with the load that it is about.
+struct Row<'a> {
+    name: String,
+    load: Option<(&'a Stream, &'a Measurement)>,
+}
+
+/// The section; none where nothing was measured.
+pub(super) fn of(a: &Assessment) -> Option<Section> {
+    let rows = rows(a);
+    if rows.iter().all(|row| row.load.is_none()) {
+        return None;
+    }
+    let is_unsure = rows.iter().filter_map(|row| row.load).any(|(_, m)| unsure(m));
+    let table = |caption: &str| {
+        let cells = rows.iter().filter_map(cells).collect();
+        table("glance", "At a glance", caption, columns(), cells).map(Block::Table)
+    };
+    let caption = caption::of(rows.iter().filter_map(|row| Some(row.load?.1)));
+    let sizes = Block::Paragraph(blocks_of(&rows));
+    let mut blocks = vec![brief(table("").into_iter().chain([sizes])), full(table(&caption))];
+    let missing: Vec<String> =
+        rows.iter().filter(|row| row.load.is_none()).map(|row| row.name.to_lowercase()).collect();
+    if !missing.is_empty() {
+        blocks.push(Block::Paragraph(format!("Not measured: {}.", missing.join(", "))));
+    }
+    if is_unsure {
+        blocks.push(Block::Paragraph(format!(
+            "Unsure: the figure may be more than {UNSURE_PERCENT} % off."
+        )));
+    }
+    blocks.extend(bottleneck(a).map(Block::Paragraph));
+    blocks.push(Block::Paragraph(next_step(a, is_unsure)));
+    section("glance", "At a glance", blocks)
+}
+
+/// The six rows. A mixed load is left out where there is none: older documents cannot have it.
+fn rows(a: &Assessment) -> Vec<Row<'_>> {
+    let loads: Vec<(&Stream, &Measurement)> = a
+        .patterns
+        .iter()
+        .filter_map(|p| Some((only_stream(&p.measurement)?, &p.measurement)))
+        .collect();
+    let first = |is: &dyn Fn(&Stream) -> bool| loads.iter().find(|(s, _)| is(s)).copied();
+    let row = |name: &str, load| Row { name: name.to_owned(), load };
+    let writes_in_order = |s: &Stream| is_sequential(s) && s.write_percent == 100;
+    let log =
+        |s: &Stream| writes_in_order(s) && s.durable && s.largest_block() <= LARGEST_LOG_BLOCK;
+    let log_write = first(&|s| log(s) && s.largest_block() >= LEAST_LOG_BLOCK).or(first(&log));
+    // The log's small writes once more without durability are among them: the bulk is larger.
+    let bulk = loads.iter().filter(|(s, _)| writes_in_order(s) && !log(s));
+    let bulk_write = bulk.max_by_key(|(s, _)| s.largest_block()).copied();
+    let mut rows = vec![
+        row("Random read", first(&|s| is_random(s) && s.write_percent == 0)),
+        row("Random write", first(&|s| is_random(s) && s.write_percent == 100)),
+        row("Sequential read", first(&|s| is_sequential(s) && s.write_percent == 0)),
+        row("Sequential write", bulk_write),
+        row("Log write", log_write),
+    ];
+    if let Some(load) = first(&|s| is_random(s) && (1..100).contains(&s.write_percent)) {
+        let writes = load.0.write_percent;
+        rows.push(row(&format!("Mixed {}/{writes}", 100 - writes), Some(load)));
+    }
+    rows
+}
+
+/// The stream of a load that has one kind of I/O at its own pace.
+fn only_stream(m: &Measurement) -> Option<&Stream> {
+    match m.workload.streams.as_slice() {
+        [only] if only.mix.is_none() && only.rate.is_none() && only.think.is_none() => Some(only),
+        _ => None,
+    }
+}
+
+fn is_random(stream: &Stream) -> bool {
+    stream.pattern_kind() == PatternKind::Random
+}
+
+fn is_sequential(stream: &Stream) -> bool {
+    matches!(stream.pattern_kind(), PatternKind::Sequential | PatternKind::SequentialShared)
+}
+
+/// Half of the interval of a load's throughput, in percent.
+fn half_width(m: &Measurement) -> Option<f64> {
+    m.steady.as_ref()?.half_width_percent
+}
+
+fn unsure(m: &Measurement) -> bool {
+    half_width(m).is_some_and(|percent| percent > UNSURE_PERCENT)
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        column("load", "Load", Unit::Text),
+        column("block_bytes", "Block", Unit::Bytes).full(),
+        column("iops", "IOPS", Unit::Iops),
+        column("mib_per_s", "MiB/s", Unit::MibPerS),
+        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_p99_ns", "p99", Unit::Nanoseconds),
+        column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds),
+        column("in_flight", "In flight", Unit::Count),
+        column("half_width_percent", "± %", Unit::Number),
+    ]
+}
+
+/// The cells of a load that was measured.
+fn cells(row: &Row<'_>) -> Option<Vec<Cell>> {
+    let (stream, m) = row.load?;
+    let latency = m.total.latency_ns.as_ref();
+    let figures = [
+        number(m.total.iops),
+        number(m.total.mib_per_s),
+        number(latency.map(|l| l.mean)),
+        whole(latency.and_then(|l| l.p99)),
+        whole(latency.and_then(|l| l.p99_9)),
+    ];
+    let hidden = unsure(m);
+    let shown = |cell: Cell| if hidden { text("unsure") } else { cell };
+    let percent = match half_width(m) {
+        Some(percent) if crate::agreement::is_huge(percent) => text("> 900"),
+        percent => number(percent),
+    };
+    let mut cells = vec![text(&row.name), whole(stream.largest_block())];
+    cells.extend(figures.map(shown));
+    cells.extend([whole(m.in_flight), percent]);
+    Some(cells)
+}
+
+/// The block sizes in the order of the rows, where the table has no room for them.
+fn blocks_of(rows: &[Row<'_>]) -> String {
+    let loads = rows.iter().filter_map(|row| row.load);
+    let each: Vec<String> = loads.map(|(stream, _)| words::size(stream.largest_block())).collect();
+    format!("Block sizes, row by row: {}.", each.join(", "))
+}
+
+/// What keeps random reads from being faster, and how sure that is.
+fn bottleneck(a: &Assessment) -> Option<String> {
+    let reads = |m: &Measurement| {
+        only_stream(m).is_some_and(|stream| is_random(stream) && stream.write_percent == 0)
+    };
+    let ramp = a.ramps.iter().find(|ramp| ramp.points.first().is_some_and(reads))?;
+    let first = ramp.causes.first()?;
+    let sure = match first.certainty {
+        Certainty::Certain => "certain",
+        Certainty::Likely => "likely",
+        Certainty::Possible => "possible, not proven",
+    };
+    Some(format!("Bottleneck of random reads: {}, {sure}.", first.cause.title()))
+}
+
+/// The one thing to do next, the most urgent first.
+fn next_step(a: &Assessment, is_unsure: bool) -> String {
+    let target = shell_word(&words::path(&a.target));
+    let first = a.patterns.first().map(|p| &p.measurement.workload);
+    let is_real = first.is_some_and(|workload| !workload.engine.is_artificial());
+    let memory = a.environment.host.as_ref().map_or(0, |host| host.memory_bytes);
+    let fair = memory.saturating_mul(MEMORY_TIMES);
+    let doubtful = a.honesty.as_ref().is_some_and(|honesty| {
+        matches!(
+            honesty.sign,
+            Sign::FasterThanMedium | Sign::NoSlowerThanCached | Sign::NotBelieved
+        )
+    });
+    if a.status != Status::Complete {
+        return format!("Next: run it to its end: iosonde assess {target}");
+    }
+    if doubtful {
+        return format!(
+            "Next: check that durable writes survive a power cut: \
+             iosonde validate --durability --witness HOST {target}"
+        );
+    }
+    if is_real && a.file_bytes < fair {
+        let gib = fair.div_ceil(1 << 30);
+        return format!(
+            "Next: repeat with a file that caches cannot hold: \
+             iosonde assess --size {gib}G {target}"
+        );
+    }
+    let pace = match (a.pace, is_unsure) {
+        (Pace::Quick, _) => Some("normal"),
+        (Pace::Normal, true) => Some("long"),
+        _ => None,
+    };
+    match pace {
+        Some(pace) => {
+            format!("Next: measure longer for firm figures: iosonde assess --pace {pace} {target}")
+        }
+        None => format!(
+            "Next: record it as a baseline: iosonde history tag {} baseline",
+            shell_word(&words::clean(&a.id))
+        ),
+    }
+}
+
+/// A word that a shell takes as it is.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let path = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
