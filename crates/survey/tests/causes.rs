@@ -83,7 +83,7 @@ fn a_write_cache_that_fills_is_not_surely_a_path() {
 #[test]
 fn quiet_devices_are_not_called_what_they_are_not() {
     for servers in [1, 5, 16, 40] {
-        for service_ns in [300_000, 5_000_000] {
+        for service_ns in [1_000_000, 5_000_000] {
             for service in [SimService::Constant, SimService::Exponential] {
                 for assignment in [SimAssignment::Free, SimAssignment::Random] {
                     let quiet = device(servers, service_ns);
