@@ -19,6 +19,7 @@ fn points(at: f64) -> Vec<Observed> {
             in_flight,
             achieved_in_flight: in_flight,
             iops,
+            half_width_percent: Some(0.3),
             mean_ns,
             p50_ns: Some(mean_ns),
             thread_percent: Some(20.0),
@@ -138,6 +139,41 @@ fn a_rate_that_is_exact_only_beyond_saturation_is_set() {
     assert!(likely.evidence.iter().any(|text| text.contains("round")), "{:?}", likely.evidence);
 }
 
+/// 16 servers of exactly 5 ms were a throttle: even service gives as exact a rate.
+#[test]
+fn an_exact_rate_alone_does_not_tell_a_throttle_from_even_service() {
+    let mut even = points(16.0);
+    for p in &mut even {
+        p.iops = p.in_flight.min(16.0) * 200.0;
+        p.mean_ns = p.in_flight / p.iops * 1e9;
+        p.p50_ns = Some(p.mean_ns);
+    }
+    let larger = Some(OtherBlock { block_bytes: 32_768.0, iops: 3200.0 });
+    let knee = knee(&even);
+    let found = causes(&Evidence { larger_block: larger, ..evidence(&knee, &even) });
+    let both = found.iter().filter(|l| matches!(l.cause, Cause::Device | Cause::Throttle));
+    assert_eq!(both.count(), 2, "{found:?}");
+    assert_eq!(found[0].certainty, Certainty::Possible, "{found:?}");
+    let throttle = found.iter().find(|l| l.cause == Cause::Throttle).unwrap();
+    assert!(throttle.sentence.contains("servers of even service"), "{throttle:?}");
+}
+
+/// Every rate above 25 000 IOPS was round.
+#[test]
+fn a_high_rate_is_not_round_because_it_is_high() {
+    for (rate, is_round) in [(30_000.0, true), (31_234.0, false), (87_654.0, false), (300.0, true)]
+    {
+        let mut exact = points(3.0);
+        exact.iter_mut().for_each(|p| p.iops *= rate / 3000.0);
+        exact.iter_mut().filter(|p| p.in_flight > 3.0).for_each(|p| p.iops = rate);
+        exact.iter_mut().for_each(|p| p.mean_ns = p.in_flight / p.iops * 1e9);
+        let likely = first(&exact, |e| e.tool_ceiling_iops = None);
+        assert_eq!(likely.cause, Cause::Throttle);
+        let said = likely.evidence.iter().any(|text| text.contains("round"));
+        assert_eq!(said, is_round, "{rate}: {:?}", likely.evidence);
+    }
+}
+
 #[test]
 fn a_curve_that_rises_to_the_end_has_no_limit_but_may_have_a_lame_tool() {
     assert_eq!(first(&points(1e9), |_| ()).cause, Cause::NotReached);
@@ -169,6 +205,7 @@ proptest! {
                 in_flight: *a,
                 achieved_in_flight: *b,
                 iops: *c,
+                half_width_percent: Some(*b),
                 mean_ns: *d,
                 p50_ns: Some(*a),
                 p99_ns: Some(*b),

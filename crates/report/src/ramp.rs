@@ -35,6 +35,7 @@ pub(crate) fn ending(knee: &Knee) -> &'static str {
         Reached::Saturated => "saturated",
         Reached::NotReached => "still rising, limit not reached",
         Reached::Retrograde => "falls beyond its peak",
+        Reached::Unclear => "unclear whether it still rises",
     }
 }
 
@@ -42,10 +43,11 @@ pub(crate) fn ending(knee: &Knee) -> &'static str {
 pub(crate) fn limit(ramp: &Ramp) -> Option<String> {
     let first = ramp.causes.first()?;
     let title = first.cause.title();
-    Some(match first.certainty {
-        Certainty::Certain => title.to_owned(),
-        Certainty::Likely => format!("probably {title}"),
-        Certainty::Possible => format!("possibly {title}"),
+    Some(match (first.certainty, ramp.causes.get(1)) {
+        (Certainty::Certain, _) => title.to_owned(),
+        (Certainty::Likely, _) => format!("probably {title}"),
+        (Certainty::Possible, None) => format!("possibly {title}"),
+        (Certainty::Possible, Some(next)) => format!("{title} or {}", next.cause.title()),
     })
 }
 

@@ -182,7 +182,7 @@ enums! {
     honesty::Sign => honesty::Sign {
         Plausible, FasterThanMedium, NoSlowerThanCached, NotBelieved, Unknown
     }
-    knee::Reached => knee::Reached { Saturated, NotReached, Retrograde }
+    knee::Reached => knee::Reached { Saturated, NotReached, Retrograde, Unclear }
     verdict::Role => verdict::Role { Log, OltpData, DssData, Compaction }
     verdict::Statistic => verdict::Statistic { Mean, P99 }
     verdict::Grade => verdict::Grade {

@@ -2,8 +2,9 @@
 //! and this program.
 //!
 //! Each possible cause collects what speaks for it and against it, every observation with a weight;
-//! the sum ranks them. No weight is more than a rule of thumb, and so the observations are given
-//! with the answer.
+//! the sum ranks them. What two causes give alike speaks for both and proves neither: a cause is
+//! likely or certain only by what no other can produce. No weight is more than a rule of thumb, and
+//! so the observations are given with the answer.
 
 mod evidence;
 mod link;
@@ -16,7 +17,8 @@ pub use link::{Link, LinkError};
 
 /// Below this weight nothing has been found.
 const WEIGHT_MIN: f64 = 1.0;
-/// The next cause must be lighter by so much for the first to be certain, or likely.
+/// The next cause must be lighter by so much, and what no other cause gives must weigh so much, for
+/// the first to be certain, or likely.
 const CERTAIN: f64 = 3.0;
 const LIKELY: f64 = 1.0;
 
@@ -44,9 +46,9 @@ pub enum Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Nothing else comes near.
+    /// Nothing else comes near, and nothing else could give what was seen.
     Certain,
-    /// More speaks for it than for anything else.
+    /// More speaks for it than for anything else, some of it what nothing else could give.
     Likely,
     /// It is one of several that what was seen allows.
     Possible,
@@ -77,14 +79,16 @@ pub struct Observed {
     pub achieved_in_flight: f64,
     /// I/Os a second.
     pub iops: f64,
+    /// How far the true throughput may lie from it, in percent, with 95 % confidence, where known.
+    pub half_width_percent: Option<f64>,
     /// Mean latency.
     pub mean_ns: f64,
     /// Median latency, where known.
     pub p50_ns: Option<f64>,
     /// 99th percentile, where known.
     pub p99_ns: Option<f64>,
-    /// Highest throughput of the first moments by that of the rest; None where the series does not
-    /// tell.
+    /// Highest throughput of the first moments by the highest of the second half; None where the
+    /// series does not tell.
     pub burst_ratio: Option<f64>,
     /// I/Os in flight at the device as the kernel counted them.
     pub device_in_flight: Option<f64>,
@@ -140,6 +144,8 @@ pub struct Evidence<'a> {
 pub(crate) struct Case {
     cause: Cause,
     weight: f64,
+    /// The part of it that no other cause could give.
+    proof: f64,
     sentence: String,
     evidence: Vec<String>,
     against: Vec<String>,
@@ -148,7 +154,18 @@ pub(crate) struct Case {
 impl Case {
     fn new(cause: Cause, sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
-        Self { cause, weight: 0.0, sentence, evidence: Vec::new(), against: Vec::new() }
+        Self { cause, weight: 0.0, proof: 0.0, sentence, evidence: Vec::new(), against: Vec::new() }
+    }
+
+    /// An observation that no other cause could give.
+    fn prove(&mut self, weight: f64, text: String) {
+        self.proof += weight;
+        self.note(weight, text);
+    }
+
+    /// Proves the cause, or speaks against it where the weight is negative.
+    fn weigh(&mut self, weight: f64, text: String) {
+        if weight >= 0.0 { self.prove(weight, text) } else { self.note(weight, text) }
     }
 
     /// An observation; a negative weight speaks against the cause.
@@ -162,20 +179,30 @@ impl Case {
 #[must_use]
 pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
     let mut cases = vec![evidence::tool(evidence)];
-    if evidence.knee.reached == Reached::NotReached {
-        cases.push(evidence::not_reached(evidence));
-    } else {
-        cases.extend([
-            evidence::device(evidence),
-            evidence::link(evidence),
-            evidence::queue(evidence),
-            evidence::throttle(evidence),
-        ]);
+    match evidence.knee.reached {
+        Reached::NotReached => cases.push(evidence::not_reached(evidence)),
+        Reached::Saturated | Reached::Retrograde => {
+            let rate = evidence::rate(evidence);
+            cases.extend([
+                evidence::device(evidence, &rate),
+                evidence::link(evidence),
+                evidence::queue(evidence),
+                evidence::throttle(evidence, &rate),
+            ]);
+        }
+        // What limits cannot be known where it is not known whether anything does.
+        Reached::Unclear => {}
     }
     cases.retain(|case| case.weight >= WEIGHT_MIN);
     cases.sort_by(|left, right| right.weight.total_cmp(&left.weight));
     if cases.is_empty() {
-        cases.push(Case::new(Cause::Unknown, "Nothing that was seen explains the limit."));
+        let sentence = match evidence.knee.reached {
+            Reached::Unclear => "The points do not show whether throughput reached a limit.",
+            Reached::Saturated | Reached::NotReached | Reached::Retrograde => {
+                "Nothing that was seen explains the limit."
+            }
+        };
+        cases.push(Case::new(Cause::Unknown, sentence));
     }
     let weights: Vec<f64> = cases.iter().map(|case| case.weight).collect();
     let ranked = cases.into_iter().enumerate();
@@ -185,7 +212,7 @@ pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
 impl Case {
     fn rank(self, place: usize, weights: &[f64]) -> Likely {
         let next = weights.get(1).copied().unwrap_or(0.0);
-        let certainty = match weights[0] - next {
+        let certainty = match (weights[0] - next).min(self.proof) {
             _ if place > 0 || self.cause == Cause::Unknown => Certainty::Possible,
             ahead if ahead >= CERTAIN => Certainty::Certain,
             ahead if ahead >= LIKELY => Certainty::Likely,

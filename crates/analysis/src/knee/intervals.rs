@@ -3,21 +3,15 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use super::Curve;
+use super::ending::{deviation, own_deviation};
 use super::fit::COARSE;
 
 /// Curves that are drawn and fitted.
 const DRAWS: usize = 200;
 /// Drawn figures cut off at each end: what remains are 95 %.
 const CUT: usize = DRAWS / 40;
-/// Half widths are given with 95 % confidence, which is this many standard deviations of a normal
-/// distribution.
-const NORMAL_95: f64 = 1.96;
-/// Below so many points beyond those that determine the fit, Student's t says no more than that
-/// nothing is known.
-const FREE_MIN: f64 = 3.0;
 /// No interval is narrower than this share of its figure either way: the curve's shape is never
 /// exactly the device's.
 const FLOOR: f64 = 0.05;
@@ -81,20 +75,10 @@ pub(super) fn of(curve: &Curve, ceiling_seen: bool) -> Intervals {
 }
 
 /// The standard deviation of each point, in natural log units.
-///
-/// The distance from the fit is raised for the three figures that the fit took from the points, and
-/// for knowing it from few points only (Student's t in place of the normal distribution).
 fn deviations(curve: &Curve) -> Option<Vec<f64>> {
     let count = curve.points.len();
-    let free = count.saturating_sub(3).max(1) as f64;
-    let few = StudentsT::new(0.0, 1.0, free.max(FREE_MIN)).ok()?.inverse_cdf(0.975) / NORMAL_95;
-    let residual = curve.hinge?.error * (count as f64 / free).sqrt() * few;
-    let own = |half_width: Option<f64>| {
-        let percent = half_width.filter(|percent| *percent > 0.0);
-        percent.unwrap_or(0.0).min(100.0) / 100.0 / NORMAL_95
-    };
-    let widest = |point: Option<f64>| own(point).max(residual);
-    Some(curve.points.iter().map(|(_, point)| widest(point.half_width_percent)).collect())
+    let residual = deviation(curve.hinge?.error, count, count);
+    Some(curve.points.iter().map(|(_, point)| own_deviation(point).max(residual)).collect())
 }
 
 /// The middle of what was drawn, around the figure itself.

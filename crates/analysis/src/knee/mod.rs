@@ -5,6 +5,7 @@
 //! figures are given: the *operating point*, which is what one sets, and the *Little knee* N*,
 //! which counts how many I/Os the storage truly works on at once.
 
+mod ending;
 mod fit;
 mod intervals;
 mod ramp;
@@ -19,12 +20,11 @@ pub use search::Search;
 
 use crate::numbers;
 use crate::usl::{self, Usl};
+use ending::Ending;
 use fit::{FINE, Loads, SoftHinge};
 
 /// Share of the highest throughput that the operating point reaches.
 const OPERATING_SHARE: f64 = 0.95;
-/// Throughput grows while a doubling of the load adds this much, in percent.
-const RISING_PERCENT: f64 = 5.0;
 /// A fit this close to the points (natural log units) stands for them, and takes the scatter out of
 /// them.
 const SMOOTHS: f64 = 0.10;
@@ -35,13 +35,6 @@ const DESCRIBES: f64 = 0.25;
 const OPERATING_FLOOR: f64 = 0.85;
 /// The deepest point must reach this share of a fitted ceiling for the ceiling to count as seen.
 const CEILING_SEEN: f64 = 0.8;
-/// Fall at the deepest point, and mean fall of all points past the highest, that make a curve
-/// retrograde.
-const RETROGRADE_LAST: f64 = 0.15;
-const RETROGRADE_MEAN: f64 = 0.10;
-/// Points with at least this share of the highest throughput make up the level from which a fall is
-/// counted.
-const NEAR_PEAK: f64 = 0.9;
 /// Larger figures than this are no measurement.
 const PLAUSIBLE: f64 = 1e18;
 
@@ -82,8 +75,21 @@ pub enum Reached {
     /// Throughput was still rising at the deepest point: the capacity is at least what was measured
     /// there.
     NotReached,
-    /// Throughput has a peak and falls clearly beyond it.
+    /// Throughput has a peak and falls beyond it by more than the points scatter.
     Retrograde,
+    /// The points scatter too much, or end too early, to tell whether throughput still rises.
+    Unclear,
+}
+
+impl Reached {
+    /// Whether the curve shows where throughput stops growing.
+    #[must_use]
+    pub fn shows_a_limit(self) -> bool {
+        match self {
+            Self::Saturated | Self::Retrograde => true,
+            Self::NotReached | Self::Unclear => false,
+        }
+    }
 }
 
 /// The saturation point of a load curve.
@@ -145,7 +151,7 @@ pub struct Knee {
 #[must_use]
 pub fn find_knee(points: &[LoadPoint]) -> Option<Knee> {
     let curve = Curve::new(points)?;
-    let reached = curve.reached();
+    let reached = curve.reached;
     let seen = curve.hinge.filter(|hinge| curve.shows_ceiling(*hinge, reached));
     let peak = curve.peak();
     let saturated_throughput = match seen {
@@ -169,10 +175,10 @@ pub fn find_knee(points: &[LoadPoint]) -> Option<Knee> {
         unloaded_latency_ns,
         saturated_throughput,
         saturated_throughput_interval: intervals.saturated_throughput,
-        usl: curve.retrograde.then(|| usl::fit(&curve.pairs())).flatten(),
+        usl: (reached == Reached::Retrograde).then(|| usl::fit(&curve.pairs())).flatten(),
         fit_error_percent: curve.hinge.map(|hinge| 100.0 * hinge.error),
         rule: sentences::rule(curve.smooth().is_some(), curve.hinge, seen.is_some()),
-        explanation: sentences::explanation(reached, &operating_point, &peak, curve.ends()),
+        explanation: sentences::explanation(&curve, &operating_point, &peak),
     })
 }
 
@@ -191,10 +197,12 @@ fn usable(points: &[LoadPoint]) -> Vec<(usize, LoadPoint)> {
     kept
 }
 
-/// At least two usable points and the hinge fitted to them.
+/// At least two usable points, the hinge fitted to them, and how they end.
 struct Curve {
     points: Vec<(usize, LoadPoint)>,
-    retrograde: bool,
+    reached: Reached,
+    /// Standard deviation of a point, in natural log units.
+    scatter: f64,
     /// Ready for fits; None of fewer than three points.
     loads: Option<Loads>,
     hinge: Option<SoftHinge>,
@@ -206,10 +214,24 @@ impl Curve {
         if points.len() < 2 {
             return None;
         }
-        let retrograde = is_retrograde(&points);
         let in_flight: Vec<f64> = points.iter().map(|(_, point)| point.in_flight).collect();
-        let mut curve = Self { points, retrograde, loads: Loads::new(&in_flight), hinge: None };
+        let loads = Loads::new(&in_flight);
+        let reached = Reached::Unclear;
+        let mut curve = Self { points, reached, scatter: 0.0, loads, hinge: None };
         curve.hinge = curve.fit(&curve.throughputs(), FINE);
+        curve.scatter = ending::scatter(&curve.points, curve.loads.as_ref(), curve.hinge);
+        let has_fallen = ending::has_fallen(&curve.points, curve.scatter);
+        curve.reached = Ending {
+            points: &curve.points,
+            smooth: curve.smooth(),
+            operating_point: curve.operating_point(),
+            scatter: curve.scatter,
+            has_fallen,
+        }
+        .decide();
+        if curve.reached == Reached::Retrograde {
+            curve.hinge = curve.fit(&curve.throughputs(), FINE);
+        }
         Some(curve)
     }
 
@@ -224,7 +246,7 @@ impl Curve {
     /// The hinge through these throughputs at the measured loads.
     fn fit(&self, throughputs: &[f64], step: f64) -> Option<SoftHinge> {
         let loads = self.loads.as_ref()?;
-        if self.retrograde {
+        if self.reached == Reached::Retrograde {
             loads.fit(&hold_the_peak(throughputs), step)
         } else {
             loads.fit(throughputs, step)
@@ -233,7 +255,8 @@ impl Curve {
 
     /// The fit, where it is good enough to stand for the points.
     fn smooth(&self) -> Option<SoftHinge> {
-        self.hinge.filter(|hinge| !self.retrograde && hinge.error <= SMOOTHS)
+        let retrograde = self.reached == Reached::Retrograde;
+        self.hinge.filter(|hinge| !retrograde && hinge.error <= SMOOTHS)
     }
 
     /// N95 of these throughputs at the measured loads: from their hinge where the hinge of the
@@ -293,32 +316,13 @@ impl Curve {
         self.at(place.unwrap_or(self.points.len() - 1))
     }
 
-    fn reached(&self) -> Reached {
-        if self.retrograde {
-            return Reached::Retrograde;
-        }
-        let deepest = self.points[self.points.len() - 1].1;
-        let half = |point: &LoadPoint| point.in_flight <= deepest.in_flight / 2.0;
-        let before = self.points.iter().rev().map(|(_, point)| *point).find(half);
-        let mut from = before.unwrap_or(self.points[0].1);
-        let mut to = deepest;
-        if let Some(hinge) = self.smooth() {
-            from.throughput = hinge.throughput(from.in_flight);
-            to.throughput = hinge.throughput(to.in_flight);
-        }
-        match ramp::gain_per_doubling_percent(from, to) {
-            Some(gain) if gain < RISING_PERCENT => Reached::Saturated,
-            _ => Reached::NotReached,
-        }
-    }
-
     /// Whether the points go far enough past the hinge to show its ceiling, and lie on it. While
     /// throughput still rises the ceiling is read ahead, which asks for a closer fit and a point
     /// twice as deep as the hinge.
     fn shows_ceiling(&self, hinge: SoftHinge, reached: Reached) -> bool {
         let deepest = self.deepest().in_flight;
         let (error, nearest) = match reached {
-            Reached::NotReached => (SMOOTHS, deepest / 2.0),
+            Reached::NotReached | Reached::Unclear => (SMOOTHS, deepest / 2.0),
             Reached::Saturated | Reached::Retrograde => (DESCRIBES, deepest),
         };
         hinge.error <= error
@@ -355,20 +359,6 @@ fn peak_place(points: &[(usize, LoadPoint)]) -> usize {
         }
     }
     peak
-}
-
-/// Scatter on a plateau makes some point the highest. So the fall is counted from the middle one of
-/// the points within 10 % of the highest, and must be deep at the end and hold on average.
-fn is_retrograde(points: &[(usize, LoadPoint)]) -> bool {
-    let peak = peak_place(points);
-    let near_peak = NEAR_PEAK * points[peak].1.throughput;
-    let throughputs = points.iter().map(|(_, point)| point.throughput);
-    let top: Vec<f64> = throughputs.clone().filter(|value| *value >= near_peak).collect();
-    let level = numbers::median(&top).unwrap_or(near_peak);
-    let shares: Vec<f64> = throughputs.skip(peak + 1).map(|value| value / level).collect();
-    let last_fell = shares.last().is_some_and(|last| *last <= 1.0 - RETROGRADE_LAST);
-    let all_fell = numbers::mean(&shares).is_some_and(|mean| mean <= 1.0 - RETROGRADE_MEAN);
-    last_fell && all_fell
 }
 
 /// What lies past the peak, replaced by the peak: the ceiling of a retrograde curve is the height

@@ -1,6 +1,6 @@
 //! Which load to measure next, so that few measurements show where a curve saturates.
 
-use super::{Curve, LoadPoint, RampRule, Reached, ramp_is_done};
+use super::{Curve, LoadPoint, RampRule, ramp_is_done};
 
 /// A search over loads: doubling until nothing more is gained, then once between the two loads
 /// where 95 % of the highest throughput is reached.
@@ -37,7 +37,7 @@ impl Search {
                 return Some(load);
             };
             ramp.push(*point);
-            if ramp_is_done(&ramp, &self.rule) && !still_rises(&ramp) {
+            if ramp_is_done(&ramp, &self.rule) && !may_rise(&ramp) {
                 break;
             }
         }
@@ -62,10 +62,9 @@ fn is_at(point: &LoadPoint, load: u32) -> bool {
     (point.in_flight - f64::from(load)).abs() < 0.5
 }
 
-/// Whether the curve through the points, which has less scatter than they, gains by the last
-/// doubling.
-fn still_rises(ramp: &[LoadPoint]) -> bool {
-    Curve::new(ramp).is_some_and(|curve| curve.reached() == Reached::NotReached)
+/// Whether the points may still rise.
+fn may_rise(ramp: &[LoadPoint]) -> bool {
+    Curve::new(ramp).is_some_and(|curve| !curve.reached.shows_a_limit())
 }
 
 /// The middle, on a log scale, of the two measured loads between which the curve reaches its
@@ -74,7 +73,7 @@ fn between(ramp: &[LoadPoint]) -> Option<u32> {
     let curve = Curve::new(ramp)?;
     let operating_load = curve.operating_load(curve.hinge, &curve.throughputs());
     let above = ramp.iter().position(|point| point.in_flight >= operating_load)?;
-    if curve.reached() == Reached::NotReached && above + 1 == ramp.len() {
+    if !curve.reached.shows_a_limit() && above + 1 == ramp.len() {
         return None;
     }
     let low = ramp.get(above.checked_sub(1)?)?.in_flight;

@@ -1,6 +1,6 @@
 //! The knee in words.
 
-use super::{CurvePoint, Reached, SoftHinge};
+use super::{Curve, CurvePoint, Reached, SoftHinge};
 use crate::words::{milliseconds, number};
 
 pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool) -> String {
@@ -8,10 +8,13 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
         if smoothed { "read from the fitted curve at the measured loads" } else { "as measured" };
     let points = format!(
         "Operating point: the least measured load with at least 95 % of the highest throughput, \
-         {source}; N95 is the least load with that, between the measured ones. Still rising: 5 % \
-         or more for the last doubling of the load. Retrograde: the deepest point at least 15 % \
-         below the middle of the points within 10 % of the highest, and those past the highest 10 \
-         % below it on average."
+         {source}; N95 is the least load with that, between the measured ones. Still rising: the \
+         deepest load has the highest throughput, and gained 5.3 % or more for the last doubling \
+         and more than the points scatter. Retrograde: the deepest point at least 15 % below the \
+         middle of the points within 10 % of the highest, those past the highest 10 % below it on \
+         average, and both by three times the scatter. Scatter: the distance of the points from \
+         the nearest curve, their own half widths, and 5 % from run to run, whichever is largest. \
+         Unclear: what is neither, nor flat within the scatter."
     );
     let Some(hinge) = hinge else {
         return format!("{points} No curve was fitted: that takes three points.");
@@ -36,14 +39,14 @@ pub(super) fn rule(smoothed: bool, hinge: Option<SoftHinge>, ceiling_seen: bool)
 }
 
 pub(super) fn explanation(
-    reached: Reached,
+    curve: &Curve,
     operating_point: &CurvePoint,
     peak: &CurvePoint,
-    (shallowest, deepest): (CurvePoint, CurvePoint),
 ) -> String {
+    let (shallowest, deepest) = curve.ends();
     let load = number(operating_point.in_flight);
     let latency = milliseconds(operating_point.latency_ns);
-    match reached {
+    match curve.reached {
         Reached::Saturated if operating_point.index == shallowest.index => format!(
             "The least load measured, {load} in flight, already gives the full throughput, at a \
              mean latency of {latency}: the path, a set rate or a target that serves one I/O at a \
@@ -75,5 +78,14 @@ pub(super) fn explanation(
                 number(deepest.in_flight)
             )
         }
+        Reached::Unclear => format!(
+            "It is unclear where throughput stops growing: at {} in flight, the deepest load \
+             measured, the change is within the scatter of about {} % from one measurement to the \
+             next, or too recent to tell. The highest throughput was measured at {} in flight. \
+             Measure for longer or with more in flight to decide.",
+            number(deepest.in_flight),
+            number(100.0 * curve.scatter),
+            number(peak.in_flight)
+        ),
     }
 }

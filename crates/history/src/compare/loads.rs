@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::knee::{Knee, Reached};
+use results::knee::Knee;
 use results::{Conditions, Difference, Document, Measurement, Status, StreamConditions};
 use workload::{Bytes, Mode};
 
@@ -200,7 +200,7 @@ fn curves(document: &Document) -> Vec<Run<'_>> {
         }
         _ => Vec::new(),
     };
-    let seen = found.into_iter().filter(|(knee, ..)| knee.reached != Reached::NotReached);
+    let seen = found.into_iter().filter(|(knee, ..)| knee.reached.shows_a_limit());
     seen.filter_map(|(knee, title, point)| {
         Some(Run::Curve { knee, title, point: point?, document })
     })

@@ -88,8 +88,8 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     let mut blocks = vec![Block::Cards(cards)];
     blocks.extend(c.knee.as_ref().map(|knee| Block::Facts(point::facts(knee, "IOPS", 1.0))));
     let causes = point::reasons(&c.causes);
-    if !causes.is_empty() {
-        blocks.push(Block::Paragraph("Why throughput stops growing, the likeliest first:".into()));
+    if let Some(knee) = c.knee.as_ref().filter(|_| !causes.is_empty()) {
+        blocks.push(Block::Paragraph(point::reasons_heading(knee).to_owned()));
         blocks.push(Block::List(causes));
     }
     if let Some(knee) = &c.knee {

@@ -13,7 +13,18 @@ pub(super) fn judgement(knee: Option<&Knee>) -> Judgement {
     match knee.map(|k| k.reached) {
         Some(Reached::Saturated) => Judgement::Good,
         Some(Reached::NotReached | Reached::Retrograde) => Judgement::Doubtful,
-        None => Judgement::Unknown,
+        Some(Reached::Unclear) | None => Judgement::Unknown,
+    }
+}
+
+/// The heading of what may limit.
+pub(super) fn reasons_heading(knee: &Knee) -> &'static str {
+    match knee.reached {
+        Reached::Saturated | Reached::Retrograde => {
+            "Why throughput stops growing, the likeliest first:"
+        }
+        Reached::NotReached => "What limited the loads measured:",
+        Reached::Unclear => "What may limit throughput, as far as is known:",
     }
 }
 
@@ -67,7 +78,7 @@ pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
     if scaled.is_some() {
         let most = with_interval(knee.saturated_throughput * per_io, scaled);
         let name = match knee.reached {
-            Reached::NotReached => "The curve's ceiling",
+            Reached::NotReached | Reached::Unclear => "The curve's ceiling",
             Reached::Saturated | Reached::Retrograde => "Saturated throughput",
         };
         facts.push(fact(name, format!("{most} {unit}")));

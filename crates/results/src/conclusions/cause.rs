@@ -57,9 +57,9 @@ impl Cause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Nothing else comes near.
+    /// Nothing else comes near, and nothing else could give what was seen.
     Certain,
-    /// More speaks for it than for anything else.
+    /// More speaks for it than for anything else, some of it what nothing else could give.
     Likely,
     /// It is one of several that what was seen allows.
     Possible,

@@ -55,8 +55,21 @@ pub enum Reached {
     /// Throughput was still rising at the deepest point: the capacity is at least what was measured
     /// there.
     NotReached,
-    /// Throughput has a peak and falls clearly beyond it.
+    /// Throughput has a peak and falls beyond it by more than the points scatter.
     Retrograde,
+    /// The points scatter too much, or end too early, to tell whether throughput still rises.
+    Unclear,
+}
+
+impl Reached {
+    /// Whether the curve shows where throughput stops growing.
+    #[must_use]
+    pub fn shows_a_limit(self) -> bool {
+        match self {
+            Self::Saturated | Self::Retrograde => true,
+            Self::NotReached | Self::Unclear => false,
+        }
+    }
 }
 
 /// A measured point picked from the curve.

@@ -89,6 +89,9 @@ fn title(options: &KneeOptions) -> String {
 }
 
 fn split(found: &KneeLab<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split> {
+    if !knee.reached.shows_a_limit() {
+        return None;
+    }
     let deepest = curve.last()?;
     let others = found.loads.iter().filter(|load| load.purpose == Purpose::Split);
     let others: Vec<&CurveLoad> = others.collect();
@@ -185,6 +188,7 @@ fn observed(measurement: &Measurement) -> Observed {
         in_flight: measurement.in_flight as f64,
         achieved_in_flight: measurement.achieved_in_flight,
         iops: measurement.total.iops,
+        half_width_percent: measurement.steady.as_ref().and_then(|s| s.half_width_percent),
         mean_ns: latency.map_or(0.0, |l| l.mean),
         p50_ns: latency.and_then(|l| l.p50).map(|ns| ns as f64),
         p99_ns: latency.and_then(|l| l.p99).map(|ns| ns as f64),
@@ -194,22 +198,24 @@ fn observed(measurement: &Measurement) -> Observed {
     }
 }
 
-/// Throughput of the first moments, those that were cut as warm-up included, by that of the whole.
+/// The highest throughput of the first moments, those that were cut as warm-up included, by the
+/// highest of the second half: points that hold few I/Os scatter, and their highest is compared
+/// with no mean.
 fn burst_ratio(measurement: &Measurement) -> Option<f64> {
     let points = || measurement.warmup_series.iter().chain(&measurement.series);
     let whole_s: f64 = points().map(|point| point.seconds).sum();
-    let mut until_s = 0.0;
-    let first: Vec<f64> = points()
-        .take_while(|point| {
-            let begins_s = until_s;
-            until_s += point.seconds;
-            begins_s <= FIRST_SHARE * whole_s
-        })
-        .map(|point| point.read_iops + point.write_iops)
-        .collect();
-    let enough = measurement.total.iops > 0.0 && points().count() >= 10;
-    let highest = first.into_iter().fold(0.0, f64::max);
-    enough.then(|| highest / measurement.total.iops)
+    let (mut until_s, mut first, mut last) = (0.0, 0.0_f64, 0.0_f64);
+    for point in points() {
+        let iops = point.read_iops + point.write_iops;
+        if until_s <= FIRST_SHARE * whole_s {
+            first = first.max(iops);
+        }
+        if until_s >= whole_s / 2.0 {
+            last = last.max(iops);
+        }
+        until_s += point.seconds;
+    }
+    (last > 0.0 && points().count() >= 10).then(|| first / last)
 }
 
 /// What the operating system shows of queues on the way, and what the simulated device has.

@@ -141,7 +141,7 @@ impl KneeLab<'_> {
         let curve = conclude::curve(&self.loads);
         let Some(deepest) = curve.last() else { return };
         // Before saturation, total and depth of each thread bring the same.
-        if deepest.in_flight as f64 <= 1.5 * knee.operating_load {
+        if !knee.reached.shows_a_limit() || deepest.in_flight as f64 <= 1.5 * knee.operating_load {
             return;
         }
         let depth = deepest.depth;
