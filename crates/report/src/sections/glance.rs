@@ -34,7 +34,7 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     let is_unsure = rows.iter().filter_map(|row| row.load).any(|(_, m)| unsure(m));
     let table = |caption: &str| {
         let cells = rows.iter().filter_map(cells).collect();
-        table("glance", "At a glance", caption, columns(), cells).map(Block::Table)
+        table("glance", "Main loads", caption, columns(), cells).map(Block::Table)
     };
     let caption = caption::of(rows.iter().filter_map(|row| Some(row.load?.1)));
     let sizes = Block::Paragraph(blocks_of(&rows));
