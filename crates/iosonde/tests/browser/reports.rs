@@ -1,4 +1,4 @@
-//! A report of every kind on a phone, a small and a wide screen: nothing is clipped.
+//! A report of every kind on a phone, a small and a wide screen, and on A4: nothing is clipped.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -76,6 +76,13 @@ fn no_report_is_wider_than_its_window() {
                 clipped.push(format!("{name} at {width} px: {beyond}"));
             }
         }
+        browser.show_as(696, 900, false);
+        browser.call("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
+        let beyond = browser.eval(CLIPPED);
+        if beyond != json!([]) {
+            clipped.push(format!("{name} on A4: {beyond}"));
+        }
+        browser.call("Emulation.setEmulatedMedia", &json!({ "media": "" }));
     }
     browser.is_content();
     browser.eval("document.querySelector('main h1').style.width = '3000px'");
