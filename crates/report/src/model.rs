@@ -219,6 +219,17 @@ pub struct Point {
     pub y: f64,
     /// Between which figures the true one is thought to lie.
     pub interval: Option<(f64, f64)>,
+    /// Which load it is, where the horizontal axis does not say it.
+    pub label: Option<PointLabel>,
+}
+
+/// The load of a point, written next to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointLabel {
+    /// I/Os in flight.
+    pub in_flight: u64,
+    /// Whether this is the operating point, which gets a ring.
+    pub is_knee: bool,
 }
 
 /// A vertical line with a word to it.

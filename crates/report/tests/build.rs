@@ -144,6 +144,7 @@ fn doubts_and_what_was_not_seen_are_in_every_output() {
 fn the_charts_of_the_founding_documents_are_there() {
     let knee = keys_of(documents::knee());
     has(&knee, &["saturation-8k-random-read", "bandwidth-8k-random-read", "queue-8k-random-read"]);
+    has(&knee, &["throughput-latency"]);
     let sizes = keys_of(documents::sizes());
     has(&sizes, &["sizes", "cache-share"]);
     let scale = keys_of(documents::scale());
@@ -156,6 +157,7 @@ fn the_charts_of_the_founding_documents_are_there() {
     let assessment = Document::Assessment(Box::new(sample::assessment_with_findings()));
     let assessment = keys_of(assessment);
     has(&assessment, &cases);
+    has(&assessment, &["throughput-latency"]);
     has(&assessment, &["percentiles", "agreement", "saturation-8k-random-read"]);
     let measurement = keys_of(documents::measurement());
     let title = "8k-random-70-read-30-write";

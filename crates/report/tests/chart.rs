@@ -6,7 +6,7 @@ mod models;
 use models::{axis, chart, line, points};
 use proptest::prelude::*;
 use report::chart::svg;
-use report::model::{Chart, Mark, Point, Scale, Series, Shape, Side, Unit};
+use report::model::{Chart, Mark, Point, PointLabel, Scale, Series, Shape, Side, Unit};
 use roxmltree::Document;
 
 fn texts(svg: &str) -> Vec<String> {
@@ -18,6 +18,35 @@ fn texts(svg: &str) -> Vec<String> {
 fn has(svg: &str, wanted: &str) {
     let texts = texts(svg);
     assert!(texts.iter().any(|t| t == wanted), "`{wanted}` is not in {texts:?}");
+}
+
+/// It was cut with a bar at its end, as if it ended there.
+#[test]
+fn an_interval_that_leaves_the_chart_ends_in_an_arrow() {
+    let mut chart = chart();
+    chart.series[0].points[0].interval = Some((0.0, chart.series[0].points[0].y));
+    let arrows = |chart: &Chart| svg(chart).matches("l4 -7").count();
+    assert_eq!(arrows(&chart), 0);
+    chart.series[0].points[0].interval = Some((0.0, 1e12));
+    assert_eq!(arrows(&chart), 1);
+}
+
+#[test]
+fn points_say_their_depth_and_the_knee_has_a_ring() {
+    let mut points = points(&[(1e5, 1e3), (1e5, 8e3), (1e5, 4e4), (4e5, 8e4)]);
+    for (point, in_flight) in points.iter_mut().zip([1, 7, 33, 77]) {
+        point.label = Some(PointLabel { in_flight, is_knee: in_flight == 33 });
+    }
+    let mut chart = chart();
+    (chart.series, chart.right) = (vec![line("read", Shape::Line, Side::Left, points)], None);
+    chart.x = axis("Mean latency", Unit::Nanoseconds, Scale::Log10);
+    let svg = svg(&chart);
+    for depth in ["1", "7", "33", "77"] {
+        has(&svg, depth);
+    }
+    assert_eq!(svg.matches("<circle class=\"knee\"").count(), 1);
+    assert!(svg.contains("with 33 in flight"), "it is read out too");
+    assert!(texts(&svg).join(" ").contains("a ring marks the operating point"));
 }
 
 #[test]
@@ -119,8 +148,13 @@ fn what_has_no_place_is_a_gap_and_never_a_panic() {
             (chart.x.scale, chart.left.scale) = (scale.clone(), scale);
             chart.marks.push(Mark { x: value, label: "mark".to_owned() });
             for s in &mut chart.series {
-                s.points.push(Point { x: value, y: value, interval: Some((value, -value)) });
-                s.points.push(Point { x: 3.0, y: value, interval: None });
+                s.points.push(Point {
+                    x: value,
+                    y: value,
+                    interval: Some((value, -value)),
+                    label: None,
+                });
+                s.points.push(Point { x: 3.0, y: value, interval: None, label: None });
             }
             well_formed(&svg(&chart));
         }

@@ -445,7 +445,8 @@ fn axis() -> impl Strategy<Value = report::model::Axis> {
 fn series() -> impl Strategy<Value = report::model::Series> {
     let interval = prop::option::of((figure(), figure()));
     let x = prop_oneof![figure(), (0..6_u8).prop_map(f64::from)];
-    let point = (x, figure(), interval).prop_map(|(x, y, interval)| Point { x, y, interval });
+    let point =
+        (x, figure(), interval).prop_map(|(x, y, interval)| Point { x, y, interval, label: None });
     let shape = prop::sample::select(vec![Shape::Line, Shape::Dashed, Shape::Columns, Shape::Dots]);
     let side = prop::sample::select(vec![Side::Left, Side::Right]);
     (words(), shape, side, prop::collection::vec(point, 0..8))

@@ -6,6 +6,7 @@
 mod chromium;
 mod command;
 mod program;
+mod reports;
 
 use chromium::Browser;
 use program::Served;

@@ -42,7 +42,11 @@ fn told(chart: &Chart, series: &Series) -> String {
     let log = (ruler::is_log(&chart.x.scale), ruler::is_log(&axis.scale));
     let seen = |p: &&Point| ruler::drawable(log.0, p.x) && ruler::drawable(log.1, p.y);
     let points: Vec<&Point> = series.points.iter().filter(seen).collect();
-    let said = |p: &&Point| format!("{} at {}", figure::show(axis.unit, p.y), place(&chart.x, p.x));
+    let load = |p: &Point| p.label.map(|l| format!(" with {} in flight", l.in_flight));
+    let said = |p: &&Point| {
+        let figure = figure::show(axis.unit, p.y);
+        format!("{figure} at {}{}", place(&chart.x, p.x), load(p).unwrap_or_default())
+    };
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return format!("{}: no figures", series.name);
     };

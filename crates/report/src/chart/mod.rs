@@ -75,7 +75,7 @@ pub fn svg(chart: &Chart) -> String {
     let plot = plot_group(chart, &geometry, &looks);
     let mut foot = String::new();
     let mut end = y + geometry.needed + 4.0;
-    for line in layout::wrapped(&chart.caption, room, FONT) {
+    for line in layout::wrapped(&caption(chart), room, FONT) {
         end += LINE;
         foot += &text(MARGIN, end, "start", FAINT, &line, "");
     }
@@ -91,6 +91,15 @@ pub fn svg(chart: &Chart) -> String {
         px(MARGIN),
         px(y)
     )
+}
+
+/// The caption of a picture: that of the chart, and what the numbers and rings in it are.
+pub(crate) fn caption(chart: &Chart) -> String {
+    let labels = || chart.series.iter().flat_map(|s| &s.points).filter_map(|p| p.label);
+    let numbers = labels().next().map(|_| "numbers are I/Os in flight");
+    let rings = labels().any(|l| l.is_knee).then_some("a ring marks the operating point");
+    let own = Some(chart.caption.as_str()).filter(|c| !c.is_empty());
+    own.into_iter().chain(numbers).chain(rings).collect::<Vec<_>>().join("; ")
 }
 
 /// The picture of a chart for a page, with its geometry for the script: no title, legend or
@@ -146,6 +155,7 @@ fn plot_group(chart: &Chart, place: &Geometry<'_>, looks: &[Look]) -> String {
             }
         }
     }
+    out += &paint::labels(chart, place, looks);
     out += &flags(place);
     if chart.series.iter().all(|s| s.points.is_empty()) {
         let (x, y) = (place.left + place.width / 2.0, place.top + place.height / 2.0);

@@ -54,13 +54,31 @@ pub(crate) fn looks(chart: &Chart) -> Vec<Look> {
 struct Spot {
     x: f64,
     y: f64,
-    interval: Option<(f64, f64)>,
+    interval: Option<Interval>,
+}
+
+/// An interval with its places, and which of its ends are beyond the edge of the chart.
+#[derive(Clone, Copy)]
+struct Interval {
+    low: f64,
+    high: f64,
+    low_leaves: bool,
+    high_leaves: bool,
 }
 
 fn spot(place: &Geometry<'_>, side: usize, point: &Point) -> Option<Spot> {
     let (x, y) = (place.x(point.x)?, place.y(side, point.y)?);
-    let ends = |(low, high): (f64, f64)| Some((place.y(side, low)?, place.y(side, high)?));
-    Some(Spot { x, y, interval: point.interval.and_then(ends) })
+    Some(Spot { x, y, interval: point.interval.and_then(|ends| interval(place, side, ends)) })
+}
+
+/// An interval cut at the edges of the chart. On a logarithmic axis one that reaches down to zero
+/// leaves the chart below.
+fn interval(place: &Geometry<'_>, side: usize, (low, high): (f64, f64)) -> Option<Interval> {
+    let ruler = &place.verticals.get(side)?.ruler;
+    let low_leaves = low < ruler.from;
+    let low = if low_leaves { ruler.from } else { low };
+    let (low, top) = (place.y(side, low)?, place.y(side, high)?);
+    Some(Interval { low, high: top, low_leaves, high_leaves: high > ruler.to })
 }
 
 /// Runs of points without a gap between them.
@@ -80,6 +98,9 @@ fn runs(place: &Geometry<'_>, side: usize, points: &[Point]) -> Vec<Vec<Spot>> {
 /// Of points that are closer together than can be seen, the first, lowest, highest and last of each
 /// pixel.
 fn thinned(run: &[Spot]) -> Vec<&Spot> {
+    if run.len() <= DOTS_MAX {
+        return run.iter().collect();
+    }
     let mut kept: Vec<&Spot> = Vec::new();
     for pixel in run.chunk_by(|a, b| a.x.floor().total_cmp(&b.x.floor()).is_eq()) {
         if pixel.len() <= 4 {
@@ -164,9 +185,12 @@ fn intervals(runs: &[Vec<Spot>], count: usize) -> String {
     }
     let mut path = String::new();
     for spot in runs.iter().flatten() {
-        let Some((low, high)) = spot.interval else { continue };
-        let (x, low, high) = (px(spot.x), px(low), px(high));
-        path += &format!("M{x} {low}V{high}m-4 0h8M{x} {low}m-4 0h8");
+        let Some(ends) = spot.interval else { continue };
+        let (x, low, high) = (px(spot.x), px(ends.low), px(ends.high));
+        // An arrow head instead of a bar: the interval is longer than what is drawn of it.
+        let above = if ends.high_leaves { "m-4 7l4 -7l4 7" } else { "m-4 0h8" };
+        let below = if ends.low_leaves { "m-4 -7l4 7l4 -7" } else { "m-4 0h8" };
+        path += &format!("M{x} {low}V{high}{above}M{x} {low}{below}");
     }
     if path.is_empty() {
         return path;
@@ -178,7 +202,7 @@ fn intervals(runs: &[Vec<Spot>], count: usize) -> String {
 fn band(run: &[Spot]) -> String {
     let spots = thinned(run);
     let ends: Vec<(f64, f64, f64)> =
-        spots.iter().filter_map(|s| s.interval.map(|(low, high)| (s.x, low, high))).collect();
+        spots.iter().filter_map(|s| s.interval.map(|i| (s.x, i.low, i.high))).collect();
     if ends.len() < 2 {
         return String::new();
     }
@@ -246,4 +270,53 @@ fn hatch(x: f64, width: f64, floor: f64, top: f64) -> String {
     let (low, high) = (floor.min(top), floor.max(top));
     let lines = (1..200).map(|i| low + f64::from(i) * 5.0).take_while(|y| *y < high);
     lines.fold(String::new(), |path, y| path + &format!("M{} {}h{}", px(x), px(y), px(width)))
+}
+
+/// Room that the number of a point takes.
+const LABEL: (f64, f64) = (26.0, 13.0);
+
+/// The numbers next to points, as far as there is room for them, and rings around operating points,
+/// which come first.
+pub(crate) fn labels(chart: &Chart, place: &Geometry<'_>, looks: &[Look]) -> String {
+    let mut all = Vec::new();
+    for (series, look) in chart.series.iter().zip(looks) {
+        let side = geometry::side(chart, series);
+        for point in &series.points {
+            if let (Some(label), Some(spot)) = (point.label, spot(place, side, point)) {
+                all.push((label, spot, look.kind % KINDS));
+            }
+        }
+    }
+    all.sort_by_key(|(label, ..)| !label.is_knee);
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    let mut out = String::new();
+    for (label, spot, kind) in all {
+        let (x, y) = (spot.x, spot.y);
+        let mut inner = String::new();
+        if label.is_knee {
+            inner += &format!(
+                "<circle class=\"knee\" stroke=\"currentColor\" stroke-width=\"2\" fill=\"none\" \
+                 cx=\"{}\" cy=\"{}\" r=\"8\"/>",
+                px(x),
+                px(y)
+            );
+        }
+        if taken.iter().all(|(a, b)| (a - x).abs() > LABEL.0 || (b - y).abs() > LABEL.1) {
+            taken.push((x, y));
+            let away = if label.is_knee { 12.0 } else { 7.0 };
+            let weight = if label.is_knee { "700" } else { "400" };
+            let end = x + away + LABEL.0 > place.left + place.width;
+            let (at, anchor) = if end { (x - away, "end") } else { (x + away, "start") };
+            inner += &format!(
+                "<text class=\"own\" x=\"{}\" y=\"{}\" fill=\"currentColor\" stroke=\"none\" \
+                 text-anchor=\"{anchor}\" font-weight=\"{weight}\">{}</text>",
+                px(at),
+                px(y + 13.0),
+                label.in_flight
+            );
+        }
+        let colour = COLOURS[kind];
+        out += &format!("<g class=\"s{kind}\" color=\"{colour}\">{inner}</g>");
+    }
+    out
 }

@@ -52,10 +52,9 @@ fn figure(chart: &Chart, level: u8, class: &str, pictures: &str) -> String {
         }
         _ => String::new(),
     };
-    let caption = if chart.caption.is_empty() {
-        String::new()
-    } else {
-        format!("<figcaption>{}</figcaption>", escape(&chart.caption))
+    let caption = match chart::caption(chart) {
+        caption if caption.is_empty() => String::new(),
+        caption => format!("<figcaption>{}</figcaption>", escape(&caption)),
     };
     format!(
         "<figure class=\"{class}\"><h{level}>{}</h{level}>{}<div class=\"plots\" data-unit=\"{}\" \

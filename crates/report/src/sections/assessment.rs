@@ -301,7 +301,12 @@ fn summary(a: &Assessment) -> Vec<Fact> {
 fn saturation(a: &Assessment) -> Vec<Block> {
     let caption = caption::of(a.ramps.iter().flat_map(|one| &one.points));
     let points = |caption: &str| points(a, caption).map(Block::Table);
-    vec![brief(points("")), full(points(&caption)), full(ramps(a))]
+    let titles: Vec<String> = a.ramps.iter().map(|one| words::clean(&one.title)).collect();
+    let curves: Vec<Curve> =
+        a.ramps.iter().zip(&titles).map(|(one, title)| curve(one, title)).collect();
+    let charts = saturation::against_latency(&curves, &caption);
+    let charts = charts.into_iter().map(Block::Chart);
+    vec![brief(points("")), full(charts), full(points(&caption)), full(ramps(a))]
 }
 
 /// The operating point of each ramp.
@@ -381,16 +386,20 @@ pub(super) fn mib_per_io(m: &Measurement) -> f64 {
     if m.total.iops > 0.0 { m.total.mib_per_s / m.total.iops } else { 1.0 }
 }
 
-fn ramp_charts(one: &Ramp) -> Vec<Chart> {
-    let caption = caption::of(&one.points);
-    let curve = Curve {
-        title: &words::clean(&one.title),
-        caption: &caption,
+fn curve<'a>(one: &Ramp, title: &'a str) -> Curve<'a> {
+    Curve {
+        title,
+        caption: "",
         loads: one.points.iter().map(Load::of).collect(),
         bandwidth: ramp::unit(one) == "MiB/s",
         marks: saturation::marks(one.knee.as_ref()),
         ceiling: None,
-    };
+    }
+}
+
+fn ramp_charts(one: &Ramp) -> Vec<Chart> {
+    let (title, caption) = (words::clean(&one.title), caption::of(&one.points));
+    let curve = Curve { caption: &caption, ..curve(one, &title) };
     let mut charts: Vec<Chart> = curve.whole("saturation").into_iter().collect();
     charts.extend(curve.queue());
     charts

@@ -3,7 +3,7 @@
 use results::Measurement;
 
 use super::caption::Caption;
-use super::make::{Drawn, Named, chart, linear, names, point, points, series};
+use super::make::{Drawn, Named, chart, linear, log10, names, point, points, series};
 use crate::model::{Chart, Shape, Side, Unit};
 use crate::words;
 
@@ -39,22 +39,25 @@ pub(super) fn charts(cases: &[Case], caption: &Caption, mean: &str) -> Vec<Chart
     let caption = caption.text();
     let cases = cases.get(..COLUMNS).unwrap_or(cases);
     let x = || names("", cases.iter().map(|c| c.name.clone()).collect());
-    let columns = |name: &str, of: &dyn Fn(&Case) -> Option<f64>, half: bool| {
-        let points = cases.iter().enumerate().filter_map(|(i, c)| {
-            Some(point(i as f64, of(c)?, c.half_width_percent.filter(|_| half)))
-        });
+    let columns = |name: &str, of: &dyn Fn(&Case) -> f64| {
+        let points = cases.iter().enumerate();
+        let points = points.map(|(i, c)| point(i as f64, of(c), c.half_width_percent));
         series(name, Shape::Columns, Side::Left, points.collect())
     };
     let draw = |key, title, axis: &str, unit, series| {
         let named = Named { key, title, caption: &caption };
-        let left = linear(axis, unit);
+        let is_latency = unit == Unit::Nanoseconds;
+        let left = if is_latency { log10(axis, unit) } else { linear(axis, unit) };
         chart(&named, Drawn { x: x(), left, right: None, series, marks: Vec::new() })
     };
-    let iops = columns("IOPS", &|c| Some(c.iops), true);
-    let mib = columns("MiB/s", &|c| Some(c.mib_per_s), true);
-    let latency = columns(mean, &|c| c.mean_ns, false);
-    let tail = points(cases.iter().enumerate().map(|(i, c)| (i as f64, c.p99_ns)));
-    let tail = series("p99", Shape::Dots, Side::Left, tail);
+    let iops = columns("IOPS", &|c| c.iops);
+    let mib = columns("MiB/s", &|c| c.mib_per_s);
+    // A logarithmic axis has no zero from which columns could begin.
+    let dots = |name: &str, of: &dyn Fn(&Case) -> Option<f64>| {
+        let points = points(cases.iter().enumerate().map(|(i, c)| (i as f64, of(c))));
+        series(name, Shape::Dots, Side::Left, points)
+    };
+    let (latency, tail) = (dots(mean, &|c| c.mean_ns), dots("p99", &|c| c.p99_ns));
     let charts = [
         draw("cases-iops", "IOPS per case", "IOPS", Unit::Iops, vec![iops]),
         draw("cases-mib-per-s", "MiB/s per case", "MiB/s", Unit::MibPerS, vec![mib]),
@@ -85,7 +88,7 @@ pub(super) fn combinations(named: &Named<'_>, cases: &[Case], bandwidth: bool) -
         Drawn {
             x: names("Threads × depth", cases.iter().map(|c| c.name.clone()).collect()),
             left: super::make::throughput(bandwidth),
-            right: Some(linear("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10("Mean latency", Unit::Nanoseconds)),
             series: vec![
                 series(name, Shape::Columns, Side::Left, columns),
                 series("mean latency", Shape::Line, Side::Right, line),

@@ -208,7 +208,7 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
         points: found
             .iter()
             .enumerate()
-            .map(|(at, (_, f))| Point { x: at as f64, y: of(f), interval: None })
+            .map(|(at, (_, f))| Point { x: at as f64, y: of(f), interval: None, label: None })
             .collect(),
     };
     let (a, b) = (words::clean(&c.a.name), words::clean(&c.b.name));

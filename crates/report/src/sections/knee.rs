@@ -162,7 +162,8 @@ fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
     });
     let large = e.measurements.first().is_some_and(words::is_bandwidth);
     let iops = curve(false, None);
-    let mut charts: Vec<Chart> = iops.whole("saturation").into_iter().collect();
+    let mut charts = saturation::against_latency(std::slice::from_ref(&iops), &caption);
+    charts.extend(iops.whole("saturation"));
     if link.is_some() || large {
         charts.extend(curve(true, link).whole("bandwidth"));
     }

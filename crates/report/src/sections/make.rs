@@ -72,7 +72,8 @@ pub(super) fn throughput(bandwidth: bool) -> Axis {
 pub(super) fn point(x: f64, y: f64, half_width_percent: Option<f64>) -> Point {
     let known = half_width_percent.filter(|h| h.is_finite() && *h >= 0.0);
     let interval = known.map(|h| ((y * (1.0 - h / 100.0)).max(0.0), y * (1.0 + h / 100.0)));
-    Point { x, y, interval: interval.filter(|(low, high)| plausible(*low) && plausible(*high)) }
+    let interval = interval.filter(|(low, high)| plausible(*low) && plausible(*high));
+    Point { x, y, interval, label: None }
 }
 
 /// Points of figures that may be missing.
@@ -111,9 +112,6 @@ pub(super) fn chart(named: &Named<'_>, drawn: Drawn) -> Option<Chart> {
         let y = if one.side == Side::Right { right.as_ref()? } else { &left };
         one.points.retain(|p| fits(&x, p.x) && fits(y, p.y) && p.y >= 0.0);
         one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        for point in &mut one.points {
-            point.interval = point.interval.filter(|(low, _)| fits(y, *low));
-        }
     }
     series.retain(|s| !s.points.is_empty());
     if !series.iter().any(|s| s.points.len() > 1) {

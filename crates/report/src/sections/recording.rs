@@ -5,8 +5,8 @@ use results::{AlertTime, Experiment, FoundBy, Measurement, RecordedPoint, Record
 use workload::{show_duration, show_number};
 
 use super::make::{
-    Drawn, Named, beside, brief, chart, column, fact, first_large, full, linear, mark, number,
-    points, section, series, table, text,
+    Drawn, Named, beside, brief, chart, column, fact, first_large, full, linear, log10, mark,
+    number, points, section, series, table, text,
 };
 use super::{agreement, databases};
 use crate::model::{Block, Cell, Chart, Mark, Section, Series, Shape, Side, Table, Unit};
@@ -201,7 +201,7 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
         Drawn {
             x: linear("Time", Unit::Seconds),
             left: linear("I/Os", Unit::Iops),
-            right: Some(linear("Latency", Unit::Nanoseconds)),
+            right: Some(log10("Latency", Unit::Nanoseconds)),
             series: lines,
             marks: marks(e),
         },

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use results::Measurement;
 
-use super::make::{self, Drawn, Named, linear, log2, mark, point, points, series};
-use crate::model::{Axis, Chart, Mark, Point, Series, Shape, Side, Unit};
+use super::make::{self, Drawn, Named, linear, log2, log10, mark, point, points, series};
+use crate::model::{Axis, Chart, Mark, Point, PointLabel, Series, Shape, Side, Unit};
 use crate::words;
 
-/// A tail this many times the mean would press the mean to the floor of the chart; it stays in the
-/// table.
-const TAIL_SHOWN: f64 = 8.0;
 /// Lines of one chart that can still be told apart.
 const LINES: usize = 8;
+
+/// The word of the mark at the operating point.
+const OPERATING_POINT: &str = "operating point";
 
 /// A load and its figures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -97,12 +97,8 @@ impl Curve<'_> {
             series(name, Shape::Line, Side::Left, throughput),
             series("mean latency", Shape::Line, Side::Right, latency),
         ];
-        let most =
-            |of: &dyn Fn(&Load) -> Option<f64>| best.iter().filter_map(of).fold(0.0, f64::max);
-        if most(&|l| l.p99_ns) <= TAIL_SHOWN * most(&|l| l.mean_ns) {
-            let tail = points(best.iter().map(|l| (l.in_flight as f64, l.p99_ns)));
-            lines.push(series("p99", Shape::Dashed, Side::Right, tail));
-        }
+        let tail = points(best.iter().map(|l| (l.in_flight as f64, l.p99_ns)));
+        lines.push(series("p99", Shape::Dashed, Side::Right, tail));
         lines.extend(self.level(&best));
         let title = format!("{}: {kind}", self.title);
         self.chart(
@@ -111,11 +107,25 @@ impl Curve<'_> {
             Drawn {
                 x: in_flight(),
                 left: make::throughput(self.bandwidth),
-                right: Some(linear("Latency", Unit::Nanoseconds)),
+                right: Some(log10("Latency", Unit::Nanoseconds)),
                 series: lines,
                 marks: self.marks.clone(),
             },
         )
+    }
+
+    /// The curve of throughput against latency: each point says its depth, the operating point is
+    /// ringed.
+    fn against_latency(&self) -> Series {
+        let knee = self.marks.iter().find(|m| m.label == OPERATING_POINT).map(|m| m.x);
+        let of = |l: Load| {
+            let y = l.throughput(self.bandwidth);
+            let is_knee = knee.is_some_and(|x| (x - l.in_flight as f64).abs() < 0.5);
+            let label = Some(PointLabel { in_flight: l.in_flight, is_knee });
+            Some(Point { label, ..point(l.mean_ns?, y, l.half_width_percent) })
+        };
+        let points = self.best().into_iter().filter_map(of).collect();
+        series(self.title, Shape::Line, Side::Left, points)
     }
 
     /// The ceiling as a line over all loads.
@@ -189,7 +199,7 @@ impl Curve<'_> {
         let title = format!("{}: throughput per thread count", self.title);
         let first = drawn(make::throughput(self.bandwidth), self.lines(&depth, &throughput));
         let second_title = format!("{}: latency per thread count", self.title);
-        let second = drawn(linear("Mean latency", Unit::Nanoseconds), self.lines(&depth, &latency));
+        let second = drawn(log10("Mean latency", Unit::Nanoseconds), self.lines(&depth, &latency));
         let charts = [
             self.chart("threads-throughput", &title, first),
             self.chart("threads-latency", &second_title, second),
@@ -230,10 +240,33 @@ fn thinned<T>(groups: Vec<T>) -> Vec<T> {
     groups.into_iter().enumerate().filter(|(i, _)| kept.contains(i)).map(|(_, g)| g).collect()
 }
 
+/// Throughput against mean latency, a curve for each load: one chart for loads whose throughput is
+/// said in IOPS, one for those of MiB/s.
+pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart> {
+    let of_unit = |bandwidth: bool| {
+        let of_unit = curves.iter().filter(|c| c.bandwidth == bandwidth);
+        let lines: Vec<Series> = of_unit.map(Curve::against_latency).collect();
+        let (title, key) = if bandwidth {
+            ("Throughput against latency, MiB/s", "throughput-latency-mib-per-s")
+        } else {
+            ("Throughput against latency", "throughput-latency")
+        };
+        let drawn = Drawn {
+            x: log10("Mean latency", Unit::Nanoseconds),
+            left: make::throughput(bandwidth),
+            right: None,
+            series: lines,
+            marks: Vec::new(),
+        };
+        make::chart(&Named { key, title, caption }, drawn)
+    };
+    [false, true].into_iter().filter_map(of_unit).collect()
+}
+
 /// Marks of a saturation point.
 pub(super) fn marks(knee: Option<&results::knee::Knee>) -> Vec<Mark> {
     let Some(knee) = knee else { return Vec::new() };
-    let mut marks = vec![mark(knee.operating_point.in_flight, "operating point")];
+    let mut marks = vec![mark(knee.operating_point.in_flight, OPERATING_POINT)];
     if let Some(little) = knee.little_knee {
         marks.push(mark(little, "N*"));
     }

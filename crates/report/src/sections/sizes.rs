@@ -6,8 +6,8 @@ use workload::show_ns;
 
 use super::caption::Caption;
 use super::make::{
-    Drawn, Named, brief, chart, column, fact, first_large, full, full_section, linear, log2, mark,
-    number, point, points, section, series, table, whole,
+    Drawn, Named, brief, chart, column, fact, first_large, full, full_section, linear, log2, log10,
+    mark, number, point, points, section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
@@ -121,7 +121,7 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
         Drawn {
             x: x(),
             left: super::make::throughput(large),
-            right: Some(linear("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10("Mean latency", Unit::Nanoseconds)),
             series: vec![
                 series(unit, Shape::Line, Side::Left, throughput),
                 series("mean latency", Shape::Line, Side::Right, latency),

@@ -97,7 +97,7 @@ pub(super) fn course(name: &str, m: &Measurement) -> Option<Chart> {
         Drawn {
             x: linear("Time in the window", Unit::Seconds),
             left: throughput(bandwidth),
-            right: Some(linear("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10("Mean latency", Unit::Nanoseconds)),
             series: lines,
             marks,
         },

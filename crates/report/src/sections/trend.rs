@@ -113,7 +113,9 @@ fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
     let points: Vec<Point> = load
         .points
         .iter()
-        .filter_map(|p| Some(Point { x: seconds(&p.started)?, y: p.value, interval: None }))
+        .filter_map(|p| {
+            Some(Point { x: seconds(&p.started)?, y: p.value, interval: None, label: None })
+        })
         .filter(|p| drawable(p.y))
         .collect();
     if points.len() < 2 {

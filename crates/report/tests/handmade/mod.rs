@@ -30,7 +30,7 @@ pub(crate) fn axis(title: &str, unit: Unit, scale: Scale) -> Axis {
 }
 
 pub(crate) fn series(name: &str, shape: Shape, side: Side, points: &[(f64, f64)]) -> Series {
-    let points = points.iter().map(|&(x, y)| Point { x, y, interval: None }).collect();
+    let points = points.iter().map(|&(x, y)| Point { x, y, interval: None, label: None }).collect();
     Series { name: name.to_owned(), shape, side, points }
 }
 

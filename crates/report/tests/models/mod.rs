@@ -17,12 +17,12 @@ pub(crate) fn axis(title: &str, unit: Unit, scale: Scale) -> Axis {
 }
 
 pub(crate) fn points(at: &[(f64, f64)]) -> Vec<Point> {
-    at.iter().map(|(x, y)| Point { x: *x, y: *y, interval: None }).collect()
+    at.iter().map(|(x, y)| Point { x: *x, y: *y, interval: None, label: None }).collect()
 }
 
 fn with_intervals(at: &[(f64, f64)], share: f64) -> Vec<Point> {
     let around = |y: f64| Some((y * (1.0 - share), y * (1.0 + share)));
-    at.iter().map(|(x, y)| Point { x: *x, y: *y, interval: around(*y) }).collect()
+    at.iter().map(|(x, y)| Point { x: *x, y: *y, interval: around(*y), label: None }).collect()
 }
 
 pub(crate) fn line(name: &str, shape: Shape, side: Side, points: Vec<Point>) -> Series {
@@ -323,7 +323,7 @@ fn any_axis() -> impl Strategy<Value = Axis> {
 
 fn any_series() -> impl Strategy<Value = Series> {
     let point = (any_figure(), any_figure(), proptest::option::of((any_figure(), any_figure())))
-        .prop_map(|(x, y, interval)| Point { x, y, interval });
+        .prop_map(|(x, y, interval)| Point { x, y, interval, label: None });
     let shape =
         proptest::sample::select(vec![Shape::Line, Shape::Dashed, Shape::Columns, Shape::Dots]);
     let side = proptest::sample::select(vec![Side::Left, Side::Right]);
