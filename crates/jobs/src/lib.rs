@@ -20,6 +20,7 @@ mod import;
 mod iometer;
 mod job;
 mod live;
+mod matrix;
 mod monitor;
 mod places;
 mod plan;

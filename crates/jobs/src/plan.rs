@@ -2,7 +2,7 @@
 
 use results::{Conclusion, Document, Durability, MEASUREMENT_SCHEMA, Runs, Validation};
 use serde::{Deserialize, Serialize};
-use survey::{AssessOptions, KneeOptions, RunsOptions, ScaleOptions, SizesOptions};
+use survey::{AssessOptions, KneeOptions, MatrixOptions, RunsOptions, ScaleOptions, SizesOptions};
 use thiserror::Error;
 use workload::Workload;
 
@@ -29,6 +29,8 @@ pub enum Plan {
     Sizes(Box<SizesOptions>),
     /// Each target alone, then together.
     Scale(Box<ScaleOptions>),
+    /// Read rates with write rates.
+    Matrix(Box<MatrixOptions>),
     /// A matrix of workloads.
     Sweep(Box<SweepPlan>),
     /// The loads of a database, judged.
@@ -166,6 +168,7 @@ impl Plan {
             "knee" => read(json).map(Self::Knee),
             "sizes" => read(json).map(Self::Sizes),
             "scale" => read(json).map(Self::Scale),
+            "matrix" => read(json).map(Self::Matrix),
             "assess" => read(json).map(Self::Assess),
             "validate" if schema == Validation::SCHEMA => read(json).map(Self::Validate),
             "validate" if schema == Durability::SCHEMA => read(json).map(Self::Durability),
@@ -187,6 +190,7 @@ impl Plan {
             Self::Knee(options) => options.as_ref(),
             Self::Sizes(options) => options.as_ref(),
             Self::Scale(options) => options.as_ref(),
+            Self::Matrix(options) => options.as_ref(),
             Self::Sweep(plan) => plan.as_ref(),
             Self::Assess(options) => options.as_ref(),
             Self::Validate(plan) => plan.as_ref(),
@@ -204,6 +208,7 @@ impl Plan {
             Self::Knee(options) => options.as_mut(),
             Self::Sizes(options) => options.as_mut(),
             Self::Scale(options) => options.as_mut(),
+            Self::Matrix(options) => options.as_mut(),
             Self::Sweep(plan) => plan.as_mut(),
             Self::Assess(options) => options.as_mut(),
             Self::Validate(plan) => plan.as_mut(),
@@ -222,6 +227,7 @@ impl Plan {
             Self::Knee(_) => "knee",
             Self::Sizes(_) => "sizes",
             Self::Scale(_) => "scale",
+            Self::Matrix(_) => "matrix",
             Self::Sweep(_) => "sweep",
             Self::Assess(_) => "assess",
             Self::Validate(_) | Self::Durability(_) => "validate",

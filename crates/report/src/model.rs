@@ -199,6 +199,8 @@ pub enum Shape {
     Columns,
     /// Dots alone.
     Dots,
+    /// A row of a heat map: a cell for each point, coloured by its figure.
+    Cells,
 }
 
 /// A vertical axis.

@@ -11,6 +11,7 @@ use crate::cycle::Cycle;
 use crate::document::{Body, Published};
 use crate::durability::Durability;
 use crate::experiment::Experiment;
+use crate::matrix::Matrix;
 use crate::measurement::Measurement;
 use crate::recording::Recording;
 use crate::runs::Runs;
@@ -111,6 +112,8 @@ kinds! {
     Sizes(Experiment<Sizes>) "sizes", "`iosonde sizes --json`";
     /// Of `iosonde scale`.
     Scale(Experiment<Scale>) "scale", "`iosonde scale --json`";
+    /// Of `iosonde matrix`.
+    Matrix(Experiment<Matrix>) "matrix", "`iosonde matrix --json`";
     /// Of `iosonde iometer`.
     Cycle(Experiment<Cycle>) "iometer", "`iosonde iometer --json`";
     /// Of `iosonde validate` and `iosonde sqliosim`.
@@ -141,10 +144,10 @@ mod tests {
 
     #[test]
     fn every_word_is_offered_once_and_every_schema_is_read() {
-        let all = ["run", "assess", "knee", "sweep", "sizes", "scale", "iometer", "validate"];
-        assert_eq!(kind_words(), [&all[..], &["monitor"]].concat());
+        let all = ["run", "assess", "knee", "sweep", "sizes", "scale", "matrix", "iometer"];
+        assert_eq!(kind_words(), [&all[..], &["validate", "monitor"]].concat());
         let mut names: Vec<_> = KINDS.iter().map(Kind::name).collect();
-        assert_eq!((names[0], names[10]), ("measurement", "recording"));
+        assert_eq!((names[0], names[11]), ("measurement", "recording"));
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), KINDS.len());

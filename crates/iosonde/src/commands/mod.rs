@@ -6,6 +6,7 @@ mod history;
 mod inspect;
 mod knee;
 pub(crate) mod loads;
+mod matrix;
 pub(crate) mod monitor;
 pub(crate) mod plans;
 pub(crate) mod repeat;
@@ -33,6 +34,7 @@ use history::HistoryArgs;
 use inspect::InspectArgs;
 use knee::KneeArgs;
 use loads::{SpecsArgs, WorkloadArgs};
+use matrix::MatrixArgs;
 use monitor::MonitorArgs;
 use plans::{AgainArgs, DoArgs};
 use report::ReportArgs;
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Sizes(Box<SizesArgs>),
     /// Run the same load on each target alone, then on several together
     Scale(Box<ScaleArgs>),
+    /// Measure read rates with write rates, and find what writes cost readers
+    Matrix(Box<MatrixArgs>),
     /// Let a simulated database work on the storage, and check that every page it reads is what it
     /// wrote
     Validate(Box<ValidateArgs>),
@@ -108,6 +112,7 @@ fn progress(command: &Command) -> Option<ProgressForm> {
         Command::Sweep(args) => &args.target.conduct,
         Command::Sizes(args) => &args.target.conduct,
         Command::Scale(args) => &args.target.conduct,
+        Command::Matrix(args) => &args.target.conduct,
         Command::Validate(args) => &args.target.conduct,
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
@@ -133,6 +138,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Sweep(sweep) => sweep::sweep(sweep, stop),
         Command::Sizes(args) => sizes::sizes(args, stop),
         Command::Scale(args) => scale::scale(args, stop),
+        Command::Matrix(args) => matrix::matrix(args, stop),
         Command::Validate(args) => validate::validate(args, stop),
         Command::Monitor(args) => monitor::monitor(args, stop),
         Command::Workload(args) => loads::workload(args),

@@ -9,6 +9,7 @@
 mod aloud;
 pub(crate) mod figure;
 mod geometry;
+mod heat;
 mod layout;
 mod paint;
 mod palette;
@@ -24,6 +25,7 @@ use crate::model::{Axis, Chart, Scale, Shape};
 
 pub(crate) use aloud::{aloud, axis as aloud_axis};
 pub(crate) use geometry::side;
+pub(crate) use heat::is_heat;
 pub(crate) use paint::looks;
 pub(crate) use ruler::Ruler;
 
@@ -71,10 +73,15 @@ pub fn svg(chart: &Chart) -> String {
     y += 8.0;
     let (legend, legend_height) = legend(chart, &looks, y, room);
     y += legend_height + 4.0;
-    let geometry = Geometry::new(chart, room, FILE_PLOT_HEIGHT);
-    let plot = plot_group(chart, &geometry, &looks);
+    let (plot, needed) = if is_heat(chart) {
+        let drawn = heat::heat(chart, room, FILE_PLOT_HEIGHT);
+        (drawn.shapes, drawn.needed)
+    } else {
+        let geometry = Geometry::new(chart, room, FILE_PLOT_HEIGHT);
+        (plot_group(chart, &geometry, &looks), geometry.needed)
+    };
     let mut foot = String::new();
-    let mut end = y + geometry.needed + 4.0;
+    let mut end = y + needed + 4.0;
     for line in layout::wrapped(&caption(chart), room, FONT) {
         end += LINE;
         foot += &text(MARGIN, end, "start", FAINT, &line, "");
@@ -105,6 +112,9 @@ pub(crate) fn caption(chart: &Chart) -> String {
 /// The picture of a chart for a page, with its geometry for the script: no title, legend or
 /// caption.
 pub(crate) fn picture(chart: &Chart, class: &str, width: f64, height: f64) -> String {
+    if is_heat(chart) {
+        return heat_picture(chart, class, width, height);
+    }
     let geometry = Geometry::new(chart, width, height);
     let plot = plot_group(chart, &geometry, &looks(chart));
     let end = |ruler: &Ruler| {
@@ -125,6 +135,23 @@ pub(crate) fn picture(chart: &Chart, class: &str, width: f64, height: f64) -> St
         px(geometry.height),
         end(&geometry.x),
         sides.join("|")
+    )
+}
+
+/// The same for a heat map: the script finds its columns, and no height for a figure.
+fn heat_picture(chart: &Chart, class: &str, width: f64, height: f64) -> String {
+    let heat = heat::heat(chart, width, height);
+    format!(
+        "<svg class=\"plot {class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" \
+         role=\"img\" aria-label=\"{}\" font-size=\"{}\" data-plot=\"{}\" \
+         data-x=\"linear -0.5 {}\" data-y=\"linear 0 1\">{}</svg>",
+        px(width),
+        px(heat.needed),
+        escape(&aloud(chart)),
+        px(FONT),
+        heat.plot.map(px).join(" "),
+        heat.columns as f64 - 0.5,
+        heat.shapes
     )
 }
 
@@ -319,6 +346,7 @@ pub(crate) fn swatch(shape: Shape, look: Look) -> String {
         Shape::Line => stroke + &sign,
         Shape::Dashed => stroke,
         Shape::Dots => sign,
+        Shape::Cells => String::new(),
         Shape::Columns => {
             let index = look.column.unwrap_or(0);
             let opacity = if index % 2 == 1 { " fill-opacity=\"0.3\"" } else { "" };
@@ -347,7 +375,8 @@ pub(crate) fn series_name(chart: &Chart, index: usize) -> String {
 
 /// Signs and names in rows, and how high they are.
 fn legend(chart: &Chart, looks: &[Look], top: f64, room: f64) -> (String, f64) {
-    if looks.len() < 2 && geometry::right(chart).is_none() {
+    // Names are beside the rows of a heat map.
+    if is_heat(chart) || looks.len() < 2 && geometry::right(chart).is_none() {
         return (String::new(), 0.0);
     }
     let (mut x, mut y) = (0.0, top);

@@ -2,7 +2,7 @@
 //! figures for the script.
 
 use super::table::brief;
-use crate::chart::{self, aloud_axis, escape, looks, picture, series_name, swatch};
+use crate::chart::{self, aloud_axis, escape, is_heat, looks, picture, series_name, swatch};
 use crate::model::{Chart, Scale, Series, Unit};
 
 /// More points of a series are not read out one by one.
@@ -69,7 +69,9 @@ fn figure(chart: &Chart, level: u8, class: &str, pictures: &str) -> String {
 fn legend(chart: &Chart) -> String {
     let looks = looks(chart);
     let first = chart.series.first().map(|s| figures(&thinned(s), 0));
-    let mut out = String::from("<ul class=\"legend\">");
+    // The picture names the rows of a heat map; the script reads their figures here.
+    let hidden = if is_heat(chart) { " hidden" } else { "" };
+    let mut out = format!("<ul class=\"legend\"{hidden}>");
     for (i, (series, look)) in chart.series.iter().zip(looks).enumerate() {
         let points = thinned(series);
         let xs = figures(&points, 0);

@@ -20,6 +20,7 @@ mod knee;
 mod latency;
 pub(crate) mod loads;
 mod make;
+mod matrix;
 mod measurement;
 mod method;
 mod point;
@@ -80,6 +81,7 @@ pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> 
         Document::Sweep(d) => sweep::sections(d),
         Document::Sizes(d) => sizes::sections(d),
         Document::Scale(d) => scale::sections(d),
+        Document::Matrix(d) => matrix::sections(d),
         Document::Cycle(d) => cycle::sections(d),
         Document::Recording(d) => recording::sections(d),
         Document::Validation(d) => validation::sections(d),
@@ -123,6 +125,7 @@ fn kind(document: &Document) -> &'static str {
         Document::Sweep(_) => "Sweep",
         Document::Sizes(_) => "File sizes",
         Document::Scale(_) => "Scaling",
+        Document::Matrix(_) => "Reads beside writes",
         Document::Cycle(_) => "IOMeter configuration",
         Document::Recording(_) => "Recording",
         Document::Validation(_) => "Validation",

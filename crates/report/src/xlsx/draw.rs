@@ -165,7 +165,7 @@ fn series(
     let fill = ChartSolidFill::new().set_color(colour).clone();
     let edge = ChartLine::new().set_color(colour).clone();
     let bare = match line.series.shape {
-        Shape::Line => plot.places.len() > SIGNED,
+        Shape::Line | Shape::Cells => plot.places.len() > SIGNED,
         Shape::Dashed => true,
         Shape::Columns | Shape::Dots => false,
     };
@@ -179,7 +179,8 @@ fn series(
         Shape::Columns => {
             series.set_format(ChartFormat::new().set_solid_fill(&fill)).set_gap(60).set_overlap(0);
         }
-        Shape::Line => {
+        // A spreadsheet has no heat map: each row is a line.
+        Shape::Line | Shape::Cells => {
             series.set_format(ChartFormat::new().set_line(&stroke)).set_marker(&marker);
         }
         Shape::Dashed => {

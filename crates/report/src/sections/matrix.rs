@@ -1,0 +1,215 @@
+//! What writes cost readers: a grid of read rates and write rates.
+
+use results::{
+    CellOutcome, Document, Experiment, Interference, Matrix, MatrixCell, WriteCost, WriteLimit,
+};
+use workload::{show_ns, show_number};
+
+use super::caption;
+use super::make::{
+    brief, column, fact, full, linear, names, number, point, section, series, table, text, whole,
+};
+use super::{loads, tested};
+use crate::model::{
+    Block, Card, Cell, Chart, Judgement, Section, Series, Shape, Side, Table, Unit,
+};
+use crate::words;
+
+/// A latency of a cell.
+type Latency = fn(&MatrixCell) -> Option<u64>;
+
+/// Answer, heat maps and tables of a matrix.
+pub(super) fn sections(e: &Experiment<Matrix>) -> Vec<Section> {
+    let document = Document::Matrix(Box::new(e.clone()));
+    let mut grid: Vec<Block> = vec![brief(compact(e).map(Block::Table))];
+    grid.push(full(heat_maps(e).into_iter().map(Block::Chart)));
+    grid.push(full(every_cell(e).map(Block::Table)));
+    let rule = words::clean(&e.conclusion.rule);
+    let costs = costs(e).map(Block::Table).into_iter().chain([Block::Paragraph(rule)]).collect();
+    let all = loads::shown(&document).map(|table| full([Block::Table(table)]));
+    let sections = [
+        section("verdict", "What writes cost readers", answer(e)),
+        tested::of_experiment(e, highest(&e.conclusion)),
+        section("matrix", "Reads beside writes", grid),
+        section("costs", "Read rate by read rate", costs),
+        section("loads", "Every measurement", all.into_iter().collect()),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn answer(e: &Experiment<Matrix>) -> Vec<Block> {
+    let (judgement, answer) = match e.conclusion.interference {
+        Interference::None => (Judgement::Good, "nothing that shows"),
+        Interference::Slight => (Judgement::Doubtful, "a little"),
+        Interference::Strong => (Judgement::Bad, "p99 of reads doubles, or reads fall behind"),
+        Interference::Unknown => (Judgement::Unknown, "not known"),
+    };
+    let card = Card {
+        heading: "Cost of writes".to_owned(),
+        judgement,
+        answer: answer.to_owned(),
+        evidence: vec![words::clean(&e.conclusion.sentence)],
+    };
+    vec![Block::Cards(vec![card])]
+}
+
+fn highest(matrix: &Matrix) -> Vec<crate::model::Fact> {
+    let one = |name: &str, iops: Option<f64>| Some(fact(name, show_number(iops?) + " IOPS"));
+    let read = one("Highest read rate", matrix.highest_read_iops);
+    let write = one("Highest write rate", matrix.highest_write_iops);
+    [read, write].into_iter().flatten().collect()
+}
+
+/// The rates of one axis with the names of their levels, rising.
+fn axis(matrix: &Matrix, of: fn(&MatrixCell) -> (u8, f64)) -> Vec<(u8, String)> {
+    let mut levels: Vec<(u8, f64)> = matrix.cells.iter().map(of).collect();
+    levels.sort_by_key(|(percent, _)| *percent);
+    levels.dedup_by_key(|(percent, _)| *percent);
+    levels.into_iter().map(|(percent, iops)| (percent, show_number(iops))).collect()
+}
+
+fn reads(cell: &MatrixCell) -> (u8, f64) {
+    (cell.read_percent, cell.offered_read_iops)
+}
+
+fn writes(cell: &MatrixCell) -> (u8, f64) {
+    (cell.write_percent, cell.offered_write_iops)
+}
+
+fn at(matrix: &Matrix, read: u8, write: u8) -> Option<&MatrixCell> {
+    matrix.cells.iter().find(|c| (c.read_percent, c.write_percent) == (read, write))
+}
+
+fn heat_maps(e: &Experiment<Matrix>) -> Vec<Chart> {
+    let maps: [(&str, &str, Latency); 4] = [
+        ("read-p99", "p99 of reads", |c| c.read_p99_ns),
+        ("read-p50", "p50 of reads", |c| c.read_p50_ns),
+        ("write-p99", "p99 of writes", |c| c.write_p99_ns),
+        ("write-p50", "p50 of writes", |c| c.write_p50_ns),
+    ];
+    maps.into_iter().filter_map(|(key, what, of)| heat_map(e, (key, what), of)).collect()
+}
+
+/// A row for each write rate, the highest on top.
+fn heat_map(e: &Experiment<Matrix>, (key, what): (&str, &str), of: Latency) -> Option<Chart> {
+    let matrix = &e.conclusion;
+    let columns = axis(matrix, reads);
+    let rows = axis(matrix, writes);
+    let row = |(write, name): &(u8, String)| {
+        let value = |(i, (read, _)): (usize, &(u8, String))| {
+            Some(point(i as f64, of(at(matrix, *read, *write)?)? as f64, None))
+        };
+        let points = columns.iter().enumerate().filter_map(value).collect();
+        series(&format!("{name} writes/s"), Shape::Cells, Side::Left, points)
+    };
+    let caption = format!(
+        "{}. An empty cell has no latency: its rates were not reached, or too few I/Os completed.",
+        caption::of(&e.measurements)
+    );
+    let title = format!("{what} against the rates of reads and writes");
+    let series: Vec<Series> = rows.iter().rev().map(row).collect();
+    // What no cell has is no picture; a row of it without figures is.
+    series.iter().any(|s| !s.points.is_empty()).then(|| Chart {
+        key: format!("matrix-{key}"),
+        title,
+        caption,
+        x: names("Reads per second", columns.iter().map(|(_, name)| name.clone()).collect()),
+        left: linear(what, Unit::Nanoseconds),
+        right: None,
+        series,
+        marks: Vec::new(),
+    })
+}
+
+/// p99 of reads as a grid of words: a column for each read rate.
+fn compact(e: &Experiment<Matrix>) -> Option<Table> {
+    let matrix = &e.conclusion;
+    // A grid without reads has no latency of reads.
+    let columns: Vec<_> = axis(matrix, reads).into_iter().filter(|(p, _)| *p > 0).collect();
+    let heads =
+        columns.iter().map(|(_, name)| column("read_p99", &format!("{name} r/s"), Unit::Text));
+    let shown = |cell: Option<&MatrixCell>| match cell {
+        None => Cell::Empty,
+        Some(cell) => match (cell.outcome, cell.read_p99_ns) {
+            (CellOutcome::Reached, Some(ns)) => text(&show_ns(ns as f64)),
+            (CellOutcome::Reached, None) => text("few reads"),
+            (outcome, _) => text(word(outcome)),
+        },
+    };
+    let row = |(write, name): (u8, String)| {
+        let cells = columns.iter().map(|(read, _)| shown(at(matrix, *read, write)));
+        std::iter::once(text(&name)).chain(cells).collect()
+    };
+    let rows = axis(matrix, writes).into_iter().map(row).collect();
+    let heads = std::iter::once(column("writes", "writes/s", Unit::Text)).chain(heads).collect();
+    table("read-p99", "p99 of reads", &caption::of(&e.measurements), heads, rows)
+}
+
+fn word(outcome: CellOutcome) -> &'static str {
+    match outcome {
+        CellOutcome::Reached => "reached",
+        CellOutcome::NotReached => "not reached",
+        CellOutcome::Skipped => "skipped",
+    }
+}
+
+fn every_cell(e: &Experiment<Matrix>) -> Option<Table> {
+    let columns = vec![
+        column("offered_read_iops", "Reads offered", Unit::Iops),
+        column("offered_write_iops", "Writes offered", Unit::Iops),
+        column("outcome", "Outcome", Unit::Text),
+        column("read_iops", "Reads", Unit::Iops),
+        column("write_iops", "Writes", Unit::Iops),
+        column("read_p50_ns", "Read p50", Unit::Nanoseconds),
+        column("read_p99_ns", "Read p99", Unit::Nanoseconds),
+        column("write_p50_ns", "Write p50", Unit::Nanoseconds),
+        column("write_p99_ns", "Write p99", Unit::Nanoseconds),
+    ];
+    let row = |c: &MatrixCell| {
+        vec![
+            number(c.offered_read_iops),
+            number(c.offered_write_iops),
+            text(word(c.outcome)),
+            number(c.read_iops),
+            number(c.write_iops),
+            whole(c.read_p50_ns),
+            whole(c.read_p99_ns),
+            whole(c.write_p50_ns),
+            whole(c.write_p99_ns),
+        ]
+    };
+    let rows = e.conclusion.cells.iter().map(row).collect();
+    table("matrix", "Every cell", &caption::of(&e.measurements), columns, rows)
+}
+
+fn costs(e: &Experiment<Matrix>) -> Option<Table> {
+    let columns = vec![
+        column("offered_read_iops", "Reads", Unit::Iops),
+        column("read_p99_alone_ns", "p99 alone", Unit::Nanoseconds),
+        column("bearable_write_iops", "Bearable writes", Unit::Iops),
+        column("read_p99_ratio", "p99 then, times", Unit::Number),
+        column("excessive_write_iops", "Too many writes", Unit::Iops),
+        column("limit", "Because", Unit::Text),
+    ];
+    let row = |c: &WriteCost| {
+        vec![
+            number(c.offered_read_iops),
+            whole(c.p99_alone_ns),
+            number(c.bearable_write_iops),
+            number(c.p99_ratio),
+            number(c.excessive_write_iops),
+            text(c.limit.map_or("", because)),
+        ]
+    };
+    let rows = e.conclusion.costs.iter().map(row).collect();
+    table("costs", "Writes that readers bear", "", columns, rows)
+}
+
+fn because(limit: WriteLimit) -> &'static str {
+    match limit {
+        WriteLimit::Latency => "p99 doubles",
+        WriteLimit::ReadRate => "reads not reached",
+        WriteLimit::WriteRate => "writes not reached",
+        WriteLimit::TooFewReads => "too few reads",
+    }
+}
