@@ -164,9 +164,13 @@ fn a_high_rate_is_not_round_because_it_is_high() {
     for (rate, is_round) in [(30_000.0, true), (31_234.0, false), (87_654.0, false), (300.0, true)]
     {
         let mut exact = points(3.0);
-        exact.iter_mut().for_each(|p| p.iops *= rate / 3000.0);
+        for p in &mut exact {
+            p.iops *= rate / 3000.0;
+        }
         exact.iter_mut().filter(|p| p.in_flight > 3.0).for_each(|p| p.iops = rate);
-        exact.iter_mut().for_each(|p| p.mean_ns = p.in_flight / p.iops * 1e9);
+        for p in &mut exact {
+            p.mean_ns = p.in_flight / p.iops * 1e9;
+        }
         let likely = first(&exact, |e| e.tool_ceiling_iops = None);
         assert_eq!(likely.cause, Cause::Throttle);
         let said = likely.evidence.iter().any(|text| text.contains("round"));

@@ -118,6 +118,7 @@ fn every_pattern_of_the_documents_is_measured() {
     assert_eq!(
         names,
         [
+            "random_read_32k",
             "random_read_8k",
             "sequential_read_64k",
             "sequential_read_256k",
@@ -134,7 +135,7 @@ fn every_pattern_of_the_documents_is_measured() {
         ]
     );
     assert_eq!((assessment.status, assessment.ramps.len()), (Status::Complete, 3));
-    let log = &assessment.patterns[6].measurement;
+    let log = &assessment.patterns[7].measurement;
     assert!(log.workload.streams[0].durable && log.in_flight == 1);
     let begin = log.workload.streams[0].offset_bytes.0;
     assert_eq!(begin, (1 << 30) / 8 * 7, "the log lies behind the data");

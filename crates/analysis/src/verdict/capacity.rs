@@ -225,23 +225,52 @@ pub fn capacities(limits: &Limits, trials: &[Trial], run_percent: f64) -> Vec<Ca
     Level::ALL.iter().map(|level| capacity(limits, *level, &tried, run_percent)).collect()
 }
 
+/// Whether a load fits for sure, or does not, by all open loops on the side of it that can tell.
+///
+/// Less load is not later: the share of late I/Os of this load and greater ones together is no less
+/// than its own, and that of this load and smaller ones no more. Single trials of slow storage have
+/// too few I/Os to be sure.
+fn pooled(limits: &Limits, level: Level, tried: &[&Trial], trial: &Trial) -> Fit {
+    let alone = trial.fits(limits, level);
+    let (sure, side) = match alone {
+        Fit::RatherYes => (Fit::Yes, 1.0),
+        Fit::RatherNo => (Fit::No, -1.0),
+        _ => return alone,
+    };
+    if limits.statistic == Statistic::Mean || trial.offered.is_none() {
+        return alone;
+    }
+    let open = tried.iter().filter(|t| t.offered.is_some() && t.is_carried());
+    let mut beside: Vec<&&Trial> =
+        open.filter(|t| side * (t.load() - trial.load()) >= 0.0).collect();
+    beside.sort_by(|a, b| (side * a.load()).total_cmp(&(side * b.load())));
+    let (mut late, mut ios) = (0, 0);
+    let found = beside.iter().any(|t| {
+        late += t.beyond[level as usize];
+        ios += t.ios;
+        ios >= LEAST_IOS && share_fits(late, ios) == sure
+    });
+    if found { sure } else { alone }
+}
+
 fn capacity(limits: &Limits, level: Level, tried: &[&Trial], run_percent: f64) -> Capacity {
     let fit = |t: &Trial| t.fits(limits, level);
+    let sure_of = |t: &Trial| pooled(limits, level, tried, t);
     let least = |of: &dyn Fn(&Trial) -> bool| {
         let open = tried.iter().filter(|t| t.offered.is_some() && of(t));
         open.min_by(|a, b| a.too_much().total_cmp(&b.too_much())).copied()
     };
     // A greater load that fits by chance, above one that surely does not, is not believed.
-    let never = least(&|t| fit(t) == Fit::No).map_or(f64::INFINITY, Trial::too_much);
-    let most = |of: &dyn Fn(Fit) -> bool| {
-        let fitting = tried.iter().filter(|t| t.load() < never && of(fit(t)));
+    let never = least(&|t| sure_of(t) == Fit::No).map_or(f64::INFINITY, Trial::too_much);
+    let most = |of: &dyn Fn(&Trial) -> bool| {
+        let fitting = tried.iter().filter(|t| t.load() < never && of(t));
         fitting.max_by(|a, b| a.load().total_cmp(&b.load())).copied()
     };
-    let best = most(&Fit::is_yes);
-    let sure = most(&|fit| fit == Fit::Yes);
+    let best = most(&|t| fit(t).is_yes());
+    let sure = most(&|t| sure_of(t) == Fit::Yes);
     let per_second = best.map_or(0.0, Trial::load);
     let above = least(&|t| !fit(t).is_yes() && t.too_much() > per_second);
-    let surely_above = least(&|t| fit(t) == Fit::No && t.too_much() > per_second);
+    let surely_above = least(&|t| sure_of(t) == Fit::No && t.too_much() > per_second);
     let (below, beyond) = (1.0 - run_percent / 100.0, 1.0 + run_percent / 100.0);
     let closed = best.filter(|t| t.offered.is_none());
     let (low, high) = match closed {

@@ -1,6 +1,6 @@
 //! Which load to offer next, so that few trials show how much fits within each limit.
 
-use super::capacity::{Level, Trial};
+use super::capacity::{Fit, Level, Trial};
 use super::limits::Limits;
 
 /// How far a step goes where nothing is known on one side.
@@ -44,12 +44,18 @@ impl LoadSearch {
         let beyond = loads(false).reduce(f64::min);
         let within = loads(true).filter(|l| beyond.is_none_or(|b| *l < b)).reduce(f64::max);
         match (within, beyond) {
-            (Some(within), Some(beyond)) => {
-                (beyond > self.close * within).then(|| (within * beyond).sqrt())
+            (Some(within), Some(beyond)) if beyond > self.close * within => {
+                Some((within * beyond).sqrt())
+            }
+            // The widest limit needs a load that is too much for sure.
+            (Some(_), Some(_)) if level == Level::Acceptable => {
+                let sure = trials.iter().any(|t| t.fits(limits, level) == Fit::No);
+                let most = trials.iter().map(Trial::load).fold(0.0, f64::max);
+                (!sure).then_some(most * self.close)
             }
             (Some(within), None) => Some(within * UP),
             (None, Some(beyond)) => (beyond > LEAST_SHARE * self.first).then_some(beyond / DOWN),
-            (None, None) => None,
+            (Some(_), Some(_)) | (None, None) => None,
         }
     }
 }

@@ -19,6 +19,9 @@ pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
 pub(super) const REPEATS: usize = 2;
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
+/// Larger blocks are so many times as large, and no larger than this.
+const LARGER: u64 = 4;
+const LARGER_MAX: u64 = 1 << 20;
 /// The least by which I/O is shifted off the boundaries.
 const SECTOR: u64 = 512;
 
@@ -256,6 +259,24 @@ fn plain_write(areas: &Areas, shape: &Shape) -> Load {
         "what durability costs: the same as the log, without it",
         areas.log(shape.block, Pattern::Sequential, 100),
     )
+}
+
+/// The same load with larger blocks and twice what saturates it in flight; none of more than one
+/// block size, and where blocks would be too large.
+pub(super) fn larger(stream: &Stream, operating_load: f64) -> Option<Stream> {
+    let [Block { bytes, weight }] = stream.blocks.as_slice() else { return None };
+    let bytes = Bytes(bytes.0.saturating_mul(LARGER));
+    let fits = bytes.0 <= LARGER_MAX && stream.span_bytes.is_none_or(|s| bytes.0 <= s.0 / 4);
+    let most = f64::from(RAMP_DEPTHS.1);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a ramp")]
+    let depth = (2.0 * operating_load).ceil().clamp(1.0, most) as u32;
+    let blocks = vec![Block { bytes, weight: *weight }];
+    (fits && stream.align_bytes.is_none()).then(|| Stream { blocks, depth, ..stream.clone() })
+}
+
+/// The name of random reads, as that of every load.
+pub(super) fn random_read_name(stream: &Stream) -> String {
+    format!("random_read_{}", short(stream.largest_block()))
 }
 
 /// The last random load once more, every I/O shifted by the least that the target takes.

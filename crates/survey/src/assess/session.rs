@@ -4,19 +4,19 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::cause::Link;
 use analysis::claims::Claim;
-use analysis::knee::{LoadPoint, Search, find_knee};
+use analysis::knee::{Knee, LoadPoint, Search, find_knee};
 use analysis::noise;
 use analysis::verdict::Limits;
 use results::verdict::Role;
 use results::{Measurement, OfferedLoad, PatternResult, Ramp, Repeats, Status};
-use workload::Stream;
+use workload::{Bytes, Stream};
 
 use super::offer::Offer;
 use super::plan::{self, Load, Timing};
 use super::{AssessOptions, claims, conclude, judge};
 use crate::Publish;
 use crate::ceiling::tool_ceiling;
-use crate::knee::conclude::causes_of;
+use crate::knee::conclude::{Beside, causes_of};
 use crate::knee::load_point;
 use crate::lab::{self, Lab};
 
@@ -141,8 +141,9 @@ impl<'a, 'l> Session<'a, 'l> {
     /// The first pattern again, when everything else has been done: what varies from run to run is
     /// not seen within one.
     fn repeat(&mut self, loads: &[Load]) {
-        let Some(first) = self.found.patterns.first() else { return };
-        let Some(load) = loads.iter().find(|load| load.name == first.name) else { return };
+        let Some(load) = loads.first() else { return };
+        let patterns = &self.found.patterns;
+        let Some(first) = patterns.iter().find(|p| p.name == load.name) else { return };
         let depth = first.measurement.depth.unwrap_or(load.stream.depth);
         let mut runs = vec![first.measurement.total.iops];
         let mut foreign: Vec<f64> = foreign_percent(&first.measurement).into_iter().collect();
@@ -244,12 +245,40 @@ impl<'a, 'l> Session<'a, 'l> {
         curve.sort_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
         let (name, title) = (load.name.clone(), load.title.clone());
         let knee = find_knee(&curve);
+        let larger = knee.as_ref().and_then(|knee| self.larger_block(load, knee));
         let (link, ceiling) = (self.link.as_ref(), self.found.tool_ceiling_iops);
-        let causes = knee.as_ref().map(|knee| causes_of(&points, knee, link, ceiling, self.lab));
+        let causes = knee.as_ref().map(|knee| {
+            let larger = larger.as_ref();
+            causes_of(&points, knee, Beside { link, ceiling, larger }, self.lab)
+        });
         // It is shown, but says nothing about the curve.
         points.extend(cut_short);
         let causes = causes.unwrap_or_default().publish();
         Ramp { name, title, knee: knee.publish(), causes, points }
+    }
+
+    /// The first load that saturates, with larger blocks and as many in flight: as many bytes a
+    /// second tell a path from a limit of I/Os, which gives as many I/Os.
+    fn larger_block(&mut self, load: &Load, knee: &Knee) -> Option<Measurement> {
+        let first = self.found.ramps.is_empty() && !load.is_named;
+        if !first || !knee.reached.shows_a_limit() || self.lab.is_over() {
+            return None;
+        }
+        let stream = plan::larger(&load.stream, knee.operating_load)?;
+        if self.lab.unfit(std::slice::from_ref(&stream)).is_some() {
+            return None;
+        }
+        let size = Bytes(stream.largest_block());
+        self.lab.begin(&format!("{size} in place of {}", load.title));
+        let name = plan::random_read_name(&stream);
+        let measurement = self.measure(stream, self.timing.pattern)?;
+        self.found.patterns.push(PatternResult {
+            name,
+            title: format!("{size} random read"),
+            operation: "what larger blocks tell of the limit".to_owned(),
+            measurement: measurement.clone(),
+        });
+        conclude::is_complete(&measurement).then_some(measurement)
     }
 
     /// One measurement; none if it was ended before its window began.

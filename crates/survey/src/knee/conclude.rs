@@ -153,14 +153,25 @@ fn causes(
     })
 }
 
-/// Why a curve ends, from its points alone; the likeliest cause first.
+/// What is known beside the points of a curve.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    /// The path to the storage.
+    pub(crate) link: Option<&'a Link>,
+    /// What this program reaches without any I/O.
+    pub(crate) ceiling: Option<f64>,
+    /// The same load with larger blocks.
+    pub(crate) larger: Option<&'a Measurement>,
+}
+
+/// Why a curve ends, from its points and what is known beside them; the likeliest cause first.
 pub(crate) fn causes_of(
     points: &[Measurement],
     knee: &Knee,
-    link: Option<&Link>,
-    tool_ceiling_iops: Option<f64>,
+    beside: Beside<'_>,
     lab: &Lab<'_>,
 ) -> Vec<cause::Likely> {
+    let larger = beside.larger;
     let blocks: Vec<f64> = points.iter().map(block_bytes).collect();
     cause::causes(&Evidence {
         knee,
@@ -168,11 +179,12 @@ pub(crate) fn causes_of(
         beside_iops: &[],
         block_bytes: numbers::median(&blocks).unwrap_or(0.0),
         writes: points.iter().any(|m| m.write.ios > 0),
-        link,
+        link: beside.link,
         queues: &queues(lab),
-        tool_ceiling_iops,
+        tool_ceiling_iops: beside.ceiling,
         more_threads_ratio: None,
-        larger_block: None,
+        larger_block: larger
+            .map(|m| OtherBlock { block_bytes: block_bytes(m), iops: m.total.iops }),
     })
 }
 
