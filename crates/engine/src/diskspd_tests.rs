@@ -110,6 +110,20 @@ fn the_sequences_are_those_of_diskspd() {
     assert_eq!(cases, 11);
 }
 
+/// Five steps are just beyond 64 bits: the end was then no multiple of the step, and neither were
+/// places of the last slice.
+#[test]
+fn steps_that_do_not_fit_64_bits_keep_to_their_multiples() {
+    let step = u64::MAX / 5 + 1;
+    let order = DiskspdOrder {
+        slices: DiskspdSlices::Percent(vec![(1, 5), (1, 50), (1, 45)]),
+        ..order(DiskspdAccess::Random, step)
+    };
+    for at in offsets(&stream(1, order), 16_025_122_990_507_370_582, 100) {
+        assert!(at.is_multiple_of(step), "{at}");
+    }
+}
+
 /// The cursor goes back to the remainder of the thread's start, not to the start itself.
 #[test]
 fn a_thread_that_comes_to_the_end_goes_to_the_beginning_of_the_target() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::Permissions;
-use results::{Conclusion, Document, Matrix};
+use results::{Conclusion, Document, ReadWriteMatrix};
 use survey::MatrixOptions;
 use workload::show_duration;
 
@@ -20,7 +20,7 @@ impl Job for MatrixOptions {
     fn subject(&self) -> Result<Subject, PlanError> {
         let on = (self.setup.targets.as_slice(), self.setup.engine);
         let title = self.reading().title() + " with writes";
-        Ok(Subject::new("matrix", Matrix::SCHEMA, title, on, self)?)
+        Ok(Subject::new("matrix", ReadWriteMatrix::SCHEMA, title, on, self)?)
     }
 
     fn targets(&self) -> Vec<&Path> {

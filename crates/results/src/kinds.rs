@@ -11,7 +11,7 @@ use crate::cycle::Cycle;
 use crate::document::{Body, Published};
 use crate::durability::Durability;
 use crate::experiment::Experiment;
-use crate::matrix::Matrix;
+use crate::matrix::ReadWriteMatrix;
 use crate::measurement::Measurement;
 use crate::recording::Recording;
 use crate::runs::Runs;
@@ -113,7 +113,7 @@ kinds! {
     /// Of `iosonde scale`.
     Scale(Experiment<Scale>) "scale", "`iosonde scale --json`";
     /// Of `iosonde matrix`.
-    Matrix(Experiment<Matrix>) "matrix", "`iosonde matrix --json`";
+    Matrix(Experiment<ReadWriteMatrix>) "matrix", "`iosonde matrix --json`";
     /// Of `iosonde iometer`.
     Cycle(Experiment<Cycle>) "iometer", "`iosonde iometer --json`";
     /// Of `iosonde validate` and `iosonde sqliosim`.

@@ -54,7 +54,7 @@ pub use figures::{
 };
 pub use histogram::{EncodingError, Histogram};
 pub use kinds::{KINDS, Kind, kind_words};
-pub use matrix::{CellOutcome, Interference, Matrix, MatrixCell, WriteCost, WriteLimit};
+pub use matrix::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 pub use measurement::{
     Checks, Cpu, Engine, Environment, ErrorKind, ErrorRecord, Kernel, Latency, MEASUREMENT_SCHEMA,
     Measurement, Origin, Point, Stalls, Statistics, Status, StreamResult, TargetResult,

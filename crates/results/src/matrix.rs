@@ -8,7 +8,7 @@ use crate::measurement::Measurement;
 
 /// Reads and writes at offered rates, in every combination: what writes cost readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Matrix {
+pub struct ReadWriteMatrix {
     /// The most reads per second without writes, in a closed loop. Read rates are shares of it.
     pub highest_read_iops: Option<f64>,
     /// The most writes per second without reads, in a closed loop. Where the rate fell for good
@@ -26,7 +26,7 @@ pub struct Matrix {
     pub rule: String,
 }
 
-impl Conclusion for Matrix {
+impl Conclusion for ReadWriteMatrix {
     const SCHEMA: &'static str = "iosonde.matrix/1";
 
     fn title(&self, measurements: &[Measurement]) -> String {

@@ -60,12 +60,16 @@ struct Places {
 /// The length of a target's used part as random offsets see it: an offset is a multiple of `step`
 /// below it.
 ///
-/// Zero where no block fits.
+/// Zero where no block fits. Always whole steps: where one more would be beyond 64 bits, the last
+/// place is left out.
 #[must_use]
 pub fn diskspd_reach(rel_bytes: u64, block: u64, step: u64) -> u64 {
     let step = step.max(1);
     match rel_bytes.checked_sub(block) {
-        Some(last) => (last / step * step).saturating_add(step),
+        Some(last) => {
+            let last = last / step * step;
+            last.checked_add(step).unwrap_or(last)
+        }
         None => 0,
     }
 }

@@ -1,6 +1,6 @@
 //! `iosonde matrix` on a simulated device.
 
-use results::{Experiment, Matrix};
+use results::{Experiment, ReadWriteMatrix};
 
 use crate::program::{command, fails, names, succeeds};
 
@@ -23,7 +23,7 @@ fn levels_decide_the_cells() {
     let more = ["--json", "--levels", "30,60"];
     let output = command(&[&["matrix"], &SIM[..], &QUICK[..], &more].concat()).output().unwrap();
     succeeds(&output);
-    let experiment: Experiment<Matrix> = serde_json::from_slice(&output.stdout).unwrap();
+    let experiment: Experiment<ReadWriteMatrix> = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(experiment.schema, "iosonde.matrix/1");
     let cells = &experiment.conclusion.cells;
     let percents: Vec<_> = cells.iter().map(|c| (c.read_percent, c.write_percent)).collect();

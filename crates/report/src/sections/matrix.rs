@@ -1,7 +1,8 @@
 //! What writes cost readers: a grid of read rates and write rates.
 
 use results::{
-    CellOutcome, Document, Experiment, Interference, Matrix, MatrixCell, WriteCost, WriteLimit,
+    CellOutcome, Document, Experiment, Interference, MatrixCell, ReadWriteMatrix, WriteCost,
+    WriteLimit,
 };
 use workload::{show_ns, show_number};
 
@@ -19,7 +20,7 @@ use crate::words;
 type Latency = fn(&MatrixCell) -> Option<u64>;
 
 /// Answer, heat maps and tables of a matrix.
-pub(super) fn sections(e: &Experiment<Matrix>) -> Vec<Section> {
+pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     let document = Document::Matrix(Box::new(e.clone()));
     let mut grid: Vec<Block> = vec![brief(compact(e).map(Block::Table))];
     grid.push(full(heat_maps(e).into_iter().map(Block::Chart)));
@@ -37,7 +38,7 @@ pub(super) fn sections(e: &Experiment<Matrix>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-fn answer(e: &Experiment<Matrix>) -> Vec<Block> {
+fn answer(e: &Experiment<ReadWriteMatrix>) -> Vec<Block> {
     let (judgement, answer) = match e.conclusion.interference {
         Interference::None => (Judgement::Good, "nothing that shows"),
         Interference::Slight => (Judgement::Doubtful, "a little"),
@@ -53,7 +54,7 @@ fn answer(e: &Experiment<Matrix>) -> Vec<Block> {
     vec![Block::Cards(vec![card])]
 }
 
-fn highest(matrix: &Matrix) -> Vec<crate::model::Fact> {
+fn highest(matrix: &ReadWriteMatrix) -> Vec<crate::model::Fact> {
     let one = |name: &str, iops: Option<f64>| Some(fact(name, show_number(iops?) + " IOPS"));
     let read = one("Highest read rate", matrix.highest_read_iops);
     let write = one("Highest write rate", matrix.highest_write_iops);
@@ -61,7 +62,7 @@ fn highest(matrix: &Matrix) -> Vec<crate::model::Fact> {
 }
 
 /// The rates of one axis with the names of their levels, rising.
-fn axis(matrix: &Matrix, of: fn(&MatrixCell) -> (u8, f64)) -> Vec<(u8, String)> {
+fn axis(matrix: &ReadWriteMatrix, of: fn(&MatrixCell) -> (u8, f64)) -> Vec<(u8, String)> {
     let mut levels: Vec<(u8, f64)> = matrix.cells.iter().map(of).collect();
     levels.sort_by_key(|(percent, _)| *percent);
     levels.dedup_by_key(|(percent, _)| *percent);
@@ -76,11 +77,11 @@ fn writes(cell: &MatrixCell) -> (u8, f64) {
     (cell.write_percent, cell.offered_write_iops)
 }
 
-fn at(matrix: &Matrix, read: u8, write: u8) -> Option<&MatrixCell> {
+fn at(matrix: &ReadWriteMatrix, read: u8, write: u8) -> Option<&MatrixCell> {
     matrix.cells.iter().find(|c| (c.read_percent, c.write_percent) == (read, write))
 }
 
-fn heat_maps(e: &Experiment<Matrix>) -> Vec<Chart> {
+fn heat_maps(e: &Experiment<ReadWriteMatrix>) -> Vec<Chart> {
     let maps: [(&str, &str, Latency); 4] = [
         ("read-p99", "p99 of reads", |c| c.read_p99_ns),
         ("read-p50", "p50 of reads", |c| c.read_p50_ns),
@@ -91,7 +92,11 @@ fn heat_maps(e: &Experiment<Matrix>) -> Vec<Chart> {
 }
 
 /// A row for each write rate, the highest on top.
-fn heat_map(e: &Experiment<Matrix>, (key, what): (&str, &str), of: Latency) -> Option<Chart> {
+fn heat_map(
+    e: &Experiment<ReadWriteMatrix>,
+    (key, what): (&str, &str),
+    of: Latency,
+) -> Option<Chart> {
     let matrix = &e.conclusion;
     let columns = axis(matrix, reads);
     let rows = axis(matrix, writes);
@@ -122,7 +127,7 @@ fn heat_map(e: &Experiment<Matrix>, (key, what): (&str, &str), of: Latency) -> O
 }
 
 /// p99 of reads as a grid of words: a column for each read rate.
-fn compact(e: &Experiment<Matrix>) -> Option<Table> {
+fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let matrix = &e.conclusion;
     // A grid without reads has no latency of reads.
     let columns: Vec<_> = axis(matrix, reads).into_iter().filter(|(p, _)| *p > 0).collect();
@@ -153,7 +158,7 @@ fn word(outcome: CellOutcome) -> &'static str {
     }
 }
 
-fn every_cell(e: &Experiment<Matrix>) -> Option<Table> {
+fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
         column("offered_read_iops", "Reads offered", Unit::Iops),
         column("offered_write_iops", "Writes offered", Unit::Iops),
@@ -182,7 +187,7 @@ fn every_cell(e: &Experiment<Matrix>) -> Option<Table> {
     table("matrix", "Every cell", &caption::of(&e.measurements), columns, rows)
 }
 
-fn costs(e: &Experiment<Matrix>) -> Option<Table> {
+fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
         column("offered_read_iops", "Reads", Unit::Iops),
         column("read_p99_alone_ns", "p99 alone", Unit::Nanoseconds),

@@ -271,12 +271,8 @@ pub(super) fn larger(stream: &Stream, operating_load: f64) -> Option<Stream> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a ramp")]
     let depth = (2.0 * operating_load).ceil().clamp(1.0, most) as u32;
     let blocks = vec![Block { bytes, weight: *weight }];
-    (fits && stream.align_bytes.is_none()).then(|| Stream { blocks, depth, ..stream.clone() })
-}
-
-/// The name of random reads, as that of every load.
-pub(super) fn random_read_name(stream: &Stream) -> String {
-    format!("random_read_{}", short(stream.largest_block()))
+    let name = format!("random_read_{}", short(bytes.0));
+    (fits && stream.align_bytes.is_none()).then(|| Stream { name, blocks, depth, ..stream.clone() })
 }
 
 /// The last random load once more, every I/O shifted by the least that the target takes.

@@ -270,7 +270,7 @@ impl<'a, 'l> Session<'a, 'l> {
         }
         let size = Bytes(stream.largest_block());
         self.lab.begin(&format!("{size} in place of {}", load.title));
-        let name = plan::random_read_name(&stream);
+        let name = stream.name.clone();
         let measurement = self.measure(stream, self.timing.pattern)?;
         self.found.patterns.push(PatternResult {
             name,

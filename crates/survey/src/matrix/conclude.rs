@@ -1,6 +1,6 @@
 //! What follows from a grid: where writes cost readers, and how much.
 
-use results::{CellOutcome, Interference, Matrix, MatrixCell, WriteCost, WriteLimit};
+use results::{CellOutcome, Interference, MatrixCell, ReadWriteMatrix, WriteCost, WriteLimit};
 use workload::{show_ns, show_number};
 
 /// The 99th percentile of reads may grow to so many times that without writes.
@@ -14,7 +14,11 @@ const RULE: &str = "At each read rate, writes are bearable as long as the storag
                     fall behind, slightly if it rises by more than a quarter, and not at all \
                     otherwise. Rates between two levels were not measured.";
 
-pub(super) fn conclude(read: Option<f64>, write: Option<f64>, cells: Vec<MatrixCell>) -> Matrix {
+pub(super) fn conclude(
+    read: Option<f64>,
+    write: Option<f64>,
+    cells: Vec<MatrixCell>,
+) -> ReadWriteMatrix {
     let mut levels: Vec<u8> = cells.iter().map(|c| c.read_percent).filter(|p| *p > 0).collect();
     levels.dedup();
     let row = |level: u8| cells.iter().filter(move |c| c.read_percent == level);
@@ -23,7 +27,15 @@ pub(super) fn conclude(read: Option<f64>, write: Option<f64>, cells: Vec<MatrixC
     let sentence = sentence(interference, &costs);
     let (highest_read_iops, highest_write_iops) = (read, write);
     let rule = RULE.to_owned();
-    Matrix { highest_read_iops, highest_write_iops, cells, costs, interference, sentence, rule }
+    ReadWriteMatrix {
+        highest_read_iops,
+        highest_write_iops,
+        cells,
+        costs,
+        interference,
+        sentence,
+        rule,
+    }
 }
 
 /// What writes cost at one read rate, from its cells by rising write rate; none without a

@@ -9,7 +9,9 @@ mod conclude;
 use std::sync::atomic::AtomicBool;
 
 use engine::PrepareError;
-use results::{CellOutcome, Experiment, Matrix, MatrixCell, Measurement, Status, StreamResult};
+use results::{
+    CellOutcome, Experiment, MatrixCell, Measurement, ReadWriteMatrix, Status, StreamResult,
+};
 use serde::{Deserialize, Serialize};
 use workload::{Arrival, Rate, RateLimit, Stream, Violation};
 
@@ -94,7 +96,7 @@ pub fn matrix(
     options: &MatrixOptions,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
-) -> Result<Experiment<Matrix>, PrepareError> {
+) -> Result<Experiment<ReadWriteMatrix>, PrepareError> {
     check_levels(options)?;
     let mut lab = Lab::open(options.setup.clone(), &options.writing(), stop, observe)?;
     lab.stay_in_place();
