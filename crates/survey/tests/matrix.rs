@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Permissions;
-use results::{CellOutcome, Experiment, Interference, Matrix, Status, WriteLimit};
+use results::{CellOutcome, Experiment, Interference, ReadWriteMatrix, Status, WriteLimit};
 use survey::{MATRIX_LEVELS, MatrixOptions, Progress, Setup, Timing, matrix};
 use workload::{Bytes, EngineChoice, Mode, Nanoseconds, SimDevice, SimWriteCache, Stream, Target};
 
@@ -26,7 +26,7 @@ fn options(sim: SimDevice) -> MatrixOptions {
     }
 }
 
-fn run(options: &MatrixOptions) -> Experiment<Matrix> {
+fn run(options: &MatrixOptions) -> Experiment<ReadWriteMatrix> {
     matrix(options, &AtomicBool::new(false), &mut |_| ()).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn cached(size: u64, drain: u64) -> SimDevice {
     SimDevice { write_cache: Some(write_cache), ..shared() }
 }
 
-fn outcome(matrix: &Matrix, read: u8, write: u8) -> CellOutcome {
+fn outcome(matrix: &ReadWriteMatrix, read: u8, write: u8) -> CellOutcome {
     let found = |c: &&results::MatrixCell| (c.read_percent, c.write_percent) == (read, write);
     matrix.cells.iter().find(found).unwrap().outcome
 }
