@@ -118,8 +118,9 @@ fn every_pattern_of_the_documents_is_measured() {
     assert_eq!(
         names,
         [
-            "random_read_32k",
+            // Reports show the first random read: the 32 KiB of the probe once stood for it.
             "random_read_8k",
+            "random_read_32k",
             "sequential_read_64k",
             "sequential_read_256k",
             "sequential_read_1m",

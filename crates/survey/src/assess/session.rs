@@ -179,15 +179,16 @@ impl<'a, 'l> Session<'a, 'l> {
             return;
         }
         let mut depth = self.depth_like(load).unwrap_or(load.stream.depth);
+        let mut beside = None;
         if load.ramp {
-            let ramp = self.ramp(load);
+            let (ramp, larger) = self.ramp(load);
             depth = conclude::operating_depth(&ramp).unwrap_or(depth);
             self.found.ramps.push(ramp);
-        }
-        if self.lab.is_over() {
-            return;
+            beside = larger;
         }
         self.pattern(load, depth, load.name.clone());
+        // Behind the load itself: the first of a kind is what stands for it in a report.
+        self.found.patterns.extend(beside);
         if depth > 1 && !load.ramp && self.is_late(load) {
             self.pattern(load, 1, judge::at_one(&load.name));
         }
@@ -221,10 +222,11 @@ impl<'a, 'l> Session<'a, 'l> {
         self.found.patterns.iter().find(|p| p.name == *like)?.measurement.depth
     }
 
-    /// The same load at the depths that the search for its saturation point asks for.
+    /// The same load at the depths that the search for its saturation point asks for, and the one
+    /// with larger blocks that was measured to find the cause.
     ///
     /// An error leaves the points before it in the result.
-    fn ramp(&mut self, load: &Load) -> Ramp {
+    fn ramp(&mut self, load: &Load) -> (Ramp, Option<PatternResult>) {
         let search = Search::new(plan::RAMP_DEPTHS.0, plan::RAMP_DEPTHS.1);
         let mut cut_short = None;
         let (mut points, mut curve): (Vec<Measurement>, Vec<LoadPoint>) = (Vec::new(), Vec::new());
@@ -248,18 +250,19 @@ impl<'a, 'l> Session<'a, 'l> {
         let larger = knee.as_ref().and_then(|knee| self.larger_block(load, knee));
         let (link, ceiling) = (self.link.as_ref(), self.found.tool_ceiling_iops);
         let causes = knee.as_ref().map(|knee| {
-            let larger = larger.as_ref();
+            let complete = larger.as_ref().map(|p| &p.measurement);
+            let larger = complete.filter(|m| conclude::is_complete(m));
             causes_of(&points, knee, Beside { link, ceiling, larger }, self.lab)
         });
         // It is shown, but says nothing about the curve.
         points.extend(cut_short);
         let causes = causes.unwrap_or_default().publish();
-        Ramp { name, title, knee: knee.publish(), causes, points }
+        (Ramp { name, title, knee: knee.publish(), causes, points }, larger)
     }
 
     /// The first load that saturates, with larger blocks and as many in flight: as many bytes a
     /// second tell a path from a limit of I/Os, which gives as many I/Os.
-    fn larger_block(&mut self, load: &Load, knee: &Knee) -> Option<Measurement> {
+    fn larger_block(&mut self, load: &Load, knee: &Knee) -> Option<PatternResult> {
         let first = self.found.ramps.is_empty() && !load.is_named;
         if !first || !knee.reached.shows_a_limit() || self.lab.is_over() {
             return None;
@@ -272,13 +275,12 @@ impl<'a, 'l> Session<'a, 'l> {
         self.lab.begin(&format!("{size} in place of {}", load.title));
         let name = stream.name.clone();
         let measurement = self.measure(stream, self.timing.pattern)?;
-        self.found.patterns.push(PatternResult {
+        Some(PatternResult {
             name,
             title: format!("{size} random read"),
             operation: "what larger blocks tell of the limit".to_owned(),
-            measurement: measurement.clone(),
-        });
-        conclude::is_complete(&measurement).then_some(measurement)
+            measurement,
+        })
     }
 
     /// One measurement; none if it was ended before its window began.
