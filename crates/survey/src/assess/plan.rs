@@ -271,7 +271,8 @@ pub(super) fn larger(stream: &Stream, operating_load: f64) -> Option<Stream> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within a ramp")]
     let depth = (2.0 * operating_load).ceil().clamp(1.0, most) as u32;
     let blocks = vec![Block { bytes, weight: *weight }];
-    let name = format!("random_read_{}", short(bytes.0));
+    // Its own name: a database may have a load of that size.
+    let name = format!("{}_larger", stream.name);
     (fits && stream.align_bytes.is_none()).then(|| Stream { name, blocks, depth, ..stream.clone() })
 }
 

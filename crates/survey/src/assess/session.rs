@@ -277,7 +277,7 @@ impl<'a, 'l> Session<'a, 'l> {
         let measurement = self.measure(stream, self.timing.pattern)?;
         Some(PatternResult {
             name,
-            title: format!("{size} random read"),
+            title: format!("{}, with blocks of {size}", load.title),
             operation: "what larger blocks tell of the limit".to_owned(),
             measurement,
         })

@@ -115,7 +115,7 @@ fn sentence(interference: Interference, costs: &[WriteCost]) -> String {
             ) + &exhausted(costs)
         }
         Interference::Unknown => {
-            "The measurements do not show what writes cost readers.".to_owned()
+            "The measurements do not show what writes cost readers.".to_owned() + &exhausted(costs)
         }
     }
 }
@@ -156,7 +156,7 @@ fn exhausted(costs: &[WriteCost]) -> String {
     let out = costs.iter().find(|c| c.limit == Some(WriteLimit::WriteRate));
     let Some(cost) = out else { return String::new() };
     format!(
-        " At {} reads per second, it does not keep up with {} writes per second.",
+        " At {} reads per second, the storage does not keep up with {} writes per second.",
         show_number(cost.offered_read_iops),
         show_number(cost.excessive_write_iops.unwrap_or_default())
     )
