@@ -104,7 +104,7 @@ pub struct Fact {
 }
 
 /// A question that was answered with a judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     /// What is judged, for example `Transaction log`.
     pub heading: String,
@@ -114,6 +114,28 @@ pub struct Card {
     pub answer: String,
     /// Why, sentence by sentence.
     pub evidence: Vec<String>,
+    /// The figures of the answer as bars, where it has any.
+    pub bullet: Option<Bullet>,
+}
+
+/// How much fits within each limit, as bars of one scale from 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bullet {
+    /// The bars, the strictest limit first.
+    pub bars: Vec<Bar>,
+    /// What is needed, in the unit of the bars.
+    pub need: Option<f64>,
+    /// In what the bars and the need are, for example `commits/s`.
+    pub unit: &'static str,
+}
+
+/// A bar of a [`Bullet`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// Which limit, for example `within 10 ms`.
+    pub label: String,
+    /// How much fits.
+    pub figure: f64,
 }
 
 /// How something is judged: what colour and sign it gets.

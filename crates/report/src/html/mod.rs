@@ -6,6 +6,7 @@
 //! documents. The templates are compiled into the program by `askama`, which escapes every text.
 //! The parts need no inline style and no inline script, so that a strict policy takes them.
 
+mod bullet;
 mod figure;
 mod raw;
 mod table;

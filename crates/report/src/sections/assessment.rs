@@ -15,7 +15,7 @@ use super::make::{
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, glance, latency, point, setup, tested, time};
-use crate::model::{Block, Card, Chart, Fact, Judgement, Section, Table, Unit};
+use crate::model::{Bar, Block, Bullet, Card, Chart, Fact, Judgement, Section, Table, Unit};
 use crate::{ramp, words};
 
 /// Answer, charts and tables of an assessment.
@@ -54,6 +54,7 @@ fn answer(a: &Assessment) -> Vec<Block> {
             judgement,
             answer: words::claim(claim.outcome).to_owned(),
             evidence: vec![words::clean(&claim.sentence)],
+            bullet: None,
         }
     }));
     if !cards.is_empty() {
@@ -235,7 +236,27 @@ fn card(verdict: &Verdict) -> Card {
     evidence.push(format!("Judged by {}. {source}.", limits(verdict)));
     evidence.retain(|e| !e.is_empty());
     let sure = verdict.confidence.as_ref().map(|c| format!(", confidence {}", c.sureness.word()));
-    Card { heading: format!("{title}{}", sure.unwrap_or_default()), judgement, answer, evidence }
+    Card {
+        heading: format!("{title}{}", sure.unwrap_or_default()),
+        judgement,
+        answer,
+        evidence,
+        bullet: bullet(verdict),
+    }
+}
+
+/// How much fits within each limit, and the need. Nothing is drawn at low confidence: a bar looks
+/// like a fact.
+fn bullet(verdict: &Verdict) -> Option<Bullet> {
+    let low = verdict.confidence.as_ref().is_some_and(|c| c.sureness == Sureness::Low);
+    let bar = |capacity: &FittingLoad| Bar {
+        label: format!("within {}", show_ns(capacity.limit_ns as f64)),
+        figure: capacity.per_second,
+    };
+    let bars: Vec<Bar> = verdict.capacities.iter().map(bar).collect();
+    let is_drawn = !low && bars.iter().any(|bar| bar.figure > 0.0);
+    let need = verdict.need.map(|need| need.per_second);
+    is_drawn.then(|| Bullet { bars, need, unit: verdict.role.unit() })
 }
 
 /// The grade, or where nothing is needed how much fits.

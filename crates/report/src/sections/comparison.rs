@@ -79,7 +79,13 @@ fn card(c: &Comparison) -> Card {
         ))
     }));
     evidence.extend(untold(&c.loads));
-    Card { heading: "B against A".to_owned(), judgement, answer: answer.to_owned(), evidence }
+    Card {
+        heading: "B against A".to_owned(),
+        judgement,
+        answer: answer.to_owned(),
+        evidence,
+        bullet: None,
+    }
 }
 
 /// Why it cannot be told, of the first load of which it cannot: mostly the same goes for all.

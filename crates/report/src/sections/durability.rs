@@ -57,7 +57,7 @@ fn cards(d: &Durability) -> Vec<Card> {
     }
     let heading = "Does what was acknowledged as durable survive a crash?".to_owned();
     let answer = d.verdict.words().to_lowercase();
-    vec![Card { heading, judgement, answer, evidence: cleaned(&evidence) }]
+    vec![Card { heading, judgement, answer, evidence: cleaned(&evidence), bullet: None }]
 }
 
 fn tested(e: &Experiment<Durability>) -> Vec<Fact> {

@@ -81,6 +81,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
                     workload::show_ns(at.latency_ns)
                 ),
                 evidence: vec![words::clean(&knee.explanation)],
+                bullet: None,
             });
         }
     }
@@ -116,6 +117,7 @@ fn within(within: &WithinLatency) -> Card {
         judgement,
         answer,
         evidence: vec![words::clean(&within.explanation)],
+        bullet: None,
     }
 }
 

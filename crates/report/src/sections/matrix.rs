@@ -50,6 +50,7 @@ fn answer(e: &Experiment<ReadWriteMatrix>) -> Vec<Block> {
         judgement,
         answer: answer.to_owned(),
         evidence: vec![words::clean(&e.conclusion.sentence)],
+        bullet: None,
     };
     vec![Block::Cards(vec![card])]
 }

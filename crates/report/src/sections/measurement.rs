@@ -96,7 +96,7 @@ fn card(m: &Measurement) -> Card {
     evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());
-    Card { heading: "The figures".to_owned(), judgement, answer, evidence }
+    Card { heading: "The figures".to_owned(), judgement, answer, evidence, bullet: None }
 }
 
 /// Reads, writes and flushes beside their sum.

@@ -59,6 +59,7 @@ fn answer(e: &Experiment<Runs>) -> Vec<Block> {
         judgement,
         answer: answer.to_owned(),
         evidence: vec![words::clean(&trust.explanation)],
+        bullet: None,
     };
     vec![Block::Paragraph(headline), Block::Cards(vec![card])]
 }

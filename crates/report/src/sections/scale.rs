@@ -63,7 +63,7 @@ fn answer(e: &Experiment<Scale>) -> Vec<Block> {
     };
     let evidence = cleaned(&scaling.findings);
     let (judgement, answer) = judged(scaling);
-    let card = Card { heading: "Scaling".to_owned(), judgement, answer, evidence };
+    let card = Card { heading: "Scaling".to_owned(), judgement, answer, evidence, bullet: None };
     vec![Block::Cards(vec![card])]
 }
 

@@ -56,6 +56,7 @@ fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
         judgement,
         answer,
         evidence: vec![words::clean(&edge.explanation)],
+        bullet: None,
     };
     let mut facts = Vec::new();
     if let Some(hit) = edge.hit_latency_ns {

@@ -78,7 +78,13 @@ fn cards(v: &Validation) -> Vec<Card> {
         evidence.push("What was read went through the cache of the operating system.".to_owned());
     }
     let heading = "Does the storage return what was written?".to_owned();
-    vec![Card { heading, judgement, answer: answer.to_owned(), evidence: cleaned(&evidence) }]
+    vec![Card {
+        heading,
+        judgement,
+        answer: answer.to_owned(),
+        evidence: cleaned(&evidence),
+        bullet: None,
+    }]
 }
 
 fn tested(e: &Experiment<Validation>) -> Vec<Fact> {

@@ -231,7 +231,13 @@ fn card(heading: &str, judgement: Judgement, answer: &str) -> Card {
             .to_owned(),
         "Judged by mean latency up to 4 ms excellent.".to_owned(),
     ];
-    Card { heading: heading.to_owned(), judgement, answer: answer.to_owned(), evidence }
+    Card {
+        heading: heading.to_owned(),
+        judgement,
+        answer: answer.to_owned(),
+        evidence,
+        bullet: None,
+    }
 }
 
 fn section(key: &'static str, heading: &'static str, blocks: Vec<Block>) -> Section {
@@ -379,7 +385,13 @@ pub(crate) fn any_block() -> impl Strategy<Value = Block> {
         Judgement::Unknown,
     ]);
     let card = (any_text(), judgement, any_text(), texts()).prop_map(
-        |(heading, judgement, answer, evidence)| Card { heading, judgement, answer, evidence },
+        |(heading, judgement, answer, evidence)| Card {
+            heading,
+            judgement,
+            answer,
+            evidence,
+            bullet: None,
+        },
     );
     prop_oneof![
         any_text().prop_map(Block::Paragraph),
