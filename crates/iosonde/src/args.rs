@@ -20,7 +20,7 @@ pub(crate) struct AssessArgs {
     #[command(flatten)]
     pub target: TargetArgs,
 
-    /// How long it takes: about 2 minutes, about 15, or about an hour
+    /// How long it takes: half a minute, about 2 minutes, about 15, or about an hour
     #[arg(long, value_enum, default_value_t = PaceArg::Normal)]
     pub pace: PaceArg,
 
@@ -82,6 +82,8 @@ pub(crate) struct AssessArgs {
 /// Pace by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaceArg {
+    /// Half a minute: an impression, from which nothing is judged
+    Glance,
     /// About two minutes: an indication
     Quick,
     /// About a quarter of an hour

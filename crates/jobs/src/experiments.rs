@@ -203,6 +203,7 @@ impl Job for AssessOptions {
         };
         let targets = engine::plan(&workload, permissions)?;
         let time = match self.pace {
+            Pace::Glance => "about half a minute",
             Pace::Quick => "about two minutes",
             Pace::Normal => "about a quarter of an hour",
             Pace::Long => "about an hour",

@@ -94,6 +94,8 @@ pub struct Assessment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
+    /// Half a minute: an impression, from which nothing is judged.
+    Glance,
     /// About two minutes: an indication.
     Quick,
     /// About a quarter of an hour.

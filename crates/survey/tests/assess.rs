@@ -290,3 +290,39 @@ fn a_failing_device_ends_the_assessment_with_what_there_is() {
     let last = assessment.ramps.last().and_then(|r| r.points.last()).unwrap();
     assert!(!last.errors.is_empty());
 }
+
+#[test]
+fn a_glance_has_the_six_loads_and_judges_nothing() {
+    let options = AssessOptions { pace: Pace::Glance, ..options(device(8, 1)) };
+    let seen = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let names: Vec<&str> = seen.patterns.iter().map(|p| p.name.as_str()).collect();
+    let six = [
+        "random_read_8k",
+        "sequential_read_64k",
+        "log_write_4k",
+        "sequential_write_64k",
+        "random_write_8k",
+        "random_mixed_8k",
+    ];
+    assert_eq!(names, six);
+    assert!(seen.ramps.is_empty() && seen.offered.is_empty() && seen.repeats.is_none());
+    assert!(seen.verdicts.is_empty(), "three seconds are not enough for a verdict");
+    assert_eq!(seen.patterns[0].measurement.in_flight, 32);
+    assert!((seen.patterns[0].measurement.total.iops / 8000.0 - 1.0).abs() < 0.01);
+    assert!(seen.method.iter().any(|s| s.contains("measured once")), "{:?}", seen.method);
+    assert!(!seen.method.iter().any(|s| s.contains("open loop")), "none was offered");
+    let short: f64 = seen.patterns.iter().map(|p| p.measurement.seconds).sum();
+    assert!(short <= 18.0, "six windows of at most 3 s, not {short}");
+}
+
+#[test]
+fn a_need_or_limits_at_a_glance_are_refused_and_not_ignored() {
+    let needs = survey::parse_needs("oltp=2000iops", Database::Generic).unwrap();
+    let needed = AssessOptions { pace: Pace::Glance, needs, ..options(device(8, 1)) };
+    let limits = limits_of(Database::RocksDb);
+    let limited = AssessOptions { pace: Pace::Glance, limits, ..options(device(8, 1)) };
+    for (options, named) in [(needed, "`need`"), (limited, "`limits`")] {
+        let refused = assess(&options, &AtomicBool::new(false), &mut |_| ()).unwrap_err();
+        assert!(refused.to_string().contains(named), "{refused}");
+    }
+}

@@ -113,6 +113,7 @@ fn options_of(args: &AssessArgs) -> Result<AssessOptions, Failure> {
         }
     };
     let pace = match args.pace {
+        PaceArg::Glance => Pace::Glance,
         PaceArg::Quick => Pace::Quick,
         PaceArg::Normal => Pace::Normal,
         PaceArg::Long => Pace::Long,

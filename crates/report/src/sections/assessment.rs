@@ -40,7 +40,8 @@ fn answer(a: &Assessment) -> Vec<Block> {
     let mut cards: Vec<Card> = a.verdicts.iter().map(card).collect();
     let mut blocks = Vec::new();
     if cards.is_empty() {
-        blocks.push(Block::Paragraph("Nothing was judged.".to_owned()));
+        let why = if a.pace == Pace::Glance { ": a glance is too short for it" } else { "" };
+        blocks.push(Block::Paragraph(format!("Nothing was judged{why}.")));
     }
     cards.extend(a.claims.iter().map(|claim| {
         let judgement = match claim.outcome {
@@ -297,6 +298,7 @@ fn limits(verdict: &Verdict) -> String {
 fn summary(a: &Assessment) -> Vec<Fact> {
     let size = format!("{} ({})", words::size(a.file_bytes), words::clean(&a.file_size_reason));
     let pace = match a.pace {
+        Pace::Glance => "glance: an impression",
         Pace::Quick => "quick: an indication",
         Pace::Normal => "normal",
         Pace::Long => "long: a baseline",

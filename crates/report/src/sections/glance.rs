@@ -19,6 +19,10 @@ const LARGEST_LOG_BLOCK: u64 = 65_536;
 /// A file below so many times the memory may be answered from caches; `assess` warns of the same.
 const MEMORY_TIMES: u64 = 2;
 
+/// What a glance is worth.
+const IMPRESSION: &str =
+    "An impression: every load was measured once, for about 3 s, and nothing is judged.";
+
 /// A row of the table, with the load that it is about.
 struct Row<'a> {
     name: String,
@@ -38,7 +42,11 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     };
     let caption = caption::of(rows.iter().filter_map(|row| Some(row.load?.1)));
     let sizes = Block::Paragraph(blocks_of(&rows));
-    let mut blocks = vec![brief(table("").into_iter().chain([sizes])), full(table(&caption))];
+    let mut blocks = Vec::new();
+    if a.pace == Pace::Glance {
+        blocks.push(Block::Paragraph(IMPRESSION.to_owned()));
+    }
+    blocks.extend([brief(table("").into_iter().chain([sizes])), full(table(&caption))]);
     let missing: Vec<String> =
         rows.iter().filter(|row| row.load.is_none()).map(|row| row.name.to_lowercase()).collect();
     if !missing.is_empty() {
@@ -198,11 +206,15 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         );
     }
     let pace = match (a.pace, is_unsure) {
+        (Pace::Glance, _) => Some("quick"),
         (Pace::Quick, _) => Some("normal"),
         (Pace::Normal, true) => Some("long"),
         _ => None,
     };
     match pace {
+        Some(pace) if a.pace == Pace::Glance => {
+            format!("Next: get verdicts: iosonde assess --pace {pace} {target}")
+        }
         Some(pace) => {
             format!("Next: measure longer for firm figures: iosonde assess --pace {pace} {target}")
         }

@@ -37,8 +37,11 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// One verdict for each role, in the order of the limits.
+    /// One verdict for each role, in the order of the limits; a glance judges nothing.
     pub(super) fn verdicts(&self) -> Vec<results::verdict::Verdict> {
+        if self.options.pace == Pace::Glance {
+            return Vec::new();
+        }
         let limits = self.options.limits.iter().cloned().map(Limits::from_published);
         limits.map(|limits| self.verdict(&limits).publish()).collect()
     }
@@ -225,7 +228,7 @@ impl Judge<'_> {
         // Disks and flash have no credits, and their caches are small; of a volume, nobody knows.
         let volume = matches!(self.class(), None | Some(Class::Cloud | Class::Array));
         let short = match self.options.pace {
-            Pace::Quick => true,
+            Pace::Glance | Pace::Quick => true,
             Pace::Normal => volume,
             Pace::Long => false,
         };

@@ -8,6 +8,7 @@ mod claims;
 mod conclude;
 mod databases;
 mod judge;
+mod method;
 mod offer;
 mod plan;
 mod session;
@@ -81,6 +82,7 @@ pub fn assess(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Assessment, PrepareError> {
+    plan::check_judged(options)?;
     let begun = Start::now(observe);
     let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
@@ -96,6 +98,9 @@ pub fn assess(
     let file_bytes = prepared.targets()[0].size_bytes();
     let mut loads =
         plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
+    if options.pace == Pace::Glance {
+        loads = plan::one_of_each(&loads);
+    }
     loads.extend(plan::named(&options.specs, file_bytes));
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
@@ -144,7 +149,7 @@ pub fn assess(
         alignment: conclude::alignment(&loads, patterns).publish(),
         tool_ceiling_iops: ceiling,
         tool_ceiling_used_percent: ceiling.filter(|c| *c > 0.0).map(|c| 100.0 * used / c),
-        method: plan::method(options, &timing, &loads, &lab.prepared().targets()[0]),
+        method: method::sentences(options, &timing, &loads, &lab.prepared().targets()[0]),
         patterns: found.patterns,
         ramps: found.ramps,
         offered: found.offered,

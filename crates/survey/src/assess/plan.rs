@@ -1,24 +1,24 @@
 //! What an assessment measures, and for how long.
 
 use analysis::knee::Search;
-use engine::{PrepareError, PreparedTarget};
+use engine::PrepareError;
 use results::Pace;
 use results::verdict::{Database, Role};
 use workload::specs::{self, Spec};
-use workload::{Block, Bytes, Mode, Pattern, Precision, Stream, Violation};
+use workload::{Block, Bytes, Pattern, Precision, Stream, Violation};
 
 use super::AssessOptions;
 use super::databases::{self, Shape};
 use super::offer::Offering;
-use crate::limits::roles_of;
+use crate::limits::{limits_of, roles_of};
 use crate::{Publish, lab};
 
 /// The least and the most depth at which the saturation of a load is looked for.
 pub(super) const RAMP_DEPTHS: (u32, u32) = (1, 256);
-/// How often the first pattern is measured again at the end.
-pub(super) const REPEATS: usize = 2;
 /// The log is this share of the file, at its end.
 const LOG_SHARE: u64 = 8;
+/// Smaller log writes are those of special devices.
+const LEAST_LOG_BLOCK: u64 = 4096;
 /// Larger blocks are so many times as large, and no larger than this.
 const LARGER: u64 = 4;
 const LARGER_MAX: u64 = 1 << 20;
@@ -34,6 +34,8 @@ pub(super) struct Timing {
     pub(super) ramp: lab::Timing,
     /// How much fits within the limits.
     pub(super) offering: Offering,
+    /// How often the first pattern is measured again at the end.
+    pub(super) repeats: usize,
     /// How long writing the test file should take at most.
     pub(super) fill_s: f64,
     /// How many times the memory of the host the file should be, space and time permitting.
@@ -43,10 +45,19 @@ pub(super) struct Timing {
 impl Timing {
     pub(super) fn of(pace: Pace) -> Self {
         match pace {
+            Pace::Glance => Self {
+                pattern: timing(5.0, (2.0, 3.0), 2.5, (0.3, 0.3)),
+                ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.3)),
+                offering: offering((1.0, 2.0), 2.0, (0.3, 0.3), 1.25, 1),
+                repeats: 0,
+                fill_s: 5.0,
+                memory_times: 2,
+            },
             Pace::Quick => Self {
                 pattern: timing(5.0, (2.0, 4.0), 5.0, (0.5, 0.5)),
                 ramp: timing(5.0, (1.0, 2.0), 2.0, (0.3, 0.5)),
                 offering: offering((2.0, 15.0), 10.0, (0.3, 0.5), 1.25, 9),
+                repeats: 2,
                 fill_s: 25.0,
                 memory_times: 2,
             },
@@ -54,6 +65,7 @@ impl Timing {
                 pattern: timing(2.5, (10.0, 40.0), 40.0, (2.0, 5.0)),
                 ramp: timing(5.0, (5.0, 15.0), 15.0, (1.0, 5.0)),
                 offering: offering((8.0, 60.0), 60.0, (1.0, 5.0), 1.12, 12),
+                repeats: 2,
                 fill_s: 240.0,
                 memory_times: 4,
             },
@@ -61,6 +73,7 @@ impl Timing {
                 pattern: timing(2.0, (60.0, 300.0), 300.0, (10.0, 30.0)),
                 ramp: timing(2.5, (15.0, 60.0), 60.0, (5.0, 30.0)),
                 offering: offering((20.0, 120.0), 300.0, (5.0, 10.0), 1.06, 16),
+                repeats: 2,
                 fill_s: 900.0,
                 memory_times: 4,
             },
@@ -168,7 +181,7 @@ pub(super) fn loads(database: Database, file_bytes: u64, align_bytes: u64) -> Ve
     let log_writes: Vec<&Shape> = profile.log_writes.iter().filter(fits).collect();
     loads.extend(log_writes.iter().map(|s| log_write(&areas, s).speaks_for(Role::Log)));
     // The smallest block that most storage works in, without durability: what a cache alone takes.
-    let plain = log_writes.iter().find(|s| s.block >= 4096);
+    let plain = log_writes.iter().find(|s| s.block >= LEAST_LOG_BLOCK);
     loads.extend(plain.map(|s| plain_write(&areas, s)));
     for shape in profile.bulk_writes {
         let load = sequential(&areas, shape, 100);
@@ -295,6 +308,28 @@ fn shifted(loads: &[Load], align_bytes: u64) -> Option<Load> {
     Some(Load { like: Some(load.name.clone()), ..shifted })
 }
 
+/// One load of each kind, at the depth that the database uses, and nothing besides: enough for an
+/// impression.
+pub(super) fn one_of_each(loads: &[Load]) -> Vec<Load> {
+    let is = |load: &Load, pattern: Pattern, write_percent: u8| {
+        load.stream.pattern == pattern && load.stream.write_percent == write_percent
+    };
+    let size = |load: &&Load| load.stream.largest_block();
+    let find = |kind: &dyn Fn(&Load) -> bool| loads.iter().find(|load| kind(load));
+    let bulk = |l: &Load| is(l, Pattern::Sequential, 100) && !l.stream.durable;
+    let log = |l: &Load| l.stream.durable && l.stream.largest_block() >= LEAST_LOG_BLOCK;
+    let kinds = [
+        find(&|l| is(l, Pattern::Random, 0)),
+        find(&|l| is(l, Pattern::Sequential, 0)),
+        find(&log).or_else(|| find(&|l| l.stream.durable)),
+        loads.iter().filter(|l| bulk(l)).max_by_key(size),
+        find(&|l| is(l, Pattern::Random, 100)),
+        find(&|l| is(l, Pattern::Random, MIXED_WRITE_PERCENT)),
+    ];
+    let alone = |load: &Load| Load { ramp: false, offered: false, ..load.clone() };
+    kinds.into_iter().flatten().map(alone).collect()
+}
+
 /// Access specifications on the part of the file that holds data, each at rising depths. Names that
 /// nobody knows are none.
 pub(super) fn named(specs: &[String], file_bytes: u64) -> Vec<Load> {
@@ -350,6 +385,21 @@ impl Areas {
     }
 }
 
+/// Refuses needs and limits where nothing is judged.
+pub(super) fn check_judged(options: &AssessOptions) -> Result<(), PrepareError> {
+    let is_judged = options.pace != Pace::Glance;
+    let has_defaults = options.limits == limits_of(options.database);
+    let given = match (options.needs.is_empty(), has_defaults) {
+        _ if is_judged => return Ok(()),
+        (true, true) => return Ok(()),
+        (false, _) => "need",
+        (true, false) => "limits",
+    };
+    let rule = format!("nothing is judged then, so `{given}` needs a slower pace");
+    let (field, value) = ("pace".to_owned(), "glance".to_owned());
+    Err(PrepareError::Invalid(vec![Violation { field, value, rule }]))
+}
+
 /// The smallest file that every load fits in.
 const SIZE_MIN: Bytes = Bytes(64 << 20);
 
@@ -370,83 +420,13 @@ pub(super) fn preparing_stream() -> Stream {
 }
 
 /// Steps of a whole assessment, if every ramp goes to its deepest point.
-pub(super) fn steps(loads: &[Load], offering: &Offering) -> usize {
+pub(super) fn steps(loads: &[Load], timing: &Timing) -> usize {
     let ramps = loads.iter().filter(|l| l.ramp).count();
-    let offered = loads.iter().filter(|l| l.offered).count() * offering.steps();
+    let offered = loads.iter().filter(|l| l.offered).count() * timing.offering.steps();
     1 + loads.len()
-        + REPEATS
+        + timing.repeats
         + offered
         + ramps * Search::new(RAMP_DEPTHS.0, RAMP_DEPTHS.1).at_most()
-}
-
-/// How it was measured, sentence by sentence.
-pub(super) fn method(
-    options: &AssessOptions,
-    timing: &Timing,
-    loads: &[Load],
-    target: &PreparedTarget,
-) -> Vec<String> {
-    let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
-    let mode = match options.mode {
-        Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
-        Mode::Buffered | Mode::Mapped => {
-            "I/O goes through the operating system's cache, which takes part in every figure."
-        }
-    };
-    vec![
-        format!("I/O went to {}: {}.", path.display(), target.content()),
-        mode.to_owned(),
-        "Data are the first seven eighths of the file, the log is the rest. One thread submits \
-         all I/O. Every measurement has random offsets of its own, and sequential reads begin at \
-         another place each time, so that none is answered from what the one before has left in a \
-         cache."
-            .to_owned(),
-        length("pattern", &timing.pattern),
-        length("depth of a ramp", &timing.ramp),
-        format!(
-            "Measurements that write, and those after them, were preceded by a pause of {} s.",
-            timing.pattern.settle_seconds
-        ),
-        "Latency is from the call that submits an I/O to the moment its completion is seen, of \
-         every single I/O. An I/O counts when it completes inside the measured window."
-            .to_owned(),
-        format!(
-            "The loads are shaped like the I/O of {}; they are not the database itself. The depth \
-             of {} was raised 1, 2, 4 … until throughput stopped growing while latency rose, and \
-             once more to a depth between; they were then measured at the operating point, the \
-             smallest depth with 95 % of the highest throughput.",
-            options.database.title(),
-            ramped(loads)
-        ),
-        format!(
-            "How much fits within the limits of OLTP data was found in an open loop: I/Os came at \
-             random moments, at a set rate, and latency counts from the moment at which one is \
-             due. The rate was raised and lowered until one that fits and one that does not were \
-             within a factor of {}; it was then held for {} s.",
-            timing.offering.close, timing.offering.hold_seconds
-        ),
-        "Log writes are sequential, one at a time, each on stable media before it completes \
-         (O_DSYNC); once more without that, to see what it costs."
-            .to_owned(),
-        "The kernel's own counters of the device were read at both ends of every window and \
-         compared with the tool's."
-            .to_owned(),
-    ]
-}
-
-/// The loads whose depth is raised: `8 KiB random read, 64 KiB sequential read`.
-fn ramped(loads: &[Load]) -> String {
-    let titles: Vec<&str> = loads.iter().filter(|l| l.ramp).map(|l| l.title.as_str()).collect();
-    titles.join(", ")
-}
-
-fn length(what: &str, timing: &lab::Timing) -> String {
-    let Some(precision) = timing.precision else { return String::new() };
-    format!(
-        "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for \
-         {} to {} s after {} s of warm-up.",
-        precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
-    )
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl<'a, 'l> Session<'a, 'l> {
     /// Whatever goes wrong, what was measured until then is found, and the lab knows what went
     /// wrong.
     pub(super) fn measure_all(mut self, loads: &[Load]) -> Results {
-        self.lab.expect_steps(plan::steps(loads, &self.timing.offering));
+        self.lab.expect_steps(plan::steps(loads, &self.timing));
         self.tool_ceiling();
         for load in loads {
             self.load(load);
@@ -148,7 +148,7 @@ impl<'a, 'l> Session<'a, 'l> {
         let mut runs = vec![first.measurement.total.iops];
         let mut foreign: Vec<f64> = foreign_percent(&first.measurement).into_iter().collect();
         let mut measurements = Vec::new();
-        for number in 1..=plan::REPEATS {
+        for number in 1..=self.timing.repeats {
             if self.lab.is_over() {
                 break;
             }

@@ -1,0 +1,93 @@
+//! How an assessment was made, in sentences.
+
+use engine::PreparedTarget;
+use workload::Mode;
+
+use super::AssessOptions;
+use super::plan::{Load, PLAIN_WRITE, Timing};
+use crate::lab;
+
+/// How it was measured, sentence by sentence.
+pub(super) fn sentences(
+    options: &AssessOptions,
+    timing: &Timing,
+    loads: &[Load],
+    target: &PreparedTarget,
+) -> Vec<String> {
+    let path = std::path::absolute(target.path()).unwrap_or_else(|_| target.path().to_owned());
+    let mode = match options.mode {
+        Mode::Direct => "I/O goes past the operating system's cache (O_DIRECT).",
+        Mode::Buffered | Mode::Mapped => {
+            "I/O goes through the operating system's cache, which takes part in every figure."
+        }
+    };
+    let mut sentences = vec![
+        format!("I/O went to {}: {}.", path.display(), target.content()),
+        mode.to_owned(),
+        "Data are the first seven eighths of the file, the log is the rest. One thread submits \
+         all I/O. Every measurement has random offsets of its own, and sequential reads begin at \
+         another place each time, so that none is answered from what the one before has left in a \
+         cache."
+            .to_owned(),
+        length("pattern", &timing.pattern),
+        format!(
+            "Measurements that write, and those after them, were preceded by a pause of {} s.",
+            timing.pattern.settle_seconds
+        ),
+        "Latency is from the call that submits an I/O to the moment its completion is seen, of \
+         every single I/O. An I/O counts when it completes inside the measured window."
+            .to_owned(),
+        format!(
+            "The loads are shaped like the I/O of {}; they are not the database itself.",
+            options.database.title()
+        ),
+    ];
+    sentences.extend(ramps(timing, loads));
+    if loads.iter().any(|load| load.offered) {
+        sentences.push(format!(
+            "How much fits within the limits of OLTP data was found in an open loop: I/Os came at \
+             random moments, at a set rate, and latency counts from the moment at which one is \
+             due. The rate was raised and lowered until one that fits and one that does not were \
+             within a factor of {}; it was then held for {} s.",
+            timing.offering.close, timing.offering.hold_seconds
+        ));
+    }
+    let plain = loads.iter().any(|load| load.name.starts_with(PLAIN_WRITE));
+    let plain = if plain { "; once more without that, to see what it costs" } else { "" };
+    sentences.push(format!(
+        "Log writes are sequential, one at a time, each on stable media before it completes \
+         (O_DSYNC){plain}."
+    ));
+    sentences.push(
+        "The kernel's own counters of the device were read at both ends of every window and \
+         compared with the tool's."
+            .to_owned(),
+    );
+    sentences
+}
+
+/// How depths were raised, where any were.
+fn ramps(timing: &Timing, loads: &[Load]) -> Vec<String> {
+    let titles: Vec<&str> = loads.iter().filter(|l| l.ramp).map(|l| l.title.as_str()).collect();
+    if titles.is_empty() {
+        return vec!["Every load was measured once, at one depth.".to_owned()];
+    }
+    vec![
+        format!(
+            "The depth of {} was raised 1, 2, 4 … until throughput stopped growing while latency \
+             rose, and once more to a depth between; they were then measured at the operating \
+             point, the smallest depth with 95 % of the highest throughput.",
+            titles.join(", ")
+        ),
+        length("depth of a ramp", &timing.ramp),
+    ]
+}
+
+fn length(what: &str, timing: &lab::Timing) -> String {
+    let Some(precision) = timing.precision else { return String::new() };
+    format!(
+        "Each {what} was measured until the mean was known to within ±{} % (95 % interval), for \
+         {} to {} s after {} s of warm-up.",
+        precision.percent, precision.at_least_seconds, timing.seconds, timing.warmup_seconds
+    )
+}
