@@ -23,6 +23,9 @@ pub struct Sweep {
     pub cells: Vec<SweptCell>,
     /// The best of each load, over all of its threads and depths.
     pub curves: Vec<SweptCurve>,
+    /// What was measured to check what is inferred, one entry for each kind of I/O.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<SweptCheck>,
     /// What the measurements took of the storage's time: warm-ups, windows and pauses, in seconds.
     pub device_seconds: f64,
     /// What the whole matrix takes at the lengths of the plan, in seconds.
@@ -67,8 +70,47 @@ pub struct SweptCell {
     pub latency_ns: Option<f64>,
     /// 99th percentile of the latency; none where it was inferred.
     pub p99_ns: Option<u64>,
-    /// Half of the width of the 95 % interval of the throughput, in percent of it.
+    /// Half of the width of the interval of the throughput, in percent of it. Of a measured cell it
+    /// holds the mean with 95 %; of an inferred one it holds the whole window of the cell with 90 %,
+    /// where `checks` has nine cells of its kind.
     pub error_percent: Option<f64>,
+}
+
+/// The checks of one kind of I/O: cells drawn at random, measured over their whole length and kept
+/// out of what the others are inferred from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweptCheck {
+    /// The kind of I/O in words, for example `random read`.
+    pub title: String,
+    /// What a database does this for.
+    pub operation: Option<String>,
+    /// Indexes into the plan's targets.
+    pub targets: Vec<usize>,
+    /// Numbers of the cells that were measured as checks.
+    pub cells: Vec<u32>,
+    /// By how much each of these cells was faster than inferred, in percent of what was inferred;
+    /// negative where it was slower.
+    pub errors_percent: Vec<f64>,
+    /// By how much the checks widen the intervals of the kind, in percent of the throughput; none
+    /// where a check did no I/O at all.
+    pub widened_percent: Option<f64>,
+    /// How far the beginning of a check, as long as a short window, differs from the whole of it,
+    /// in percent: the median.
+    pub changed_percent: Option<f64>,
+    /// What was measured besides because the checks were too far off, in this order.
+    pub refinements: Vec<Refinement>,
+}
+
+/// What an adaptive sweep measures more of when its checks are too far off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Refinement {
+    /// Windows of their whole length instead of short ones.
+    WholeWindows,
+    /// Every block size at rising loads.
+    EverySize,
+    /// Every cell of the kind.
+    EveryCell,
 }
 
 /// Where figures come from.
@@ -102,7 +144,8 @@ pub struct SweptCurve {
     pub best_iops: f64,
     /// The same in MiB for each second.
     pub best_mib_per_s: f64,
-    /// Half of the width of the 95 % interval of the highest throughput, in percent of it.
+    /// Half of the width of the interval of the highest throughput, in percent of it: with 95 %
+    /// where the cell was measured, as wide as the checks of its kind call for where not all were.
     pub error_percent: Option<f64>,
     /// The least load with at least 95 % of the highest throughput, I/Os in flight in all.
     pub operating_in_flight: Option<f64>,

@@ -19,6 +19,8 @@ use analysis::numbers::median;
 use analysis::surface::{Surface, SurfacePoint};
 use workload::sweep::Cell;
 
+use super::checks::kinds;
+
 /// The best of every load is to be known to this many percent (half of the width of its 95 %
 /// interval).
 pub(super) const BEST_PERCENT: f64 = 3.0;
@@ -82,7 +84,7 @@ pub(super) struct Best {
 /// The families of some cells, and what is known of them.
 pub(super) struct Design<'a> {
     families: Vec<Family<'a>>,
-    rounds: &'a Rounds,
+    rounds: Rounds,
 }
 
 /// Surfaces that were fitted already, by a name of their points.
@@ -92,6 +94,8 @@ pub(super) type Fitted = BTreeMap<u64, Option<Surface>>;
 struct Family<'a> {
     /// In rising order.
     sizes: Vec<Size<'a>>,
+    /// Every size is measured at rising loads.
+    every_size: bool,
     surface: Option<Surface>,
 }
 
@@ -105,17 +109,17 @@ struct Size<'a> {
 }
 
 impl<'a> Design<'a> {
-    pub(super) fn new(cells: &[&'a Cell], rounds: &'a Rounds, fitted: &mut Fitted) -> Self {
-        let mut kinds: Vec<Vec<&Cell>> = Vec::new();
-        for cell in cells {
-            match kinds.iter_mut().find(|kind| same_kind(kind[0], cell)) {
-                Some(kind) => kind.push(cell),
-                None => kinds.push(vec![cell]),
-            }
-        }
+    /// `every_size`: measure every block size at rising loads, not only the largest and the
+    /// smallest.
+    pub(super) fn new(
+        cells: &[&'a Cell],
+        rounds: &Rounds,
+        fitted: &mut Fitted,
+        every_size: bool,
+    ) -> Self {
         let mut families = Vec::new();
-        for kind in &kinds {
-            let family = Family::new(kind, rounds, fitted);
+        for kind in &kinds(cells) {
+            let family = Family::new(kind, rounds, fitted, every_size);
             if family.depends_on_split(rounds) {
                 let mut threads: Vec<u32> = kind.iter().map(|c| c.threads).collect();
                 threads.sort_unstable();
@@ -123,21 +127,21 @@ impl<'a> Design<'a> {
                 for n in threads {
                     let part: Vec<&Cell> =
                         kind.iter().filter(|c| c.threads == n).copied().collect();
-                    families.push(Family::new(&part, rounds, fitted));
+                    families.push(Family::new(&part, rounds, fitted, every_size));
                 }
             } else {
                 families.push(family);
             }
         }
-        Self { families, rounds }
+        Self { families, rounds: rounds.clone() }
     }
 
     /// The next cell; none when everything can be inferred well enough, or `budget_s` of device
     /// time are used.
     pub(super) fn next(&self, budget_s: f64) -> Option<Next<'a>> {
         for family in &self.families {
-            if let Some(cell) = family.next(self.rounds) {
-                return Some(Next { cell, first: family.count(self.rounds) == 0 });
+            if let Some(cell) = family.next(&self.rounds) {
+                return Some(Next { cell, first: family.count(&self.rounds) == 0 });
             }
         }
         let rounds = || self.rounds.values().flatten();
@@ -147,14 +151,14 @@ impl<'a> Design<'a> {
             return None;
         }
         // What has a peak is not described by a surface, however often it is measured.
-        let described = self.families.iter().filter(|f| !f.falls(self.rounds));
+        let described = self.families.iter().filter(|f| !f.falls(&self.rounds));
         let widths = described.flat_map(|f| f.sizes.iter().map(move |s| (f, s)));
         let widest = widths
             .filter_map(|(f, s)| Some((f, s, f.best(s)?.figures.error_percent)))
             .filter(|(.., width)| *width > BEST_PERCENT)
             .max_by(|a, b| a.2.total_cmp(&b.2));
         let (family, size, _) = widest?;
-        let cell = family.saturated_cell(size, self.rounds)?;
+        let cell = family.saturated_cell(size, &self.rounds)?;
         Some(Next { cell, first: false })
     }
 
@@ -179,8 +183,18 @@ impl<'a> Design<'a> {
     /// Whether the throughput of a load falls past a peak, as far as it was measured at rising
     /// loads: of three points, noise alone makes a peak.
     pub(super) fn has_peak(&self, cells: &[&Cell]) -> bool {
-        let ramp = |cell: &&Cell| self.place(cell)?.1.ramp(self.rounds).ok();
+        let ramp = |cell: &&Cell| self.place(cell)?.1.ramp(&self.rounds).ok();
         cells.iter().filter_map(ramp).any(|points| is_retrograde(&points))
+    }
+
+    /// Whether a cell that is not measured gets figures.
+    pub(super) fn infers(&self, cell: &Cell) -> bool {
+        let falls =
+            |size: &Size<'_>| size.ramp(&self.rounds).is_ok_and(|points| is_retrograde(&points));
+        let sizes = self.families.iter().flat_map(|f| &f.sizes);
+        let bytes = cell.block_bytes.0 as f64;
+        let load_falls = sizes.filter(|s| s.bytes.total_cmp(&bytes).is_eq()).any(falls);
+        !load_falls && self.inferred(cell).is_some()
     }
 
     fn place(&self, cell: &Cell) -> Option<(&Family<'a>, &Size<'a>)> {
@@ -199,7 +213,7 @@ pub(super) fn same_kind(a: &Cell, b: &Cell) -> bool {
 }
 
 impl<'a> Family<'a> {
-    fn new(cells: &[&'a Cell], rounds: &Rounds, fitted: &mut Fitted) -> Self {
+    fn new(cells: &[&'a Cell], rounds: &Rounds, fitted: &mut Fitted, every_size: bool) -> Self {
         let mut sizes: BTreeMap<u64, BTreeMap<u64, Vec<&'a Cell>>> = BTreeMap::new();
         for cell in cells {
             let loads = sizes.entry(cell.block_bytes.0).or_default();
@@ -211,7 +225,7 @@ impl<'a> Family<'a> {
             .into_iter()
             .map(|(bytes, loads)| Size { bytes: bytes as f64, loads, own: None })
             .collect();
-        let mut family = Self { sizes, surface: None };
+        let mut family = Self { sizes, every_size, surface: None };
         family.fit(rounds, fitted);
         family
     }
@@ -252,9 +266,15 @@ impl<'a> Family<'a> {
             return Some(cell);
         }
         let inner = self.sizes.get(1..self.sizes.len() - 1).unwrap_or_default();
-        if self.falls(rounds) {
-            // The surface has no peak: every size shows its own.
-            return inner.iter().find_map(|size| size.ramp(rounds).err());
+        // The surface has no peak: every size shows its own.
+        let falls = self.falls(rounds);
+        if (falls || self.every_size)
+            && let Some(cell) = inner.iter().find_map(|size| size.ramp(rounds).err())
+        {
+            return Some(cell);
+        }
+        if falls {
+            return None;
         }
         let missing = |cell: &&&Cell| !rounds.contains_key(&cell.number);
         for size in inner {

@@ -25,7 +25,8 @@ fn measure(
     let all: Vec<&Cell> = cells.iter().collect();
     let (mut rounds, mut order, mut fitted) = (Rounds::new(), Vec::new(), Fitted::new());
     loop {
-        let next = Design::new(&all, &rounds, &mut fitted).next(budget_s).map(|n| n.cell.clone());
+        let next =
+            Design::new(&all, &rounds, &mut fitted, false).next(budget_s).map(|n| n.cell.clone());
         let Some(cell) = next else { return (rounds, order) };
         let found = rounds.entry(cell.number).or_default();
         let iops = iops(&cell, found.len());
@@ -39,7 +40,7 @@ fn measure(
 /// The largest error of what is inferred for any cell, in percent.
 fn worst_percent(cells: &[Cell], rounds: &Rounds, iops: impl Fn(&Cell) -> f64) -> f64 {
     let all: Vec<&Cell> = cells.iter().collect();
-    let design = Design::new(&all, rounds, &mut Fitted::new());
+    let design = Design::new(&all, rounds, &mut Fitted::new(), false);
     let error = |c: &Cell| {
         let found = design.inferred(c).map_or(0.0, |f| f.iops);
         100.0 * (found / iops(c) - 1.0).abs()
@@ -87,7 +88,7 @@ fn a_block_size_that_does_not_fit_between_the_others_is_measured_itself() {
     let worst = worst_percent(&cells, &rounds, iops);
     assert!(worst < 6.0, "{worst}");
     let all: Vec<&Cell> = cells.iter().collect();
-    let design = Design::new(&all, &rounds, &mut Fitted::new());
+    let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
     let own = |bytes: u64| {
         let cell: Vec<&Cell> = cells.iter().filter(|c| c.block_bytes.0 == bytes).take(1).collect();
         design.best(&cell).unwrap().own
@@ -121,10 +122,10 @@ fn a_peak_is_seen_at_rising_loads_only() {
     };
     let all: Vec<&Cell> = cells.iter().collect();
     let (rounds, _) = measure(&cells, 0.0, high);
-    assert!(!Design::new(&all, &rounds, &mut Fitted::new()).has_peak(&of(8192)));
+    assert!(!Design::new(&all, &rounds, &mut Fitted::new(), false).has_peak(&of(8192)));
     let falling = |c: &Cell| plain(c) / (1.0 + (c.in_flight() as f64 / 64.0).powi(2));
     let (rounds, _) = measure(&cells, 0.0, |c, _| falling(c));
-    assert!(Design::new(&all, &rounds, &mut Fitted::new()).has_peak(&of(8192)));
+    assert!(Design::new(&all, &rounds, &mut Fitted::new(), false).has_peak(&of(8192)));
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn a_write_cache_is_filled_first() {
     let cells = Plan::new("t", vec![matrix]).cells();
     let all: Vec<&Cell> = cells.iter().collect();
     let rounds = Rounds::new();
-    let design = Design::new(&all, &rounds, &mut Fitted::new());
+    let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
     let next = design.next(1e9).unwrap();
     assert!(next.first && next.cell.depth == 16 && next.cell.block_bytes.0 == 65536);
 }
@@ -171,7 +172,7 @@ proptest! {
         let figure = |c: &Cell, round: usize| figures[(c.number as usize * 7 + round) % 32];
         let (rounds, _) = measure(&cells, 0.0, figure);
         let all: Vec<&Cell> = cells.iter().collect();
-        let design = Design::new(&all, &rounds, &mut Fitted::new());
+        let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
         for found in cells.iter().filter_map(|c| design.inferred(c)) {
             prop_assert!(found.iops.is_finite() && found.latency_ns.is_finite());
             prop_assert!(found.error_percent.is_finite());

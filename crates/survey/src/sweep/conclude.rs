@@ -6,7 +6,7 @@ use analysis::knee::{LoadPoint, find_knee};
 use results::{Measurement, Source, SweptCell, SweptCurve};
 use workload::sweep::Cell;
 
-use super::adaptive::Design;
+use super::checks::Standing;
 use crate::Publish;
 
 const MIB: f64 = 1_048_576.0;
@@ -50,6 +50,10 @@ fn of_mean(half_widths: &[f64]) -> f64 {
     half_widths.iter().map(|e| e * e).sum::<f64>().sqrt() / half_widths.len() as f64
 }
 
+fn is_whole(measurement: &Measurement) -> bool {
+    measurement.workload.precision.is_none()
+}
+
 /// Every cell with its figures. `measured` holds, for each cell, the places of its measurements in
 /// `measurements`.
 pub(super) fn cells(
@@ -61,7 +65,9 @@ pub(super) fn cells(
     let swept = |cell: &Cell| {
         let places = measured.get(&cell.number).cloned().unwrap_or_default();
         let rounds: Vec<&Measurement> = places.iter().map(|p| &measurements[*p]).collect();
-        let found = figures(&rounds);
+        // Where rates change within a window, whole ones and short ones differ.
+        let whole: Vec<&Measurement> = rounds.iter().filter(|m| is_whole(m)).copied().collect();
+        let found = figures(if whole.is_empty() { &rounds } else { &whole });
         let reason = left_out.get(&cell.number).cloned();
         let source = match (rounds.is_empty(), &reason) {
             (false, _) => Source::Measured,
@@ -177,39 +183,54 @@ fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
     by_total(load).into_values().filter_map(difference).reduce(f64::max)
 }
 
-/// Adds what follows for the cells of a group of targets that were not measured, and the best of
-/// each of its loads.
-pub(super) fn infer(
-    design: &Design<'_>,
-    group: &[usize],
-    cells: &mut [SweptCell],
-    curves: &mut [SweptCurve],
-) {
+/// Adds what follows for the cells of a kind of I/O that were not measured, and the best of each of
+/// its loads; widens the intervals of cells that only have short windows.
+pub(super) fn infer(standing: &Standing<'_>, cells: &mut [SweptCell], curves: &mut [SweptCurve]) {
+    let design = &standing.design;
+    let numbers: Vec<u32> = standing.cells.iter().map(|c| c.number).collect();
+    let of_kind = |curve: &&mut SweptCurve| curve.cells.iter().any(|n| numbers.contains(n));
     let mut falling: Vec<u32> = Vec::new();
-    for curve in curves.iter_mut().filter(|curve| curve.targets == group) {
-        let numbers = curve.cells.iter().filter_map(|n| usize::try_from(*n).ok());
-        let here: Vec<&Cell> = numbers.filter_map(|n| Some(&cells.get(n)?.cell)).collect();
+    for curve in curves.iter_mut().filter(of_kind) {
+        let places = curve.cells.iter().filter_map(|n| usize::try_from(*n).ok());
+        let here: Vec<&Cell> = places.filter_map(|n| Some(&cells.get(n)?.cell)).collect();
         if design.has_peak(&here) {
             falling.extend(&curve.cells);
+        }
+        if design.has_peak(&here) || standing.every_cell {
+            let widened = curve.error_percent.and_then(|e| standing.of_whole_window(e));
+            curve.error_percent =
+                if standing.short_windows { widened } else { curve.error_percent };
         } else if let (Some(best), Some(first)) = (design.best(&here), here.first()) {
             curve.source = if best.own { Source::Measured } else { Source::Inferred };
             curve.best_iops = best.figures.iops;
             curve.best_mib_per_s = mib_per_s(first, best.figures.iops);
-            curve.error_percent = Some(best.figures.error_percent);
+            curve.error_percent = standing.widened(best.figures.error_percent);
             curve.operating_in_flight = Some(best.operating_in_flight);
             curve.operating_latency_ns = Some(best.operating_latency_ns);
         }
     }
-    let missing = |c: &&mut SweptCell| c.source == Source::Missing && c.cell.targets == group;
-    for cell in cells.iter_mut().filter(missing) {
-        if falling.contains(&cell.cell.number) {
-            cell.reason = Some("throughput falls past a peak, which is not inferred".to_owned());
-        } else if let Some(found) = design.inferred(&cell.cell) {
-            cell.source = Source::Inferred;
-            cell.iops = Some(found.iops);
-            cell.mib_per_s = Some(mib_per_s(&cell.cell, found.iops));
-            cell.latency_ns = Some(found.latency_ns);
-            cell.error_percent = Some(found.error_percent);
+    for cell in cells.iter_mut().filter(|c| numbers.contains(&c.cell.number)) {
+        match cell.source {
+            Source::Missing if falling.contains(&cell.cell.number) => {
+                let reason = "throughput falls past a peak, which is not inferred";
+                cell.reason = Some(reason.to_owned());
+            }
+            Source::Missing => fill(cell, standing),
+            Source::Measured if !standing.is_check(&cell.cell) && standing.short_windows => {
+                cell.error_percent = cell.error_percent.and_then(|e| standing.of_whole_window(e));
+            }
+            _ => {}
         }
+    }
+}
+
+/// Gives a cell the figures that follow for it.
+fn fill(cell: &mut SweptCell, standing: &Standing<'_>) {
+    if let Some(found) = standing.inferred(&cell.cell) {
+        cell.source = Source::Inferred;
+        cell.iops = Some(found.iops);
+        cell.mib_per_s = Some(mib_per_s(&cell.cell, found.iops));
+        cell.latency_ns = Some(found.latency_ns);
+        cell.error_percent = Some(found.error_percent);
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workload::sweep::{Cell, Plan};
 
-use super::adaptive::{BUDGET_SHARE, same_kind};
+use super::adaptive::BUDGET_SHARE;
+use super::checks::{CHECKS, kinds};
 
 /// A window that may end ends at the second look, this many times later than the first.
 const SECOND_LOOK: f64 = 1.15;
@@ -22,20 +23,15 @@ pub struct Forecast {
 }
 
 /// Foresees an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they
-/// may, and there are no repetitions beyond the time that is meant for them.
+/// may, there are no repetitions beyond the time that is meant for them, and the checks call for no
+/// more.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Forecast {
     let cells = plan.cells();
-    let mut kinds: Vec<Vec<&Cell>> = Vec::new();
-    for cell in &cells {
-        match kinds.iter_mut().find(|kind| same_kind(kind[0], cell)) {
-            Some(kind) => kind.push(cell),
-            None => kinds.push(vec![cell]),
-        }
-    }
+    let cells_of: Vec<&Cell> = cells.iter().collect();
     let pause_s = if plan.engine.is_artificial() { 0.0 } else { plan.settle_seconds };
     let (mut measurements, mut seconds) = (0, 0.0);
-    for kind in &kinds {
+    for kind in &kinds(&cells_of) {
         let count = design_count(kind);
         let longest = kind.iter().map(|c| c.seconds).fold(0.0, f64::max);
         let warmup = kind.iter().map(|c| c.warmup_seconds).fold(0.0, f64::max);
@@ -46,7 +42,10 @@ pub fn forecast(plan: &Plan) -> Forecast {
             }
             Some(p) => (SECOND_LOOK * p.at_least_seconds, SECOND_LOOK * p.at_least_seconds),
         };
-        measurements += count;
+        // Checks have the whole length, whatever is known before.
+        let checks = CHECKS.min(kind.len() - count);
+        measurements += count + checks;
+        seconds += checks as f64 * (warmup + longest);
         seconds += pause_s + first.min(longest) - window.min(longest);
         seconds += count as f64 * (warmup + window.min(longest));
     }

@@ -4,6 +4,7 @@
 //! sweep that was interrupted, in whatever way, is therefore continued by giving it what was kept.
 
 mod adaptive;
+mod checks;
 mod conclude;
 mod forecast;
 mod rest;

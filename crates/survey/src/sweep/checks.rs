@@ -1,0 +1,316 @@
+//! Random checks of what an adaptive sweep infers, and what follows from them.
+//!
+//! Of each kind of I/O, cells that the design does not use are drawn at random and measured over
+//! their whole length. They stay out of the fit. How far they lie outside of their intervals widens
+//! all intervals of the kind (split conformal prediction: Vovk, Gammerman and Shafer, 2005; Lei et
+//! al., 2018). Where that would take too much, more is measured, in steps: whole windows where
+//! rates change within a window, then every block size at rising loads, then every cell.
+//!
+//! The stage and the role of a measurement are part of the name that it is kept under, so that an
+//! interrupted sweep goes through the same stages again.
+
+use analysis::numbers::median;
+use results::{Refinement, SweptCheck};
+use workload::sweep::{Cell, Plan};
+
+use super::adaptive::{BUDGET_SHARE, Design, Fitted, Inferred, Next, Round, Rounds, same_kind};
+
+/// Cells of each kind of I/O that are drawn as checks: the fewest whose largest score is the 90 %
+/// quantile.
+pub(super) const CHECKS: usize = 9;
+/// Share of the inferred figures that are to be in their intervals.
+const COVERAGE: f64 = 0.9;
+/// Intervals that would widen by more than this, in natural log units, call for more measurements …
+const WIDEST: f64 = 0.12;
+/// … unless repetitions of the same cell scatter so much that these would not help.
+const SCATTERS: f64 = 3.0;
+/// The beginning of a window differs from the whole by more than this, in natural log units, where
+/// rates change.
+const CHANGED: f64 = 0.06;
+/// Names of one stage: more than any cell has rounds.
+const STAGE_SLOTS: u32 = 128;
+/// The slot of checks, past those of all stages.
+const CHECK_SLOT: u32 = 8 * STAGE_SLOTS;
+
+/// One measurement that was kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Record {
+    /// Number of the cell.
+    pub(super) cell: u32,
+    /// Stage and round, or the slot of checks.
+    pub(super) slot: u32,
+    pub(super) round: Round,
+    /// I/Os per second in the part of the window that a short window has.
+    pub(super) start_iops: f64,
+}
+
+/// What to measure next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) slot: u32,
+    /// Nothing of its kind was measured before in this way.
+    pub(super) first: bool,
+    /// The window has its whole length.
+    pub(super) whole: bool,
+}
+
+/// A cell that was measured to check what is inferred for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Check {
+    cell: u32,
+    /// ln of measured over inferred.
+    error: f64,
+    /// How far that is outside of the interval of the model; negative inside of it.
+    score: f64,
+    /// ln of the beginning of the window over the whole of it, absolute.
+    change: f64,
+}
+
+/// One kind of I/O: what is known of it, and what to measure next.
+pub(super) struct Standing<'a> {
+    /// Its cells.
+    pub(super) cells: Vec<&'a Cell>,
+    pub(super) next: Option<Step<'a>>,
+    pub(super) design: Design<'a>,
+    /// Every cell is measured, and nothing is inferred.
+    pub(super) every_cell: bool,
+    /// Windows end when their mean is known.
+    pub(super) short_windows: bool,
+    /// Cells that were checks at any stage.
+    checked: Vec<u32>,
+    checks: Vec<Check>,
+    refinements: Vec<Refinement>,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    Design,
+    EverySize,
+    EveryCell,
+}
+
+/// Cells that differ in nothing but block size, threads, depth and length.
+pub(super) fn kinds<'a>(cells: &[&'a Cell]) -> Vec<Vec<&'a Cell>> {
+    let mut kinds: Vec<Vec<&Cell>> = Vec::new();
+    for cell in cells {
+        match kinds.iter_mut().find(|kind| same_kind(kind[0], cell)) {
+            Some(kind) => kind.push(cell),
+            None => kinds.push(vec![cell]),
+        }
+    }
+    kinds
+}
+
+impl<'a> Standing<'a> {
+    /// Goes through the stages as far as there are measurements for them.
+    pub(super) fn of(
+        plan: &Plan,
+        cells: &[&'a Cell],
+        records: &[Record],
+        fitted: &mut Fitted,
+    ) -> Self {
+        let budget_s = BUDGET_SHARE * cells.iter().map(|c| whole_seconds(plan, c)).sum::<f64>();
+        let order = drawn(plan, cells);
+        // From this stage on, windows have their whole length.
+        let mut whole_from = plan.precision.is_none().then_some(0);
+        let (mut stage, mut extent, mut refinements) = (0, Extent::Design, Vec::new());
+        loop {
+            let rounds = rounds(records, whole_from.unwrap_or(0)..=stage);
+            let design = Design::new(cells, &rounds, fitted, extent >= Extent::EverySize);
+            let every_cell = extent == Extent::EveryCell;
+            let next = if every_cell {
+                unmeasured(cells, &rounds, records)
+            } else {
+                design.next(budget_s)
+            };
+            let step = next.map(|Next { cell, first }| Step {
+                cell,
+                slot: slot(records, stage, cell),
+                first,
+                whole: whole_from.is_some(),
+            });
+            let candidates = order.iter().copied();
+            let candidates: Vec<&Cell> = candidates
+                .filter(|c| !rounds.contains_key(&c.number) && design.infers(c))
+                .collect();
+            let wanted = &candidates[..candidates.len().min(CHECKS)];
+            let checks: Vec<Check> =
+                wanted.iter().filter_map(|cell| check(&design, cell, records)).collect();
+            let missing = wanted.iter().find(|c| measured(records, c).is_none());
+            let step = step.or_else(|| missing.filter(|_| !every_cell).map(|c| check_step(c)));
+            let open = step.is_none() && !every_cell && candidates.len() > CHECKS;
+            let off = quantile(&checks, |c| c.score) > WIDEST.max(SCATTERS * scatter(&rounds));
+            let refinement = (open && off).then(|| more(extent, whole_from.is_some(), &checks));
+            let Some(refinement) = refinement else {
+                let cells = cells.to_vec();
+                let short_windows = whole_from.is_none();
+                let checked = records.iter().filter(|r| r.slot == CHECK_SLOT);
+                return Self {
+                    checked: checked.map(|r| r.cell).collect(),
+                    cells,
+                    next: step,
+                    design,
+                    every_cell,
+                    short_windows,
+                    checks,
+                    refinements,
+                };
+            };
+            stage += 1;
+            match refinement {
+                Refinement::WholeWindows => whole_from = Some(stage),
+                Refinement::EverySize => extent = Extent::EverySize,
+                Refinement::EveryCell => extent = Extent::EveryCell,
+            }
+            refinements.push(refinement);
+        }
+    }
+
+    /// What follows for a cell, with the interval that the checks give it.
+    pub(super) fn inferred(&self, cell: &Cell) -> Option<Inferred> {
+        let found = self.design.inferred(cell)?;
+        let error_percent = self.widened(found.error_percent)?;
+        Some(Inferred { error_percent, ..found })
+    }
+
+    /// A half-width of the model, in percent, widened by the checks; none where they give none.
+    pub(super) fn widened(&self, error_percent: f64) -> Option<f64> {
+        wider(error_percent, quantile(&self.checks, |c| c.score))
+    }
+
+    /// The half-width of a figure of short windows, in percent, as one of whole windows.
+    pub(super) fn of_whole_window(&self, error_percent: f64) -> Option<f64> {
+        wider(error_percent, quantile(&self.checks, |c| c.change))
+    }
+
+    /// Whether a cell was measured over its whole length to check the others.
+    pub(super) fn is_check(&self, cell: &Cell) -> bool {
+        self.checked.contains(&cell.number)
+    }
+
+    /// The checks, for the document; none where nothing was checked.
+    pub(super) fn publish(&self) -> Option<SweptCheck> {
+        let first = self.cells.first().filter(|_| !self.checks.is_empty())?;
+        let size = format!("{} ", first.block_bytes);
+        let title = first.load_title();
+        Some(SweptCheck {
+            title: title.strip_prefix(&size).unwrap_or(&title).to_owned(),
+            operation: first.operation.clone(),
+            targets: first.targets.clone(),
+            cells: self.checks.iter().map(|c| c.cell).collect(),
+            errors_percent: self.checks.iter().map(|c| 100.0 * c.error.exp_m1()).collect(),
+            widened_percent: self.widened(0.0),
+            changed_percent: median(&self.checks.iter().map(|c| c.change).collect::<Vec<_>>())
+                .map(|change| 100.0 * change.exp_m1())
+                .filter(|percent| percent.is_finite()),
+            refinements: self.refinements.clone(),
+        })
+    }
+}
+
+/// What to measure besides, where the checks are too far off.
+fn more(extent: Extent, whole: bool, checks: &[Check]) -> Refinement {
+    if !whole && quantile(checks, |c| c.change) > CHANGED {
+        Refinement::WholeWindows
+    } else if extent == Extent::Design {
+        Refinement::EverySize
+    } else {
+        Refinement::EveryCell
+    }
+}
+
+fn whole_seconds(plan: &Plan, cell: &Cell) -> f64 {
+    plan.times(std::slice::from_ref(cell)).total_s()
+}
+
+/// The cells of a kind in the order in which they are drawn: by chance, each block size once before
+/// any of them a second time.
+fn drawn<'a>(plan: &Plan, cells: &[&'a Cell]) -> Vec<&'a Cell> {
+    let chance = |cell: &Cell| plan.seed_of(cell, CHECK_SLOT - 1);
+    let turn = |cell: &Cell| {
+        let same = cells.iter().filter(|c| c.block_bytes == cell.block_bytes);
+        same.filter(|c| (chance(c), c.number) < (chance(cell), cell.number)).count()
+    };
+    let mut order = cells.to_vec();
+    order.sort_by_cached_key(|c| (turn(c), chance(c), c.number));
+    order
+}
+
+/// What the design knows in some stages.
+fn rounds(records: &[Record], stages: std::ops::RangeInclusive<u32>) -> Rounds {
+    let mut rounds = Rounds::new();
+    let known = |r: &&Record| r.slot < CHECK_SLOT && stages.contains(&(r.slot / STAGE_SLOTS));
+    for record in records.iter().filter(known) {
+        rounds.entry(record.cell).or_default().push(record.round);
+    }
+    rounds
+}
+
+/// The slot of the next round of a cell.
+fn slot(records: &[Record], stage: u32, cell: &Cell) -> u32 {
+    let here = |r: &&Record| r.cell == cell.number && r.slot / STAGE_SLOTS == stage;
+    let round = u32::try_from(records.iter().filter(here).count()).unwrap_or(u32::MAX);
+    stage * STAGE_SLOTS + round.min(STAGE_SLOTS - 1)
+}
+
+/// The measurement of a cell as a check.
+fn measured<'r>(records: &'r [Record], cell: &Cell) -> Option<&'r Record> {
+    records.iter().find(|r| r.cell == cell.number && r.slot == CHECK_SLOT)
+}
+
+fn unmeasured<'a>(cells: &[&'a Cell], rounds: &Rounds, records: &[Record]) -> Option<Next<'a>> {
+    let missing = |c: &&&Cell| !rounds.contains_key(&c.number) && measured(records, c).is_none();
+    cells.iter().find(missing).map(|cell| Next { cell, first: false })
+}
+
+fn check_step<'a>(cell: &'a Cell) -> Step<'a> {
+    Step { cell, slot: CHECK_SLOT, first: false, whole: true }
+}
+
+/// Compares a check with what is inferred. Its own interval is not subtracted: where rates change
+/// within a window it is wide, and would excuse what the inference did not see.
+fn check(design: &Design<'_>, cell: &Cell, records: &[Record]) -> Option<Check> {
+    let found = measured(records, cell)?;
+    let inferred = design.inferred(cell)?;
+    let error = (found.round.iops / inferred.iops).ln();
+    let score = error.abs() - (inferred.error_percent / 100.0).ln_1p();
+    let change = (found.start_iops / found.round.iops).ln().abs();
+    // Nothing was done at the start, or at all: as far from the rest as can be.
+    let change = if change.is_nan() { f64::INFINITY } else { change };
+    Some(Check { cell: cell.number, error, score, change })
+}
+
+/// The value of rank ceil((n + 1) times the coverage), at least 0: a further check exceeds it with
+/// at most the probability that the coverage leaves. The largest where there are too few.
+fn quantile(checks: &[Check], value: impl Fn(&Check) -> f64) -> f64 {
+    let mut values: Vec<f64> = checks.iter().map(value).collect();
+    values.sort_by(f64::total_cmp);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
+    let rank = (COVERAGE * (values.len() + 1) as f64).ceil() as usize;
+    let place = rank.min(values.len()).saturating_sub(1);
+    values.get(place).copied().unwrap_or(0.0).max(0.0)
+}
+
+/// A half-width in percent with so many natural log units more; none where it has no end.
+fn wider(error_percent: f64, more: f64) -> Option<f64> {
+    let wide = 100.0 * ((error_percent / 100.0).ln_1p() + more).exp_m1();
+    wide.is_finite().then_some(wide)
+}
+
+/// Standard deviation of the rounds of the same cell, in natural log units; 0 without repetitions.
+fn scatter(rounds: &Rounds) -> f64 {
+    let (mut squares, mut freedom) = (0.0, 0);
+    for found in rounds.values().filter(|found| found.len() > 1) {
+        let logs: Vec<f64> = found.iter().map(|r| r.iops.max(f64::MIN_POSITIVE).ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        squares += logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>();
+        freedom += logs.len() - 1;
+    }
+    if freedom == 0 { 0.0 } else { (squares / freedom as f64).sqrt() }
+}
+
+#[cfg(test)]
+#[path = "checks_tests.rs"]
+mod tests;
