@@ -240,7 +240,8 @@ pub(super) fn run() -> Result<String, Error> {
          matrix of the same device: 2 kinds (random read, random write) of 60 cells (2 KiB to \
          256 KiB, 1 to 128 in flight) with windows of 120 s. *Inside*: the figure of the full \
          matrix is in the interval that the sweep states. *Refined*: in how many of the {} kinds \
-         the checks called for whole windows, for every size at rising loads, for every cell.\n\n{}",
+         the checks called for whole windows, for every size at rising loads, for every \
+         cell.\n\n{}",
         2 * SEEDS,
         table(&head, &rows)
     ))
