@@ -71,8 +71,8 @@ pub struct SweptCell {
     /// 99th percentile of the latency; none where it was inferred.
     pub p99_ns: Option<u64>,
     /// Half of the width of the interval of the throughput, in percent of it. Of a measured cell it
-    /// holds the mean with 95 %; of an inferred one it holds the whole window of the cell with 90 %,
-    /// where `checks` has nine cells of its kind.
+    /// holds the mean with 95 %; of an inferred one it holds the whole window of the cell with
+    /// 90 %, where `checks` has nine cells of its kind.
     pub error_percent: Option<f64>,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A section is a module with one function that gives its Markdown, and one line in [`SECTIONS`].
 
+mod adaptive;
 mod cause;
 mod generate;
 mod knee;
@@ -39,6 +40,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "panel", title: "What is said of known devices", run: panel::run },
     Section { name: "sizes", title: "The size of a cache", run: sizes::run },
     Section { name: "sweep", title: "Sweeps", run: sweep::run },
+    Section { name: "adaptive", title: "Sweeps that check themselves", run: adaptive::run },
     Section { name: "truth", title: "Devices of known behaviour", run: truth::run },
 ];
 

@@ -266,16 +266,18 @@ fn the_table_has_the_columns_that_scripts_know() {
 fn an_adaptive_sweep_says_what_it_measured_and_what_it_inferred() {
     let place = Place::new();
     let sim = "read_ns='2ms', write_ns='2ms', bytes_per_s='200M'";
-    let lists = ["--blocks", "4K,64K,256K,1M", "--depths", "1,2,4,8,16,32,64", "--seconds", "20"];
+    let depths = "1,2,3,4,6,8,12,16,24,32,48,64";
+    let lists = ["--blocks", "4K,64K,256K,1M", "--depths", depths, "--seconds", "20"];
     let flags = ["--engine", "sim", "--sim", sim, "--adaptive", "--quiet", "--warmup", "0"];
     let output = place.run(&[&flags[..], &lists[..], &["--json"]].concat());
     succeeds(&output);
     let document = document(&output);
     let cells = &document.conclusion.cells;
     let of = |source| cells.iter().filter(|c| c.source == source).count();
-    assert_eq!(of(Source::Measured) + of(Source::Inferred), 28);
+    assert_eq!(of(Source::Measured) + of(Source::Inferred), 48);
     assert!(of(Source::Inferred) >= 8, "{}", of(Source::Inferred));
     assert_eq!(of(Source::Measured), document.measurements.len());
+    assert_eq!(document.conclusion.checks[0].cells.len(), 9);
     // Eight servers of 2 ms and 64 KiB / 200 MiB/s.
     let inferred = document.conclusion.curves.iter().find(|c| c.title.starts_with("64 KiB"));
     let truth = 8.0 / (2e-3 + 65536.0 / (200.0 * 1_048_576.0));

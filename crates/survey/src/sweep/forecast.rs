@@ -99,12 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn two_ramps_two_cells_of_each_size_between_and_controls_are_foreseen() {
+    fn two_ramps_two_cells_of_each_size_between_controls_and_checks_are_foreseen() {
         // 1, 2, 4, 8 in flight at either end; 3 is not twice what comes before.
-        assert_eq!(forecast(&plan(&[4096, 65536], &[1])).measurements, 8);
-        assert_eq!(forecast(&plan(&[4096, 8192, 16384, 65536], &[1])).measurements, 12);
-        // With 2 threads there are 16 in flight as well.
-        assert_eq!(forecast(&plan(&[4096, 65536], &[1, 2])).measurements, 10 + 4);
+        // What is left of ten cells checks the others.
+        assert_eq!(forecast(&plan(&[4096, 65536], &[1])).measurements, 8 + 2);
+        assert_eq!(forecast(&plan(&[4096, 8192, 16384, 65536], &[1])).measurements, 12 + 8);
+        // With 2 threads there are 16 in flight as well; 6 of 20 cells are left.
+        assert_eq!(forecast(&plan(&[4096, 65536], &[1, 2])).measurements, 10 + 4 + 6);
     }
 
     #[test]
@@ -117,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn the_large_matrix_takes_about_an_hour() {
+    fn the_large_matrix_takes_about_four_hours() {
         let mut plan = preset("grove-rasmussen").unwrap().plan();
         plan.adaptive = true;
         plan.precision = Some(Precision { percent: 5.0, ..Precision::default() });
         let Forecast { measurements, seconds } = forecast(&plan);
-        assert!((0.5..2.0).contains(&(seconds / 3600.0)), "{seconds} s for {measurements}");
+        assert!((3.0..5.0).contains(&(seconds / 3600.0)), "{seconds} s for {measurements}");
     }
 }

@@ -7,6 +7,7 @@ mod adaptive;
 mod checks;
 mod conclude;
 mod forecast;
+mod method;
 mod rest;
 mod session;
 

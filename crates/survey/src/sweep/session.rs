@@ -17,7 +17,8 @@ use workload::{Block, Bytes, EngineChoice, Precision, Stream, Violation, show_du
 use super::adaptive::{Fitted, Round};
 use super::checks::{self, Record, Standing, kinds};
 use super::forecast::forecast;
-use super::rest::{AFTER_WRITES_S, rest};
+use super::method::method_of;
+use super::rest::rest;
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{Lab, Progress, Setup, Timing};
@@ -538,68 +539,3 @@ fn slim(mut measurement: Measurement) -> Measurement {
     }
     measurement
 }
-
-/// How the cells were measured, sentence by sentence.
-fn method_of(plan: &Plan) -> Vec<String> {
-    let order = if plan.shuffle {
-        "The cells of each group of targets were measured in an order drawn from the seed."
-    } else {
-        "The cells were measured in the order of the lists."
-    };
-    let mut method = vec![format!(
-        "{order} Test files are wholly written before the first cell, so that reads find data \
-         whatever the order. Every cell has random offsets of its own, which follow from the seed \
-         and the number of the cell."
-    )];
-    if plan.engine.is_artificial() {
-        method.push(
-            "There were no pauses: every run of this engine begins with an idle device.".to_owned(),
-        );
-    } else {
-        method.push(pauses(plan.settle_seconds));
-    }
-    if plan.adaptive {
-        method.push(ADAPTIVE.to_owned());
-    }
-    if let Some(precision) = plan.precision {
-        method.push(format!(
-            "A cell ended before its time when the 95 % interval of its mean was within ±{} %.",
-            precision.percent
-        ));
-    }
-    method
-}
-
-/// The pauses before the cells, in a sentence.
-fn pauses(longest_s: f64) -> String {
-    if longest_s <= 0.0 {
-        return "There were no pauses between the cells.".to_owned();
-    }
-    let text = format!(
-        "Before each cell there was a pause of at most {longest_s} s, which ended when the device \
-         had done no I/O and the operating system had nothing to write back for a second and a \
-         half"
-    );
-    if longest_s <= AFTER_WRITES_S {
-        return format!("{text}; after writes all of it was kept.");
-    }
-    format!(
-        "{text}; after writes it had at least {AFTER_WRITES_S} s, because what a device writes \
-         from a cache of its own is in no counter."
-    )
-}
-
-const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only were measured as \
-    one kind of I/O: \
-     the largest and the smallest block at rising loads until they were saturated, the blocks \
-     between at the least load and at twice the knee, and the same load split into few and into \
-     many threads. A surface through these (throughput depends on the total in flight; a time for \
-     each I/O and a time for each byte; a link) gives the other cells, with its 95 % interval. \
-     Saturated cells were measured again until the best of every load was known to ±3 %, or 2 % \
-     of the time of the matrix was used. Of each kind, nine cells drawn by the seed were then \
-     measured over their whole length and kept out of the surface. How far they were outside of \
-     their intervals widens all intervals of the kind (split conformal prediction), so that nine \
-     of ten inferred figures are expected to be inside. Where that was more than 12 % and three \
-     times the scatter of repetitions, more was measured: whole windows, then every block size at \
-     rising loads, then every cell. There were pauses between kinds of I/O only, so that the cache \
-     of a device that was written stays full.";

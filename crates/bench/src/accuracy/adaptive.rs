@@ -1,0 +1,248 @@
+//! Whether the intervals of an adaptive sweep hold what the full matrix gives.
+
+use std::sync::atomic::AtomicBool;
+
+use engine::Permissions;
+use results::{Refinement, Source, Sweep};
+use survey::{SweepOptions, sweep};
+use workload::sweep::{Matrix, Plan};
+use workload::{
+    Bytes, EngineChoice, Nanoseconds, Precision, SimAssignment, SimBucket, SimCache, SimCacheKind,
+    SimDevice, SimDrift, SimMisaligned, SimNoise, SimService, SimStall, SimWarmup, SimWriteCache,
+    Target,
+};
+
+use super::table;
+use crate::linux::Error;
+
+/// Sweeps of each device, each with other checks.
+const SEEDS: u64 = 3;
+const MIB: u64 = 1 << 20;
+
+fn ms(value: u64) -> Nanoseconds {
+    Nanoseconds(value * 1_000_000)
+}
+
+/// Eight servers, as slow as disks are.
+fn disks() -> SimDevice {
+    SimDevice {
+        servers: 8,
+        read_ns: ms(5),
+        write_ns: ms(6),
+        bytes_per_s: Some(Bytes(100 * MIB)),
+        ..SimDevice::default()
+    }
+}
+
+/// Devices that the surface of a sweep describes, but for their noise.
+fn inside() -> Vec<(&'static str, SimDevice)> {
+    let noise = |run_percent, io_percent| SimNoise { run_percent, io_percent, drift: None };
+    vec![
+        ("a link of 80 MiB/s", SimDevice { link_bytes_per_s: Some(Bytes(80 * MIB)), ..disks() }),
+        ("a queue of 4", SimDevice { queue_limit: Some(4), ..disks() }),
+        (
+            "channels chosen at random, exponential times",
+            SimDevice {
+                assignment: SimAssignment::Random,
+                service: SimService::Exponential,
+                ..disks()
+            },
+        ),
+        (
+            "5 % from one measurement to the next, 25 % from I/O to I/O",
+            SimDevice { noise: Some(noise(5.0, 25.0)), ..disks() },
+        ),
+    ]
+}
+
+/// Devices that differ from the surface, or change within a window.
+fn outside() -> Vec<(&'static str, SimDevice)> {
+    let bucket = |bucket: SimBucket| SimDevice { bucket: Some(bucket), ..disks() };
+    let misaligned = |align_bytes, factor| SimDevice {
+        misaligned: Some(SimMisaligned { align_bytes: Bytes(align_bytes), factor }),
+        ..disks()
+    };
+    let write_cache = SimWriteCache {
+        size_bytes: Bytes(512 * MIB),
+        drain_bytes_per_s: Bytes(40 * MIB),
+        hit_ns: Nanoseconds(500_000),
+    };
+    let lru = SimCache { kind: SimCacheKind::Lru, size_bytes: Bytes(256 * MIB), hit_ns: ms(1) };
+    let stall = SimStall { period_ns: ms(30_000), length_ns: ms(6000) };
+    let drift = SimDrift { percent: 30.0, correlation: 0.9, period_ns: ms(5000) };
+    vec![
+        (
+            "credits for 60 000 I/Os, then 400 IOPS",
+            bucket(SimBucket { iops: Some(400), burst_ios: 60_000, ..SimBucket::default() }),
+        ),
+        (
+            "slow at first: 3 times, for 20 s",
+            SimDevice { warmup: Some(SimWarmup { factor: 3.0, tau_ns: ms(20_000) }), ..disks() },
+        ),
+        ("a pause of 6 s in every 30 s", SimDevice { stall: Some(stall), ..disks() }),
+        ("blocks below 4 KiB take 3 times as long", misaligned(4096, 3.0)),
+        ("blocks below 64 KiB take twice as long", misaligned(65_536, 2.0)),
+        (
+            "a write cache of 512 MiB that drains 40 MiB/s",
+            SimDevice { write_cache: Some(write_cache), ..disks() },
+        ),
+        ("an LRU cache of a quarter of the file", SimDevice { cache: Some(lru), ..disks() }),
+        (
+            "a busy neighbour: 30 % for seconds at a time",
+            SimDevice {
+                noise: Some(SimNoise { drift: Some(drift), ..SimNoise::default() }),
+                ..disks()
+            },
+        ),
+        (
+            "credits for 2 GiB, then 20 MiB/s",
+            bucket(SimBucket {
+                bytes_per_s: Some(Bytes(20 * MIB)),
+                burst_bytes: Bytes(2048 * MIB),
+                ..SimBucket::default()
+            }),
+        ),
+    ]
+}
+
+fn conduct(device: &SimDevice, seed: u64, adaptive: bool) -> Result<Sweep, Error> {
+    let matrix = Matrix {
+        writes: vec![0, 100],
+        blocks: [2048, 4096, 16_384, 65_536, 262_144].map(Bytes).to_vec(),
+        threads: vec![1, 4],
+        depths: vec![1, 2, 4, 8, 16, 32],
+        seconds: 120.0,
+        warmup_seconds: 0.0,
+        ..Matrix::default()
+    };
+    let precision = Some(Precision { percent: 5.0, ..Precision::default() });
+    let plan = Plan {
+        targets: vec![Target { path: "sim".into(), size_bytes: Some(Bytes(1024 * MIB)) }],
+        engine: EngineChoice::Sim,
+        sim: Some(device.clone()),
+        adaptive,
+        precision: precision.filter(|_| adaptive),
+        seed,
+        ..Plan::new("adaptive", vec![matrix])
+    };
+    let options = SweepOptions {
+        plan,
+        permissions: Permissions::default(),
+        id: String::new(),
+        started: String::new(),
+        kept: Vec::new(),
+    };
+    let found = sweep(options, &AtomicBool::new(false), &mut |_, _| Ok(()), &mut |_| ())?;
+    if found.status != results::Status::Complete {
+        return Err(format!("the sweep ended early: {:?}", found.warnings).into());
+    }
+    Ok(found.conclusion)
+}
+
+/// How many figures there are, and how many are in their intervals.
+#[derive(Default)]
+struct Held {
+    inside: usize,
+    of: usize,
+}
+
+impl Held {
+    fn count(&mut self, found: f64, error_percent: Option<f64>, truth: f64) {
+        let limit = error_percent.map_or(0.0, |e| (e / 100.0).ln_1p());
+        self.of += 1;
+        // A billionth is arithmetic.
+        self.inside += usize::from((truth / found).ln().abs() <= limit + 1e-9);
+    }
+
+    fn shown(&self) -> String {
+        if self.of == 0 {
+            return "none".to_owned();
+        }
+        format!("{:.0} % of {}", 100.0 * self.inside as f64 / self.of as f64, self.of)
+    }
+}
+
+/// All sweeps of one device.
+#[derive(Default)]
+struct Tally {
+    inferred: Held,
+    all: Held,
+    best: Held,
+    widths: Vec<f64>,
+    share: f64,
+    refinements: [usize; 3],
+}
+
+impl Tally {
+    fn add(&mut self, found: &Sweep, full: &Sweep) {
+        for (here, there) in found.cells.iter().zip(&full.cells) {
+            let (Some(iops), Some(truth)) = (here.iops, there.iops) else { continue };
+            if here.source == Source::Inferred {
+                self.inferred.count(iops, here.error_percent, truth);
+                self.widths.extend(here.error_percent);
+            }
+            self.all.count(iops, here.error_percent, truth);
+        }
+        for (here, there) in found.curves.iter().zip(&full.curves) {
+            self.best.count(here.best_iops, here.error_percent, there.best_iops);
+        }
+        self.share += 100.0 * found.device_seconds / full.device_seconds / SEEDS as f64;
+        for refinement in found.checks.iter().flat_map(|c| &c.refinements) {
+            self.refinements[match refinement {
+                Refinement::WholeWindows => 0,
+                Refinement::EverySize => 1,
+                Refinement::EveryCell => 2,
+            }] += 1;
+        }
+    }
+
+    fn row(mut self, name: &str) -> Vec<String> {
+        self.widths.sort_by(f64::total_cmp);
+        let middle = self.widths.get(self.widths.len() / 2);
+        let [windows, sizes, cells] = self.refinements;
+        vec![
+            name.to_owned(),
+            self.inferred.shown(),
+            self.all.shown(),
+            self.best.shown(),
+            middle.map_or_else(|| "none".to_owned(), |width| format!("{width:.1} %")),
+            format!("{windows}, {sizes}, {cells}"),
+            format!("{:.0} %", self.share),
+        ]
+    }
+}
+
+/// The section.
+pub(super) fn run() -> Result<String, Error> {
+    let mut rows = Vec::new();
+    for (name, device) in inside().into_iter().chain(outside()) {
+        // What speeds differ by from one measurement to the next is no part of the truth.
+        let noise = device.noise.map(|noise| SimNoise { run_percent: 0.0, ..noise });
+        let full = conduct(&SimDevice { noise, ..device.clone() }, 1000, false)?;
+        let mut tally = Tally::default();
+        for seed in 1..=SEEDS {
+            tally.add(&conduct(&device, seed, true)?, &full);
+        }
+        rows.push(tally.row(name));
+        eprintln!("{:?}", rows.last());
+    }
+    let head = [
+        "device: 8 servers of 5 ms, and",
+        "inferred cells inside",
+        "all cells inside",
+        "best of a load inside",
+        "half-width of inferred cells, median",
+        "refined: windows, sizes, cells",
+        "time of the matrix",
+    ];
+    Ok(format!(
+        "`iosonde sweep --adaptive` on simulated devices, {SEEDS} sweeps of each, next to the full \
+         matrix of the same device: 2 kinds (random read, random write) of 60 cells (2 KiB to \
+         256 KiB, 1 to 128 in flight) with windows of 120 s. *Inside*: the figure of the full \
+         matrix is in the interval that the sweep states. *Refined*: in how many of the {} kinds \
+         the checks called for whole windows, for every size at rising loads, for every \
+         cell.\n\n{}",
+        2 * SEEDS,
+        table(&head, &rows)
+    ))
+}
