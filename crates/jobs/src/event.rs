@@ -25,6 +25,9 @@ pub enum Event {
         of: usize,
         /// What it does.
         title: String,
+        /// How long it and those after it may take; absent where that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds_left: Option<f64>,
     },
     /// A measurement is finished and, where there is a history, kept.
     Measured {
@@ -67,8 +70,9 @@ impl Event {
             Progress::Began { id, started } => {
                 Self::Began { id: (*id).to_owned(), started: (*started).to_owned() }
             }
-            Progress::Step { number, of, title } => {
-                Self::Step { number: *number, of: *of, title: (*title).to_owned() }
+            Progress::Step { number, of, title, seconds_left } => {
+                let (title, seconds_left) = ((*title).to_owned(), *seconds_left);
+                Self::Step { number: *number, of: *of, title, seconds_left }
             }
             Progress::Engine(event) => Self::Engine((*event).clone()),
             Progress::Measured(measurement) | Progress::Kept(measurement) => {
@@ -198,7 +202,8 @@ mod tests {
             notice(NoticeKind::LongIo),
             notice(NoticeKind::EndWaits),
             Event::Began { id: "a".to_owned(), started: "2026-11-23T12:00:00Z".to_owned() },
-            Event::Step { number: 1, of: 2, title: text() },
+            Event::Step { number: 1, of: 2, title: text(), seconds_left: None },
+            Event::Step { number: 5, of: 9, title: text(), seconds_left: Some(90.0) },
             Event::Notice { text: text() },
             Event::Error { text: text() },
             Event::Kept { id: "a".to_owned(), history: Some("/h.db".to_owned()) },

@@ -247,7 +247,7 @@ pub(crate) mod tests {
     #[test]
     fn events_are_written_as_the_page_describes_them() {
         let written = |event| entry(&event).map(|entry| entry.json.to_string());
-        let step = Event::Step { number: 1, of: 2, title: "one".to_owned() };
+        let step = Event::Step { number: 1, of: 2, title: "one".to_owned(), seconds_left: None };
         let text = r#"{"event":"step","number":1,"of":2,"title":"one"}"#;
         assert_eq!(written(step).as_deref(), Some(text));
         let warning = Event::Engine(engine::Event::Warning { text: "slow".to_owned() });

@@ -156,12 +156,13 @@ impl Display {
                     screen.hear(ScreenEvent::Measured { title, iops, mib_per_s });
                 }
             }
-            Event::Step { number, of, title } => {
+            Event::Step { number, of, title, seconds_left } => {
                 let (number, of) = (*number, *of);
+                let to_go = seconds_left.map(to_go).unwrap_or_default();
                 if let Some(screen) = self.screen() {
-                    screen.hear(ScreenEvent::Step { number, of, title: title.clone() });
+                    screen.hear(ScreenEvent::Step { number, of, title: format!("{title}{to_go}") });
                 }
-                self.title(&format!("[{number}/{of}] {title}"));
+                self.title(&format!("[{number}/{of}{to_go}] {title}"));
             }
             Event::Engine(event) => self.show(event),
             Event::Validation(event) => self.validation(event),
@@ -357,6 +358,12 @@ fn say(text: &str) {
 /// Columns of the terminal, as far as the environment tells.
 fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+}
+
+/// What is left of the whole job, as exactly as anybody knows it.
+fn to_go(seconds: f64) -> String {
+    let unit = if seconds >= 120.0 { 60.0 } else { 10.0 };
+    format!(", about {} to go", show_duration((seconds / unit).ceil().max(1.0) * unit))
 }
 
 fn rates(point: &Point) -> String {

@@ -53,7 +53,7 @@ pub fn cycle(
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Cycle>, PrepareError> {
     let begun = Start::now(observe);
-    observe(Progress::Step { number: 1, of: 1, title: "preparing" });
+    observe(Progress::Step { number: 1, of: 1, title: "preparing", seconds_left: None });
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let prepared =
         engine::prepare(&options.preparation, &options.permissions, stop, &mut engine_observe)?;
@@ -107,7 +107,7 @@ impl Runs<'_> {
         let Some(workload) = self.options.workloads.get(index) else { return };
         let of = self.options.workloads.len();
         let title = self.options.cycle.runs.get(index).map(title).unwrap_or_default();
-        observe(Progress::Step { number: index + 1, of, title: &title });
+        observe(Progress::Step { number: index + 1, of, title: &title, seconds_left: None });
         let seed = if self.options.same_seed {
             workload.seed
         } else {

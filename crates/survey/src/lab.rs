@@ -89,6 +89,9 @@ pub enum Progress<'a> {
         of: usize,
         /// What it does.
         title: &'a str,
+        /// How long it and those after it may take, by how long those before took; none where
+        /// that is not known.
+        seconds_left: Option<f64>,
     },
     /// What the engine does within it.
     Engine(&'a Event),
@@ -96,6 +99,16 @@ pub enum Progress<'a> {
     Measured(&'a Measurement),
     /// A measurement is finished and kept already.
     Kept(&'a Measurement),
+}
+
+/// Nothing is told before so many steps and seconds: the first steps are the shortest.
+const TOLD_FROM: (usize, f64) = (3, 10.0);
+
+/// How long the steps from this one on may take, by how long those before it took.
+pub(crate) fn seconds_left(elapsed: Duration, number: usize, of: usize) -> Option<f64> {
+    let (done, seconds) = (number.saturating_sub(1), elapsed.as_secs_f64());
+    let is_known = done >= TOLD_FROM.0 && seconds >= TOLD_FROM.1;
+    is_known.then(|| seconds / done as f64 * (of + 1).saturating_sub(number) as f64)
 }
 
 /// Name and beginning of an experiment.
@@ -128,6 +141,8 @@ pub struct Lab<'a> {
     measurements: u64,
     step: usize,
     steps: usize,
+    /// When the first step began that was not the making of the files.
+    begun_steps: Option<Instant>,
     wrote: bool,
     /// Sequential reads begin at the beginning of their span and cover all of it.
     in_place: bool,
@@ -146,7 +161,7 @@ impl<'a> Lab<'a> {
         let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
         let site = Site::of(&workload);
-        observe(Progress::Step { number: 1, of: 1, title: "preparing" });
+        observe(Progress::Step { number: 1, of: 1, title: "preparing", seconds_left: None });
         let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
         let prepared = engine::prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
         Ok(Self::on(setup, site, prepared, begun, stop, observe))
@@ -173,6 +188,7 @@ impl<'a> Lab<'a> {
             measurements: 0,
             step: 1,
             steps: 1,
+            begun_steps: None,
             // What the fill has left in caches is worked off first.
             wrote: true,
             in_place: false,
@@ -218,16 +234,20 @@ impl<'a> Lab<'a> {
         self.steps = self.step + more;
     }
 
-    /// So many of the expected steps are not needed.
+    /// So many of the expected steps are not needed: they count as done, so that the total that
+    /// people have read stays.
     pub fn expect_fewer(&mut self, steps: usize) {
-        self.steps = self.steps.saturating_sub(steps);
+        self.step = self.steps.min(self.step + steps);
     }
 
     /// Names what is done from now on.
     pub fn begin(&mut self, title: &str) {
         self.step += 1;
         self.steps = self.steps.max(self.step);
-        (self.observe)(Progress::Step { number: self.step, of: self.steps, title });
+        let (number, of) = (self.step, self.steps);
+        let begun = *self.begun_steps.get_or_insert_with(Instant::now);
+        let seconds_left = seconds_left(begun.elapsed(), number, of);
+        (self.observe)(Progress::Step { number, of, title, seconds_left });
     }
 
     /// Whether a signal or an error has ended the experiment.
@@ -489,5 +509,14 @@ mod tests {
         starts.sort_unstable();
         starts.dedup();
         assert!(starts.len() > 15, "{starts:?}");
+    }
+
+    #[test]
+    fn what_is_left_is_told_from_what_was_done_and_not_before_something_was() {
+        let after = |seconds, number, of| seconds_left(Duration::from_secs(seconds), number, of);
+        assert_eq!(after(60, 1, 40), None, "nothing was done yet");
+        assert_eq!(after(2, 10, 40), None, "the first steps are the shortest");
+        assert_eq!(after(30, 11, 40), Some(90.0), "3 s each, and 30 of them");
+        assert_eq!(after(30, 41, 40), Some(0.0), "one that nobody expected");
     }
 }

@@ -65,7 +65,7 @@ pub fn runs(
     let mut sides = Vec::new();
     for side in &options.sides {
         let title = format!("preparing{}", named(&side.workload));
-        observe(Progress::Step { number: 1, of: 1, title: &title });
+        observe(Progress::Step { number: 1, of: 1, title: &title, seconds_left: None });
         sides.push(Side::open(side, &options.permissions, stop, observe)?);
     }
     let mut turns = Turns { options, stop, wrote: true, status: Status::Complete };
@@ -78,7 +78,7 @@ pub fn runs(
             let several = options.sides.len() > 1;
             let of_side = if several { named(&side.asked.workload) } else { String::new() };
             let title = format!("run {} of {}{of_side}", round + 1, options.repeat);
-            observe(Progress::Step { number, of, title: title.trim_end() });
+            observe(Progress::Step { number, of, title: title.trim_end(), seconds_left: None });
             let before = side.measurements.len();
             turns.take(side, round, observe);
             if let Some(measurement) = side.measurements.get(before) {

@@ -108,7 +108,12 @@ impl Run<'_> {
                 Phase::Log => 4,
             };
             let of = if self.plan.has_log() { 4 } else { 3 };
-            relay.pass(&Event::Step { number, of, title: phase.words().to_owned() });
+            relay.pass(&Event::Step {
+                number,
+                of,
+                title: phase.words().to_owned(),
+                seconds_left: None,
+            });
             let seconds = if *phase == Phase::Work { self.plan.seconds } else { 0.0 };
             relay.pass(&Event::Engine(engine::Event::WindowBegan { seconds }));
         }

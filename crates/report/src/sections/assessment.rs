@@ -96,8 +96,8 @@ fn fitting(a: &Assessment) -> Option<Table> {
     ];
     let row = |verdict: &Verdict, fitting: &FittingLoad| {
         let why = match fitting.held_by {
-            HeldBy::Latency => "it takes longer",
-            HeldBy::Throughput => "it is not done",
+            HeldBy::Latency => "I/Os take longer",
+            HeldBy::Throughput => "the storage does no more",
             HeldBy::Nothing => "more was not tried",
         };
         vec![

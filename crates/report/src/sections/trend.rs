@@ -13,8 +13,8 @@ use crate::words;
 
 /// Dates of a load that a terminal has room for.
 const DATES: usize = 30;
-/// Loads of a trend that are drawn.
-const TREND_LOADS: usize = 24;
+/// Loads of a trend that are drawn; the others are named.
+const TREND_LOADS: usize = 6;
 
 /// What a report says of a trend: a chart and a table for each load, method, warnings.
 #[must_use]
@@ -35,10 +35,12 @@ pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
         let dates = |most| dates(trend.figure, load, place, most).map(Block::Table);
         blocks.extend([brief(dates(DATES)), full(dates(usize::MAX))]);
     }
-    if trend.loads.len() > TREND_LOADS {
-        let more = (trend.loads.len() - TREND_LOADS) as u64;
-        blocks
-            .push(Block::Paragraph(format!("{} not shown", words::plural(more, "load", "loads"))));
+    let others = trend.loads.iter().skip(TREND_LOADS);
+    let others: Vec<String> = others.map(|load| words::clean(&load.title)).collect();
+    if !others.is_empty() {
+        let count = words::plural(others.len() as u64, "more load", "more loads");
+        let how = "`iosonde history trend --load WORDS` shows one";
+        blocks.push(Block::Paragraph(format!("{count}: {}. {how}.", others.join("; "))));
     }
     blocks.push(Block::List(cleaned(&trend.method)));
     resolved(blocks, detail)

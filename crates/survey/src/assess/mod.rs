@@ -87,7 +87,12 @@ pub fn assess(
     let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
-    observe(Progress::Step { number: 1, of: 1, title: "choosing the file size" });
+    observe(Progress::Step {
+        number: 1,
+        of: 1,
+        title: "choosing the file size",
+        seconds_left: None,
+    });
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let chosen = size::choose(options, &site, stop, &mut engine_observe)?;
     plan::check_size(chosen.bytes)?;

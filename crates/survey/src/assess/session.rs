@@ -272,7 +272,7 @@ impl<'a, 'l> Session<'a, 'l> {
             return None;
         }
         let size = Bytes(stream.largest_block());
-        self.lab.begin(&format!("{size} in place of {}", load.title));
+        self.lab.begin(&format!("{}, with blocks of {size}", load.title));
         let name = stream.name.clone();
         let measurement = self.measure(stream, self.timing.pattern)?;
         Some(PatternResult {

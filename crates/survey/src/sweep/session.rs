@@ -4,6 +4,7 @@ use std::cell::Cell as Shared;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use engine::{Permissions, PrepareError, TargetPlan};
 use jiff::Timestamp;
@@ -21,7 +22,7 @@ use super::method::method_of;
 use super::rest::rest;
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
-use crate::lab::{Lab, Progress, Setup, Timing};
+use crate::lab::{self, Lab, Progress, Setup, Timing};
 
 /// A sweep under way.
 pub(super) struct Session {
@@ -120,10 +121,13 @@ impl Session {
         // sweep.
         let number = Shared::new(self.done.len());
         let of = self.expected();
+        let (before, begun) = (self.done.len(), Instant::now());
         let mut counted = |progress: Progress<'_>| match progress {
             Progress::Step { title, .. } => {
                 let number = number.get() + 1;
-                observe(Progress::Step { number, of: of.max(number), title });
+                let of = of.max(number);
+                let left = lab::seconds_left(begun.elapsed(), number - before, of - before);
+                observe(Progress::Step { number, of, title, seconds_left: left });
             }
             Progress::Began { .. } => {}
             other => observe(other),
