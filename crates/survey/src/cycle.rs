@@ -53,7 +53,7 @@ pub fn cycle(
     observe: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Experiment<Cycle>, PrepareError> {
     let begun = Start::now(observe);
-    observe(Progress::Step { number: 1, of: 1, title: "preparing", seconds_left: None });
+    observe(Progress::before("preparing"));
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let prepared =
         engine::prepare(&options.preparation, &options.permissions, stop, &mut engine_observe)?;

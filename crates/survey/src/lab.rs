@@ -101,6 +101,13 @@ pub enum Progress<'a> {
     Kept(&'a Measurement),
 }
 
+impl<'a> Progress<'a> {
+    /// The step before the first that measures.
+    pub(crate) fn before(title: &'a str) -> Self {
+        Progress::Step { number: 1, of: 1, title, seconds_left: None }
+    }
+}
+
 /// Nothing is told before so many steps and seconds: the first steps are the shortest.
 const TOLD_FROM: (usize, f64) = (3, 10.0);
 
@@ -161,7 +168,7 @@ impl<'a> Lab<'a> {
         let begun = Start::now(observe);
         let workload = setup.workload(vec![stream.clone()]);
         let site = Site::of(&workload);
-        observe(Progress::Step { number: 1, of: 1, title: "preparing", seconds_left: None });
+        observe(Progress::before("preparing"));
         let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
         let prepared = engine::prepare(&workload, &setup.permissions, stop, &mut engine_observe)?;
         Ok(Self::on(setup, site, prepared, begun, stop, observe))

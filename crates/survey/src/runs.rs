@@ -65,7 +65,7 @@ pub fn runs(
     let mut sides = Vec::new();
     for side in &options.sides {
         let title = format!("preparing{}", named(&side.workload));
-        observe(Progress::Step { number: 1, of: 1, title: &title, seconds_left: None });
+        observe(Progress::before(&title));
         sides.push(Side::open(side, &options.permissions, stop, observe)?);
     }
     let mut turns = Turns { options, stop, wrote: true, status: Status::Complete };

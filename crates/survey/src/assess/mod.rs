@@ -87,12 +87,7 @@ pub fn assess(
     let (id, started) = (begun.id.clone(), begun.started.to_string());
     let target = Target { path: options.target.clone(), size_bytes: options.size };
     let site = Site::of(&options.workload(target.clone(), Stream::default()));
-    observe(Progress::Step {
-        number: 1,
-        of: 1,
-        title: "choosing the file size",
-        seconds_left: None,
-    });
+    observe(Progress::before("choosing the file size"));
     let mut engine_observe = |event: &Event| observe(Progress::Engine(event));
     let chosen = size::choose(options, &site, stop, &mut engine_observe)?;
     plan::check_size(chosen.bytes)?;
@@ -101,12 +96,7 @@ pub fn assess(
     let prepared = engine::prepare(&workload, &options.permissions, stop, &mut engine_observe)?;
     let timing = Timing::of(options.pace);
     let file_bytes = prepared.targets()[0].size_bytes();
-    let mut loads =
-        plan::loads(options.database, file_bytes, prepared.facts()[0].direct_align_bytes);
-    if options.pace == Pace::Glance {
-        loads = plan::one_of_each(&loads);
-    }
-    loads.extend(plan::named(&options.specs, file_bytes));
+    let loads = options.loads(file_bytes, prepared.facts()[0].direct_align_bytes);
     let target = Target { size_bytes: Some(Bytes(file_bytes)), ..target };
     let setup = options.setup(target, timing.pattern);
     let mut lab = Lab::on(setup, site, prepared, begun, stop, observe);
@@ -115,11 +105,11 @@ pub fn assess(
     let changed = conclude::Changed::find(ramps, patterns, found.repeats.as_ref());
     let honesty = conclude::honesty(&loads, patterns, ramps, lab.environment());
     let unseen = conclude::unseen(patterns);
-    let mut warnings = conclude::doubts(honesty.as_ref(), &changed);
+    // The error that ended the assessment explains what is missing, so it comes first.
+    let mut warnings: Vec<String> = lab.error().map(str::to_owned).into_iter().collect();
+    warnings.extend(conclude::doubts(honesty.as_ref(), &changed));
     warnings.extend(found.warnings(chosen.warning.as_deref()));
     warnings.extend(unseen.clone());
-    // The error that ended the assessment explains what is missing.
-    warnings.splice(0..0, lab.error().map(str::to_owned));
     let verdicts = judge::Judge {
         options,
         loads: &loads,
@@ -175,6 +165,16 @@ impl AssessOptions {
             seed: self.seed,
             timing,
         }
+    }
+
+    /// The loads that are measured on a file of `file_bytes`.
+    fn loads(&self, file_bytes: u64, align_bytes: u64) -> Vec<plan::Load> {
+        let mut loads = plan::loads(self.database, file_bytes, align_bytes);
+        if self.pace == Pace::Glance {
+            loads = plan::one_of_each(&loads);
+        }
+        loads.extend(plan::named(&self.specs, file_bytes));
+        loads
     }
 
     /// One stream on the target, with the options that hold for the whole assessment.

@@ -63,7 +63,7 @@ pub(super) fn by_space_and_time(
     if !fills(options, &chosen)? || largest.0 <= PROBE_BYTES {
         return Ok(chosen);
     }
-    observe(Progress::Step { number: 1, of: 1, title: "choosing the sizes", seconds_left: None });
+    observe(Progress::before("choosing the sizes"));
     let mut note = |event: &Event| observe(Progress::Engine(event));
     let speed = filling::speed_bytes_per_s(&options.setup, largest, stop, &mut note)?;
     let speed = speed.unwrap_or(f64::INFINITY);
