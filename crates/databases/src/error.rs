@@ -11,6 +11,12 @@ pub enum DatabaseError {
          mariadb://, sqlserver:// or mssql://"
     )]
     UnknownScheme,
+    /// This program was built without the feature `clients`.
+    #[error(
+        "this build of iosonde cannot connect to databases. Use a package, or the program that \
+         `./x build` makes"
+    )]
+    NoClients,
     /// The URL says something that is not understood.
     #[error("the URL of the database is not understood ({what}); it should be like `{like}`")]
     BadUrl {

@@ -77,6 +77,9 @@ impl DatabaseUrl {
     /// Reads `postgres://…`, `mysql://…` or `mariadb://…`, `sqlserver://…` or `mssql://…`.
     pub fn parse(text: &str) -> Result<Self, DatabaseError> {
         let kind = kind_of(text).ok_or(DatabaseError::UnknownScheme)?;
+        if cfg!(not(feature = "clients")) {
+            return Err(DatabaseError::NoClients);
+        }
         let like = match kind {
             Kind::PostgreSql => LIKE_POSTGRES,
             Kind::MySql => LIKE_MYSQL,

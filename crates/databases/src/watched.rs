@@ -3,11 +3,8 @@
 use std::time::Instant;
 
 use crate::error::DatabaseError;
-use crate::mysql::MySql;
-use crate::postgres::PostgreSql;
 use crate::sample::{DatabaseSample, NamedCounter, ObjectCounters, ServerFacts};
-use crate::sqlserver::SqlServer;
-use crate::url::{DatabaseUrl, Of};
+use crate::url::DatabaseUrl;
 
 /// What one question came to, before it is known when it was asked.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,7 +26,18 @@ pub(crate) trait Source: Send {
     fn ask(&mut self) -> Result<Answer, Failure>;
 }
 
+#[cfg(not(feature = "clients"))]
+fn connect(_: &DatabaseUrl) -> Result<Box<dyn Source>, DatabaseError> {
+    Err(DatabaseError::NoClients)
+}
+
+#[cfg(feature = "clients")]
 fn connect(url: &DatabaseUrl) -> Result<Box<dyn Source>, DatabaseError> {
+    use crate::mysql::MySql;
+    use crate::postgres::PostgreSql;
+    use crate::sqlserver::SqlServer;
+    use crate::url::Of;
+
     Ok(match url.of() {
         Of::PostgreSql(server) => Box::new(PostgreSql::connect(server)?),
         Of::MySql(server) => Box::new(MySql::connect(server)?),

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
-use servers::{ConnectError, UrlError};
+use servers::UrlError;
 use thiserror::Error;
 
 use crate::place::Place;
@@ -17,18 +17,21 @@ pub enum DatabaseError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL, or the way to it.
+    #[cfg(feature = "postgres")]
     #[error("{}", servers::whole(.0))]
     Postgres(#[from] postgres::Error),
     /// The certificates of this system, or the way TLS is set up.
+    #[cfg(feature = "postgres")]
     #[error("no encrypted connection can be made: {0}")]
     Tls(String),
 }
 
-impl From<ConnectError> for DatabaseError {
-    fn from(error: ConnectError) -> Self {
+#[cfg(feature = "postgres")]
+impl From<servers::ConnectError> for DatabaseError {
+    fn from(error: servers::ConnectError) -> Self {
         match error {
-            ConnectError::Postgres(error) => Self::Postgres(error),
-            ConnectError::Tls(what) => Self::Tls(what),
+            servers::ConnectError::Postgres(error) => Self::Postgres(error),
+            servers::ConnectError::Tls(what) => Self::Tls(what),
         }
     }
 }
@@ -68,6 +71,12 @@ pub enum HistoryError {
         /// What is wrong with it.
         what: String,
     },
+    /// This program was built without the feature `postgres`.
+    #[error(
+        "this build of iosonde cannot keep a history in PostgreSQL. Use a package, or the program \
+         that `./x build` makes; or name a file with `--history FILE`"
+    )]
+    NoPostgres,
     /// There is none.
     #[error(
         "there is no history at `{place}`; a run makes it, or name another with `--history PLACE`"
@@ -281,7 +290,14 @@ impl HistoryError {
         }
     }
 
+    /// There is no PostgreSQL that says anything.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) fn postgres(_: &Place, source: std::convert::Infallible) -> Self {
+        match source {}
+    }
+
     /// What PostgreSQL says, as one of ours.
+    #[cfg(feature = "postgres")]
     pub(crate) fn postgres(place: &Place, source: postgres::Error) -> Self {
         let place = place.clone();
         let state = source.code().map(|state| state.code().to_owned()).unwrap_or_default();
@@ -314,6 +330,7 @@ impl HistoryError {
                 ];
                 error.sqlite_error().is_some_and(|e| unique.contains(&e.extended_code))
             }
+            #[cfg(feature = "postgres")]
             Self::Store { source: DatabaseError::Postgres(error), .. } => {
                 error.code() == Some(&postgres::error::SqlState::UNIQUE_VIOLATION)
             }
@@ -323,9 +340,12 @@ impl HistoryError {
 
     /// Whether the connection to a server is lost.
     pub(crate) fn is_lost(&self) -> bool {
-        let Self::NoConnection { source: DatabaseError::Postgres(error), .. } = self else {
-            return false;
-        };
-        servers::is_lost(error)
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::NoConnection { source: DatabaseError::Postgres(error), .. } => {
+                servers::is_lost(error)
+            }
+            _ => false,
+        }
     }
 }

@@ -35,6 +35,7 @@ impl fmt::Display for Place {
 pub fn place(chosen: Option<OsString>) -> Result<Place, HistoryError> {
     if let Some(chosen) = chosen {
         return match chosen.to_str().filter(|text| ServerUrl::is_one(text)) {
+            Some(_) if cfg!(not(feature = "postgres")) => Err(HistoryError::NoPostgres),
             Some(url) => Ok(Place::Postgres(ServerUrl::parse(url)?)),
             None => Ok(Place::File(chosen.into())),
         };

@@ -33,12 +33,20 @@ mod json;
 pub mod listing;
 pub mod markdown;
 pub mod model;
+#[cfg(feature = "png")]
+pub mod picture;
+#[cfg(not(feature = "png"))]
+#[path = "no_picture.rs"]
 pub mod picture;
 mod ramp;
 pub mod redact;
 pub mod sections;
 pub mod text;
 mod words;
+#[cfg(feature = "xlsx")]
+pub mod xlsx;
+#[cfg(not(feature = "xlsx"))]
+#[path = "no_xlsx.rs"]
 pub mod xlsx;
 
 pub use format::{FORMATS, Format};
@@ -61,10 +69,21 @@ pub enum ReportError {
         /// What the drawing library said.
         reason: String,
     },
+    /// This program was built without the feature that this needs.
+    #[error(
+        "this build of iosonde cannot write {what}. Use a package, or the program that `./x build` \
+         makes"
+    )]
+    NotBuilt {
+        /// What it cannot write.
+        what: &'static str,
+    },
     /// The workbook cannot be made.
+    #[cfg(feature = "xlsx")]
     #[error("the workbook cannot be made: {0}")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
     /// The workbook cannot be put together.
+    #[cfg(feature = "xlsx")]
     #[error("the workbook cannot be put together: {0}")]
     Archive(#[from] zip::result::ZipError),
     /// The template failed.

@@ -9,7 +9,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use tokio::sync::watch;
 
-use crate::{Listener, STOP_LOOK, ServeError, access, connections};
+use crate::server::STOP_LOOK;
+use crate::{Listener, ServeError, access, connections};
 
 /// What is answered: replaced by whoever has newer figures.
 #[derive(Debug, Clone, Default)]

@@ -1,59 +1,20 @@
 //! The way to a PostgreSQL server: its URL, its password, and encryption.
 //!
-//! A [`ServerUrl`] is as libpq takes it and shows no password; [`connect`] goes where it leads.
+//! A [`ServerUrl`] is as libpq takes it and shows no password; `connect` goes where it leads.
 //! What is asked there is the caller's matter.
+//!
+//! Without the feature `client` there are only the words of URLs, and none of them is accepted.
 
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
 mod passwords;
+#[cfg(feature = "client")]
 mod tls;
 mod url;
 
-use postgres::{Client, Config, NoTls};
-
+#[cfg(feature = "client")]
+pub use client::{ConnectError, connect, is_lost, whole};
+#[cfg(feature = "client")]
 pub use tls::roots;
 pub use url::{ServerUrl, Tls, UrlError, is_loopback, shown};
-
-/// Why no connection was made.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The server, or the way to it.
-    #[error(transparent)]
-    Postgres(#[from] postgres::Error),
-    /// The certificates of this system, or the way TLS is set up.
-    #[error("no encrypted connection can be made: {0}")]
-    Tls(String),
-}
-
-/// Connects as a URL says. `config` is [`ServerUrl::config`] with what else is wanted.
-///
-/// Without a password in the URL, the one of `PGPASSWORD` or of the password file is taken, as
-/// libpq does it.
-pub fn connect(url: &ServerUrl, mut config: Config) -> Result<Client, ConnectError> {
-    if config.get_password().is_none()
-        && let Some(password) = passwords::find(&config)
-    {
-        config.password(password);
-    }
-    if url.tls() == Tls::Never {
-        return Ok(config.connect(NoTls)?);
-    }
-    let connector = tls::connector(url.tls() == Tls::Verified).map_err(ConnectError::Tls)?;
-    Ok(config.connect(connector)?)
-}
-
-/// An error of PostgreSQL in full: it names only its kind itself; the reason is in what caused it.
-#[must_use]
-pub fn whole(error: &postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let detail = said.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
-        return format!("{}{detail}", said.message());
-    }
-    let cause = std::error::Error::source(error);
-    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
-}
-
-/// Whether an error means that the connection to the server is lost.
-#[must_use]
-pub fn is_lost(error: &postgres::Error) -> bool {
-    // 57P01 to 57P03: the server shuts down, or somebody ended the session.
-    error.is_closed() || error.code().is_some_and(|state| state.code().starts_with("57P"))
-}

@@ -1,6 +1,7 @@
 //! The URL of a PostgreSQL database.
 
 use std::fmt;
+#[cfg(feature = "client")]
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub struct ServerUrl(Arc<Parts>);
 
 #[derive(PartialEq, Eq)]
 struct Parts {
+    #[cfg(feature = "client")]
     whole: String,
     shown: String,
     tls: Tls,
@@ -43,7 +45,15 @@ impl ServerUrl {
         SCHEMES.iter().any(|scheme| text.starts_with(scheme))
     }
 
+    /// Reads a URL. Without a client, none is accepted.
+    #[cfg(not(feature = "client"))]
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        take_ssl_mode(text).map_err(UrlError)?;
+        Err(UrlError("this build of iosonde has no client for PostgreSQL".to_owned()))
+    }
+
     /// Reads a URL.
+    #[cfg(feature = "client")]
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         if !Self::is_one(text) {
             return Err(UrlError("it does not begin with `postgres://`".to_owned()));
@@ -55,6 +65,7 @@ impl ServerUrl {
     }
 
     /// What the client connects with.
+    #[cfg(feature = "client")]
     pub fn config(&self) -> Result<postgres::Config, UrlError> {
         let config = postgres::Config::from_str(&self.0.whole);
         let mut config = config.map_err(|error| {
@@ -81,6 +92,7 @@ impl ServerUrl {
     }
 
     /// Whether every host that it names is this one: the loopback, or a socket.
+    #[cfg(feature = "client")]
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.config().is_ok_and(|config| {
@@ -90,6 +102,13 @@ impl ServerUrl {
                 postgres::config::Host::Unix(_) => true,
             })
         })
+    }
+
+    /// Never asked: without a client, no URL is accepted.
+    #[cfg(not(feature = "client"))]
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        false
     }
 
     /// How the connection is to be encrypted.

@@ -1,6 +1,10 @@
 //! One way to ask either database: the same statements, with `$1`, `$2` … in rising order, and the
 //! same values.
 
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "no_postgres.rs"]
 mod postgres;
 mod sqlite;
 

@@ -9,6 +9,7 @@ pub(crate) struct Column<R> {
     /// Its name in the head of the table.
     pub name: &'static str,
     /// The type of its values.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has types"))]
     pub kind: FigureKind,
     /// A row's value.
     pub of: for<'a> fn(&'a R) -> FigureValue<'a>,

@@ -7,6 +7,10 @@ mod error;
 mod export;
 mod import;
 mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod tables;
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod history;
 mod inspect;
 mod knee;
 pub(crate) mod loads;
+mod manual;
 mod matrix;
 pub(crate) mod monitor;
 pub(crate) mod plans;
@@ -34,6 +35,7 @@ use history::HistoryArgs;
 use inspect::InspectArgs;
 use knee::KneeArgs;
 use loads::{SpecsArgs, WorkloadArgs};
+use manual::{CompletionsArgs, ManArgs};
 use matrix::MatrixArgs;
 use monitor::MonitorArgs;
 use plans::{AgainArgs, DoArgs};
@@ -101,6 +103,10 @@ pub(crate) enum Command {
         /// Which document
         document: PublishedSchema,
     },
+    /// Print a script with which a shell completes commands and flags
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write those of all
+    Man(ManArgs),
 }
 
 /// How a command that measures shows its progress; none for the others.
@@ -148,5 +154,7 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Serve(args) => serve::serve(args, stop),
         Command::Tool(tool) => tool.execute(stop),
         Command::Schema { document } => document.print(),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     }
 }

@@ -25,6 +25,7 @@ mod killed;
 mod knee;
 mod live;
 mod locks;
+mod manual;
 mod matrix;
 mod monitor;
 mod monitor_databases;

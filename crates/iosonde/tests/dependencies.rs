@@ -1,0 +1,118 @@
+//! What we depend on: licences that may be passed on, one version of each crate where one serves.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Licences whose code may be part of a program under MIT or Apache-2.0.
+const LICENCES: [&str; 12] = [
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Zlib",
+];
+
+/// Crates of which two versions are built, because others that we use ask for different ones. Take
+/// a name out when `Cargo.lock` has one version again.
+const TWICE: [&str; 15] = [
+    "base64",
+    "block-buffer",
+    "const-oid",
+    "cpufeatures",
+    "crypto-common",
+    "digest",
+    "fallible-iterator",
+    "getrandom",
+    "miniz_oxide",
+    "num-bigint",
+    "r-efi",
+    "sha2",
+    "syn",
+    "wasi",
+    "windows-sys",
+];
+
+/// Crates that have their licence in a file only, and what it says.
+const IN_A_FILE: [(&str, &str); 1] = [("webpki", "ISC")];
+
+/// Everything that `Cargo.lock` names, without asking a network.
+fn packages() -> Vec<Value> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let out = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Whether one of the licences that an SPDX expression offers may be passed on. Parentheses are
+/// only around alternatives, as crates write them.
+fn may_be_passed_on(expression: &str) -> bool {
+    let known = |name: &str| {
+        let name = name.trim().trim_matches(['(', ')']);
+        // An exception only permits more.
+        LICENCES.contains(&name.split(" WITH ").next().unwrap_or(name))
+    };
+    let all_of = |part: &str| part.split(" AND ").all(|part| part.split(" OR ").any(known));
+    let spdx = expression.replace('/', " OR ");
+    if spdx.contains('(') { all_of(&spdx) } else { spdx.split(" OR ").any(all_of) }
+}
+
+#[test]
+fn expressions_of_licences_are_understood() {
+    for (expression, fine) in [
+        ("MIT", true),
+        ("MIT/Apache-2.0", true),
+        ("GPL-3.0-only", false),
+        ("GPL-3.0-only OR MIT", true),
+        ("MIT AND GPL-3.0-only", false),
+        ("(MIT OR Apache-2.0) AND Unicode-3.0", true),
+        ("(MIT OR GPL-3.0-only) AND LGPL-2.1", false),
+        ("Apache-2.0 WITH LLVM-exception OR MIT", true),
+    ] {
+        assert_eq!(may_be_passed_on(expression), fine, "{expression}");
+    }
+}
+
+#[test]
+fn every_licence_may_be_passed_on() {
+    let licence = |package: &Value| {
+        let file = IN_A_FILE.iter().find(|(name, _)| package["name"] == *name);
+        package["license"].as_str().or(file.map(|(_, licence)| *licence)).map(str::to_owned)
+    };
+    let refused: Vec<String> = packages()
+        .iter()
+        .filter(|p| !licence(p).is_some_and(|licence| may_be_passed_on(&licence)))
+        .map(|p| format!("{} {}: {}", p["name"], p["version"], p["license"]))
+        .collect();
+    assert!(refused.is_empty(), "licences to look at: {refused:#?}");
+}
+
+#[test]
+fn one_version_of_each_crate_where_one_serves() {
+    let lock =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock"));
+    let lock: toml::Table = lock.unwrap().parse().unwrap();
+    let mut versions: BTreeMap<String, usize> = BTreeMap::new();
+    for package in lock["package"].as_array().unwrap() {
+        *versions.entry(package["name"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    let twice: BTreeSet<&str> =
+        versions.iter().filter(|(_, n)| **n > 1).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(twice, BTreeSet::from(TWICE), "versions of a crate beside each other");
+}

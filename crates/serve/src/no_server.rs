@@ -1,0 +1,79 @@
+//! In place of the server, where this program was built without it: nothing listens.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use history::Place;
+
+use crate::ServeError;
+
+/// A listener that cannot be.
+#[derive(Debug)]
+pub struct Listener(Infallible);
+
+/// A server that cannot be.
+#[derive(Debug)]
+pub struct Server(Infallible);
+
+/// A secret that nothing asks for.
+#[derive(Debug)]
+pub struct Token(Infallible);
+
+/// Figures that nobody reads.
+#[derive(Debug, Clone, Default)]
+pub struct MetricsText(());
+
+impl Listener {
+    /// Refuses.
+    pub fn bind(_: Option<SocketAddr>, _: Option<Token>) -> Result<Self, ServeError> {
+        Err(ServeError::NotBuilt)
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// Never called.
+    #[must_use]
+    pub fn url(&self, _: &str) -> String {
+        match self.0 {}
+    }
+}
+
+impl Server {
+    /// Never called: there is no listener.
+    pub fn open(listener: Listener, _: &Place) -> Result<Self, ServeError> {
+        match listener.0 {}
+    }
+
+    /// Never called.
+    pub fn run(self, _: &Arc<AtomicBool>) -> Result<(), ServeError> {
+        match self.0 {}
+    }
+}
+
+impl Token {
+    /// Refuses.
+    pub fn parse(_: &str) -> Result<Self, ServeError> {
+        Err(ServeError::NotBuilt)
+    }
+}
+
+impl MetricsText {
+    /// Nobody reads it.
+    pub fn set(&self, _: String) {}
+}
+
+/// Never called: there is no listener.
+pub fn serve_metrics(
+    listener: Listener,
+    _: MetricsText,
+    _: &'static str,
+    _: &AtomicBool,
+) -> Result<(), ServeError> {
+    match listener.0 {}
+}
