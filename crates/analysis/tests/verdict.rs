@@ -97,8 +97,11 @@ fn more_capacity_is_never_the_worse_verdict() {
 fn without_a_need_there_is_no_adjective() {
     let found = verdict(3000.0, None, Vec::new());
     assert_eq!(found.grade, Grade::NotJudged);
-    let parts =
-        [" IOPS of 8 KiB random read and write, 70/30 (", "), with the 99th percentile within "];
+    let parts = [
+        "OLTP data files: up to ",
+        " IOPS (",
+        ") of 8 KiB random read and write, 70/30 keep the 99th percentile within ",
+    ];
     assert!(parts.iter().all(|part| found.headline.contains(part)), "{}", found.headline);
     for word in ["excellent", "good", "acceptable", "unfit"] {
         assert!(!found.headline.contains(word), "{}", found.headline);
@@ -119,7 +122,9 @@ fn a_grade_says_what_it_is_for() {
     ] {
         let judged = verdict(3000.0, Some(need), Vec::new());
         assert_eq!(judged.grade, grade, "{need}: {}", judged.headline);
-        let head = format!("OLTP data files: {} for the ", grade.word());
+        let carries =
+            if grade == Grade::Unfit { "it does not carry the" } else { "it carries the" };
+        let head = format!("OLTP data files: {}: {carries} ", grade.word());
         assert!(judged.headline.starts_with(&head), "{}", judged.headline);
     }
     let close = verdict(3000.0, Some(f64::midpoint(widest.low, above)), Vec::new());
@@ -247,7 +252,7 @@ fn by_the_mean_more_fits_and_that_is_said() {
     let limits = Limits { statistic: Statistic::Mean, ..Limits::of(Role::OltpData) };
     let basis = Basis { trials: searched(3000.0, 2000.0), ..Basis::default() };
     let found = judge(&limits, None, basis);
-    assert!(found.headline.contains("with the mean within "), "{}", found.headline);
+    assert!(found.headline.contains(" keep the mean within "), "{}", found.headline);
     assert!(!found.evidence[0].contains("By the mean alone"), "{}", found.evidence[0]);
 }
 

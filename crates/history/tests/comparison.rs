@@ -278,3 +278,37 @@ fn a_comparison_reads_back_as_it_was_written() {
     let empty = plain(&[], &[]);
     assert!(empty.withheld && empty.loads.is_empty());
 }
+
+/// A run that knows its own figure no better than ± 643 % was called better.
+#[test]
+fn nothing_is_told_from_runs_that_are_hardly_known() {
+    let known = |half: f64| {
+        let steady = |mut m: results::Measurement| {
+            m.steady = Some(results::steady::Steady {
+                mean: m.total.iops,
+                half_width_percent: Some(half),
+                settled: true,
+                cut_s: 0.0,
+                drift_percent: 0.0,
+                seconds: 30.0,
+                precision_percent: 1.0,
+                explanation: String::new(),
+            });
+            m
+        };
+        let around = [-0.01, 0.0, 0.01, 0.004, -0.004];
+        let measured = around.map(|part| steady(reads(80_000.0 * (1.0 + part))));
+        [runs("b", "2026-11-02T00:00:00Z", measured.to_vec())]
+    };
+    let base = [five("a", "2026-11-01T00:00:00Z", 50_000.0)];
+    assert_eq!(plain(&base, &known(50.0)).verdict, Change::Better);
+    for (a, b) in [(&base, &known(51.0)), (&known(643.0), &base)] {
+        let found = plain(a, b);
+        assert_eq!(found.verdict, Change::CannotTell);
+        let compared = found.loads[0].figures.iter().filter_map(|f| f.compared.as_ref());
+        for one in compared {
+            assert_eq!((one.verdict, one.interval_percent), (Change::CannotTell, None));
+            assert!(one.explanation.contains("more than 50 % off"), "{}", one.explanation);
+        }
+    }
+}

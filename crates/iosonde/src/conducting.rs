@@ -12,7 +12,7 @@ use results::{
 
 use crate::commands::run::json;
 use crate::commands::{monitor, repeat};
-use crate::exit::{Failure, Outcome, print};
+use crate::exit::{Failure, Outcome, print, styled};
 use screen::{Display, Manner, described};
 
 /// What the flags say of any job.
@@ -63,7 +63,7 @@ impl Console {
         if self.silent {
             return Ok(());
         }
-        let text = if self.json { json(document) } else { Ok(text()) };
+        let text = if self.json { json(document) } else { Ok(styled(text())) };
         words(text.and_then(|text| print(&text)))
     }
 }

@@ -1,6 +1,6 @@
 //! Exit codes, and how failures are shown.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use ::report::text::clean;
@@ -162,6 +162,14 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
         let _ = writeln!(stderr, "error: {}", clean(line));
     }
     ExitCode::from(code)
+}
+
+/// A text of a report for stdout: on a terminal that may have colours, figures that are hardly known
+/// are dimmed.
+pub(crate) fn styled(text: String) -> String {
+    let says = |name: &str, is: &dyn Fn(&str) -> bool| std::env::var(name).is_ok_and(|v| is(&v));
+    let plain = says("NO_COLOR", &|v| !v.is_empty()) || says("TERM", &|v| v == "dumb");
+    if plain || !io::stdout().is_terminal() { text } else { report::text::dimmed(&text) }
 }
 
 /// Writes a whole text to stdout. A reader that has gone away is no failure.

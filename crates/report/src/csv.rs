@@ -54,6 +54,7 @@ pub fn is_report(text: &str) -> bool {
 fn show(cell: &Cell, unit: Unit) -> String {
     match cell {
         Cell::Text(text) => field(text),
+        Cell::Unsure(value) => show(&Cell::Number(*value), unit),
         Cell::Number(value) if unit == Unit::Moment => moment(*value),
         Cell::Number(value) if value.is_finite() => value.to_string(),
         Cell::Number(_) | Cell::Empty => String::new(),

@@ -43,7 +43,8 @@ pub struct Apart {
     pub note: &'static str,
 }
 
-/// Where the picture of a chart of a result is, if there is one.
+/// Where the picture of a chart of a result is, if there is one. The place after the last result is
+/// that of their comparison.
 pub type Pictures<'a> = &'a dyn Fn(usize, &Chart) -> Option<String>;
 
 /// What is written.

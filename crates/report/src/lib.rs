@@ -50,7 +50,10 @@ pub mod xlsx;
 pub mod xlsx;
 
 pub use format::{FORMATS, Format};
-pub use sections::{build, charts, comparison_blocks, drift_blocks, trend_blocks};
+pub use sections::{
+    OverlaySide, build, build_compared, charts, charts_of, comparison_blocks, drift_blocks, names,
+    overlay, trend_blocks,
+};
 
 use thiserror::Error;
 

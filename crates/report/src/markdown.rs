@@ -1,7 +1,10 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
 use crate::format::Format;
-use crate::model::{Block, Card, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
+use crate::model::{
+    Block, Card, Cell, Chart, Judgement, Listing, Report, ResultPart, Table, UNSURE_MARK,
+    UNSURE_NOTE, Unit,
+};
 use crate::words;
 
 /// How this format is named and written.
@@ -32,10 +35,16 @@ pub fn text(report: &Report) -> String {
     text_with(report, &|_, _| None)
 }
 
-/// The report; `picture` says where the picture of a chart of a result is, if there is one.
+/// The report; `picture` says where the picture of a chart of a result is, if there is one. The
+/// place after the last result is that of their comparison.
 #[must_use]
 pub fn text_with(report: &Report, picture: &dyn Fn(usize, &Chart) -> Option<String>) -> String {
     let mut out = format!("{SIGN}\n\n# {}\n", plain(&report.title));
+    if let Some(section) = &report.comparison {
+        let place = |chart: &Chart| picture(report.results.len(), chart);
+        let blocks: String = section.blocks.iter().map(|b| block(b, &place)).collect();
+        out.push_str(&format!("\n## {}\n{blocks}", section.heading));
+    }
     for (place, part) in report.results.iter().enumerate() {
         out.push_str(&result(part, &|chart| picture(place, chart)));
     }
@@ -130,10 +139,19 @@ fn table(table: &Table) -> String {
     let rule = |unit: Unit| if unit == Unit::Text { "---" } else { "---:" };
     out.push_str(&row(table.columns.iter().map(|c| rule(c.unit).to_owned()).collect()));
     for cells in &table.rows {
-        let shown = cells.iter().zip(&table.columns).map(|(cell, c)| plain(&cell.show(c.unit)));
+        let shown = cells.iter().zip(&table.columns).map(|(one, c)| cell(one, c.unit));
         out.push_str(&row(shown.collect()));
     }
+    if table.has_unsure() {
+        out.push_str(&format!("\n*A figure like this{UNSURE_MARK}* {UNSURE_NOTE}.\n"));
+    }
     out
+}
+
+/// A cell; a figure that is hardly known stands in italics.
+fn cell(cell: &Cell, unit: Unit) -> String {
+    let text = plain(&cell.show(unit));
+    if matches!(cell, Cell::Unsure(_)) { format!("*{text}*") } else { text }
 }
 
 /// A text in which nothing is Markdown or HTML.

@@ -5,16 +5,27 @@
 //! column or axis: a format decides how they look, not what they are.
 
 pub use results::Unit;
+use results::steady::is_unsure;
 use results::{Document, FigureField, FigureValue};
 use workload::{show_ns, show_number};
 
 use crate::words;
+
+/// What follows a figure that is hardly known, in texts.
+pub const UNSURE_MARK: &str = "?";
+/// What tables say of such figures, after the words that tell them apart in a format.
+pub(crate) const UNSURE_NOTE: &str = "may be more than 50 % off; nothing is judged by it";
+
+/// How far rounding may move the width of an interval.
+const ROUNDING_PERCENT: f64 = 1e-9;
 
 /// Results, ready to be shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// What is on the cover.
     pub title: String,
+    /// What several results say next to each other; none of one.
+    pub comparison: Option<Section>,
     /// The results, in the order in which they were named.
     pub results: Vec<ResultPart>,
 }
@@ -247,6 +258,17 @@ pub struct Point {
     pub label: Option<PointLabel>,
 }
 
+impl Point {
+    /// Whether its interval is so wide that its figure is not known.
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        // The lower end is cut at nothing; the upper one is not.
+        self.interval.is_some_and(|(_, high)| {
+            is_unsure((self.y > 0.0).then(|| 100.0 * (high - self.y) / self.y - ROUNDING_PERCENT))
+        })
+    }
+}
+
 /// The load of a point, written next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointLabel {
@@ -302,6 +324,8 @@ pub enum Cell {
     Text(String),
     /// A figure in the unit of the column.
     Number(f64),
+    /// A figure whose interval is so wide that it is not known: shown in grey, or with a mark.
+    Unsure(f64),
 }
 
 impl Column {
@@ -362,6 +386,12 @@ impl Block {
 }
 
 impl Table {
+    /// Whether any of its figures is hardly known.
+    #[must_use]
+    pub fn has_unsure(&self) -> bool {
+        self.rows.iter().flatten().any(|cell| matches!(cell, Cell::Unsure(_)))
+    }
+
     /// The table without the columns that a terminal has no room for.
     fn in_brief(mut self) -> Self {
         let kept: Vec<bool> = self.columns.iter().map(|c| c.detail == Detail::Brief).collect();
@@ -378,11 +408,16 @@ pub(crate) fn keep<T>(list: &mut Vec<T>, kept: &[bool]) {
 }
 
 impl Cell {
-    /// The cell as people read it; a dash where nothing is known.
+    /// The cell as people read it; a dash where nothing is known, a question mark after a figure
+    /// that is hardly known.
     #[must_use]
     pub fn show(&self, unit: Unit) -> String {
         let value = match self {
             Self::Text(text) => return words::clean(text),
+            Self::Unsure(value) if value.is_finite() => {
+                return Self::Number(*value).show(unit) + UNSURE_MARK;
+            }
+            Self::Unsure(_) => return words::NONE.to_owned(),
             Self::Number(value) if value.is_finite() => *value,
             Self::Number(_) | Self::Empty => return words::NONE.to_owned(),
         };

@@ -112,7 +112,7 @@ fn hostile(text: &str) -> Report {
         records: table,
         document: documents::measurement(),
     };
-    Report { title: text.to_owned(), results: vec![part] }
+    Report { title: text.to_owned(), comparison: None, results: vec![part] }
 }
 
 proptest::proptest! {

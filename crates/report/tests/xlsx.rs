@@ -101,7 +101,8 @@ fn each_table_and_chart_has_its_place() {
     let parts = parts(&handmade::report(2));
     let sheets = sheets(&parts);
     let names: Vec<&str> = sheets.iter().map(|s| s.0.as_str()).collect();
-    let wanted = ["Report", "Charts", "Loads", "Charts 2", "Loads 2", "Chart data", "Chart data 2"];
+    let wanted =
+        ["1 Report", "2 Charts", "3 Loads", "4 Charts", "5 Loads", "Chart data", "Chart data 2"];
     assert_eq!(names, wanted);
     assert_eq!(charts(&parts).count(), 14);
     let tables: Vec<&String> = parts.keys().filter(|n| n.starts_with("xl/tables/")).collect();
@@ -119,6 +120,35 @@ fn each_table_and_chart_has_its_place() {
     let core = &parts["docProps/core.xml"];
     assert!(core.contains("<dc:title>Storage of db01</dc:title>"));
     assert!(core.contains(concat!("<dc:creator>iosonde ", env!("CARGO_PKG_VERSION"))));
+}
+
+/// A printed workbook had pages of chart data, and tables that were cut off at the edge.
+#[test]
+fn every_sheet_that_is_printed_fits_its_paper() {
+    let parts = parts(&handmade::report(2));
+    let book = Document::parse(&parts["xl/workbook.xml"]).unwrap();
+    let hidden: Vec<bool> = book
+        .descendants()
+        .filter(|n| n.has_tag_name_local("sheet"))
+        .map(|n| n.attribute("state") == Some("hidden"))
+        .collect();
+    for ((name, part), hidden) in sheets(&parts).into_iter().zip(hidden) {
+        assert_eq!(hidden, name.starts_with("Chart data"), "{name}");
+        if hidden {
+            continue;
+        }
+        let sheet = Document::parse(&parts[&part]).unwrap();
+        let setup = sheet.descendants().find(|n| n.has_tag_name_local("pageSetup")).unwrap();
+        if name.ends_with("Charts") {
+            assert_eq!(setup.attribute("scale"), Some("50"), "{name}");
+        } else {
+            assert_eq!(setup.attribute("fitToHeight"), Some("0"), "{name}: as long as it is");
+            assert!(parts[&part].contains("<pageSetUpPr fitToPage=\"1\"/>"), "{name}");
+        }
+        assert!(parts[&part].contains("Page &amp;P of &amp;N"), "{name}: pages are numbered");
+    }
+    let titles = &parts["xl/workbook.xml"];
+    assert_eq!(titles.matches("_xlnm.Print_Titles").count(), 2, "headings are repeated");
 }
 
 #[test]
@@ -403,7 +433,7 @@ fn the_same_report_makes_the_same_bytes() {
 
 #[test]
 fn a_report_of_nothing_is_a_workbook() {
-    let nothing = Report { title: String::new(), results: Vec::new() };
+    let nothing = Report { title: String::new(), comparison: None, results: Vec::new() };
     assert_eq!(sheets(&parts(&nothing)).len(), 1);
 }
 

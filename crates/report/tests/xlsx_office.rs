@@ -78,7 +78,8 @@ fn libreoffice_opens_it_with_its_charts_and_figures() {
     assert_eq!(series, 2 * 16);
 
     let content = part(&mut archive, "content.xml");
-    for sheet in ["Report", "Charts", "Loads", "Charts 2", "Loads 2", "Chart data", "Chart data 2"]
+    for sheet in
+        ["1 Report", "2 Charts", "3 Loads", "4 Charts", "5 Loads", "Chart data", "Chart data 2"]
     {
         assert!(content.contains(&format!("table:name=\"{sheet}\"")), "a sheet {sheet}");
     }

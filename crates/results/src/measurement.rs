@@ -105,6 +105,19 @@ impl Measurement {
         let used = self.workload.streams.iter().map(span).max().unwrap_or(whole);
         if used == whole { self.file_bytes } else { used.saturating_mul(targets) }
     }
+
+    /// Half of the 95 % interval of the throughput in percent of it, where it is known.
+    #[must_use]
+    pub fn half_width_percent(&self) -> Option<f64> {
+        self.steady.as_ref()?.half_width_percent
+    }
+
+    /// Whether the interval is so wide that the figures are not known, so that nothing is judged by
+    /// them.
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        crate::steady::is_unsure(self.half_width_percent())
+    }
 }
 
 /// Where a measurement comes from that iosonde did not make. What the tool did not tell is empty or

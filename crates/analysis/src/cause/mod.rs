@@ -21,6 +21,8 @@ const WEIGHT_MIN: f64 = 1.0;
 /// the first to be certain, or likely.
 const CERTAIN: f64 = 3.0;
 const LIKELY: f64 = 1.0;
+/// A load whose throughput is known no better than this, in percent either way, is not evidence.
+const NOT_KNOWN_PERCENT: f64 = 50.0;
 
 /// What keeps throughput from growing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -175,9 +177,13 @@ impl Case {
     }
 }
 
-/// Every cause that something speaks for, the likeliest first; never empty.
+/// Every cause that something speaks for, the likeliest first; never empty. Loads that are hardly
+/// known are left out.
 #[must_use]
 pub fn causes(evidence: &Evidence<'_>) -> Vec<Likely> {
+    let is_known = |p: &&Observed| p.half_width_percent.is_none_or(|h| h <= NOT_KNOWN_PERCENT);
+    let known: Vec<Observed> = evidence.points.iter().filter(is_known).copied().collect();
+    let evidence = &Evidence { points: &known, ..evidence.clone() };
     let mut cases = vec![evidence::tool(evidence)];
     match evidence.knee.reached {
         Reached::NotReached => cases.push(evidence::not_reached(evidence)),

@@ -14,6 +14,9 @@ pub use expectation::{Expectation, ExpectationError, Figure};
 
 use crate::words::{grouped, percent, size};
 
+/// Figures that are known no better than this, in percent either way, are not judged.
+const NOT_KNOWN_PERCENT: f64 = 50.0;
+
 /// Which measurements a claim speaks of; what is left open matches all.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -71,9 +74,19 @@ pub struct Setting {
 impl Setting {
     /// A figure that can be judged. No I/Os at all are a throughput of zero, but no latency.
     fn figure(&self, figure: Figure) -> Option<f64> {
+        if !self.is_known() {
+            return None;
+        }
         let found = self.figures.iter().find(|(f, _)| *f == figure)?.1;
         let known = found > 0.0 || found == 0.0 && !figure.is_latency();
         (found.is_finite() && known).then_some(found)
+    }
+}
+
+impl Setting {
+    /// Whether its figures are known well enough to be judged.
+    fn is_known(&self) -> bool {
+        self.half_width_percent.is_none_or(|percent| percent <= NOT_KNOWN_PERCENT)
     }
 }
 
@@ -252,6 +265,13 @@ fn not_measured(claim: &Claim, settings: &[Setting], tried: &[Tried<'_>]) -> Str
         let (what, title) = (not_judged(claim, first.setting), &first.setting.title);
         let depth = grouped(first.setting.in_flight as f64);
         let example = if others.is_empty() { "" } else { "for example " };
+        if !first.setting.is_known() {
+            return format!(
+                "{}, but {place} the figures may be more than {NOT_KNOWN_PERCENT} % off: \
+                 {example}{title}, {depth} in flight.",
+                begin(claim)
+            );
+        }
         return format!(
             "{}, but too few I/Os were measured {place} to judge {what}: {example}{title}, \
              {depth} in flight.",

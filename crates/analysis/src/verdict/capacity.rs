@@ -61,6 +61,13 @@ impl Trial {
         })
     }
 
+    /// Whether what was done is known well enough to be judged. Of an open loop the load is given.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        let is_wide = |percent| percent > super::NOT_KNOWN_PERCENT;
+        self.offered.is_some() || !self.half_width_percent.is_some_and(is_wide)
+    }
+
     /// The load that this trial shows to be too much: of what was not carried, hardly more than was
     /// done.
     fn too_much(&self) -> f64 {
@@ -213,12 +220,13 @@ impl Capacity {
     }
 }
 
-/// The capacity within each limit; none where nothing was tried.
+/// The capacity within each limit; none where nothing was tried, or nothing that is known.
 ///
 /// Figures vary by `run_percent` from run to run, which no single one of them shows.
 #[must_use]
 pub fn capacities(limits: &Limits, trials: &[Trial], run_percent: f64) -> Vec<Capacity> {
-    let tried: Vec<&Trial> = trials.iter().filter(|t| t.ios > 0 && t.load() > 0.0).collect();
+    let is_usable = |t: &&Trial| t.ios > 0 && t.load() > 0.0 && t.is_known();
+    let tried: Vec<&Trial> = trials.iter().filter(is_usable).collect();
     if tried.is_empty() || !limits.are_ordered() {
         return Vec::new();
     }

@@ -119,7 +119,11 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
     let found =
         if missing { Vec::new() } else { capacities(limits, &basis.trials, basis.run_percent) };
     let Basis { trials, mut doubts, first, also, mut caveats, missing, class, .. } = basis;
-    let grade = grade(&found, need);
+    let grade = match grade(&found, need) {
+        // One of the loads that are hardly known may carry the need.
+        Grade::Unfit if trials.iter().any(|trial| !trial.is_known()) => Grade::NotJudged,
+        grade => grade,
+    };
     // A need that is far from what is known makes no difference to how well it is known.
     if grade == Grade::NotJudged {
         let widest = found.iter().find(|capacity| capacity.level == Level::Acceptable);
@@ -131,7 +135,12 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
         Grade::Excellent | Grade::Good if low => Grade::Indication,
         grade => grade,
     };
-    let headline = headline(limits, need, grade, &found, &missing);
+    let headline = match missing.is_empty() && found.is_empty() {
+        true if trials.iter().any(|trial| !trial.is_known()) => {
+            format!("not judged. Every figure may be more than {NOT_KNOWN_PERCENT} % off.")
+        }
+        _ => headline(limits, need, grade, &found, &missing),
+    };
     let also = also.into_iter().chain(by_mean(limits, &trials)).filter(|_| missing.is_empty());
     caveats.splice(0..0, first.iter().cloned());
     Verdict {
@@ -212,18 +221,14 @@ fn headline(
     };
     let fits = fits(limits, found, widest);
     let Some(need) = need else { return fits };
-    let needed = format!("{} {}", amount(need.per_second), limits.role.unit());
+    let needed = format!("the {} {} needed", amount(need.per_second), limits.role.unit());
     let lead = match grade {
-        Grade::NotJudged => {
-            format!("not judged: the {needed} that are needed are within what is not known.")
-        }
-        Grade::Unfit => format!("unfit for the {needed} that are needed."),
-        Grade::Indication => format!("indication only: the {needed} that are needed seem to fit."),
-        Grade::Excellent | Grade::Good | Grade::Acceptable => {
-            format!("{} for the {needed} that are needed.", grade.word())
-        }
+        Grade::NotJudged => format!("{needed} are within what is not known."),
+        Grade::Unfit => format!("it does not carry {needed}."),
+        Grade::Indication => format!("it seems to carry {needed}."),
+        Grade::Excellent | Grade::Good | Grade::Acceptable => format!("it carries {needed}."),
     };
-    format!("{lead} {}", upper(&fits))
+    format!("{}: {lead} {}", grade.word(), upper(&fits))
 }
 
 /// How much fits within each limit. What fits within a stricter one as well is said of that one.
@@ -252,7 +257,7 @@ fn fits(limits: &Limits, found: &[Capacity], widest: &Capacity) -> String {
     let (most, load) = (amount(widest.per_second), &widest.load);
     let first = parts.first().map_or_else(String::new, |(_, capacity)| limit(capacity));
     let mut text =
-        format!("{most} {unit} of {load} ({range}), with the {statistic} within {first}");
+        format!("up to {most} {unit} ({range}) of {load} keep the {statistic} within {first}");
     for (much, capacity) in parts.iter().skip(1) {
         let much = if *much > 0.0 { amount(*much) } else { "none".to_owned() };
         let _ = write!(text, "; {much} within {}", limit(capacity));
@@ -306,8 +311,13 @@ fn evidence(limits: &Limits, trial: &Trial) -> String {
     let percentile = |ns: Option<f64>, name: &str| {
         ns.map_or_else(String::new, |ns| format!(", {name} percentile {}", milliseconds(ns)))
     };
+    let not_judged = if trial.is_known() {
+        String::new()
+    } else {
+        format!("; not judged, as it may be more than {NOT_KNOWN_PERCENT} % off")
+    };
     format!(
-        "{}: {}{offered} {unit}, mean {}{}{}, over {} s.",
+        "{}: {}{offered} {unit}, mean {}{}{}, over {} s{not_judged}.",
         trial.label,
         amount(trial.per_second),
         milliseconds(trial.mean_ns),

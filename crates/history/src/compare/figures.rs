@@ -1,6 +1,8 @@
 //! The figures of a load on both sides.
 
 use analysis::comparison::{Direction, compare as compare_runs};
+use results::change::{Change, Compared};
+use results::steady::UNSURE_PERCENT;
 use results::{ComparedFigure, ComparedLoad, Figure, Measurement, PartOf};
 
 use super::Rules;
@@ -10,6 +12,7 @@ use crate::published;
 /// Compares every figure that both sides have.
 pub(super) fn compare(pair: &Pair<'_>, unlike_sides: bool, rules: &Rules<'_>) -> ComparedLoad {
     let withheld = (unlike_sides || !pair.unlike.is_empty()) && !rules.anyway;
+    let unsure = [&pair.a.runs, &pair.b.runs].into_iter().flatten().any(Run::is_unsure);
     let figures = Figure::ALL.iter().filter_map(|figure| {
         let (a, b) = (values(*figure, &pair.a.runs), values(*figure, &pair.b.runs));
         let direction =
@@ -24,7 +27,7 @@ pub(super) fn compare(pair: &Pair<'_>, unlike_sides: bool, rules: &Rules<'_>) ->
             a: published::sample(compared.a),
             b: published::sample(compared.b),
             tail_ios: tails.min(),
-            compared: (!withheld).then(|| published::compared(compared)),
+            compared: (!withheld).then(|| judged(published::compared(compared), unsure)),
         })
     });
     ComparedLoad {
@@ -35,6 +38,25 @@ pub(super) fn compare(pair: &Pair<'_>, unlike_sides: bool, rules: &Rules<'_>) ->
         runs_a: pair.a.names(),
         runs_b: pair.b.names(),
         figures: figures.collect(),
+    }
+}
+
+/// What is said of a figure: nothing is told from runs that are hardly known themselves.
+fn judged(compared: Compared, unsure: bool) -> Compared {
+    if !unsure {
+        return compared;
+    }
+    Compared {
+        verdict: Change::CannotTell,
+        interval_percent: None,
+        worse_p: None,
+        better_p: None,
+        rank_p: None,
+        explanation: format!(
+            "cannot tell: the figure of a run may be more than {UNSURE_PERCENT} % off by its own \
+             interval; measure longer"
+        ),
+        ..compared
     }
 }
 

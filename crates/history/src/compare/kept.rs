@@ -137,7 +137,7 @@ fn documents(history: &History, entries: &[Entry]) -> Result<Vec<Document>, Hist
 
 /// How far repeated runs differ on the host of what is judged, from the newest results that repeat
 /// and its own.
-fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, HistoryError> {
+pub fn noise(history: &History, judged: &[Entry], own: &[Document]) -> Result<Noise, HistoryError> {
     let Some(first) = judged.first() else { return Ok(Noise::default()) };
     let filter =
         Filter { kind: Some("run".to_owned()), host: first.host.clone(), ..Filter::default() };

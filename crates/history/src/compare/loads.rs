@@ -27,12 +27,22 @@ pub(crate) enum Run<'a> {
         title: &'a str,
         /// One of its points.
         point: &'a Measurement,
+        /// The measurement at its operating point, where it is told.
+        operating: Option<&'a Measurement>,
         /// Of which result.
         document: &'a Document,
     },
 }
 
 impl Run<'_> {
+    /// Whether its figures are not known well enough to be compared.
+    pub(super) fn is_unsure(&self) -> bool {
+        match self {
+            Self::Single { measurement, .. } => measurement.is_unsure(),
+            Self::Curve { operating, .. } => operating.is_some_and(Measurement::is_unsure),
+        }
+    }
+
     fn document(&self) -> &Document {
         match self {
             Self::Single { document, .. } | Self::Curve { document, .. } => document,
@@ -189,22 +199,36 @@ fn runs(document: &Document) -> Vec<Run<'_>> {
 
 /// The curves that were seen to their end.
 fn curves(document: &Document) -> Vec<Run<'_>> {
-    let found: Vec<(&Knee, &str, Option<&Measurement>)> = match document {
+    match document {
         Document::Knee(d) => {
-            let first = d.conclusion.curve.first().and_then(|c| d.measurements.get(c.measurement));
-            d.conclusion.knee.iter().map(|k| (k, d.conclusion.title.as_str(), first)).collect()
+            let c = &d.conclusion;
+            let measured = |at: usize| d.measurements.get(c.curve.get(at)?.measurement);
+            let knee = c.knee.as_ref();
+            let run = knee.and_then(|knee| curve(knee, &c.title, measured, document));
+            run.into_iter().collect()
         }
         Document::Assessment(d) => {
-            let ramps = d.ramps.iter().filter_map(|r| r.knee.as_ref().map(|k| (k, r)));
-            ramps.map(|(k, r)| (k, r.title.as_str(), r.points.first())).collect()
+            let ramps = d.ramps.iter().filter_map(|ramp| Some((ramp, ramp.knee.as_ref()?)));
+            ramps
+                .filter_map(|(ramp, knee)| {
+                    curve(knee, &ramp.title, |at| ramp.points.get(at), document)
+                })
+                .collect()
         }
         _ => Vec::new(),
-    };
-    let seen = found.into_iter().filter(|(knee, ..)| knee.reached.shows_a_limit());
-    seen.filter_map(|(knee, title, point)| {
-        Some(Run::Curve { knee, title, point: point?, document })
-    })
-    .collect()
+    }
+}
+
+/// A curve as a run; none that was not seen to its end.
+fn curve<'a>(
+    knee: &'a Knee,
+    title: &'a str,
+    measured: impl Fn(usize) -> Option<&'a Measurement>,
+    document: &'a Document,
+) -> Option<Run<'a>> {
+    let operating = measured(knee.operating_point.index);
+    let point = measured(0).filter(|_| knee.reached.shows_a_limit())?;
+    Some(Run::Curve { knee, title, point, operating, document })
 }
 
 /// What a curve has in common is not how deep it went.

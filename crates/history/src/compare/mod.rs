@@ -19,7 +19,7 @@ use results::{
 
 use crate::published;
 
-pub use kept::{CompareOptions, Side as KeptSide, baseline, compare_kept};
+pub use kept::{CompareOptions, Side as KeptSide, baseline, compare_kept, noise};
 pub use noise::Noise;
 
 /// What counts as no change unless somebody says otherwise, percent either way.

@@ -227,3 +227,34 @@ fn without_a_history_that_is_said() {
     fails(&report(dir.path(), &["latest", "-o", "r.html"]), 1, "history");
     assert!(names(dir.path()).is_empty(), "asking makes no history");
 }
+
+/// A report of two results was two reports one after the other.
+#[test]
+fn a_report_of_two_results_begins_with_both_on_one_chart() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = knee(dir.path());
+    let text = fs::read_to_string(&first).unwrap();
+    let mut later: serde_json::Value = serde_json::from_str(&text).unwrap();
+    later["id"] = "another".into();
+    later["started"] = "2027-02-03T04:05:06Z".into();
+    let second = dir.path().join("later.json");
+    fs::write(&second, later.to_string()).unwrap();
+    let page = dir.path().join("both.html");
+    let files = [first, second, page].map(|path| path.to_str().unwrap().to_owned());
+    let [a, b, page] = files.each_ref().map(String::as_str);
+    succeeds(&command(&["report", a, b, "--output", page]).output().unwrap());
+    let html = fs::read_to_string(page).unwrap();
+    assert!(html.contains("<section id=\"comparison\">"), "the comparison");
+    assert!(html.contains("<span>B: 2027-02-03</span>"), "a legend by date");
+    // Of one result there is nothing to compare.
+    let alone = dir.path().join("alone.html");
+    succeeds(&command(&["report", a, "--output", alone.to_str().unwrap()]).output().unwrap());
+    assert!(!fs::read_to_string(alone).unwrap().contains("id=\"comparison\""));
+    let charts = dir.path().join("charts");
+    let markdown = dir.path().join("both.md");
+    let args = ["report", a, b, "--output", markdown.to_str().unwrap(), "--charts"];
+    succeeds(&command(&[&args[..], &[charts.to_str().unwrap()]].concat()).output().unwrap());
+    let text = fs::read_to_string(markdown).unwrap();
+    let picture = "compared-saturation-8k-random-read.svg";
+    assert!(text.contains(&format!("(<charts/{picture}>)")) && charts.join(picture).is_file());
+}

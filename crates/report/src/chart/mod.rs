@@ -21,7 +21,7 @@ use layout::{FONT, LINE};
 use paint::Look;
 use palette::{FAINT, INK, PAPER, RULE};
 
-use crate::model::{Axis, Chart, Scale, Shape};
+use crate::model::{Axis, Chart, Point, Scale, Shape};
 
 pub(crate) use aloud::{aloud, axis as aloud_axis};
 pub(crate) use geometry::side;
@@ -105,8 +105,10 @@ pub(crate) fn caption(chart: &Chart) -> String {
     let labels = || chart.series.iter().flat_map(|s| &s.points).filter_map(|p| p.label);
     let numbers = labels().next().map(|_| "numbers are I/Os in flight");
     let rings = labels().any(|l| l.is_knee).then_some("a ring marks the operating point");
+    let mut points = chart.series.iter().flat_map(|s| &s.points);
+    let grey = points.any(Point::is_unsure).then_some("grey figures may be more than 50 % off");
     let own = Some(chart.caption.as_str()).filter(|c| !c.is_empty());
-    own.into_iter().chain(numbers).chain(rings).collect::<Vec<_>>().join("; ")
+    own.into_iter().chain(numbers).chain(rings).chain(grey).collect::<Vec<_>>().join("; ")
 }
 
 /// The picture of a chart for a page, with its geometry for the script: no title, legend or

@@ -12,6 +12,9 @@ const DOTS_MAX: usize = 80;
 /// Columns are not wider.
 const COLUMN_MAX: f64 = 56.0;
 
+/// The colour of what is hardly known, on a light page.
+const UNSURE: &str = "#9aa0a8";
+
 /// How a series looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
@@ -51,9 +54,12 @@ pub(crate) fn looks(chart: &Chart) -> Vec<Look> {
 }
 
 /// A point with its place.
+#[derive(Clone, Copy)]
 struct Spot {
     x: f64,
     y: f64,
+    /// Whether its figure is hardly known: it is grey.
+    unsure: bool,
     interval: Option<Interval>,
 }
 
@@ -68,7 +74,8 @@ struct Interval {
 
 fn spot(place: &Geometry<'_>, side: usize, point: &Point) -> Option<Spot> {
     let (x, y) = (place.x(point.x)?, place.y(side, point.y)?);
-    Some(Spot { x, y, interval: point.interval.and_then(|ends| interval(place, side, ends)) })
+    let interval = point.interval.and_then(|ends| interval(place, side, ends));
+    Some(Spot { x, y, unsure: point.is_unsure(), interval })
 }
 
 /// An interval cut at the edges of the chart. On a logarithmic axis one that reaches down to zero
@@ -170,13 +177,25 @@ fn marks_and_lines(place: &Geometry<'_>, side: usize, series: &Series, look: Loo
 }
 
 fn signs(runs: &[Vec<Spot>], kind: usize) -> String {
-    let spots = runs.iter().flat_map(|run| thinned(run));
-    let path: String = spots.map(|s| palette::sign(kind, s.x, s.y)).collect();
-    if path.is_empty() {
-        return path;
+    let path = |unsure: bool| -> String {
+        let spots = runs.iter().flat_map(|run| thinned(run)).filter(|s| s.unsure == unsure);
+        spots.map(|s| palette::sign(kind, s.x, s.y)).collect()
+    };
+    let mut out = String::new();
+    let (known, unsure) = (path(false), path(true));
+    if !known.is_empty() {
+        let fill = if palette::filled(kind) { "currentColor" } else { "none" };
+        out +=
+            &format!("<path class=\"sign\" stroke-width=\"1.5\" fill=\"{fill}\" d=\"{known}\"/>");
     }
-    let fill = if palette::filled(kind) { "currentColor" } else { "none" };
-    format!("<path class=\"sign\" stroke-width=\"1.5\" fill=\"{fill}\" d=\"{path}\"/>")
+    if !unsure.is_empty() {
+        out += &format!(
+            "<path class=\"sign unsure\" stroke-width=\"1.5\" stroke=\"{UNSURE}\" \
+             fill=\"{PAPER}\" d=\"{unsure}\"/>",
+            PAPER = palette::PAPER
+        );
+    }
+    out
 }
 
 fn intervals(runs: &[Vec<Spot>], count: usize) -> String {
@@ -233,23 +252,36 @@ fn columns(chart: &Chart, place: &Geometry<'_>, series: &Series, look: Look) -> 
     let inset = if wide > 4.0 { 0.75 } else { 0.0 };
     let floor = place.floor(side);
     let spots: Vec<Spot> = series.points.iter().filter_map(|p| spot(place, side, p)).collect();
-    let mut path = String::new();
+    let (mut path, mut grey) = (String::new(), String::new());
     let mut stripes = String::new();
     for spot in &spots {
         let (x, width) = (spot.x + from + inset, wide - 2.0 * inset);
-        path += &format!("M{} {}V{}h{}V{}z", px(x), px(floor), px(spot.y), px(width), px(floor));
+        let column =
+            format!("M{} {}V{}h{}V{}z", px(x), px(floor), px(spot.y), px(width), px(floor));
+        if spot.unsure {
+            grey += &column;
+            continue;
+        }
+        path += &column;
         if index % 4 >= 2 && wide > 5.0 {
             stripes += &hatch(x, width, floor, spot.y);
         }
     }
-    if path.is_empty() {
-        return path;
-    }
     // Full, hollow, striped and striped hollow columns are told apart without colour.
     let opacity = if index % 2 == 1 { " fill-opacity=\"0.3\"" } else { "" };
-    let mut out = format!(
-        "<path class=\"column\" fill=\"currentColor\"{opacity} stroke-width=\"1\" d=\"{path}\"/>"
-    );
+    let mut out = String::new();
+    if !path.is_empty() {
+        out += &format!(
+            "<path class=\"column\" fill=\"currentColor\"{opacity} stroke-width=\"1\" \
+             d=\"{path}\"/>"
+        );
+    }
+    if !grey.is_empty() {
+        out += &format!(
+            "<path class=\"column unsure\" stroke=\"{UNSURE}\" fill=\"none\" stroke-width=\"1\" \
+             stroke-dasharray=\"3 2\" d=\"{grey}\"/>"
+        );
+    }
     if !stripes.is_empty() {
         let class = if index % 2 == 1 { "stripe own" } else { "stripe" };
         let colour = if index % 2 == 1 { "currentColor" } else { palette::PAPER };
@@ -257,7 +289,7 @@ fn columns(chart: &Chart, place: &Geometry<'_>, series: &Series, look: Look) -> 
             "<path class=\"{class}\" stroke=\"{colour}\" stroke-width=\"1\" d=\"{stripes}\"/>"
         );
     }
-    let middle = |s: &Spot| Spot { x: s.x + from + wide / 2.0, y: s.y, interval: s.interval };
+    let middle = |s: &Spot| Spot { x: s.x + from + wide / 2.0, ..*s };
     let runs = vec![spots.iter().map(middle).collect::<Vec<_>>()];
     if spots.len() <= DOTS_MAX {
         out += &intervals(&runs, spots.len())

@@ -80,12 +80,17 @@ pub fn page(report: &Report) -> Result<String, ReportError> {
             packed: raw::packed(&result.document, room)?,
         });
     }
+    let comparison = match &report.comparison {
+        Some(section) => Some((section, blocks_at(&section.blocks, 3)?)),
+        None => None,
+    };
     let mut made_by: Vec<String> = report.results.iter().map(|r| made_by(&r.document)).collect();
     made_by.dedup();
     let page = Page {
         title: &report.title,
         several,
         overview: overview(report),
+        comparison,
         parts,
         documents,
         made_by: made_by.join(", "),
@@ -122,6 +127,8 @@ struct Page<'a> {
     title: &'a str,
     several: bool,
     overview: Vec<Overview<'a>>,
+    /// What the results say next to each other.
+    comparison: Option<(&'a Section, String)>,
     parts: Vec<String>,
     documents: Vec<Raw>,
     made_by: String,

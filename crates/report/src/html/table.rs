@@ -2,7 +2,7 @@
 
 use crate::chart::escape;
 use crate::chart::figure;
-use crate::model::{Cell, Column, Table, Unit};
+use crate::model::{Cell, Column, Table, UNSURE_NOTE, Unit};
 use crate::words::NONE;
 
 /// Tables with more rows get a box to filter them.
@@ -49,7 +49,13 @@ pub(super) fn html(table: &Table) -> String {
         }
         out += "</tr>\n";
     }
-    out + "</tbody></table></div></div>\n"
+    out += "</tbody></table></div>";
+    if table.has_unsure() {
+        out += &format!(
+            "<p class=\"note\"><span class=\"unsure\">A grey figure</span> {UNSURE_NOTE}.</p>"
+        );
+    }
+    out + "</div>\n"
 }
 
 fn heading(column: &Column) -> String {
@@ -70,7 +76,9 @@ fn largest(table: &Table, index: usize) -> f64 {
         return 0.0;
     }
     let figures = table.rows.iter().filter_map(|row| match row.get(index) {
-        Some(Cell::Number(v)) if v.is_finite() && *v <= figure::LARGEST => Some(*v),
+        Some(Cell::Number(v) | Cell::Unsure(v)) if v.is_finite() && *v <= figure::LARGEST => {
+            Some(*v)
+        }
         _ => None,
     });
     figures.fold(0.0, f64::max)
@@ -100,6 +108,12 @@ fn cell(column: &Column, cell: &Cell, (first, wide): (bool, bool), largest: f64)
             let text = figure::cell(column.unit, *value);
             let bar = bar(*value, largest);
             format!("<{open}{class}{key}>{text}{bar}</{close}>")
+        }
+        // Without a bar, which looks like a fact.
+        Cell::Unsure(value) => {
+            let key = key(column.unit, *value);
+            let text = figure::cell(column.unit, *value);
+            format!("<{open}{class}{key}><span class=\"unsure\">{text}</span></{close}>")
         }
     }
 }

@@ -3,6 +3,7 @@
 use results::alignment::Alignment;
 use results::claims::Outcome;
 use results::honesty::{Honesty, Sign};
+use results::steady::is_unsure;
 use results::verdict::{FittingLoad, Grade, HeldBy, Level, Limits, Statistic, Sureness, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
 use workload::{show_ns, show_number};
@@ -11,11 +12,14 @@ use super::caption::{self, Caption};
 use super::cases::{self, Case};
 use super::loads::Shown;
 use super::make::{
-    beside, brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
+    beside, brief, cleaned, column, fact, full, full_section, greyed, number, section, table, text,
+    whole,
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, glance, latency, point, setup, tested, time};
-use crate::model::{Bar, Block, Bullet, Card, Chart, Fact, Judgement, Section, Table, Unit};
+use crate::model::{
+    Bar, Block, Bullet, Card, Cell, Chart, Fact, Judgement, Section, Table, UNSURE_MARK, Unit,
+};
 use crate::{ramp, words};
 
 /// Answer, charts and tables of an assessment.
@@ -103,7 +107,11 @@ fn fitting(a: &Assessment) -> Option<Table> {
         vec![
             text(verdict.role.title()),
             whole(fitting.limit_ns),
-            number(fitting.per_second),
+            if is_unsure(fitting.half_width_percent()) {
+                Cell::Unsure(fitting.per_second)
+            } else {
+                number(fitting.per_second)
+            },
             number(fitting.low),
             number(fitting.high.unwrap_or(f64::NAN)),
             text(verdict.role.unit()),
@@ -222,9 +230,9 @@ fn card(verdict: &Verdict) -> Card {
     let title = verdict.role.title();
     let headline = words::clean(&verdict.headline);
     let answer = answer_of(verdict);
-    // Role and answer head the card already.
+    // Role and answer head the card already. What follows them must be a sentence by itself.
     let known =
-        [format!("{title}: {answer}. "), format!("{title}: {answer} "), format!("{title}: ")];
+        [format!("{title}: {answer}. "), format!("{title}: {answer}: "), format!("{title}: ")];
     let rest = known.iter().find_map(|known| headline.strip_prefix(known.as_str()));
     let mut evidence = vec![words::capitalized(rest.unwrap_or(&headline))];
     evidence.extend(verdict.class.as_deref().map(words::clean));
@@ -344,19 +352,24 @@ fn points(a: &Assessment, caption: &str) -> Option<Table> {
     ];
     let row = |one: &Ramp| {
         let knee = one.knee.as_ref()?;
-        let throughput = ramp::named(one, &knee.operating_point)
-            .map(|m| format!("{} {}", show_number(ramp::throughput(one, m)), ramp::unit(one)));
-        Some(vec![
+        let measured = ramp::named(one, &knee.operating_point);
+        let is_unsure = measured.is_some_and(Measurement::is_unsure);
+        let mark = if is_unsure { UNSURE_MARK } else { "" };
+        let throughput = measured.map(|m| {
+            format!("{}{mark} {}", show_number(ramp::throughput(one, m)), ramp::unit(one))
+        });
+        let cells = vec![
             text(&one.title),
             number(knee.operating_point.in_flight),
             text(&throughput.unwrap_or_default()),
             number(knee.operating_point.latency_ns),
             text(one.causes.first().map_or("", |c| c.cause.word())),
             text(ramp::ending(knee)),
-        ])
+        ];
+        Some(greyed(&columns, cells, is_unsure))
     };
     let rows = a.ramps.iter().filter_map(row).collect();
-    table("operating-points", "Operating points", caption, columns, rows)
+    table("operating-points", "Operating points", caption, columns.clone(), rows)
 }
 
 fn ramps(a: &Assessment) -> Vec<Block> {

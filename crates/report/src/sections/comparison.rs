@@ -207,19 +207,25 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     if found.is_empty() {
         return None;
     }
-    let series = |name: &str, of: fn(&ComparedFigure) -> f64| Series {
+    let series = |name: &str, of: fn(&ComparedFigure) -> (f64, Option<(f64, f64)>)| Series {
         name: name.to_owned(),
         shape: Shape::Columns,
         side: Side::Left,
         points: found
             .iter()
             .enumerate()
-            .map(|(at, (_, f))| Point { x: at as f64, y: of(f), interval: None, label: None })
+            .map(|(at, (_, f))| {
+                let (y, interval) = of(f);
+                Point { x: at as f64, y, interval, label: None }
+            })
             .collect(),
     };
     let (a, b) = (words::clean(&c.a.name), words::clean(&c.b.name));
     let mut captions: Vec<String> = c.loads.iter().map(|l| words::clean(&l.caption)).collect();
     captions.dedup();
+    if found.iter().any(|(_, f)| by_change(f).is_some()) {
+        captions.push("the bar at B is the 90 % interval of the change from A".to_owned());
+    }
     Some(Chart {
         key: format!("comparison-{}", figure.word()),
         title: format!("{} on both sides", figure.title()),
@@ -228,11 +234,19 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
         left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
         right: None,
         series: vec![
-            series(&format!("A: {a}"), |f| f.a.mean),
-            series(&format!("B: {b}"), |f| f.b.mean),
+            series(&format!("A: {a}"), |f| (f.a.mean, None)),
+            series(&format!("B: {b}"), |f| (f.b.mean, by_change(f))),
         ],
         marks: Vec::new(),
     })
+}
+
+/// Between which figures B is, as far from A as the interval of the change says.
+fn by_change(figure: &ComparedFigure) -> Option<(f64, f64)> {
+    let (low, high) = figure.compared.as_ref()?.interval_percent?;
+    let at = |percent: f64| (figure.a.mean * (1.0 + percent / 100.0)).max(0.0);
+    let interval = (at(low), at(high));
+    (interval.0.is_finite() && interval.1.is_finite()).then_some(interval)
 }
 
 /// An axis of loads. Under columns there is room for a few letters: what all loads have in common

@@ -6,12 +6,10 @@ use results::{Assessment, Measurement, Pace, Status};
 use workload::{PatternKind, Stream};
 
 use super::caption;
-use super::make::{brief, column, full, number, section, table, text, whole};
+use super::make::{brief, column, full, greyed, number, section, table, text, whole};
 use crate::model::{Block, Cell, Column, Section, Unit};
 use crate::words;
 
-/// A figure whose interval is wider than this, either way, is not shown.
-const UNSURE_PERCENT: f64 = 50.0;
 /// Smaller log writes are those of special devices.
 const LEAST_LOG_BLOCK: u64 = 4096;
 /// Databases write their log in blocks up to this; larger durable writes are bulk.
@@ -35,7 +33,7 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     if rows.iter().all(|row| row.load.is_none()) {
         return None;
     }
-    let is_unsure = rows.iter().filter_map(|row| row.load).any(|(_, m)| unsure(m));
+    let is_unsure = rows.iter().filter_map(|row| row.load).any(|(_, m)| m.is_unsure());
     let table = |caption: &str| {
         let cells = rows.iter().filter_map(cells).collect();
         table("glance", "Main loads", caption, columns(), cells).map(Block::Table)
@@ -51,11 +49,6 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
         rows.iter().filter(|row| row.load.is_none()).map(|row| row.name.to_lowercase()).collect();
     if !missing.is_empty() {
         blocks.push(Block::Paragraph(format!("Not measured: {}.", missing.join(", "))));
-    }
-    if is_unsure {
-        blocks.push(Block::Paragraph(format!(
-            "Unsure: the figure may be more than {UNSURE_PERCENT} % off."
-        )));
     }
     blocks.extend(bottleneck(a).map(Block::Paragraph));
     blocks.push(Block::Paragraph(next_step(a, is_unsure)));
@@ -108,15 +101,6 @@ fn is_sequential(stream: &Stream) -> bool {
     matches!(stream.pattern_kind(), PatternKind::Sequential | PatternKind::SequentialShared)
 }
 
-/// Half of the interval of a load's throughput, in percent.
-fn half_width(m: &Measurement) -> Option<f64> {
-    m.steady.as_ref()?.half_width_percent
-}
-
-fn unsure(m: &Measurement) -> bool {
-    half_width(m).is_some_and(|percent| percent > UNSURE_PERCENT)
-}
-
 fn columns() -> Vec<Column> {
     vec![
         column("load", "Load", Unit::Text),
@@ -142,16 +126,14 @@ fn cells(row: &Row<'_>) -> Option<Vec<Cell>> {
         whole(latency.and_then(|l| l.p99)),
         whole(latency.and_then(|l| l.p99_9)),
     ];
-    let hidden = unsure(m);
-    let shown = |cell: Cell| if hidden { text("unsure") } else { cell };
-    let percent = match half_width(m) {
+    let percent = match m.half_width_percent() {
         Some(percent) if crate::agreement::is_huge(percent) => text("> 900"),
         percent => number(percent),
     };
     let mut cells = vec![text(&row.name), whole(stream.largest_block())];
-    cells.extend(figures.map(shown));
+    cells.extend(figures);
     cells.extend([whole(m.in_flight), percent]);
-    Some(cells)
+    Some(greyed(&columns(), cells, m.is_unsure()))
 }
 
 /// The block sizes in the order of the rows, where the table has no room for them.

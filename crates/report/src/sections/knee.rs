@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use results::steady::is_unsure;
 use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation, WithinLatency};
 use workload::show_number;
 
@@ -71,9 +72,11 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
         }
         Some(knee) => {
             let at = knee.operating_point;
+            let half = c.curve.get(at.index).and_then(|load| load.half_width_percent);
+            let known = c.knee.as_ref().filter(|_| !is_unsure(half));
             cards.push(Card {
                 heading: "Operating point".to_owned(),
-                judgement: point::judgement(c.knee.as_ref()),
+                judgement: point::judgement(known),
                 answer: format!(
                     "{} in flight: {} IOPS, {}",
                     show_number(at.in_flight),

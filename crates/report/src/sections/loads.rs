@@ -5,7 +5,7 @@ use std::ops::Range;
 use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, Status, figure};
 
 use super::caption;
-use super::make::{column, table, text, whole};
+use super::make::{column, greyed, table, text, whole};
 use crate::model::{Block, Cell, Column, Table, Unit};
 use crate::words;
 
@@ -204,14 +204,15 @@ pub(crate) fn kept(measurements: &[Measurement]) -> Vec<Block> {
         "latency_p99_ns",
     ];
     let figures = || KEYS.iter().filter_map(|key| figure(key));
+    let columns: Vec<Column> =
+        figures().map(Column::of).chain([column("status", "", Unit::Text)]).collect();
     let row = |m: &Measurement| {
         let part_of = PartOf { experiment_id: "", kind: "", cell: 0 };
         let cells = figures().map(|figure| Cell::of(figure, &figure.of(m, &part_of)));
-        cells.chain([text(ended(m))]).collect()
+        greyed(&columns, cells.chain([text(ended(m))]).collect(), m.is_unsure())
     };
-    let columns = figures().map(Column::of).chain([column("status", "", Unit::Text)]).collect();
     let rows = measurements.iter().map(row).collect();
-    let table = table("kept", "What was measured", "", columns, rows);
+    let table = table("kept", "What was measured", "", columns.clone(), rows);
     table.map(Block::Table).into_iter().collect()
 }
 

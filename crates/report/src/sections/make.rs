@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use results::steady::is_unsure;
+
 use crate::model::{
     Axis, Block, Cell, Chart, Column, Detail, Fact, Mark, Point, Scale, Section, Series, Shape,
     Side, Table, Unit, keep,
@@ -45,6 +47,16 @@ pub(super) fn number(value: impl Into<Option<f64>>) -> Cell {
 
 pub(super) fn whole(value: impl Into<Option<u64>>) -> Cell {
     value.into().map_or(Cell::Empty, |value| Cell::Number(value as f64))
+}
+
+/// The cells of a load, with its figures in grey where they are hardly known.
+pub(super) fn greyed(columns: &[Column], row: Vec<Cell>, unsure: bool) -> Vec<Cell> {
+    let is_figure = |unit: Unit| matches!(unit, Unit::Iops | Unit::MibPerS | Unit::Nanoseconds);
+    let grey = |(cell, column): (Cell, &Column)| match cell {
+        Cell::Number(figure) if unsure && is_figure(column.unit) => Cell::Unsure(figure),
+        cell => cell,
+    };
+    row.into_iter().zip(columns).map(grey).collect()
 }
 
 pub(super) fn linear(title: &str, unit: Unit) -> Axis {
@@ -107,6 +119,11 @@ pub(super) struct Drawn {
 
 /// The chart without what cannot be drawn; none where no series has two points.
 pub(super) fn chart(named: &Named<'_>, drawn: Drawn) -> Option<Chart> {
+    chart_of(named, drawn, 2)
+}
+
+/// The chart without what cannot be drawn; none where no series has so many points.
+pub(super) fn chart_of(named: &Named<'_>, drawn: Drawn, fewest: usize) -> Option<Chart> {
     let Drawn { x, left, right, mut series, mut marks } = drawn;
     for one in &mut series {
         let y = if one.side == Side::Right { right.as_ref()? } else { &left };
@@ -114,7 +131,7 @@ pub(super) fn chart(named: &Named<'_>, drawn: Drawn) -> Option<Chart> {
         one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
     series.retain(|s| !s.points.is_empty());
-    if !series.iter().any(|s| s.points.len() > 1) {
+    if !series.iter().any(|s| s.points.len() >= fewest) {
         return None;
     }
     marks.retain(|m| fits(&x, m.x));
@@ -220,17 +237,35 @@ fn unique(key: &mut String, taken: &mut HashSet<String>) {
     }
 }
 
-/// The table without the columns that hold nothing in any row; none where there is no row.
+/// Columns that say how well the figures of their row are known.
+const HOW_WELL: [&str; 2] = ["half_width_percent", "error_percent"];
+
+/// The rows with their figures in grey where a column says that they are hardly known.
+fn greyed_rows(columns: &[Column], rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
+    let Some(place) = columns.iter().position(|c| HOW_WELL.contains(&c.key)) else { return rows };
+    let row = |row: Vec<Cell>| {
+        let half = match row.get(place) {
+            Some(Cell::Number(half)) => Some(*half),
+            _ => None,
+        };
+        greyed(columns, row, is_unsure(half))
+    };
+    rows.into_iter().map(row).collect()
+}
+
+/// The table without the columns that hold nothing in any row; none where there is no row. Figures
+/// that are hardly known, as a column of their interval says, are grey.
 pub(super) fn table(
     key: &str,
     title: &str,
     caption: &str,
     mut columns: Vec<Column>,
-    mut rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<Cell>>,
 ) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
+    let mut rows = greyed_rows(&columns, rows);
     let holds = |c: usize| rows.iter().any(|r| r.get(c).is_some_and(|cell| *cell != Cell::Empty));
     let kept: Vec<bool> = (0..columns.len()).map(holds).collect();
     keep(&mut columns, &kept);

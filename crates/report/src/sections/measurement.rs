@@ -1,9 +1,10 @@
 //! One measurement.
 
+use results::steady::UNSURE_PERCENT;
 use results::{Document, Measurement, Statistics, Status};
 use workload::show_number;
 
-use super::make::{beside, cleaned, column, full, number, section, table, text, whole};
+use super::make::{beside, cleaned, column, full, greyed, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
 use crate::words;
@@ -72,6 +73,8 @@ fn card(m: &Measurement) -> Card {
         (Judgement::Bad, errors)
     } else if m.total.ios == 0 {
         (Judgement::Unknown, "nothing completed".to_owned())
+    } else if m.is_unsure() {
+        (Judgement::Unknown, format!("may be more than {UNSURE_PERCENT} % off"))
     } else if m.origin.is_some() && warnings.is_empty() && m.status == Status::Complete {
         (Judgement::Unknown, "as the other tool tells them".to_owned())
     } else if warnings.is_empty() && m.status == Status::Complete {
@@ -127,6 +130,7 @@ fn directions(m: &Measurement) -> Option<Table> {
             whole(s.errors),
         ]
     };
-    let rows = all.iter().filter(|(.., shown)| *shown).map(|(kind, s, _)| row(kind, s)).collect();
+    let shown = all.iter().filter(|(.., shown)| *shown);
+    let rows = shown.map(|(kind, s, _)| greyed(&columns, row(kind, s), m.is_unsure())).collect();
     table("throughput", "Throughput", &words::caption(m), columns, rows)
 }

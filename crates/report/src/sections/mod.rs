@@ -23,6 +23,7 @@ mod make;
 mod matrix;
 mod measurement;
 mod method;
+mod overlay;
 mod point;
 mod recording;
 mod records;
@@ -42,6 +43,7 @@ mod validation;
 pub use comparison::comparison_blocks;
 pub use cycle::{CycleDetail, workers};
 pub(crate) use loads::kept;
+pub use overlay::{OverlaySide, names, overlay};
 pub(crate) use records::{columns_of_loads, known_heads};
 pub use sweep_csv::{SWEEP_CSV_HEAD, sweep_csv};
 pub use trend::{drift_blocks, trend_blocks};
@@ -61,7 +63,17 @@ pub fn build(documents: &[Document]) -> Report {
         [one] => format!("{}: {}", one.kind, one.title),
         many => format!("{} results of iosonde", many.len()),
     };
-    Report { title, results }
+    Report { title, comparison: None, results }
+}
+
+/// The same, which begins with a comparison of the results.
+#[must_use]
+pub fn build_compared(documents: &[Document], mut comparison: Option<Section>) -> Report {
+    if let Some(section) = &mut comparison {
+        section.blocks = resolved(std::mem::take(&mut section.blocks), Detail::Full);
+        make::make_unique(std::slice::from_mut(section));
+    }
+    Report { comparison, ..build(documents) }
 }
 
 /// What one document says to a format of this detail.
@@ -109,7 +121,12 @@ pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> 
 
 /// The charts of a result, in the order in which they are read.
 pub fn charts(part: &ResultPart) -> impl Iterator<Item = &Chart> {
-    part.sections.iter().flat_map(|s| &s.blocks).flat_map(|block| match block {
+    charts_of(&part.sections)
+}
+
+/// The charts of sections, in the order in which they are read.
+pub fn charts_of(sections: &[Section]) -> impl Iterator<Item = &Chart> {
+    sections.iter().flat_map(|s| &s.blocks).flat_map(|block| match block {
         Block::Chart(chart) => std::slice::from_ref(chart),
         Block::Charts(charts) => charts.as_slice(),
         _ => &[],

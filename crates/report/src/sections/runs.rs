@@ -5,7 +5,7 @@ use workload::show_number;
 
 use super::caption::Caption;
 use super::cases::{self, Case};
-use super::make::{beside, column, fact, full, full_section, number, section, table, text};
+use super::make::{beside, column, fact, full, full_section, greyed, number, section, table, text};
 use super::{agreement, latency, loads, tested, time};
 use crate::model::{Block, Card, Cell, Judgement, Section, Table, Unit};
 use crate::words;
@@ -83,7 +83,10 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
     };
     let mut rows: Vec<Vec<Cell>> = (1..)
         .zip(measurements)
-        .map(|(n, m)| row(&format!("{n}"), &|figure| number(figure(m)), loads::ended(m)))
+        .map(|(n, m)| {
+            let cells = row(&format!("{n}"), &|figure| number(figure(m)), loads::ended(m));
+            greyed(&columns, cells, m.is_unsure())
+        })
         .collect();
     // What was cut short is compared with nothing.
     let whole: Vec<&Measurement> =

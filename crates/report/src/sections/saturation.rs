@@ -13,7 +13,7 @@ use crate::words;
 const LINES: usize = 8;
 
 /// The word of the mark at the operating point.
-const OPERATING_POINT: &str = "operating point";
+pub(super) const OPERATING_POINT: &str = "operating point";
 
 /// A load and its figures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -126,6 +126,14 @@ impl Curve<'_> {
         };
         let points = self.best().into_iter().filter_map(of).collect();
         series(self.title, Shape::Line, Side::Left, points)
+    }
+
+    /// The curve of throughput against the I/Os in flight.
+    pub(super) fn throughput_line(&self) -> Series {
+        let of = |l: &Load| {
+            point(l.in_flight as f64, l.throughput(self.bandwidth), l.half_width_percent)
+        };
+        series(self.title, Shape::Line, Side::Left, self.best().iter().map(of).collect())
     }
 
     /// The ceiling as a line over all loads.

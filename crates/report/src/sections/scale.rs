@@ -10,7 +10,7 @@ use super::make::{
     point, points, section, series, table, text, throughput, whole,
 };
 use super::{agreement, latency, loads, tested, time};
-use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Shape, Side, Table, Unit};
+use crate::model::{Block, Card, Cell, Chart, Judgement, Point, Section, Shape, Side, Table, Unit};
 use crate::words;
 
 /// Answer, charts and tables of targets alone and together.
@@ -52,7 +52,7 @@ fn unit(scale: &Scale) -> &'static str {
     }
 }
 
-fn is_mib(scale: &Scale) -> bool {
+pub(super) fn is_mib(scale: &Scale) -> bool {
     scale.unit == ScaleUnit::MibPerS
 }
 
@@ -81,13 +81,20 @@ fn judged(scaling: &Scaling) -> (Judgement, String) {
     (judgement, answer)
 }
 
+/// The throughput of the first target alone, then of more together.
+pub(super) fn together_points(scale: &Scale) -> Vec<Point> {
+    let steps: &[Step] = scale.scaling.as_ref().map_or(&[], |s| &s.steps);
+    let one = scale.alone.first().map(|t| if is_mib(scale) { t.mib_per_s } else { t.iops });
+    let measured = steps.iter().map(|s| point(s.targets.len() as f64, s.measured_per_s, None));
+    one.map(|y| point(1.0, y, None)).into_iter().chain(measured).collect()
+}
+
 fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
     let scale = &e.conclusion;
     let caption = caption::of(&e.measurements);
     let steps: &[Step] = scale.scaling.as_ref().map_or(&[], |s| &s.steps);
     let one = scale.alone.iter().map(|t| if is_mib(scale) { t.mib_per_s } else { t.iops });
     let first = one.clone().next().map(|y| point(1.0, y, None));
-    let measured = steps.iter().map(|s| point(s.targets.len() as f64, s.measured_per_s, None));
     let ideal = steps.iter().map(|s| point(s.targets.len() as f64, s.expected_per_s, None));
     let named = Named {
         key: "scaling",
@@ -101,12 +108,7 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
             left: throughput(is_mib(scale)),
             right: None,
             series: vec![
-                series(
-                    "together",
-                    Shape::Line,
-                    Side::Left,
-                    first.into_iter().chain(measured).collect(),
-                ),
+                series("together", Shape::Line, Side::Left, together_points(scale)),
                 series(
                     "sum of each alone",
                     Shape::Dashed,

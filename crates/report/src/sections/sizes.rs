@@ -10,7 +10,9 @@ use super::make::{
     mark, number, point, points, section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
-use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
+use crate::model::{
+    Block, Card, Cell, Chart, Judgement, Mark, Point, Section, Shape, Side, Table, Unit,
+};
 use crate::words;
 
 /// Answer, charts and tables of a sweep over file sizes.
@@ -104,16 +106,20 @@ fn edge_mark(e: &Experiment<Sizes>) -> Vec<Mark> {
     cache.map(|c| mark(c.bytes as f64, "cache")).into_iter().collect()
 }
 
+/// Throughput by the size of the file.
+pub(super) fn throughput(e: &Experiment<Sizes>) -> Vec<Point> {
+    let large = e.measurements.first().is_some_and(words::is_bandwidth);
+    let figure = |r: &SizeResult| if large { r.mib_per_s } else { r.iops };
+    let of = |r: &SizeResult| point(r.file_bytes as f64, figure(r), r.half_width_percent);
+    e.conclusion.curve.iter().map(of).collect()
+}
+
 fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
     let caption = caption(e);
     let results = &e.conclusion.curve;
     let x = || log2("File size", Unit::Bytes);
     let large = e.measurements.first().is_some_and(words::is_bandwidth);
-    let figure = |r: &SizeResult| if large { r.mib_per_s } else { r.iops };
-    let throughput = results
-        .iter()
-        .map(|r| point(r.file_bytes as f64, figure(r), r.half_width_percent))
-        .collect();
+    let throughput = throughput(e);
     let latency = points(results.iter().map(|r| (r.file_bytes as f64, r.mean_latency_ns)));
     let unit = if large { "MiB/s" } else { "IOPS" };
     let title = format!("{unit} against file size");

@@ -3,6 +3,7 @@
 //!
 //! `page` writes down the brief sections of any result, and knows no kind of document.
 
+mod dim;
 mod inspection;
 mod layout;
 mod page;
@@ -15,6 +16,7 @@ use crate::model::{Detail, ResultPart};
 use crate::sections;
 
 pub use crate::words::{clean, layer, moment};
+pub use dim::dimmed;
 pub use inspection::inspection;
 pub use layout::{Table, WIDTH, shorten, shorten_path, wrap};
 pub use window::{devices as device_figures, host_line};

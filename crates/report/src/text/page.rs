@@ -6,6 +6,7 @@ use super::table;
 use super::{WIDTH, shorten, wrap};
 use crate::model::{
     Axis, Block, Card, Cell, Chart, Fact, Judgement, Point, ResultPart, Scale, Section,
+    UNSURE_MARK, UNSURE_NOTE,
 };
 
 /// Lines of a screen. A longer text repeats a bad judgement at its end.
@@ -86,6 +87,10 @@ impl Page {
                 let title = if is_titled && table.title != heading { &table.title } else { "" };
                 self.table_head(title, &table.caption);
                 self.out.push_str(&table::show(table));
+                if table.has_unsure() {
+                    let note = format!("A figure with {UNSURE_MARK} {UNSURE_NOTE}.");
+                    self.line("  ", &note);
+                }
             } else {
                 // A sentence right after a table is about it.
                 if is_after_table && !matches!(block, Block::Paragraph(_)) {

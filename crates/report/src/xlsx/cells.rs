@@ -57,6 +57,8 @@ pub(crate) struct Formats {
     pub(crate) link: Format,
     pub(crate) warning: Format,
     pub(crate) header: Format,
+    /// A figure that is hardly known.
+    pub(crate) unsure: Format,
 }
 
 impl Formats {
@@ -81,6 +83,7 @@ impl Formats {
             link: top.set_font_color(Color::RGB(0x05_63_C1)).set_underline(FormatUnderline::Single),
             warning: wrapped.clone().set_background_color(Color::RGB(0xFF_F2_CC)),
             text: wrapped,
+            unsure: Format::new().set_font_color(Color::RGB(0x8C_8C_8C)).set_italic(),
             header: Format::new()
                 .set_bold()
                 .set_text_wrap()

@@ -1,4 +1,4 @@
-//! The sheets of figures that the charts are drawn from, one block of cells below the other.
+//! The hidden sheets of figures that the charts are drawn from, one block of cells below the other.
 
 use rust_xlsxwriter::utility::worksheet_range_absolute;
 use rust_xlsxwriter::{ChartRange, Format, Workbook, Worksheet, XlsxError};
@@ -18,9 +18,6 @@ pub(crate) struct Data {
 
 /// Where the figures of a chart are.
 pub(crate) struct Ranges {
-    pub(crate) sheet: String,
-    /// Row of the title of the block.
-    pub(crate) row: u32,
     pub(crate) places: ChartRange,
     pub(crate) lines: Vec<LineRanges>,
     pub(crate) marks: Vec<MarkRanges>,
@@ -63,7 +60,7 @@ impl Data {
         if self.sheets.is_empty() || self.row.saturating_add(deep) >= ROWS {
             self.name = names.sheet(&self.wanted);
             let mut sheet = Worksheet::new();
-            sheet.set_name(&self.name)?.set_column_width(0, 18)?;
+            sheet.set_name(&self.name)?.set_column_width(0, 18)?.set_hidden(true);
             self.sheets.push(sheet);
             self.row = 0;
         }
@@ -87,7 +84,7 @@ impl Data {
         }
         let all = worksheet_range_absolute(&name, first - 1, 0, first + rows - 1, last_column);
         self.ranges.push((names.identifier("chart", &plot.chart.key), format!("={all}")));
-        Ok(Ranges { sheet: name, row: top, places, lines, marks })
+        Ok(Ranges { places, lines, marks })
     }
 
     /// Puts the sheets behind those that the workbook has, and names the blocks.

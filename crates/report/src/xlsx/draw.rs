@@ -4,14 +4,14 @@
 use rust_xlsxwriter::{
     Chart, ChartAxis, ChartAxisCrossing, ChartDataLabel, ChartDataLabelPosition, ChartEmptyCells,
     ChartErrorBars, ChartErrorBarsDirection, ChartErrorBarsType, ChartFont, ChartFormat,
-    ChartLegendPosition, ChartLine, ChartLineDashType, ChartMarker, ChartMarkerType, ChartSeries,
-    ChartSolidFill, ChartType, Color,
+    ChartLegendPosition, ChartLine, ChartLineDashType, ChartMarker, ChartMarkerType, ChartPoint,
+    ChartSeries, ChartSolidFill, ChartType, Color,
 };
 
 use super::axes::format;
 use super::cells::{alternative, heading, text};
 use super::data::{LineRanges, MarkRanges, Ranges};
-use super::plot::{At, Line, Plot, Ruler};
+use super::plot::{At, Figure, Line, Plot, Ruler};
 use crate::model::Shape;
 
 /// Size of a chart in pixels.
@@ -81,7 +81,7 @@ fn finish(chart: &mut Chart, plot: &Plot<'_>) {
     let described = alternative(&format!("{}. {}", of.title, of.caption));
     chart.set_name(text(&of.key)).set_alt_text(described);
     chart.set_width(WIDTH).set_height(HEIGHT);
-    chart.show_empty_cells_as(ChartEmptyCells::Connected);
+    chart.show_empty_cells_as(ChartEmptyCells::Connected).show_hidden_data();
 
     horizontal(chart.x_axis(), plot);
     ruled(chart.y_axis(), &plot.left);
@@ -191,6 +191,7 @@ fn series(
             series.set_format(ChartFormat::new().set_no_line()).set_marker(&marker);
         }
     }
+    grey(&mut series, line);
     if let Some((below, above)) = &cells.spread {
         let mut reach = ChartErrorBars::new();
         reach.set_type(ChartErrorBarsType::Custom(above.clone(), below.clone()));
@@ -199,6 +200,23 @@ fn series(
         series.set_y_error_bars(&reach);
     }
     series
+}
+
+/// Figures that are hardly known are grey and hollow.
+fn grey(series: &mut ChartSeries, line: &Line<'_>) {
+    let is_unsure = |figure: &Option<Figure>| figure.is_some_and(|figure| figure.unsure);
+    if !line.figures.iter().any(is_unsure) {
+        return;
+    }
+    let edge = ChartLine::new().set_color(Color::RGB(GREY)).clone();
+    let inner = ChartSolidFill::new().set_color(Color::RGB(GRID)).clone();
+    let look = ChartFormat::new().set_border(&edge).set_solid_fill(&inner).clone();
+    let point = |figure| {
+        let point = ChartPoint::new();
+        if is_unsure(figure) { point.set_format(&mut look.clone()) } else { point }
+    };
+    let points: Vec<ChartPoint> = line.figures.iter().map(point).collect();
+    series.set_points(&points);
 }
 
 /// A vertical line with a word to it.

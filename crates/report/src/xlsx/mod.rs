@@ -1,7 +1,8 @@
 //! The report as a workbook for Excel, LibreOffice and what else reads XLSX.
 //!
 //! The first sheet says what the report says. Each table has a sheet of its own, each result one
-//! with its charts; the figures of the charts are in cells behind them. The same report makes the
+//! with its charts; the figures of the charts are in cells of hidden sheets. Sheets are numbered in
+//! the order in which they are read, and every page fits its paper. The same report makes the
 //! same bytes: the time in the file is that of the newest result. What Excel cannot hold is left
 //! out with a note, and no text is ever a formula.
 
@@ -11,6 +12,7 @@ mod data;
 mod draw;
 mod mend;
 mod names;
+mod paper;
 mod plot;
 mod sign;
 mod summary;
@@ -42,6 +44,10 @@ const CHARTS: usize = 400;
 /// programs.
 const TABLES: usize = 400;
 
+/// Where the figures of the charts are: hidden, so that nobody prints them by accident.
+const FIGURES_ARE: &str = "The figures behind the charts are on hidden sheets: right-click the tab \
+                           of a sheet and choose Unhide.";
+
 /// How this format is named and written.
 pub static FORMAT: Format = Format {
     name: "xlsx",
@@ -55,26 +61,63 @@ pub static FORMAT: Format = Format {
     apart: None,
 };
 
+/// A part of a report that has sheets of its own: the comparison, or a result.
+pub(crate) struct Part<'a> {
+    title: String,
+    subtitle: Vec<String>,
+    banner: Option<&'a str>,
+    sections: &'a [Section],
+}
+
+impl<'a> Part<'a> {
+    /// The comparison of all results, if there is one, then each result.
+    fn all(report: &'a Report) -> Vec<Self> {
+        let comparison = report.comparison.as_ref().map(|section| Part {
+            title: section.heading.to_owned(),
+            subtitle: Vec::new(),
+            banner: None,
+            sections: std::slice::from_ref(section),
+        });
+        let of_result = |result: &'a ResultPart| Part {
+            title: format!("{}: {}", result.kind, result.title),
+            subtitle: result.subtitle.clone(),
+            banner: result.banner.as_deref(),
+            sections: &result.sections,
+        };
+        comparison.into_iter().chain(report.results.iter().map(of_result)).collect()
+    }
+}
+
+/// What the first sheet is called: what a reader finds first on it.
+fn first_name(report: &Report) -> &'static str {
+    match (report.comparison.as_ref(), report.results.as_slice()) {
+        (Some(section), _) => section.heading,
+        (None, [only]) if only.sections.iter().any(|s| s.key == summary::GLANCE) => "At a glance",
+        _ => "Report",
+    }
+}
+
 /// The report as an XLSX file.
 pub fn workbook(report: &Report) -> Result<Vec<u8>, ReportError> {
     let formats = Formats::new();
     let mut names = Names::new();
-    let first = names.sheet("Report");
+    let first = names.numbered(first_name(report));
+    let parts = Part::all(report);
     let mut sheets = Vec::new();
     let mut figures = Vec::new();
     let mut places = Vec::new();
-    for result in &report.results {
+    for part in &parts {
         let mut found = Places::default();
         let mut data = Data::new("Chart data");
-        found.charts = charts(result, &mut sheets, &mut data, &mut names, &formats)?;
+        found.charts = charts(part, &mut sheets, &mut data, &mut names, &formats)?;
         let room = TABLES.saturating_sub(sheets.len());
-        found.tables = tables(result, &mut sheets, room, &mut names, &formats, &first)?;
+        found.tables = tables(part, &mut sheets, room, &mut names, &formats, &first)?;
         figures.push(data);
         places.push(found);
     }
     let mut book = Workbook::new();
     book.set_properties(&properties(report));
-    book.push_worksheet(summary::sheet(report, &first, &places, &formats)?);
+    book.push_worksheet(summary::sheet((report, &parts), &first, &places, &formats)?);
     for sheet in sheets {
         book.push_worksheet(sheet);
     }
@@ -84,9 +127,9 @@ pub fn workbook(report: &Report) -> Result<Vec<u8>, ReportError> {
     mend::charts(book.save_to_buffer()?)
 }
 
-/// The sheet with the charts of a result, and where on it each is.
+/// The sheet with the charts of a part, and where on it each is.
 fn charts(
-    result: &ResultPart,
+    part: &Part<'_>,
     sheets: &mut Vec<Worksheet>,
     data: &mut Data,
     names: &mut Names,
@@ -94,7 +137,7 @@ fn charts(
 ) -> Result<Vec<Place>, XlsxError> {
     let mut places = Vec::new();
     let mut sheet = Gallery::new();
-    for section in &result.sections {
+    for section in part.sections {
         sheet.new_row();
         let mut headed = false;
         for chart in section.blocks.iter().flat_map(of_block) {
@@ -104,14 +147,14 @@ fn charts(
                 continue;
             };
             if sheet.name.is_empty() {
-                sheet.begin(names, result, formats)?;
+                sheet.begin(names, part, formats)?;
             }
             if !headed {
                 sheet.heading(section, formats)?;
                 headed = true;
             }
             let ranges = data.write(&plot, names, formats)?;
-            places.push(Some(sheet.insert(&draw::chart(&plot, &ranges), &ranges)?));
+            places.push(Some(sheet.insert(&draw::chart(&plot, &ranges))?));
         }
     }
     if !sheet.name.is_empty() {
@@ -150,18 +193,18 @@ impl Gallery {
     fn begin(
         &mut self,
         names: &mut Names,
-        result: &ResultPart,
+        part: &Part<'_>,
         formats: &Formats,
     ) -> Result<(), XlsxError> {
-        self.name = names.sheet("Charts");
+        self.name = names.numbered("Charts");
         self.sheet.set_name(&self.name)?.set_screen_gridlines(false);
-        self.sheet.set_landscape().set_paper_size(9).set_print_scale(50);
-        self.sheet.set_margins(0.4, 0.4, 0.5, 0.5, 0.3, 0.3);
-        let heading = text(&format!("{}: {}", result.kind, result.title));
-        self.sheet.write_string_with_format(0, 0, heading, &formats.result)?;
-        let phrases = text(&result.subtitle.join(" · "));
+        self.sheet.set_landscape().set_paper_size(paper::A4).set_print_scale(50);
+        self.sheet.set_margins(0.4, 0.4, 0.5, 0.5, 0.3, 0.3).set_footer(paper::FOOTER);
+        self.sheet.write_string_with_format(0, 0, text(&part.title), &formats.result)?;
+        let phrases = text(&part.subtitle.join(" · "));
         self.sheet.write_string_with_format(1, 0, phrases, &formats.quiet)?;
-        self.row = 3;
+        self.sheet.write_string_with_format(2, 0, FIGURES_ARE, &formats.quiet)?;
+        self.row = 4;
         Ok(())
     }
 
@@ -190,11 +233,7 @@ impl Gallery {
         }
     }
 
-    fn insert(
-        &mut self,
-        chart: &rust_xlsxwriter::Chart,
-        ranges: &data::Ranges,
-    ) -> Result<(String, u32), XlsxError> {
+    fn insert(&mut self, chart: &rust_xlsxwriter::Chart) -> Result<(String, u32), XlsxError> {
         if self.row + CHART_ROWS >= ROWS {
             return Err(XlsxError::RowColumnLimitError);
         }
@@ -203,13 +242,6 @@ impl Gallery {
         }
         let column = self.column * CHART_COLUMNS;
         self.sheet.insert_chart(self.row, column, chart)?;
-        let figures = names::link(&ranges.sheet, ranges.row);
-        self.sheet.write_url_with_text(
-            self.row + CHART_ROWS - 1,
-            column,
-            figures.as_str(),
-            "Figures",
-        )?;
         let place = (self.name.clone(), self.row);
         self.count += 1;
         self.column += 1;
@@ -227,9 +259,9 @@ impl Gallery {
     }
 }
 
-/// A sheet for each table of a result, and which.
+/// A sheet for each table of a part, and which.
 fn tables(
-    result: &ResultPart,
+    part: &Part<'_>,
     sheets: &mut Vec<Worksheet>,
     room: usize,
     names: &mut Names,
@@ -238,14 +270,14 @@ fn tables(
 ) -> Result<Vec<Place>, XlsxError> {
     let mut places = Vec::new();
     let mut made = 0;
-    for block in result.sections.iter().flat_map(|section| &section.blocks) {
+    for block in part.sections.iter().flat_map(|section| &section.blocks) {
         let Block::Table(table) = block else { continue };
         if table.columns.is_empty() || made >= room {
             places.push(None);
             continue;
         }
         let key = if table.key.trim().is_empty() { "Table" } else { &table.key };
-        let name = names.sheet(&names::words(key));
+        let name = names.numbered(&names::words(key));
         let sheet = tables::sheet(table, &name, names, formats, report, tables::ROOM)?;
         made += usize::from(sheet.is_some());
         places.push(sheet.as_ref().map(|_| (name, 0)));

@@ -11,12 +11,21 @@ const NAME_LIMIT: usize = 80;
 /// Gives each thing a name that no other has. Excel does not tell upper from lower case.
 pub(crate) struct Names {
     used: HashSet<String>,
+    /// How many sheets have a number.
+    sheets: usize,
 }
 
 impl Names {
     /// No name is given yet. `History` is one that Excel keeps for itself.
     pub(crate) fn new() -> Self {
-        Self { used: HashSet::from(["history".to_owned()]) }
+        Self { used: HashSet::from(["history".to_owned()]), sheets: 0 }
+    }
+
+    /// A name for the next sheet that people read, with its number: `2 Charts`.
+    pub(crate) fn numbered(&mut self, wanted: &str) -> String {
+        self.sheets += 1;
+        let number = self.sheets;
+        self.sheet(&format!("{number} {wanted}"))
     }
 
     /// A name for a sheet that reads like the wanted one.

@@ -75,6 +75,8 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Figure {
     pub(crate) y: f64,
     pub(crate) below_above: Option<(f64, f64)>,
+    /// Whether it is hardly known.
+    pub(crate) unsure: bool,
 }
 
 /// The chart as rows; none where nothing of it can be drawn.
@@ -228,7 +230,8 @@ fn line<'a>(
             Some((shown(point.y)? - shown(low)?, shown(high)? - shown(point.y)?))
         });
         if let Some(cell) = figures.get_mut(at) {
-            *cell = shown(point.y).map(|y| Figure { y, below_above });
+            let unsure = point.is_unsure();
+            *cell = shown(point.y).map(|y| Figure { y, below_above, unsure });
         }
     }
     let spread = figures.iter().flatten().any(|f| f.below_above.is_some());

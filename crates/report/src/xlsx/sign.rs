@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn a_workbook_of_ours_is_known_and_nothing_else_is() {
-        let report = Report { title: "Nothing".to_owned(), results: Vec::new() };
+        let report = Report { title: "Nothing".to_owned(), comparison: None, results: Vec::new() };
         let book = crate::xlsx::workbook(&report).unwrap();
         assert!(is_workbook(&book));
         assert!(!is_workbook(&book[..book.len() / 2]) && !is_workbook(b"PK") && !is_workbook(b""));

@@ -6,8 +6,9 @@ use rust_xlsxwriter::{Format, FormatAlign, Table, TableColumn, TableStyle, Works
 
 use super::cells::{COLUMNS, Formats, ROWS, alternative, text};
 use super::names::{Names, cut, link};
+use super::paper;
 use super::units::Shown;
-use crate::model::{self, Cell, Column, Unit};
+use crate::model::{self, Cell, Column, UNSURE_NOTE, Unit};
 
 /// Where the headings of the columns are; above them are the title, the caption and a note.
 const HEADER: u32 = 3;
@@ -43,7 +44,7 @@ pub(crate) fn sheet(
     let headings = headings(columns, &shown);
     for (row, cells) in (HEADER + 1..).zip(rows) {
         for ((column, cell), shown) in (0..).zip(cells).zip(&shown) {
-            write(&mut sheet, row, column, cell, shown)?;
+            write(&mut sheet, row, column, cell, shown, formats)?;
         }
     }
     let last_row = HEADER + u32::try_from(rows.len()).unwrap_or(u32::MAX).max(1);
@@ -67,10 +68,10 @@ pub(crate) fn sheet(
         .set_columns(&made);
     sheet.add_table(HEADER, 0, last_row, last_column, &of_excel)?;
 
-    widths(&mut sheet, columns, &headings, rows)?;
+    let width = widths(&mut sheet, columns, &headings, rows)?;
     sheet.set_freeze_panes(HEADER + 1, u16::from(last_column > 3))?;
     sheet.set_repeat_rows(HEADER, HEADER)?;
-    sheet.set_landscape().set_paper_size(9).set_print_fit_to_pages(1, 0);
+    paper::fit(&mut sheet, width);
     Ok(Some(sheet))
 }
 
@@ -92,6 +93,10 @@ fn head(
     if table.columns.len() > COLUMNS {
         left_out.push(format!("columns: {}", table.columns.len() - COLUMNS));
     }
+    if table.has_unsure() {
+        let note = format!("A grey figure {UNSURE_NOTE}.");
+        sheet.write_string_with_format(2, 1, note, &formats.unsure)?;
+    }
     if !left_out.is_empty() {
         let note = format!("More than a sheet holds. Left out, {}", left_out.join(", "));
         sheet.write_string_with_format(2, 2, note, &formats.quiet)?;
@@ -109,7 +114,7 @@ fn shown(table: &model::Table, columns: &[Column], at: usize) -> Shown {
     });
     let figures = of_unit.flat_map(|other| {
         table.rows.iter().filter_map(move |row| match row.get(other) {
-            Some(Cell::Number(figure)) => Some(*figure),
+            Some(Cell::Number(figure) | Cell::Unsure(figure)) => Some(*figure),
             _ => None,
         })
     });
@@ -143,9 +148,17 @@ fn write(
     column: u16,
     cell: &Cell,
     shown: &Shown,
+    formats: &Formats,
 ) -> Result<(), XlsxError> {
     match cell {
         Cell::Empty => {}
+        Cell::Unsure(figure) => match shown.convert(*figure) {
+            Some(value) => {
+                let grey = formats.unsure.clone().set_num_format(shown.format);
+                sheet.write_number_with_format(row, column, value, &grey)?;
+            }
+            None => write(sheet, row, column, &Cell::Number(*figure), shown, formats)?,
+        },
         Cell::Text(words) => {
             sheet.write_string(row, column, text(words))?;
         }
@@ -165,13 +178,14 @@ fn write(
     Ok(())
 }
 
-/// Columns as wide as what is in them, within reason.
+/// Columns as wide as what is in them, within reason; how wide all of them are.
 fn widths(
     sheet: &mut Worksheet,
     columns: &[Column],
     headings: &[String],
     rows: &[Vec<Cell>],
-) -> Result<(), XlsxError> {
+) -> Result<f64, XlsxError> {
+    let mut all = 0.0;
     for ((at, column), heading) in columns.iter().enumerate().zip(headings) {
         let longest_word = heading.split_whitespace().map(|w| w.chars().count()).max().unwrap_or(0);
         let cells = rows.iter().take(LOOKED_AT).map(|row| match row.get(at) {
@@ -184,9 +198,10 @@ fn widths(
         let width = cells.max().unwrap_or(0).clamp(figures, 60).max(heading.min(40));
         if let Ok(at) = u16::try_from(at) {
             sheet.set_column_width(at, width as f64 + 1.0)?;
+            all += width as f64 + 1.0;
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -33,7 +33,11 @@ impl Shown {
     pub(crate) fn of(unit: Unit, figures: impl Iterator<Item = f64> + Clone) -> Self {
         let sized = |size, suffix, format| Self { unit, size, suffix, format };
         match unit {
-            Unit::Text | Unit::Number => sized(1.0, "", "General"),
+            Unit::Text => sized(1.0, "", "General"),
+            Unit::Number => {
+                let whole = figures.filter(|v| v.is_finite()).all(|v| v.fract() == 0.0);
+                sized(1.0, "", if whole { WHOLE } else { MEASURED })
+            }
             Unit::Count => sized(1.0, "", "[<1]General;#,##0"),
             Unit::Iops => sized(1.0, "IOPS", MEASURED),
             Unit::MibPerS => sized(1.0, "MiB/s", MEASURED),

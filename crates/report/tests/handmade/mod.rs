@@ -261,5 +261,5 @@ pub(crate) fn part(title: &str) -> ResultPart {
 /// A report of so many results, all alike.
 pub(crate) fn report(results: usize) -> Report {
     let results = (0..results).map(|n| part(&format!("/data{n}"))).collect();
-    Report { title: "Storage of db01".to_owned(), results }
+    Report { title: "Storage of db01".to_owned(), comparison: None, results }
 }

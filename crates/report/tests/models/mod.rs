@@ -296,7 +296,7 @@ pub(crate) fn result(document: Document, rows: usize) -> ResultPart {
 
 pub(crate) fn report(documents: Vec<Document>, rows: usize) -> Report {
     let results = documents.into_iter().map(|d| result(d, rows)).collect();
-    Report { title: "Storage of db01".to_owned(), results }
+    Report { title: "Storage of db01".to_owned(), comparison: None, results }
 }
 
 fn any_figure() -> impl Strategy<Value = f64> {

@@ -3,6 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A figure whose interval is wider than this, in percent either way, is not known: outputs grey it,
+/// and nothing is judged by it.
+pub const UNSURE_PERCENT: f64 = 50.0;
+
+/// Whether a figure with this half width is not known. A half width that is absent says nothing.
+#[must_use]
+pub fn is_unsure(half_width_percent: Option<f64>) -> bool {
+    half_width_percent.is_some_and(|percent| percent > UNSURE_PERCENT)
+}
+
 /// How well a mean is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {

@@ -1,74 +1,102 @@
-//! Two results compared, or all results of a tag with others: the form to choose them, and what
-//! comes of it.
+//! Results compared: a form to choose them from a list, and what comes of it.
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
-use report::model::Detail;
+use report::OverlaySide;
+use report::model::{Block, Detail, Section};
+use results::{Comparison, Document};
 use workload::show_number;
 
+use super::list::BestFigures;
 use super::{Answer, html, id, words};
 use crate::parameters::Parameters;
 use crate::problem::Problem;
 use crate::store::Store;
 
-/// Results that the form offers.
-const RECENT: u64 = 50;
+/// Results that the form offers at a time.
+const OFFERED: u64 = 30;
+/// Tags that the form offers.
+const TAGS: usize = 200;
 /// Results on a side.
 const SIDE: usize = 100;
+/// Sides that are compared with the baseline.
+const SIDES: usize = 25;
 /// Bands that make sense, percent.
 const BANDS: std::ops::RangeInclusive<f64> = 0.1..=50.0;
 
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct View {
-    a: String,
-    b: String,
+    find: String,
     band: String,
     usual_band: String,
     anyway: bool,
-    recent: Vec<ResultLink>,
+    tags: Vec<TagChoice>,
+    rows: Vec<Choice>,
     message: Option<&'static str>,
     sides: Vec<SideView>,
-    swapped: String,
+    swapped: Option<String>,
     outcome: String,
+}
+
+/// A tag that stands for a side.
+struct TagChoice {
+    value: String,
+    about: String,
+    is_a: bool,
+    is_b: bool,
+}
+
+/// A result that can be chosen.
+struct Choice {
+    id: String,
+    link: String,
+    about: String,
+    started: String,
+    title: String,
+    kind: String,
+    target: String,
+    host: String,
+    iops: String,
+    best: BestFigures,
+    tags: Vec<String>,
+    is_a: bool,
+    is_b: bool,
 }
 
 /// A result by a line of words.
 struct ResultLink {
-    id: String,
     link: String,
     about: String,
 }
 
 struct SideView {
-    name: &'static str,
+    name: String,
     results: Vec<ResultLink>,
 }
 
 /// What is asked for.
 struct CompareQuery {
     a: String,
-    b: String,
+    others: Vec<String>,
+    find: String,
     band: f64,
     anyway: bool,
-    /// More or fewer than two were ticked in the list.
-    message: Option<&'static str>,
 }
 
 impl CompareQuery {
     fn of(parameters: &Parameters) -> Result<Self, Problem> {
         let ticked: Vec<&str> = parameters.all("with").collect();
-        // In the list the newest is on top, and is what is judged.
-        let (a, b, message) = match ticked[..] {
-            [] => (parameters.text("a"), parameters.text("b"), None),
-            [b, a] => (a.to_owned(), b.to_owned(), None),
-            [one] => {
-                (one.to_owned(), String::new(), Some("Choose a second result to compare with."))
+        // In the list the newest is on top; the oldest is what others are compared with.
+        let (a, others) = match ticked.split_last() {
+            None => (parameters.text("a"), parameters.all("b").map(str::to_owned).collect()),
+            Some((oldest, newer)) => {
+                ((*oldest).to_owned(), newer.iter().rev().map(|id| (*id).to_owned()).collect())
             }
-            _ => (String::new(), String::new(), Some("Exactly two results are compared.")),
         };
+        let others: Vec<String> = others;
         let band = match parameters.get("band") {
             None => BAND_PERCENT,
             Some(text) => text.trim_end_matches('%').trim_end().parse().unwrap_or(f64::NAN),
@@ -78,11 +106,33 @@ impl CompareQuery {
                 "A band is a percentage from 0.1 to 50: what lies within counts as no change.";
             return Err(Problem::Bad(text.to_owned()));
         }
-        for side in [&a, &b].into_iter().filter(|side| !side.is_empty()) {
+        if others.len() > SIDES {
+            return Err(Problem::Bad(format!(
+                "{} results are chosen, and {SIDES} at most are compared with a baseline.",
+                others.len()
+            )));
+        }
+        for side in others.iter().chain([&a]).filter(|side| !side.is_empty()) {
             id(side)?;
         }
-        Ok(Self { a, b, band, anyway: parameters.get("anyway").is_some(), message })
+        let anyway = parameters.get("anyway").is_some();
+        Ok(Self { a, others, find: parameters.text("find"), band, anyway })
     }
+
+    /// What is missing before anything can be compared.
+    fn message(&self) -> Option<&'static str> {
+        match (self.a.is_empty(), self.others.is_empty()) {
+            (false, true) => Some("Choose a second result to compare with the baseline."),
+            (true, false) => Some("Choose the baseline that the others are compared with."),
+            _ => None,
+        }
+    }
+}
+
+/// A side that was chosen.
+struct Chosen {
+    selector: String,
+    entries: Vec<Entry>,
 }
 
 /// The page.
@@ -93,53 +143,192 @@ pub(super) async fn page(State(store): State<Store>, RawQuery(query): RawQuery) 
 }
 
 fn show(history: &History, asked: &CompareQuery, parameters: &Parameters) -> Answer {
-    let page = Page { offset: 0, limit: RECENT };
-    let recent = history.list(&Filter::default(), Order::NEWEST, page)?;
+    let baseline = if asked.a.is_empty() { None } else { Some(side(history, &asked.a)?) };
+    let others: Vec<Chosen> =
+        asked.others.iter().map(|b| side(history, b)).collect::<Result<_, _>>()?;
     let mut view = View {
-        a: asked.a.clone(),
-        b: asked.b.clone(),
+        find: asked.find.clone(),
         band: parameters.text("band"),
         usual_band: show_number(BAND_PERCENT),
         anyway: asked.anyway,
-        recent: recent.entries.iter().map(named).collect(),
-        message: asked.message,
+        tags: tags(history, asked)?,
+        rows: rows(history, asked, baseline.iter().chain(&others))?,
+        message: asked.message(),
         sides: Vec::new(),
-        swapped: parameters.address("/compare", &[("with", ""), ("a", &asked.b), ("b", &asked.a)]),
+        swapped: None,
         outcome: String::new(),
     };
-    if !asked.a.is_empty() && !asked.b.is_empty() {
-        let (a, b) = (side(history, &asked.a)?, side(history, &asked.b)?);
-        let how = CompareOptions {
-            band_percent: asked.band,
-            anyway: asked.anyway,
-            tool_version: env!("CARGO_PKG_VERSION"),
-        };
-        let first = KeptSide { name: &asked.a, entries: &a };
-        let second = KeptSide { name: &asked.b, entries: &b };
-        let comparison = compare_kept(history, first, second, how)?;
-        view.outcome = report::html::blocks(&report::comparison_blocks(&comparison, Detail::Full))?;
-        let results = |entries: &[Entry]| entries.iter().map(named).collect();
-        view.sides = vec![
-            SideView { name: "A", results: results(&a) },
-            SideView { name: "B", results: results(&b) },
-        ];
+    if let Some(baseline) = baseline.filter(|_| !others.is_empty()) {
+        let (named, blocks) = compared(history, asked, &baseline, &others)?;
+        view.outcome = report::html::blocks(&blocks)?;
+        let sides = std::iter::once(&baseline).chain(&others).zip(named);
+        view.sides = sides
+            .map(|(side, name)| SideView {
+                name,
+                results: side.entries.iter().map(named_by).collect(),
+            })
+            .collect();
+        if let [only] = asked.others.as_slice() {
+            let to = [("with", ""), ("a", only.as_str()), ("b", asked.a.as_str())];
+            view.swapped = Some(parameters.address("/compare", &to));
+        }
     }
     html(&view)
 }
 
-fn named(entry: &Entry) -> ResultLink {
+/// The names of the sides, and what their comparison says.
+fn compared(
+    history: &History,
+    asked: &CompareQuery,
+    baseline: &Chosen,
+    others: &[Chosen],
+) -> Result<(Vec<String>, Vec<Block>), Problem> {
+    let chosen: Vec<&Chosen> = std::iter::once(baseline).chain(others).collect();
+    let documents: Vec<Vec<Document>> =
+        chosen.iter().map(|side| documents(history, side)).collect::<Result<_, _>>()?;
+    let names = names(&chosen, &documents);
+    let how = CompareOptions {
+        band_percent: asked.band,
+        anyway: asked.anyway,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let first = KeptSide { name: &names[0], entries: &baseline.entries };
+    let comparisons: Vec<Comparison> = others
+        .iter()
+        .zip(&names[1..])
+        .map(|(side, name)| {
+            compare_kept(history, first, KeptSide { name, entries: &side.entries }, how)
+        })
+        .collect::<Result<_, _>>()?;
+    let sides: Vec<OverlaySide<'_>> = names
+        .iter()
+        .zip(&documents)
+        .map(|(name, documents)| OverlaySide {
+            name: name.clone(),
+            documents: documents.iter().collect(),
+        })
+        .collect();
+    let overlaid = report::overlay(&sides, &comparisons);
+    let blocks = match comparisons.as_slice() {
+        // The verdict on one result says more than rows of several do.
+        [only] => {
+            let mut blocks = report::comparison_blocks(only, Detail::Full);
+            let at = blocks.iter().position(|b| matches!(b, Block::Charts(_) | Block::Table(_)));
+            let curves = overlaid.into_iter().flat_map(curves);
+            blocks.splice(at.unwrap_or(blocks.len())..at.unwrap_or(blocks.len()), curves);
+            blocks
+        }
+        _ => overlaid.map(|section| section.blocks).unwrap_or_default(),
+    };
+    let letters = (b'A'..=b'Z').map(char::from);
+    let named =
+        letters.zip(names).map(|(letter, name)| format!("{letter}: {}", words::clean(&name)));
+    Ok((named.collect(), blocks))
+}
+
+/// The charts of a section.
+fn curves(section: Section) -> impl Iterator<Item = Block> {
+    section.blocks.into_iter().filter(|block| matches!(block, Block::Charts(_) | Block::Chart(_)))
+}
+
+/// What tells the sides apart: a tag that was chosen, or else what differs between the results.
+fn names(chosen: &[&Chosen], documents: &[Vec<Document>]) -> Vec<String> {
+    let first: Vec<&Document> = documents.iter().filter_map(|all| all.first()).collect();
+    let tags: Vec<Option<String>> = chosen
+        .iter()
+        .map(|side| side.selector.starts_with('@').then(|| side.selector.clone()))
+        .collect();
+    if first.len() == chosen.len() {
+        return report::names(&first, &tags);
+    }
+    // A result that was lost before its first measurement has no document to be named by.
+    chosen.iter().map(|side| words::clean(&side.selector)).collect()
+}
+
+fn documents(history: &History, side: &Chosen) -> Result<Vec<Document>, Problem> {
+    let mut documents = Vec::new();
+    for entry in &side.entries {
+        documents.extend(history.figures(&entry.id)?);
+    }
+    Ok(documents)
+}
+
+/// The tags that stand for a side.
+fn tags(history: &History, asked: &CompareQuery) -> Result<Vec<TagChoice>, Problem> {
+    let choice = |(tag, count): (String, u64)| {
+        let value = format!("@{tag}");
+        TagChoice {
+            about: format!(
+                "{}, {}",
+                words::clean(&tag),
+                workload::plural(count, "result", "results")
+            ),
+            is_a: asked.a == value,
+            is_b: asked.others.contains(&value),
+            value,
+        }
+    };
+    Ok(history.tags()?.into_iter().take(TAGS).map(choice).collect())
+}
+
+/// The results that are chosen one by one, then the newest that fit the search.
+fn rows<'a>(
+    history: &History,
+    asked: &CompareQuery,
+    chosen: impl Iterator<Item = &'a Chosen>,
+) -> Result<Vec<Choice>, Problem> {
+    let single = chosen.filter(|side| !side.selector.starts_with('@'));
+    let mut entries: Vec<Entry> = Vec::new();
+    for entry in single.flat_map(|side| &side.entries) {
+        if entries.iter().all(|known| known.id != entry.id) {
+            entries.push(entry.clone());
+        }
+    }
+    let text = (!asked.find.is_empty()).then(|| asked.find.clone());
+    let filter = Filter { text, ..Filter::default() };
+    let page = Page { offset: 0, limit: OFFERED };
+    for entry in history.list(&filter, Order::NEWEST, page)?.entries {
+        if entries.iter().all(|known| known.id != entry.id) {
+            entries.push(entry);
+        }
+    }
+    let newest = entries.first().map(|entry| entry.id.clone());
+    let is = |selector: &str, entry: &Entry| {
+        selector == entry.id || (selector == "latest" && newest.as_ref() == Some(&entry.id))
+    };
+    let choice = |entry: &Entry| {
+        let text = |text: &Option<String>| text.as_deref().map(words::clean).unwrap_or_default();
+        Ok(Choice {
+            id: entry.id.clone(),
+            link: format!("/result/{}", words::in_path(&entry.id)),
+            about: named_by(entry).about,
+            started: words::minute(&entry.started),
+            title: words::clean(&entry.title),
+            kind: words::clean(&entry.kind),
+            target: words::clean(&entry.targets),
+            host: text(&entry.host),
+            iops: words::number(entry.best_iops),
+            best: BestFigures::of(history, entry)?,
+            tags: entry.tags.iter().map(|tag| words::clean(tag)).collect(),
+            is_a: is(&asked.a, entry),
+            is_b: asked.others.iter().any(|selector| is(selector, entry)),
+        })
+    };
+    entries.iter().map(choice).collect()
+}
+
+fn named_by(entry: &Entry) -> ResultLink {
     let host = entry.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     let started = words::minute(&entry.started);
     let about = format!("{started} {}: {}, {}{host}", entry.kind, entry.title, entry.targets);
     ResultLink {
-        id: entry.id.clone(),
         link: format!("/result/{}", words::in_path(&entry.id)),
         about: words::clean(&about),
     }
 }
 
 /// The results that a side names.
-fn side(history: &History, selector: &str) -> Result<Vec<Entry>, Problem> {
+fn side(history: &History, selector: &str) -> Result<Chosen, Problem> {
     let entries = history.select(selector)?;
     if entries.len() > SIDE {
         let n = entries.len();
@@ -149,5 +338,5 @@ fn side(history: &History, selector: &str) -> Result<Vec<Entry>, Problem> {
              history compare takes more."
         )));
     }
-    Ok(entries)
+    Ok(Chosen { selector: selector.to_owned(), entries })
 }

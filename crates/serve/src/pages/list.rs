@@ -17,16 +17,17 @@ const PAGES: u64 = 20_000;
 /// Tags that the form offers.
 const TAGS: usize = 200;
 
-/// A column that can be sorted by.
+/// A column of the list.
 struct Column {
     key: &'static str,
     name: &'static str,
-    by: By,
+    /// What the list is sorted by for it; none where it cannot be.
+    by: Option<By>,
     /// Figures are shown on the right, and the largest come first.
     figures: bool,
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 11] = [
     column("started", "Started (UTC)", By::Started, false),
     column("kind", "Kind", By::Kind, false),
     column("load", "Load", By::Title, false),
@@ -35,10 +36,18 @@ const COLUMNS: [Column; 8] = [
     column("size", "File size", By::FileBytes, true),
     column("iops", "Best IOPS", By::Iops, true),
     column("mib", "Best MiB/s", By::MibPerS, true),
+    of_best("in-flight", "In flight"),
+    of_best("mean", "Mean"),
+    of_best("p99", "p99"),
 ];
 
 const fn column(key: &'static str, name: &'static str, by: By, figures: bool) -> Column {
-    Column { key, name, by, figures }
+    Column { key, name, by: Some(by), figures }
+}
+
+/// A figure of the load with the most IOPS. The list is not sorted by it.
+const fn of_best(key: &'static str, name: &'static str) -> Column {
+    Column { key, name, by: None, figures: true }
 }
 
 #[derive(Template)]
@@ -66,7 +75,7 @@ struct RunningLine {
 
 struct Head {
     name: &'static str,
-    link: String,
+    link: Option<String>,
     figures: bool,
     sorted: Option<&'static str>,
 }
@@ -83,10 +92,37 @@ struct Row {
     size: String,
     iops: String,
     mib: String,
+    best: BestFigures,
     status: &'static str,
     whole: bool,
     tags: Vec<Tag>,
     notes: Option<String>,
+}
+
+/// Depth and latency of the load with the most IOPS, as words.
+#[derive(Debug, Default)]
+pub(super) struct BestFigures {
+    pub(super) in_flight: String,
+    pub(super) mean: String,
+    pub(super) p99: String,
+}
+
+impl BestFigures {
+    pub(super) fn of(history: &History, entry: &Entry) -> Result<Self, Problem> {
+        let filter = Filter { experiment_id: Some(entry.id.clone()), ..Filter::default() };
+        let first = Page { offset: 0, limit: 1 };
+        let best = Order { by: By::Iops, rising: false };
+        let load = history.loads(&filter, best, first)?.into_iter().next();
+        let Some(load) = load.filter(|load| load.ios > 0) else {
+            let none = || words::NONE.to_owned();
+            return Ok(Self { in_flight: none(), mean: none(), p99: none() });
+        };
+        Ok(Self {
+            in_flight: words::number(Some(load.in_flight as f64)),
+            mean: words::time(load.latency_mean_ns),
+            p99: words::time(load.latency_p99_ns.map(|ns| ns as f64)),
+        })
+    }
 }
 
 /// A tag, and the list of what has it.
@@ -119,6 +155,8 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
     let more = part.offset + (list.entries.len() as u64) < list.total && page < PAGES;
     let mut tags = history.tags()?;
     tags.truncate(TAGS);
+    let rows = list.entries.iter().map(|entry| row(history, entry));
+    let rows = rows.collect::<Result<Vec<Row>, Problem>>()?;
     html(&List {
         running: history.live_runs()?.iter().map(running).collect(),
         heads: COLUMNS.iter().map(|column| head(column, order, parameters)).collect(),
@@ -126,7 +164,7 @@ fn show(history: &History, parameters: &Parameters) -> Answer {
         empty: *parameters == all && list.total == 0,
         newer: (page > 1).then(|| to(page - 1)),
         older: more.then(|| to(page + 1)),
-        rows: list.entries.iter().map(row).collect(),
+        rows,
         order: parameters.text("order"),
         kinds: results::kind_words(),
         patterns: filters::patterns(),
@@ -140,9 +178,10 @@ fn order(parameters: &Parameters) -> Result<Order, Problem> {
         return Ok(Order::NEWEST);
     };
     let key = text.strip_prefix('-').unwrap_or(text);
-    let column = COLUMNS.iter().find(|column| column.key == key);
-    column.map(|column| Order { by: column.by, rising: key == text }).ok_or_else(|| {
-        let known: Vec<&str> = COLUMNS.iter().map(|column| column.key).collect();
+    let sorted = || COLUMNS.iter().filter_map(|column| Some((column.key, column.by?)));
+    let column = sorted().find(|(known, _)| *known == key);
+    column.map(|(_, by)| Order { by, rising: key == text }).ok_or_else(|| {
+        let known: Vec<&str> = sorted().map(|(key, _)| key).collect();
         let text = words::clean(text);
         Problem::Bad(format!("The list has no order `{text}`: there are {}.", known.join(", ")))
     })
@@ -157,14 +196,14 @@ fn number(parameters: &Parameters) -> Result<u64, Problem> {
 
 /// A heading that sorts by its column, the other way round where that is done already.
 fn head(column: &Column, order: Order, parameters: &Parameters) -> Head {
-    let sorted = order.by == column.by;
-    let falling = column.figures || column.by == By::Started;
+    let sorted = column.by == Some(order.by);
+    let falling = column.figures || column.by == Some(By::Started);
     let rising = if sorted { !order.rising } else { !falling };
     let key = format!("{}{}", if rising { "" } else { "-" }, column.key);
     let way = if order.rising { "ascending" } else { "descending" };
     Head {
         name: column.name,
-        link: parameters.address("/", &[("order", &key), ("page", "")]),
+        link: column.by.map(|_| parameters.address("/", &[("order", &key), ("page", "")])),
         figures: column.figures,
         sorted: sorted.then_some(way),
     }
@@ -193,10 +232,10 @@ fn running(run: &LiveRun) -> RunningLine {
     }
 }
 
-fn row(entry: &Entry) -> Row {
+fn row(history: &History, entry: &Entry) -> Result<Row, Problem> {
     let text = |text: &Option<String>| text.as_deref().map(words::clean).unwrap_or_default();
     let notes = u64::from(entry.notes);
-    Row {
+    Ok(Row {
         id: entry.id.clone(),
         link: format!("/result/{}", words::in_path(&entry.id)),
         started: words::minute(&entry.started),
@@ -212,5 +251,6 @@ fn row(entry: &Entry) -> Row {
         whole: entry.status == Some(results::Status::Complete),
         tags: entry.tags.iter().map(|tag| Tag::of(tag)).collect(),
         notes: (notes > 0).then(|| plural(notes, "note", "notes")),
-    }
+        best: BestFigures::of(history, entry)?,
+    })
 }

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use results::Status;
-use workload::{Bytes, show_number};
+use workload::{Bytes, show_ns, show_number};
 
 /// What stands where there is no figure.
 pub(super) const NONE: &str = "–";
@@ -38,6 +38,11 @@ pub(super) fn minute(text: &str) -> String {
 /// A count or rate, or a dash.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), show_number)
+}
+
+/// A time in nanoseconds, or a dash.
+pub(super) fn time(ns: Option<f64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), show_ns)
 }
 
 /// A size, or a dash.

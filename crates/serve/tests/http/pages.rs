@@ -140,3 +140,52 @@ fn until(served: &Served, status: u16, words: &str) {
     }
     served.get("/").is(status, words);
 }
+
+/// Whoever compared results typed their ids.
+#[test]
+fn results_are_chosen_from_a_list() {
+    let (first, second, third) = (run("db7", 8192), run("db7", 8192), run("db7", 8192));
+    let served = Served::with(None, |history| {
+        for document in [&first, &second, &third] {
+            history.add(document).unwrap();
+        }
+        history.tag(first.id(), "before").unwrap();
+    });
+    let form = served.get("/compare");
+    for document in [&first, &second, &third] {
+        form.is(200, &format!("name=\"a\" value=\"{}\"", document.id()));
+        form.is(200, &format!("name=\"b\" value=\"{}\"", document.id()));
+    }
+    form.is(200, "<option value=\"@before\">before, 1 result</option>");
+    assert!(!served.get("/compare?find=nothing-like-it").text().contains(first.id()));
+    served.get(&format!("/compare?a={}", first.id())).is(200, "Choose a second result");
+    served.get(&format!("/compare?b={}", first.id())).is(200, "Choose the baseline");
+    // A tag counts before the ticked baseline, which the form sends after it.
+    let both = served.get(&format!("/compare?a=@before&a={}&b={}", second.id(), third.id()));
+    both.is(200, "B against A");
+    both.is(200, "A: @before");
+    both.is(200, "<option value=\"@before\" selected>");
+    // Three: the oldest is what the others are compared with.
+    let ids = [third.id(), second.id(), first.id()];
+    let three = served.get(&format!("/compare?with={}&with={}&with={}", ids[0], ids[1], ids[2]));
+    three.is(200, "Change of C");
+    three.is(200, "IOPS of each result");
+    let many: String = (0..26).map(|n| format!("&b=x{n}")).collect();
+    served.get(&format!("/compare?a={}{many}", first.id())).is(400, "at most");
+}
+
+#[test]
+fn the_list_has_depth_and_latency_of_the_best_load() {
+    let document = run("db7", 8192);
+    let served = Served::with(None, |history| history.add(&document).map(drop).unwrap());
+    let page = served.get("/").text();
+    let Document::Measurement(m) = &document else { panic!("a run") };
+    let latency = m.total.latency_ns.unwrap();
+    let cell = |label: &str, value: String| {
+        let cell = format!("<td class=\"n\" data-label=\"{label}\">{value}</td>");
+        assert!(page.contains(&cell), "{cell} in {page}");
+    };
+    cell("In flight", m.in_flight.to_string());
+    cell("Mean", workload::show_ns(latency.mean));
+    cell("p99", workload::show_ns(latency.p99.unwrap() as f64));
+}

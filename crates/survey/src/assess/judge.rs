@@ -282,7 +282,7 @@ impl Judge<'_> {
         let class = self.class()?;
         // The first point of the first ramp reads single blocks at random places.
         let first = self.found.ramps.first()?.points.first()?;
-        let alone = Some(first).filter(|m| m.in_flight == 1 && is_complete(m))?;
+        let alone = Some(first).filter(|m| m.in_flight == 1 && is_complete(m) && !m.is_unsure())?;
         class.compare(alone.read.latency_ns?.mean)
     }
 }

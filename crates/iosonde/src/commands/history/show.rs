@@ -6,7 +6,7 @@ use report::text::{self, clean, moment, wrap};
 use results::{Document, Measurement, Status};
 
 use crate::commands::run::json;
-use crate::exit::{Failure, Outcome, print};
+use crate::exit::{Failure, Outcome, print, styled};
 use crate::recording::failure;
 
 /// `iosonde history show`
@@ -53,14 +53,16 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
     }
     match document {
         Some(document) if args.json => json(&document),
-        Some(document) => Ok(format!("{}{}", head(history, entry)?, text::document(&document))),
+        Some(document) => {
+            Ok(styled(format!("{}{}", head(history, entry)?, text::document(&document))))
+        }
         None if entry.kind == "monitor" => {
             let documents = history.documents(&entry.id).map_err(failure)?;
             let Some(document) = documents.first() else { return head(history, entry) };
             if args.json {
                 return json(document);
             }
-            Ok(format!("{}{}", head(history, entry)?, text::document(document)))
+            Ok(styled(format!("{}{}", head(history, entry)?, text::document(document))))
         }
         None => {
             let kept = history.measurements(&entry.id).map_err(failure)?;
@@ -68,7 +70,7 @@ fn one(args: &ShowArgs, history: &History, entry: &Entry) -> Result<String, Fail
             if args.json {
                 return json(&kept);
             }
-            Ok(format!("{}\n{}", head(history, entry)?, text::kept(&kept)))
+            Ok(styled(format!("{}\n{}", head(history, entry)?, text::kept(&kept))))
         }
     }
 }

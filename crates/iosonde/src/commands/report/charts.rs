@@ -30,7 +30,8 @@ struct Entry {
 /// The charts that were written.
 pub(super) struct Charts {
     directory: PathBuf,
-    several: bool,
+    /// How many results there are, where there are several.
+    several: Option<usize>,
     count: usize,
 }
 
@@ -48,9 +49,11 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     let known = known(directory);
     let mut list = List::default();
     let mut files: Vec<(PathBuf, &Chart)> = Vec::new();
-    for (place, part) in report.results.iter().enumerate() {
-        for chart in report::charts(part) {
-            let name = name(several, place, chart);
+    let of_results = report.results.iter().map(|part| part.sections.as_slice());
+    let compared = report.comparison.as_slice();
+    for (place, sections) in of_results.chain([compared]).enumerate() {
+        for chart in report::charts_of(sections) {
+            let name = name(several.then_some(report.results.len()), place, chart);
             let entry = || Entry { title: chart.title.clone(), caption: chart.caption.clone() };
             for ending in ["svg", "png"] {
                 let file = format!("{name}.{ending}");
@@ -76,6 +79,7 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
             write_whole(&path, content).map_err(|e| failed(&path, &e))?;
         }
     }
+    let several = several.then_some(report.results.len());
     Ok(Charts { directory: directory.to_owned(), several, count: files.len() })
 }
 
@@ -85,8 +89,13 @@ fn known(directory: &Path) -> List {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn name(several: bool, place: usize, chart: &Chart) -> String {
-    if several { format!("{}-{}", place + 1, chart.key) } else { chart.key.clone() }
+/// The name of a picture: of several results, with the number of the result. Keys of a comparison
+/// are like no other.
+fn name(several: Option<usize>, place: usize, chart: &Chart) -> String {
+    match several {
+        Some(results) if place < results => format!("{}-{}", place + 1, chart.key),
+        _ => chart.key.clone(),
+    }
 }
 
 impl Charts {

@@ -1,6 +1,7 @@
 //! `iosonde report`: results as one file for people, in the format they want.
 
 mod charts;
+mod compared;
 mod output;
 mod sources;
 
@@ -13,6 +14,7 @@ use report::format::{Content, by_endings};
 use report::{FORMATS, Format};
 use results::Document;
 
+use self::sources::Sources;
 use crate::exit::{Failure, Outcome};
 use crate::recording::HistoryPlace;
 
@@ -72,23 +74,24 @@ fn by_ending(path: &Path) -> Option<&'static Format> {
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<Outcome, Failure> {
     let (format, output) = destination(args)?;
-    let mut documents = sources::documents(&args.results, &args.place)?;
+    let mut sources = sources::documents(&args.results, &args.place)?;
     if !args.during.is_empty() {
-        set_beside(&mut documents, &sources::documents(&args.during, &args.place)?)?;
+        let during = sources::documents(&args.during, &args.place)?;
+        set_beside(&mut sources.documents, &during.documents)?;
     }
     if let Some(apart) = &format.apart
         && let Some(directory) = output.as_deref().filter(|path| output::is_directory(path))
     {
         if args.redact {
-            report::redact::redact(&mut documents).map_err(cannot)?;
+            report::redact::redact(&mut sources.documents).map_err(cannot)?;
         }
-        return files_apart(format, &(apart.files)(&documents), directory);
+        return files_apart(format, &(apart.files)(&sources.documents), directory);
     }
     let claimed = match &output {
         None => None,
         Some(path) => Some(output::claim(path, format)?),
     };
-    let written = write(args, &mut documents, format, claimed.as_ref());
+    let written = write(args, &mut sources, format, claimed.as_ref());
     if let (Err(_), Some(claimed)) = (&written, claimed) {
         claimed.release();
     }
@@ -140,14 +143,16 @@ fn destination(args: &ReportArgs) -> Result<(&'static Format, Option<PathBuf>), 
 
 fn write(
     args: &ReportArgs,
-    documents: &mut Vec<Document>,
+    sources: &mut Sources,
     format: &Format,
     claimed: Option<&output::Claimed>,
 ) -> Result<(), Failure> {
     if args.redact {
-        report::redact::redact(documents).map_err(cannot)?;
+        report::redact::redact(&mut sources.documents).map_err(cannot)?;
     }
-    let mut built = report::build(documents);
+    let comparison = compared::section(sources, args.redact)?;
+    let documents = &sources.documents;
+    let mut built = report::build_compared(documents, comparison);
     if let Some(title) = &args.title {
         built.title.clone_from(title);
     }

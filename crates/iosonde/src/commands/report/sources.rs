@@ -3,17 +3,29 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use history::History;
+use history::{Entry, History};
 use results::Document;
 use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::recording::{HistoryPlace, failure};
 
+/// Results, and what is known of where they come from.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// The results, each once, in the order in which they were named.
+    pub(super) documents: Vec<Document>,
+    /// The tag that each was named by, where it was.
+    pub(super) tags: Vec<Option<String>>,
+    /// What the history says of those that come from it.
+    pub(super) entries: Vec<Entry>,
+    /// The history, where it was asked.
+    pub(super) history: Option<History>,
+}
+
 /// Every result that these names stand for, in their order, each once.
-pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Vec<Document>, Failure> {
-    let mut history = None;
-    let mut documents: Vec<Document> = Vec::new();
+pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Sources, Failure> {
+    let mut all = Sources::default();
     for name in names {
         let found = if name.as_os_str() == "-" {
             let mut text = String::new();
@@ -23,15 +35,17 @@ pub(super) fn documents(names: &[PathBuf], place: &HistoryPlace) -> Result<Vec<D
         } else if name.is_file() {
             from_file(name)?
         } else {
-            from_history(name, &mut history, place)?
+            from_history(name, &mut all, place)?
         };
+        let tag = name.to_str().filter(|name| name.starts_with('@') && found.len() == 1);
         for document in found {
-            if !documents.contains(&document) {
-                documents.push(document);
+            if !all.documents.contains(&document) {
+                all.documents.push(document);
+                all.tags.push(tag.map(str::to_owned));
             }
         }
     }
-    Ok(documents)
+    Ok(all)
 }
 
 fn from_file(path: &Path) -> Result<Vec<Document>, Failure> {
@@ -67,7 +81,7 @@ fn parse(text: &str, name: &str) -> Result<Vec<Document>, Failure> {
 
 fn from_history(
     name: &Path,
-    history: &mut Option<History>,
+    all: &mut Sources,
     place: &HistoryPlace,
 ) -> Result<Vec<Document>, Failure> {
     let is_file = super::by_ending(name).is_some() || name.components().count() != 1;
@@ -75,13 +89,14 @@ fn from_history(
     let Some(selector) = known else {
         return Err(Failure::CannotRun(format!("there is no file `{}`", name.display())));
     };
-    let history = match history {
+    let history = match &all.history {
         Some(history) => history,
-        none => none.insert(place.existing()?),
+        None => all.history.insert(place.existing()?),
     };
     let mut documents = Vec::new();
     for entry in history.select(selector).map_err(failure)? {
         documents.extend(history.documents(&entry.id).map_err(failure)?);
+        all.entries.push(entry);
     }
     if documents.is_empty() {
         let text =
