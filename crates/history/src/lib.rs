@@ -320,7 +320,7 @@ impl History {
 
     /// The same without series and histograms: several times faster, and enough for whoever needs
     /// the figures only.
-    pub(crate) fn figures(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
+    pub fn figures(&self, id: &str) -> Result<Vec<Document>, HistoryError> {
         self.some_documents(id, Extent::Figures)
     }
 
