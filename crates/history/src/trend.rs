@@ -202,7 +202,7 @@ fn explain(points: &[TrendPoint], changes: &[ChangePoint], figure: Figure) -> St
             let at = points.get(change.index)?;
             let before = points.get(change.index.checked_sub(1)?)?;
             let mut words = format!(
-                "from {} on {} in place of {} ({}{} %)",
+                "from {} on {} instead of {} ({}{} %)",
                 date(&at.started),
                 show(change.after, figure),
                 show(change.before, figure),

@@ -34,7 +34,7 @@ fn a_level_that_changed_is_dated() {
     assert!(load.points.is_sorted_by_key(|p| p.started.clone()));
     assert!((load.points[0].value - 100.0).abs() < 0.1);
     assert_eq!(load.changes.iter().map(|c| c.index).collect::<Vec<_>>(), [5]);
-    assert!(load.explanation.contains("from 2026-06-01 on 80 IOPS in place of 100"), "{load:?}");
+    assert!(load.explanation.contains("from 2026-06-01 on 80 IOPS instead of 100"), "{load:?}");
     let slower = of(&documents, Figure::P99Ns);
     assert!(slower.loads[0].changes[0].change_percent > 20.0);
     let text = serde_json::to_string(&found).unwrap();

@@ -164,8 +164,8 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A text of a report for stdout: on a terminal that may have colours, figures that are hardly known
-/// are dimmed.
+/// A text of a report for stdout: on a terminal that may have colours, figures that are hardly
+/// known are dimmed.
 pub(crate) fn styled(text: String) -> String {
     let says = |name: &str, is: &dyn Fn(&str) -> bool| std::env::var(name).is_ok_and(|v| is(&v));
     let plain = says("NO_COLOR", &|v| !v.is_empty()) || says("TERM", &|v| v == "dumb");

@@ -210,7 +210,7 @@ impl Found<'_> {
             ),
             Suspicion::Amplification => format!(
                 "The kernel counted {bytes_apart} but no more {noun}: each moves more than was \
-                 asked for (read-ahead, or whole blocks or records in place of parts)."
+                 asked for (read-ahead, or whole blocks or records instead of parts)."
             ),
             Suspicion::Disagreement => format!(
                 "The kernel counted {ios_apart} but {bytes_apart} than this test: no merging, \

@@ -69,16 +69,17 @@ fn heading(column: &Column) -> String {
     format!("<th scope=\"col\"{class}>{}{unit}</th>", escape(&column.name))
 }
 
-/// The largest figure of a column whose figures get bars; zero where they get none.
+/// The largest figure of a column whose figures get bars, and of others with the same key, which are
+/// read next to it; zero where they get none.
 fn largest(table: &Table, index: usize) -> f64 {
-    let unit = table.columns.get(index).map(|c| c.unit);
-    if !matches!(unit, Some(Unit::Iops | Unit::MibPerS)) || table.rows.len() < 2 {
+    let Some(column) = table.columns.get(index) else { return 0.0 };
+    if !matches!(column.unit, Unit::Iops | Unit::MibPerS) || table.rows.len() < 2 {
         return 0.0;
     }
-    let figures = table.rows.iter().filter_map(|row| match row.get(index) {
-        Some(Cell::Number(v) | Cell::Unsure(v)) if v.is_finite() && *v <= figure::LARGEST => {
-            Some(*v)
-        }
+    let same = |c: &Column| (c.key, c.unit) == (column.key, column.unit);
+    let figures = table.rows.iter().flat_map(|row| row.iter().zip(&table.columns));
+    let figures = figures.filter(|(_, c)| same(c)).filter_map(|(cell, _)| match cell {
+        Cell::Number(v) | Cell::Unsure(v) if v.is_finite() && *v <= figure::LARGEST => Some(*v),
         _ => None,
     });
     figures.fold(0.0, f64::max)

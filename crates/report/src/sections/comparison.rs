@@ -89,7 +89,7 @@ fn card(c: &Comparison) -> Card {
 }
 
 /// Why it cannot be told, of the first load of which it cannot: mostly the same goes for all.
-fn untold(loads: &[ComparedLoad]) -> Option<String> {
+pub(super) fn untold(loads: &[ComparedLoad]) -> Option<String> {
     loads.iter().find_map(|load| {
         let figure = load.figures.iter().find(|figure| {
             let verdict = figure.compared.as_ref().map(|c| c.verdict);

@@ -57,6 +57,8 @@ pub(crate) struct Formats {
     pub(crate) link: Format,
     pub(crate) warning: Format,
     pub(crate) header: Format,
+    /// Words in a table after figures, which would touch them.
+    pub(crate) apart: Format,
     /// A figure that is hardly known.
     pub(crate) unsure: Format,
 }
@@ -83,6 +85,7 @@ impl Formats {
             link: top.set_font_color(Color::RGB(0x05_63_C1)).set_underline(FormatUnderline::Single),
             warning: wrapped.clone().set_background_color(Color::RGB(0xFF_F2_CC)),
             text: wrapped,
+            apart: Format::new().set_indent(1),
             unsure: Format::new().set_font_color(Color::RGB(0x8C_8C_8C)).set_italic(),
             header: Format::new()
                 .set_bold()

@@ -16,6 +16,9 @@ const HEADER: u32 = 3;
 /// Most characters of a heading, some below what Excel takes.
 const HEADING_LIMIT: usize = 200;
 
+/// Most lines that a heading is given.
+const HEADING_LINES: usize = 4;
+
 /// Rows that are looked at to find out how wide a column is.
 const LOOKED_AT: usize = 400;
 
@@ -159,6 +162,9 @@ fn write(
             }
             None => write(sheet, row, column, &Cell::Number(*figure), shown, formats)?,
         },
+        Cell::Text(words) if column > 0 => {
+            sheet.write_string_with_format(row, column, text(words), &formats.apart)?;
+        }
         Cell::Text(words) => {
             sheet.write_string(row, column, text(words))?;
         }
@@ -185,22 +191,25 @@ fn widths(
     headings: &[String],
     rows: &[Vec<Cell>],
 ) -> Result<f64, XlsxError> {
-    let mut all = 0.0;
-    for ((at, column), heading) in columns.iter().enumerate().zip(headings) {
-        let longest_word = heading.split_whitespace().map(|w| w.chars().count()).max().unwrap_or(0);
+    let (mut all, mut lines) = (0.0, 1);
+    for ((at, column), name) in columns.iter().enumerate().zip(headings) {
+        let longest_word = name.split_whitespace().map(|w| w.chars().count()).max().unwrap_or(0);
         let cells = rows.iter().take(LOOKED_AT).map(|row| match row.get(at) {
             Some(Cell::Text(words)) => words.chars().count(),
             _ => 0,
         });
         // A heading takes two lines; the button of the filter takes three characters beside it.
-        let heading = (longest_word + 3).max(heading.chars().count().div_ceil(2) + 3);
+        let heading = (longest_word + 3).max(name.chars().count().div_ceil(2) + 3);
         let figures = if column.unit == Unit::Moment { 19 } else { 9 };
         let width = cells.max().unwrap_or(0).clamp(figures, 60).max(heading.min(40));
         if let Ok(at) = u16::try_from(at) {
             sheet.set_column_width(at, width as f64 + 1.0)?;
             all += width as f64 + 1.0;
         }
+        lines = lines.max(name.chars().count().div_ceil(width.saturating_sub(3).max(1)));
     }
+    // Excel finds the height of a row by itself; LibreOffice does not always.
+    sheet.set_row_height(HEADER, (lines.min(HEADING_LINES) * 16) as f64)?;
     Ok(all)
 }
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A figure whose interval is wider than this, in percent either way, is not known: outputs grey it,
-/// and nothing is judged by it.
+/// A figure whose interval is wider than this, in percent either way, is not known: outputs grey
+/// it, and nothing is judged by it.
 pub const UNSURE_PERCENT: f64 = 50.0;
 
 /// Whether a figure with this half width is not known. A half width that is absent says nothing.

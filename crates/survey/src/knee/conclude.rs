@@ -102,7 +102,7 @@ fn split(found: &KneeLab<'_>, curve: &[CurveLoad], knee: &Knee) -> Option<Split>
     let beyond = numbers::mean(&beyond.map(|load| load.iops).collect::<Vec<_>>());
     let ratio = more / beyond.filter(|iops| *iops > 0.0)?;
     let figures = format!(
-        "{} in flight on {} to {most} threads in place of {} have {} % of the throughput",
+        "{} in flight on {} to {most} threads instead of {} reach {} % of the throughput",
         deepest.in_flight,
         others.iter().map(|load| load.threads).min()?,
         deepest.threads,

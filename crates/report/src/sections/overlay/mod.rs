@@ -13,6 +13,7 @@ use results::{Comparison, Difference, Document};
 
 pub use names::names;
 
+use super::comparison::untold;
 use super::make::{cleaned, fact};
 use crate::model::{Block, Fact, Section};
 use crate::words;
@@ -46,7 +47,9 @@ pub fn overlay(sides: &[OverlaySide<'_>], comparisons: &[Comparison]) -> Option<
     let alike: Vec<(&Named<'_>, &Comparison)> =
         compared.iter().copied().filter(|(_, c)| is_alike(c)).collect();
     let mut blocks = vec![Block::Facts(named.iter().map(Named::fact).collect())];
-    blocks.push(Block::List(compared.iter().map(|(side, c)| sentence(side, first, c)).collect()));
+    let said = compared.iter().map(|(side, c)| sentence(side, first, c));
+    let why = alike.iter().find_map(|(_, c)| untold(&c.loads));
+    blocks.push(Block::List(said.chain(why).collect()));
     if !alike.is_empty() {
         let drawn: Vec<&Named<'_>> =
             std::iter::once(first).chain(alike.iter().map(|(side, _)| *side)).collect();
@@ -87,13 +90,18 @@ impl<'a> Named<'a> {
     }
 
     fn fact(&self) -> Fact {
-        let mut parts: Vec<String> = vec![words::clean(&self.side.name)];
+        let name = words::clean(&self.side.name);
+        let mut parts: Vec<String> = Vec::new();
         for document in &self.side.documents {
             let (kind, title) = (super::kind(document), super::title(document));
             let part = format!("{kind}, {title}, {}", words::moment(document.started()));
             if !parts.contains(&part) {
                 parts.push(part);
             }
+        }
+        // Dates and places stand in what the results are called.
+        if !parts.iter().any(|part| part.contains(&name)) {
+            parts.insert(0, name);
         }
         fact(self.letter.clone(), parts.join("; "))
     }

@@ -111,9 +111,12 @@ fn table(
     }
     columns.push(column("figure", &first.title(), figures));
     columns.extend(alike.iter().map(|(side, _)| column("figure", &side.title(), figures)));
+    let others = rows.iter().flat_map(|row| row.others.iter().flatten());
+    let has_interval = others.into_iter().any(|(_, words)| words.contains(" ("));
+    let what = if has_interval { " (90 % interval)" } else { "" };
     let change = |side: &Named<'_>| match alike.len() {
-        1 => "Change (90 % interval)".to_owned(),
-        _ => format!("Change of {} (90 % interval)", side.letter),
+        1 => format!("Change{what}"),
+        _ => format!("Change of {}{what}", side.letter),
     };
     columns.extend(alike.iter().map(|(side, _)| column("change", &change(side), Unit::Text)));
     let cells = |row: &Row| {
@@ -138,15 +141,14 @@ fn change(figure: &ComparedFigure) -> String {
         return format!("{} %", signed(percent));
     };
     let Compared { change_percent, interval_percent, verdict, .. } = compared;
-    let interval = interval_percent.map_or_else(
-        || "interval not known".to_owned(),
-        |(low, high)| format!("{} to {} %", signed(low), signed(high)),
-    );
+    let interval = interval_percent.map_or_else(String::new, |(low, high)| {
+        format!(" ({} to {} %)", signed(low), signed(high))
+    });
     let verdict = match verdict {
         Change::Better => "better",
         Change::Same => "same",
         Change::Worse => "worse",
         Change::CannotTell => "cannot tell",
     };
-    format!("{} % ({interval}): {verdict}", signed(*change_percent))
+    format!("{} %{interval}: {verdict}", signed(*change_percent))
 }
