@@ -129,7 +129,7 @@ fn show(history: &History, asked: &CompareQuery, parameters: &Parameters) -> Ans
 
 fn named(entry: &Entry) -> ResultLink {
     let host = entry.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
-    let started = words::minute(&entry.started);
+    let started = report::text::moment(&entry.started);
     let about = format!("{started} {}: {}, {}{host}", entry.kind, entry.title, entry.targets);
     ResultLink {
         id: entry.id.clone(),

@@ -1,9 +1,9 @@
 //! Claims, held against what an assessment measured.
 
-use analysis::claims::{self, Claim, Figure, JudgedClaim, Setting};
+use analysis::claims::{self, Burst, Claim, Figure, JudgedClaim, Selector, Setting};
 use results::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
-use workload::{PatternKind, Stream};
+use workload::{PatternKind, Stream, show_duration, show_number};
 
 use super::conclude::Changed;
 use super::plan::{self, Load};
@@ -53,7 +53,81 @@ pub(super) fn judge(
     changed: &Changed,
 ) -> Vec<JudgedClaim> {
     let settings = settings(ramps, patterns, changed);
-    claims.iter().map(|claim| claims::judge(claim, &settings)).collect()
+    let timeline = Timeline::of(ramps, patterns, changed);
+    let judged = |claim: &Claim| {
+        let mut judged = claims::judge(claim, &settings);
+        if let Some(burst) = &claim.burst {
+            judged.sentence = format!("{}. {}", judged.sentence, timeline.burst(claim, burst));
+        }
+        judged
+    };
+    claims.iter().map(judged).collect()
+}
+
+/// Every measurement in the order in which it was made, with the name of its load.
+struct Timeline<'a> {
+    made: Vec<(&'a str, &'a Measurement)>,
+    changed: &'a Changed,
+}
+
+impl<'a> Timeline<'a> {
+    fn of(ramps: &'a [Ramp], patterns: &'a [PatternResult], changed: &'a Changed) -> Self {
+        let points = ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.name.as_str(), m)));
+        let first = patterns.iter().map(|p| (p.name.as_str(), &p.measurement));
+        let left =
+            patterns.iter().filter_map(|p| Some((p.name.as_str(), changed.sustained(&p.name)?)));
+        let mut made: Vec<_> = points.chain(first).chain(left).collect();
+        made.sort_by(|x, y| x.1.started.cmp(&y.1.started));
+        Self { made, changed }
+    }
+
+    /// Whether the burst of a volume ended while it was measured, and after how much I/O.
+    fn burst(&self, claim: &Claim, burst: &Burst) -> String {
+        let (rate, lasts) = (show_number(burst.iops), show_duration(burst.seconds));
+        let mut seconds = 0.0;
+        let (mut last_fast, mut first_slow, mut fell) = (None, None, None);
+        for (name, m) in &self.made {
+            let begun = seconds;
+            seconds += m.workload.warmup_seconds + m.seconds;
+            let Some(change) = self.changed.of(name).filter(|change| change.fell()) else {
+                continue;
+            };
+            let is_of = m.workload.streams.first().is_some_and(|stream| {
+                let of = Selector { in_flight: None, ..claim.of.clone() };
+                claims::matches(&of, &setting("", stream, Vec::new()))
+            });
+            if !is_of {
+                continue;
+            }
+            fell = Some(change);
+            if self.changed.is_past(name, m) {
+                last_fast = Some(seconds);
+            } else {
+                first_slow = first_slow.or(Some(begun));
+            }
+        }
+        match (fell, last_fast, first_slow) {
+            (Some(change), Some(fast), Some(slow)) if slow >= fast => format!(
+                "The burst ended after {} to {} of I/O: {} IOPS, then {}",
+                show_duration(fast),
+                show_duration(slow),
+                show_number(change.before_iops),
+                show_number(change.last_iops)
+            ),
+            (Some(change), ..) => format!(
+                "The burst ended within {} of I/O: {} IOPS, then {}",
+                show_duration(seconds),
+                show_number(change.before_iops),
+                show_number(change.last_iops)
+            ),
+            (None, ..) if seconds < burst.seconds => format!(
+                "No burst ended in {} of I/O, and credits pay for {lasts} at {rate} IOPS: whether \
+                 it lasts is not known",
+                show_duration(seconds)
+            ),
+            (None, ..) => format!("No burst ended in {} of I/O", show_duration(seconds)),
+        }
+    }
 }
 
 fn settings(ramps: &[Ramp], patterns: &[PatternResult], changed: &Changed) -> Vec<Setting> {
