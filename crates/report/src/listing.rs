@@ -8,10 +8,10 @@ use crate::text::{Table, clean, shorten, shorten_path, wrap};
 /// ended stay whole.
 const NARROW: usize = 8;
 const NARROW_STATE: usize = 11;
-/// A load is cut last, and not further than this.
-const NARROW_LOAD: usize = 12;
+/// A load that would be cut further than this has a line of its own.
+const NARROW_LOAD: usize = 30;
 /// Below this, the year of a result is left out.
-const NO_YEAR: usize = 100;
+const NO_YEAR: usize = 120;
 /// An id begins with its time: so many digits tell results apart that are a quarter of a second
 /// from each other.
 const SHORT_ID: usize = 10;
@@ -98,9 +98,11 @@ const COLUMNS: [(Column, &str); 13] = [
     (P99, "p99"),
 ];
 
-/// What a narrow screen leaves out before a load is cut, in this order.
+/// What a narrow screen leaves out, in this order: the first two before a load has a line of its
+/// own.
 const LEFT_OUT: [(Column, &str); 4] =
-    [(MibPerS, "MiB/s"), (Mean, "mean"), (Kind, "kind"), (Host, "host")];
+    [(MibPerS, "MiB/s"), (Kind, "kind"), (Host, "host"), (FileSize, "file size")];
+const LEFT_OUT_FIRST: usize = 2;
 
 /// A list of results.
 #[must_use]
@@ -112,8 +114,8 @@ pub fn table(entries: &[ListedResult<'_>], page: &Page<'_>) -> String {
     });
     let cells = |entry| COLUMNS.map(|(column, _)| cell(column, entry, entries, year));
     let rows: Vec<[String; 13]> = entries.iter().map(cells).collect();
-    let mut grid = Grid { rows, columns: Vec::new(), widths: Vec::new() };
-    grid.columns = (0..COLUMNS.len()).collect();
+    let columns = (0..COLUMNS.len()).collect();
+    let mut grid = Grid { rows, columns, widths: Vec::new(), is_tall: false };
     if same_host {
         grid.leave_out(Host);
     }
@@ -121,7 +123,7 @@ pub fn table(entries: &[ListedResult<'_>], page: &Page<'_>) -> String {
         grid.leave_out(State);
     }
     let left_out = grid.fit(page.width);
-    let mut out = grid.show();
+    let mut out = grid.show(page.width);
     let (seen, more) = (entries.len(), if page.more { "more than " } else { "" });
     let mut foot = format!(
         "the best IOPS and MiB/s of each, depth and latency where the IOPS are best; {seen} of \
@@ -182,6 +184,8 @@ struct Grid {
     rows: Vec<[String; 13]>,
     columns: Vec<usize>,
     widths: Vec<usize>,
+    /// Load and state have a line of their own.
+    is_tall: bool,
 }
 
 impl Grid {
@@ -191,27 +195,39 @@ impl Grid {
         self.columns.len() < before
     }
 
-    /// Makes the table as narrow as that: the target is cut first and the load last, and less
-    /// important columns go before a load is cut. Names those.
+    /// Makes the table as narrow as that: the target is cut first, then less important columns go,
+    /// then the load moves to a line of its own. Names what went.
     fn fit(&mut self, width: usize) -> Vec<&'static str> {
         let mut left_out = Vec::new();
-        let mut rest = LEFT_OUT.iter();
-        loop {
-            self.widths = self.columns.iter().map(|column| self.widest(*column)).collect();
-            if self.cut(width, |column| match column {
-                Host | Target => Some(NARROW),
-                State => Some(NARROW_STATE),
-                _ => None,
-            }) {
+        for (number, (column, name)) in LEFT_OUT.iter().enumerate() {
+            if self.is_narrow(width) {
                 return left_out;
             }
-            let Some((column, name)) = rest.next() else { break };
+            if number == LEFT_OUT_FIRST && !self.is_tall {
+                self.is_tall = true;
+                self.leave_out(Load);
+                self.leave_out(State);
+                if self.is_narrow(width) {
+                    return left_out;
+                }
+            }
             if self.leave_out(*column) {
                 left_out.push(*name);
             }
         }
-        self.cut(width, |column| (column == Load).then_some(NARROW_LOAD));
+        self.is_narrow(width);
         left_out
+    }
+
+    /// Whether these columns fit, some of them cut.
+    fn is_narrow(&mut self, width: usize) -> bool {
+        self.widths = self.columns.iter().map(|column| self.widest(*column)).collect();
+        let names = |column| match column {
+            Host | Target => Some(NARROW),
+            State => Some(NARROW_STATE),
+            _ => None,
+        };
+        self.cut(width, names) || self.cut(width, |column| (column == Load).then_some(NARROW_LOAD))
     }
 
     fn widest(&self, column: usize) -> usize {
@@ -233,7 +249,7 @@ impl Grid {
         true
     }
 
-    fn show(&self) -> String {
+    fn show(&self, width: usize) -> String {
         let heads: Vec<&str> = self.columns.iter().map(|column| COLUMNS[*column].1).collect();
         // Words stand to the left of figures.
         let is_word = |column: &&usize| **column <= State as usize;
@@ -245,7 +261,17 @@ impl Grid {
             };
             table.row(self.columns.iter().zip(&self.widths).map(cell).collect());
         }
-        table.show()
+        let text = table.show();
+        if !self.is_tall {
+            return text;
+        }
+        let mut lines = text.lines();
+        let mut out = lines.next().map_or_else(String::new, |heads| format!("{heads}\n"));
+        for (line, row) in lines.zip(&self.rows) {
+            let below = format!("{}  {}", row[Load as usize], row[State as usize]);
+            out.push_str(&format!("{line}\n    {}\n", shorten(below.trim(), width - 4)));
+        }
+        out
     }
 }
 
@@ -280,15 +306,14 @@ mod tests {
             let text = shown(width);
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{width}:\n{text}");
-            let (target, load) = (text.contains("/srv/postgres"), text.contains("4 threads"));
-            assert!(load || !target, "{width}:\n{text}");
-            assert!(load || width < 100, "{width}:\n{text}");
-            for figure in ["59 232", "128", "4.8 ms", "10 GiB", "Europe/Berlin"] {
+            assert!(text.contains("4 threads"), "{width}:\n{text}");
+            for figure in ["59 232", "128", "2.16 ms", "4.8 ms", "Europe/Berlin"] {
                 assert!(text.contains(figure), "{width}: {figure}\n{text}");
             }
-            assert_eq!(text.contains("2026-11-23"), width >= NO_YEAR);
-            assert_eq!(text.contains("a wider screen"), width < 100, "{width}:\n{text}");
+            assert_eq!(text.contains("2026-11-23"), width >= NO_YEAR, "{width}:\n{text}");
+            assert_eq!(text.contains("463"), !text.contains("a wider screen"), "{width}:\n{text}");
         }
-        assert!(shown(200).contains("/srv/postgres") && shown(120).contains("2.16 ms"));
+        assert!(shown(200).contains("/srv/postgres") && shown(160).contains("463"));
+        assert!(shown(80).contains("10 GiB"), "{}", shown(80));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The table is `volumes.toml`; users add rows of their own.
 
-use analysis::claims::{Burst, Claim, Expectation, Figure, Selector};
+use analysis::claims::{Burst, Claim, Documented, Expectation, Figure, Selector};
 use results::verdict::Database;
 use serde::Deserialize;
 use workload::{Bytes, show_number};
@@ -194,17 +194,22 @@ impl Volume {
         limit: f64,
         burst: Option<Burst>,
     ) -> Claim {
-        let mut name = format!("{}, {what} (documented, {}", self.name, self.source);
+        let mut source = self.source.clone();
         if let Some(date) = &self.as_of {
-            name = format!("{name}, as of {date}");
+            source = format!("{source}, as of {date}");
         }
         if !self.read.is_empty() {
-            name = format!("{name}, read {}", self.read);
+            source = format!("{source}, read {}", self.read);
         }
         if let Some(note) = &self.note {
-            name = format!("{name}; {note}");
+            source = format!("{source}; {note}");
         }
-        Claim { name: Some(name + ")"), of, expect: vec![Expectation { figure, limit }], burst }
+        Claim {
+            name: Some(format!("{} {what}", self.name)),
+            of,
+            expect: vec![Expectation { figure, limit }],
+            documented: Some(Documented { source, burst }),
+        }
     }
 
     fn sustained_iops(&self, bought: Bought) -> Option<f64> {
@@ -284,13 +289,15 @@ mod tests {
 
     #[test]
     fn a_burst_lasts_as_long_as_its_credits() {
-        let claims = volume_claims("aws:gp2,size=100G", None, Database::Generic).unwrap();
+        let burst = |text: &str| {
+            let claims = volume_claims(text, None, Database::Generic).unwrap();
+            claims[0].documented.clone().and_then(|documented| documented.burst)
+        };
         // The source's own table has 2,000 seconds.
-        assert_eq!(claims[0].burst, Some(Burst { iops: 3000.0, seconds: 2000.0 }));
-        let claims = volume_claims("azure:P10", None, Database::Generic).unwrap();
-        assert_eq!(claims[0].burst, Some(Burst { iops: 3500.0, seconds: 1800.0 }));
-        let claims = volume_claims("aws:gp2,size=2T", None, Database::Generic).unwrap();
-        assert_eq!(claims[0].burst, None);
+        let gp2 = Burst { iops: 3000.0, seconds: 2000.0 };
+        assert_eq!(burst("aws:gp2,size=100G"), Some(gp2));
+        assert_eq!(burst("azure:P10"), Some(Burst { iops: 3500.0, seconds: 1800.0 }));
+        assert_eq!(burst("aws:gp2,size=2T"), None);
     }
 
     #[test]

@@ -22,196 +22,57 @@ pub(super) const LETTERS: [(&str, char); 10] = [
 
 /// The flags that the short help of a command shows, in this order. Commands that are not here have
 /// few flags, and show all.
-const COMMON: [(&str, &[&str]); 13] = [
-    ("assess", &["pace", "for", "need", "expect", "size", "report", "destroy", "dry-run", "json"]),
-    (
-        "run",
-        &[
-            "block", "pattern", "write", "threads", "depth", "seconds", "size", "rate", "spec",
-            "workload", "destroy", "keep", "json",
-        ],
-    ),
-    (
-        "knee",
-        &[
-            "block",
-            "pattern",
-            "write",
-            "threads",
-            "size",
-            "from",
-            "to",
-            "latency-target",
-            "destroy",
-            "keep",
-            "json",
-        ],
-    ),
+const COMMON: [(&str, &str); 13] = [
+    ("assess", "pace for need expect size report destroy json"),
+    ("run", "block pattern write threads depth seconds size rate workload destroy keep json"),
+    ("knee", "block pattern write threads size from to latency-target destroy keep json"),
     (
         "sweep",
-        &[
-            "preset",
-            "list-presets",
-            "blocks",
-            "patterns",
-            "writes",
-            "threads",
-            "depths",
-            "seconds",
-            "size",
-            "resume",
-            "destroy",
-            "dry-run",
-            "csv",
-        ],
+        "preset list-presets blocks patterns writes threads depths seconds size resume destroy csv",
     ),
-    ("sizes", &["sizes", "block", "pattern", "threads", "depth", "destroy", "keep", "json"]),
-    (
-        "scale",
-        &["pairs", "block", "pattern", "write", "threads", "depth", "size", "destroy", "json"],
-    ),
-    ("matrix", &["levels", "cell-seconds", "block", "threads", "depth", "size", "destroy", "json"]),
-    (
-        "validate",
-        &["for", "seconds", "size", "users", "threads", "log", "destroy", "durability", "json"],
-    ),
-    (
-        "monitor",
-        &["interval", "seconds", "count", "live", "alert", "database", "csv", "json", "name"],
-    ),
-    ("iometer", &["config", "results", "drive", "size", "seconds", "destroy", "dry-run", "json"]),
-    ("sqlio", &["drive", "size", "destroy", "dry-run", "json"]),
-    ("sqliosim", &["drive", "destroy", "dry-run", "json"]),
-    ("diskspd", &["drive", "also", "destroy", "dry-run", "json"]),
+    ("sizes", "sizes block pattern threads depth destroy keep json"),
+    ("scale", "pairs block pattern write threads depth size destroy json"),
+    ("matrix", "levels cell-seconds block threads depth size destroy json"),
+    ("validate", "for seconds size users threads log destroy durability json"),
+    ("monitor", "interval seconds live alert database csv json name"),
+    ("iometer", "config results drive size seconds destroy dry-run json"),
+    ("sqlio", "drive size destroy dry-run json"),
+    ("sqliosim", "drive destroy dry-run json"),
+    ("diskspd", "drive also destroy dry-run json"),
 ];
 
 /// What is not common, by its heading.
-const HEADINGS: [(&str, &[&str]); 6] = [
+const HEADINGS: [(&str, &str); 6] = [
     (
         "Load",
-        &[
-            "workload",
-            "spec",
-            "preset",
-            "plan",
-            "block",
-            "blocks",
-            "page",
-            "pattern",
-            "patterns",
-            "stride",
-            "random",
-            "distribution",
-            "align",
-            "offset",
-            "span",
-            "write",
-            "writes",
-            "threads",
-            "depth",
-            "depths",
-            "users",
-            "update",
-            "content",
-            "durable",
-            "sync-every",
-            "sync-call",
-            "hardening",
-            "buffered",
-            "direct",
-            "mapped",
-            "rate",
-            "rate-mib",
-            "arrival",
-            "think",
-            "burst",
-            "cpus",
-            "priority",
-            "wait",
-            "on-error",
-        ],
+        "workload spec preset plan block blocks page pattern patterns stride random distribution \
+         align offset span write writes threads depth depths users update content durable \
+         sync-every sync-call hardening buffered direct mapped rate rate-mib arrival think burst \
+         cpus priority wait on-error",
     ),
     (
         "Length and precision",
-        &[
-            "seconds",
-            "warmup",
-            "precision",
-            "at-least",
-            "interval",
-            "settle",
-            "count",
-            "cell-seconds",
-            "fill-seconds",
-            "pass-seconds",
-            "checkpoint",
-        ],
+        "seconds warmup precision at-least interval settle count cell-seconds fill-seconds \
+         pass-seconds checkpoint",
     ),
     (
         "Procedure",
-        &[
-            "repeat",
-            "alternate",
-            "baseline",
-            "together",
-            "shuffle",
-            "adaptive",
-            "resume",
-            "pairs",
-            "levels",
-            "sizes",
-            "from",
-            "to",
-            "link",
-            "latency-target",
-            "iops",
-            "class",
-            "limits",
-            "need",
-            "expect",
-            "volumes",
-            "all",
-            "attach",
-            "config",
-            "ledger",
-            "clean",
-            "continue",
-            "rereads",
-            "resize",
-            "stamp",
-            "timeout",
-        ],
+        "repeat alternate baseline together shuffle adaptive resume pairs levels sizes from to \
+         link latency-target iops class limits need expect volumes all attach config ledger clean \
+         continue rereads resize stamp timeout",
     ),
-    (
-        "Target",
-        &[
-            "size", "log", "log-size", "sparse", "destroy", "keep", "overfill", "drive", "engine",
-            "sim", "seed",
-        ],
-    ),
+    ("Target", "size log log-size sparse destroy keep overfill drive engine sim seed"),
     (
         "Output",
-        &[
-            "report",
-            "json",
-            "json-lines",
-            "csv",
-            "also",
-            "results",
-            "workers",
-            "targets",
-            "quiet",
-            "live",
-            "progress",
-            "metrics",
-            "dry-run",
-            "print-plan",
-            "print-workload",
-            "list-presets",
-        ],
+        "report json json-lines csv also results workers targets quiet live progress metrics \
+         dry-run print-plan print-workload list-presets",
     ),
-    ("History", &["tag", "name", "no-history", "history"]),
+    ("History", "tag name no-history history"),
 ];
+
+fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split_whitespace()
+}
 
 /// A command with letters, headings, examples and values as all of them have them. The path is its
 /// name after `iosonde`.
@@ -241,8 +102,22 @@ fn lettered(arg: Arg) -> Arg {
     }
 }
 
+/// The short help has the first sentence, the long help all of them.
+fn briefly(arg: Arg) -> Arg {
+    let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
+    let long = arg.get_long_help().map_or_else(|| help.clone(), ToString::to_string);
+    let Some(end) = [". ", "; "].iter().filter_map(|mark| help.find(mark)).min() else {
+        return arg;
+    };
+    // A default is not a sentence that can be left out.
+    let default = help.find(" [default").filter(|at| *at > end).map_or("", |at| &help[at..]);
+    let first = format!("{}{default}", &help[..end]);
+    arg.help(first).long_help(long)
+}
+
 /// Common flags first, the others under headings that only the long help shows.
-fn ordered(mut command: Command, common: &[&str]) -> Command {
+fn ordered(mut command: Command, common: &'static str) -> Command {
+    let common: Vec<&str> = names(common).collect();
     let flags: Vec<(String, String)> = command
         .get_arguments()
         .filter(|arg| arg.get_help_heading().is_none())
@@ -256,15 +131,16 @@ fn ordered(mut command: Command, common: &[&str]) -> Command {
     };
     for id in common.iter().filter_map(|long| id(long)) {
         let order = next();
-        command = command.mut_arg(id, |arg| arg.display_order(order));
+        command = command.mut_arg(id, |arg| briefly(arg.display_order(order)));
     }
-    let others = HEADINGS.iter().flat_map(|(heading, all)| all.iter().map(move |f| (heading, f)));
+    let others =
+        HEADINGS.iter().flat_map(|(heading, all)| names(all).map(move |long| (*heading, long)));
     for (heading, long) in others.filter(|(_, long)| !common.contains(long)) {
         let Some(id) = id(long) else { continue };
         let order = next();
         // What is changed comes last: so the headings have their order.
         command = command.mut_arg(id, |arg| {
-            arg.display_order(order).help_heading(*heading).hide_short_help(true)
+            arg.display_order(order).help_heading(heading).hide_short_help(true)
         });
     }
     // Headings that a command brings along stay behind ours.
@@ -297,21 +173,22 @@ mod tests {
         let mut seen = Vec::new();
         each(&super::super::command(), "", &mut |command, path| {
             let Some((_, common)) = COMMON.iter().find(|(name, _)| *name == path) else { return };
+            let common: Vec<&str> = names(common).collect();
             for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
                 let Some(long) = arg.get_long() else { continue };
                 let is_placed = common.contains(&long) || arg.get_help_heading().is_some();
                 assert!(is_placed, "`iosonde {path}` has `--{long}`, which is in no list");
                 seen.push(long.to_owned());
             }
-            for long in *common {
+            for long in common {
                 let mut all = command.get_arguments();
                 let is_there = all.any(|arg| arg.get_long() == Some(long));
                 let is_tool = dialects::DIALECTS.iter().any(|dialect| dialect.name == path);
                 assert!(is_there || is_tool, "`iosonde {path}` has no `--{long}`");
             }
         });
-        for long in HEADINGS.iter().flat_map(|(_, all)| *all) {
-            let is_tools = ["also"].contains(long);
+        for long in HEADINGS.iter().flat_map(|(_, all)| names(all)) {
+            let is_tools = ["also"].contains(&long);
             assert!(is_tools || seen.iter().any(|name| name == long), "no command has `--{long}`");
         }
     }

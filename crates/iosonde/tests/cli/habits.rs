@@ -37,11 +37,17 @@ fn short_help_fits_a_screen_and_every_help_ends_with_an_example() {
     for name in &commands {
         let long = help(&[name, "--help"]);
         assert!(long.contains("\nExample"), "{name}: {long}");
+        if ["sqlio", "sqliosim", "diskspd"].contains(&name.as_str()) {
+            // The letter is theirs.
+            continue;
+        }
         let short = help(&[name, "-h"]);
         let lines = short.lines().count();
-        assert!(lines <= 42, "`iosonde {name} -h` has {lines} lines:\n{short}");
+        assert!(lines <= 40, "`iosonde {name} -h` has {lines} lines:\n{short}");
         assert!(short.contains("\nExample"), "{name}: {short}");
     }
+    let run = help(&["run", "-h"]);
+    assert!(run.lines().count() <= 32, "{run}");
     let long = help(&["run", "--help"]);
     let at = |text: &str| long.find(text).unwrap_or_else(|| panic!("no `{text}` in {long}"));
     assert!(at("--block") < at("\nLoad:") && at("\nLoad:") < at("--stride"));

@@ -49,7 +49,11 @@ fn iotune_is_written_as_its_yaml() {
 #[test]
 fn presets_are_listed() {
     let list = place().says(&["sweep", "--list-presets"]);
+    let specs = place().says(&["specs"]);
     for name in ["crystaldiskmark", "iotune"] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
+        assert!(specs.contains(name), "{specs}");
+        let output = place().run(&["run", "--engine", "sim", "--spec", name]);
+        fails(&output, 2, &format!("`iosonde sweep --preset {name}`"));
     }
 }

@@ -1,6 +1,6 @@
 //! Claims, held against what an assessment measured.
 
-use analysis::claims::{self, Burst, Claim, Figure, JudgedClaim, Selector, Setting};
+use analysis::claims::{self, Burst, Claim, Documented, Figure, JudgedClaim, Selector, Setting};
 use results::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
 use workload::{PatternKind, Stream, show_duration, show_number};
@@ -56,8 +56,10 @@ pub(super) fn judge(
     let timeline = Timeline::of(ramps, patterns, changed);
     let judged = |claim: &Claim| {
         let mut judged = claims::judge(claim, &settings);
-        if let Some(burst) = &claim.burst {
-            judged.sentence = format!("{}. {}", judged.sentence, timeline.burst(claim, burst));
+        if let Some(Documented { source, burst }) = &claim.documented {
+            let burst = burst.map(|burst| format!(" {}.", timeline.burst(claim, &burst)));
+            let burst = burst.unwrap_or_default();
+            judged.sentence = format!("{}{burst} Source: {source}.", judged.sentence);
         }
         judged
     };
@@ -107,13 +109,18 @@ impl<'a> Timeline<'a> {
             }
         }
         match (fell, last_fast, first_slow) {
-            (Some(change), Some(fast), Some(slow)) if slow >= fast => format!(
-                "The burst ended after {} to {} of I/O: {} IOPS, then {}",
-                show_duration(fast),
-                show_duration(slow),
-                show_number(change.before_iops),
-                show_number(change.last_iops)
-            ),
+            (Some(change), Some(fast), Some(slow)) if slow >= fast => {
+                let until = match slow - fast {
+                    gap if gap < 1.0 => String::new(),
+                    _ => format!(" to {}", show_duration(slow)),
+                };
+                format!(
+                    "The burst ended after {}{until} of I/O: {} IOPS, then {}",
+                    show_duration(fast),
+                    show_number(change.before_iops),
+                    show_number(change.last_iops)
+                )
+            }
             (Some(change), ..) => format!(
                 "The burst ended within {} of I/O: {} IOPS, then {}",
                 show_duration(seconds),
@@ -187,5 +194,69 @@ fn setting(title: &str, stream: &Stream, figures: Vec<(Figure, f64)>) -> Setting
         file_bytes: 0,
         figures,
         half_width_percent: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Workload;
+
+    fn measured(started: &str, seconds: f64, iops: f64) -> Measurement {
+        let stream = Stream { name: "random_read_8k".to_owned(), depth: 8, ..Stream::default() };
+        let workload = Workload { streams: vec![stream], ..Workload::default() };
+        let mut m = testing::measurement(started, workload);
+        started.clone_into(&mut m.started);
+        (m.seconds, m.in_flight) = (seconds, 8);
+        m.total.iops = iops;
+        m
+    }
+
+    fn said(first: Measurement, again: Measurement) -> String {
+        let (name, title) = ("random_read_8k".to_owned(), "8 KiB random read".to_owned());
+        let ramp = Ramp {
+            name: name.clone(),
+            title: title.clone(),
+            points: vec![first],
+            knee: None,
+            causes: Vec::new(),
+        };
+        let operation = String::new();
+        let pattern = PatternResult { name, title, operation, measurement: again };
+        let (ramps, patterns) = ([ramp], [pattern]);
+        let changed = Changed::find(&ramps, &patterns, None);
+        let burst = Burst { iops: 3000.0, seconds: 2000.0 };
+        let claim = Claim {
+            name: Some("aws:gp2 random reads".to_owned()),
+            of: Selector { random: Some(true), write_percent: Some(0), ..Selector::default() },
+            expect: vec!["iops >= 300".parse().unwrap()],
+            documented: Some(Documented { source: "a page".to_owned(), burst: Some(burst) }),
+        };
+        let judged = judge(&[claim], &ramps, &patterns, &changed);
+        judged[0].sentence.clone()
+    }
+
+    /// A claim of 300 IOPS was met by the 3 000 of the burst, and nobody knew how long they last.
+    #[test]
+    fn the_end_of_a_burst_is_told_or_that_it_was_not_seen() {
+        let fell = said(
+            measured("2026-11-21T12:00:00Z", 600.0, 3000.0),
+            measured("2026-11-21T12:30:00Z", 60.0, 300.0),
+        );
+        let ended = "The burst ended after 10 min 3 s of I/O: 3 000 IOPS, then 300.";
+        assert!(fell.contains(ended), "{fell}");
+        assert!(fell.ends_with("Source: a page."), "{fell}");
+        let open = said(
+            measured("2026-11-21T12:00:00Z", 600.0, 3000.0),
+            measured("2026-11-21T12:30:00Z", 60.0, 3000.0),
+        );
+        let unknown = "No burst ended in 11 min 6 s of I/O, and credits pay for 33 min 20 s at \
+                       3 000 IOPS: whether it lasts is not known.";
+        assert!(open.contains(unknown), "{open}");
+        let kept = said(
+            measured("2026-11-21T12:00:00Z", 3000.0, 3000.0),
+            measured("2026-11-21T13:00:00Z", 60.0, 3000.0),
+        );
+        assert!(kept.contains("No burst ended in 51 min 6 s of I/O."), "{kept}");
     }
 }
