@@ -61,7 +61,7 @@ fn letters_are_as_in_diskspd() {
     let output = command(&[&["run", "--engine", "sim", "--warmup=0"], &letters[..]].concat());
     let m = measurement(&{ output }.output().unwrap());
     let stream = &m.workload.streams[0];
-    assert_eq!((stream.blocks[0].size_bytes.0, stream.threads), (65536, 2));
+    assert_eq!((stream.blocks[0].bytes.0, stream.threads), (65536, 2));
     assert_eq!((stream.write_percent, m.workload.seconds), (30, 5.0));
 }
 
