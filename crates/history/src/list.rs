@@ -51,6 +51,12 @@ pub struct Entry {
     pub best_iops: Option<f64>,
     /// The most MiB (2^20 bytes) a second of any measurement.
     pub best_mib_per_s: Option<f64>,
+    /// I/Os in flight of the measurement with the most I/Os a second; only lists have this.
+    pub best_in_flight: Option<u32>,
+    /// Its mean latency.
+    pub best_mean_ns: Option<f64>,
+    /// The 99th percentile of its latency.
+    pub best_p99_ns: Option<u64>,
     /// Its tags, sorted.
     pub tags: Vec<String>,
     /// How many notes there are on it.
@@ -380,6 +386,9 @@ fn entry(row: &mut Row) -> Result<(i64, Entry), Mismatch> {
         notes: row.take()?,
         plan_id: row.take()?,
         plan: row.take()?,
+        best_in_flight: None,
+        best_mean_ns: None,
+        best_p99_ns: None,
         tags: Vec::new(),
     };
     Ok((number, entry))
@@ -393,7 +402,10 @@ pub(crate) fn list(
     page: Page,
 ) -> Result<Listing, HistoryError> {
     let mut to = conditions(connection, filter)?;
-    let entries = entries(connection, to.clone(), sorted, page)?;
+    let mut entries = entries(connection, to.clone(), sorted, page)?;
+    for entry in &mut entries {
+        add_best(connection, entry)?;
+    }
     let seen = page.offset.saturating_add(entries.len() as u64);
     if (entries.len() as u64) < page.limit && (page.offset == 0 || !entries.is_empty()) {
         // The list ends here.
@@ -411,6 +423,22 @@ pub(crate) fn list(
     let count: u64 = one(connection, &sql, &to.values)?;
     let more = count > COUNTED;
     Ok(Listing { entries, total: if more { COUNTED.max(seen) } else { count }, more })
+}
+
+/// Adds depth and latency of the best measurement.
+fn add_best(connection: &Connection, entry: &mut Entry) -> Result<(), HistoryError> {
+    if entry.best_iops.is_none() {
+        return Ok(());
+    }
+    let sql = "SELECT m.in_flight, m.latency_mean_ns, m.latency_p99_ns FROM measurements m JOIN \
+               experiments e ON e.number = m.experiment WHERE e.id = $1 ORDER BY m.iops DESC \
+               NULLS LAST, m.cell LIMIT 1";
+    let best = connection
+        .query_one(sql, values![&entry.id], |row| Ok((row.take()?, row.take()?, row.take()?)))?;
+    if let Some((in_flight, mean, p99)) = best {
+        (entry.best_in_flight, entry.best_mean_ns, entry.best_p99_ns) = (in_flight, mean, p99);
+    }
+    Ok(())
 }
 
 /// The one value that a statement gives.

@@ -38,10 +38,16 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// What is expected of the storage, a TOML file; see METHODS.md. Exit code 4 when it does not
-    /// do that
-    #[arg(long, value_name = "FILE")]
-    pub expect: Option<PathBuf>,
+    /// What is expected of the storage: a TOML file (see METHODS.md), or a cloud volume by name, such
+    /// as aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit code 4 when it does
+    /// not do that
+    #[arg(long, value_name = "FILE|VOLUME")]
+    pub expect: Option<String>,
+
+    /// Rows for volumes of your own, a TOML file in the form of those that iosonde knows; see
+    /// METHODS.md
+    #[arg(long, value_name = "FILE", requires = "expect")]
+    pub volumes: Option<PathBuf>,
 
     /// What the database needs: small, medium or large, or amounts such as
     /// oltp=5000iops,log=2000/s,scan=800MiBps. Exit code 4 when the storage does not carry that.

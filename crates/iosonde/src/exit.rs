@@ -6,6 +6,9 @@ use std::process::ExitCode;
 use ::report::text::clean;
 use engine::{EngineError, PrepareError};
 use jobs::JobError;
+use workload::Violation;
+
+use crate::usage::in_flags;
 
 /// What an exit code says. A new code goes into [`Exit::ALL`], which `--help` reads and with which
 /// the README is compared.
@@ -75,20 +78,46 @@ pub(crate) enum Failure {
     CannotRun(String),
     /// It was asked for in a wrong way (exit code 2).
     WrongUsage(String),
+    /// The load breaks these rules (exit code 2).
+    Invalid(Vec<Violation>),
     /// A command line or a profile of another tool is wrong (exit code 3, as that tool has it).
     NotUnderstood(String),
     /// A signal came before there was anything to show (exit code 130).
     Interrupted(String),
 }
 
+/// In which words the load of a command was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// As flags, each with one value.
+    Flags,
+    /// As flags with lists.
+    Lists,
+    /// As fields of a file.
+    Fields,
+}
+
 impl Failure {
+    /// What is wrong with a load, in the words in which it was said.
+    pub(crate) fn in_flags(self, words: Words) -> Self {
+        match self {
+            Self::Invalid(violations) if words != Words::Fields => {
+                let named = |violation| in_flags(violation, words == Words::Lists);
+                Self::Invalid(violations.into_iter().map(named).collect())
+            }
+            other => other,
+        }
+    }
+
     /// The sentence for the user.
     pub(crate) fn into_text(self) -> String {
-        let (Self::CannotRun(text)
-        | Self::WrongUsage(text)
-        | Self::NotUnderstood(text)
-        | Self::Interrupted(text)) = self;
-        text
+        match self {
+            Self::Invalid(violations) => listed(&violations),
+            Self::CannotRun(text)
+            | Self::WrongUsage(text)
+            | Self::NotUnderstood(text)
+            | Self::Interrupted(text) => text,
+        }
     }
 }
 
@@ -101,7 +130,7 @@ impl From<io::Error> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Invalid(_) => Self::WrongUsage(error.to_string()),
+            EngineError::Invalid(violations) => Self::Invalid(violations),
             _ => Self::CannotRun(error.to_string()),
         }
     }
@@ -110,7 +139,7 @@ impl From<EngineError> for Failure {
 impl From<PrepareError> for Failure {
     fn from(error: PrepareError) -> Self {
         match error {
-            PrepareError::Invalid(_) => Self::WrongUsage(error.to_string()),
+            PrepareError::Invalid(violations) => Self::Invalid(violations),
             PrepareError::Interrupted => Self::Interrupted(error.to_string()),
             PrepareError::Engine(error) => error.into(),
             _ => Self::CannotRun(error.to_string()),
@@ -140,6 +169,10 @@ impl From<JobError> for Failure {
     }
 }
 
+fn listed(violations: &[Violation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
 /// Shows a failure on stderr, on a terminal without a screen, and gives the exit code.
 pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
     screen::leave();
@@ -152,6 +185,7 @@ pub(crate) fn report(outcome: Result<Outcome, Failure>) -> ExitCode {
         Ok(Outcome::Interrupted) => return ended(Exit::Interrupted),
         Ok(Outcome::Code(code)) => return ExitCode::from(code),
         Err(Failure::CannotRun(text)) => (Exit::CannotRun as u8, text),
+        Err(Failure::Invalid(violations)) => (Exit::WrongUsage as u8, listed(&violations)),
         Err(Failure::WrongUsage(text)) => (Exit::WrongUsage as u8, text),
         Err(Failure::NotUnderstood(text)) => (NOT_UNDERSTOOD, text),
         Err(Failure::Interrupted(text)) => (Exit::Interrupted as u8, text),

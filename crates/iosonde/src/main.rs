@@ -9,16 +9,17 @@ mod name;
 mod recording;
 mod signals;
 mod targets;
+mod usage;
 
 use std::process::ExitCode;
 
-use commands::Arguments;
 use jobs::files;
 
 fn main() -> ExitCode {
-    let arguments = <Arguments as clap::Parser>::parse_from(name::arguments());
-    let outcome = signals::install()
-        .map_err(exit::Failure::from)
-        .and_then(|stop| commands::execute(&arguments.command, &stop));
+    report::zone::set_of_system();
+    let outcome = usage::parse(&name::arguments()).and_then(|arguments| {
+        let stop = signals::install().map_err(exit::Failure::from)?;
+        commands::execute(&arguments.command, &stop)
+    });
     exit::report(outcome)
 }

@@ -13,6 +13,7 @@ mod cpus;
 pub mod diskspd;
 mod drift;
 mod durability;
+mod ends;
 mod event;
 mod experiments;
 pub mod files;

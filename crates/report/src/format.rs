@@ -4,12 +4,19 @@ use results::Document;
 
 use crate::ReportError;
 use crate::model::{Chart, Report};
-use crate::{csv, fio, html, json, markdown, xlsx};
+use crate::{csv, fio, html, io_properties, json, markdown, xlsx};
 
 /// Every format, in the order in which people are offered them. Of two with the same ending, the
 /// first is meant by it.
-pub static FORMATS: [&Format; 6] =
-    [&html::FORMAT, &xlsx::FORMAT, &csv::FORMAT, &markdown::FORMAT, &json::FORMAT, &fio::FORMAT];
+pub static FORMATS: [&Format; 7] = [
+    &html::FORMAT,
+    &xlsx::FORMAT,
+    &csv::FORMAT,
+    &markdown::FORMAT,
+    &json::FORMAT,
+    &fio::FORMAT,
+    &io_properties::FORMAT,
+];
 
 /// A format: how it is named, and how it is written.
 #[derive(Debug)]
@@ -101,6 +108,6 @@ mod tests {
         assert_eq!(Format::by_ending("json").map(|f| f.name), Some("json"));
         assert_eq!(Format::named("md").map(|f| f.title), Some("Markdown"));
         let endings: Vec<&str> = by_endings().map(Format::ending).collect();
-        assert_eq!(endings, ["html", "xlsx", "csv", "md", "json"]);
+        assert_eq!(endings, ["html", "xlsx", "csv", "md", "json", "yaml"]);
     }
 }

@@ -10,6 +10,7 @@
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
 //! | [`fio`] | the loads in the shape of fio's JSON |
+//! | [`io_properties`] | the four figures that ScyllaDB's tuner writes down |
 //! | [`format`](mod@format) | the list of formats |
 //! | [`text`] | the brief sections of a result for a terminal |
 //! | [`chart`] | a picture of figures as SVG |
@@ -29,6 +30,7 @@ mod databases;
 pub mod fio;
 pub mod format;
 pub mod html;
+pub mod io_properties;
 mod json;
 pub mod listing;
 pub mod markdown;
@@ -39,6 +41,7 @@ pub mod picture;
 #[path = "no_picture.rs"]
 pub mod picture;
 mod ramp;
+pub mod ranking;
 pub mod redact;
 pub mod sections;
 pub mod text;
@@ -48,6 +51,7 @@ pub mod xlsx;
 #[cfg(not(feature = "xlsx"))]
 #[path = "no_xlsx.rs"]
 pub mod xlsx;
+pub mod zone;
 
 pub use format::{FORMATS, Format};
 pub use sections::{
@@ -89,6 +93,14 @@ pub enum ReportError {
     #[cfg(feature = "xlsx")]
     #[error("the workbook cannot be put together: {0}")]
     Archive(#[from] zip::result::ZipError),
+    /// The results do not hold what the format needs.
+    #[error("{missing}; {remedy}")]
+    Missing {
+        /// What is not there.
+        missing: String,
+        /// How to get it.
+        remedy: &'static str,
+    },
     /// The template failed.
     #[error("the report's template failed: {0}")]
     Template(#[from] askama::Error),

@@ -1,21 +1,23 @@
 //! Past results as a table, the newest first.
 
-use workload::{Bytes, show_number};
+use workload::{Bytes, show_ns, show_number};
 
 use crate::text::{Table, clean, shorten, shorten_path, wrap};
 
-/// The widest that a list is.
-const WIDTH: usize = 100;
 /// What is cut where a list would be wider is cut no further than this; the words for how a result
 /// ended stay whole.
 const NARROW: usize = 8;
 const NARROW_STATE: usize = 11;
+/// A load that would be cut further than this has a line of its own.
+const NARROW_LOAD: usize = 30;
+/// Below this, the year of a result is left out.
+const NO_YEAR: usize = 120;
 /// An id begins with its time: so many digits tell results apart that are a quarter of a second
 /// from each other.
 const SHORT_ID: usize = 10;
 
 /// A result in a list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ListedResult<'a> {
     /// Unique name.
     pub id: &'a str,
@@ -37,65 +39,133 @@ pub struct ListedResult<'a> {
     pub best_iops: Option<f64>,
     /// The most MiB per second of any measurement.
     pub best_mib_per_s: Option<f64>,
+    /// I/Os in flight of the measurement with the most I/Os per second.
+    pub in_flight: Option<u32>,
+    /// Its mean latency.
+    pub mean_ns: Option<f64>,
+    /// The 99th percentile of its latency.
+    pub p99_ns: Option<u64>,
 }
 
-/// A list of results, of which there are so many in all, or more than that.
+/// How a part of a list is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// How many results there are in all.
+    pub total: u64,
+    /// There are more than that.
+    pub more: bool,
+    /// Columns of the screen.
+    pub width: usize,
+    /// The zone of the times.
+    pub zone: &'a str,
+}
+
+/// Columns of the table, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Id,
+    Started,
+    Kind,
+    Host,
+    Target,
+    Load,
+    State,
+    FileSize,
+    InFlight,
+    Iops,
+    MibPerS,
+    Mean,
+    P99,
+}
+
+use Column::{
+    FileSize, Host, Id, InFlight, Iops, Kind, Load, Mean, MibPerS, P99, Started, State, Target,
+};
+
+const COLUMNS: [(Column, &str); 13] = [
+    (Id, "id"),
+    (Started, "started"),
+    (Kind, "kind"),
+    (Host, "host"),
+    (Target, "target"),
+    (Load, "load"),
+    (State, ""),
+    (FileSize, "file size"),
+    (InFlight, "depth"),
+    (Iops, "IOPS"),
+    (MibPerS, "MiB/s"),
+    (Mean, "mean"),
+    (P99, "p99"),
+];
+
+/// What a narrow screen leaves out, in this order: the first two before a load has a line of its
+/// own.
+const LEFT_OUT: [(Column, &str); 4] =
+    [(MibPerS, "MiB/s"), (Kind, "kind"), (Host, "host"), (FileSize, "file size")];
+const LEFT_OUT_FIRST: usize = 2;
+
+/// A list of results.
 #[must_use]
-pub fn table(entries: &[ListedResult<'_>], (total, more): (u64, bool)) -> String {
+pub fn table(entries: &[ListedResult<'_>], page: &Page<'_>) -> String {
     let Some(first) = entries.first() else { return "nothing fits\n".to_owned() };
     let same_host = entries.iter().all(|entry| entry.host == first.host);
-    let rows: Vec<Vec<String>> = entries.iter().map(|entry| row(entry, entries)).collect();
-    let heads =
-        ["id", "started", "kind", "host", "target", "load", "", "file size", "IOPS", "MiB/s"];
-    let mut columns: Vec<usize> = (0..heads.len()).collect();
+    let year = first.started.get(..5).filter(|year| {
+        page.width < NO_YEAR && entries.iter().all(|entry| entry.started.starts_with(year))
+    });
+    let cells = |entry| COLUMNS.map(|(column, _)| cell(column, entry, entries, year));
+    let rows: Vec<[String; 13]> = entries.iter().map(cells).collect();
+    let columns = (0..COLUMNS.len()).collect();
+    let mut grid = Grid { rows, columns, widths: Vec::new(), is_tall: false };
     if same_host {
-        columns.retain(|column| *column != HOST);
+        grid.leave_out(Host);
     }
-    if rows.iter().all(|row| row.get(STATE).is_none_or(String::is_empty)) {
-        columns.retain(|column| *column != STATE);
+    if entries.iter().all(|entry| entry.state.is_empty()) {
+        grid.leave_out(State);
     }
-    let widths = widths(&heads, &rows, &columns);
-    let heads: Vec<&str> = columns.iter().filter_map(|c| heads.get(*c).copied()).collect();
-    // Words stand to the left of figures.
-    let left = columns.iter().filter(|column| **column <= STATE).count();
-    let mut table = Table::new(left, &heads);
-    for row in &rows {
-        let cell = |(column, width): (&usize, &usize)| {
-            let text = row.get(*column).map(String::as_str).unwrap_or_default();
-            if *column == TARGET { shorten_path(text, *width) } else { shorten(text, *width) }
-        };
-        table.row(columns.iter().zip(&widths).map(cell).collect());
+    let left_out = grid.fit(page.width);
+    let mut out = grid.show(page.width);
+    let (seen, more) = (entries.len(), if page.more { "more than " } else { "" });
+    let mut foot = format!(
+        "the best IOPS and MiB/s of each, depth and latency where the IOPS are best; {seen} of \
+         {more}{} results; times are {}",
+        page.total, page.zone
+    );
+    if let Some(year) = year {
+        foot = format!("{foot}, in {}", year.trim_end_matches('-'));
     }
-    let mut out = table.show();
-    let (seen, more) = (entries.len(), if more { "more than " } else { "" });
-    let mut foot = format!("the best IOPS and MiB/s of each; {seen} of {more}{total} results");
     if let (true, Some(host)) = (same_host, first.host) {
-        foot = format!("{foot}, all on {}", clean(host));
+        foot = format!("{foot}; all on {}", clean(host));
     }
-    out.push_str(&wrap("  ", &foot, WIDTH));
+    if !left_out.is_empty() {
+        foot = format!("{foot}; a wider screen also shows {}", left_out.join(", "));
+    }
+    out.push_str(&wrap("  ", &foot, page.width.min(crate::text::WIDTH)));
     out
 }
 
-const HOST: usize = 3;
-const TARGET: usize = 4;
-const STATE: usize = 6;
-/// Columns that may be cut.
-const SOFT: [usize; 4] = [HOST, TARGET, 5, STATE];
-
-fn row(entry: &ListedResult<'_>, all: &[ListedResult<'_>]) -> Vec<String> {
+fn cell(
+    column: Column,
+    entry: &ListedResult<'_>,
+    all: &[ListedResult<'_>],
+    year: Option<&str>,
+) -> String {
     let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_number);
-    vec![
-        short_id(entry, all),
-        entry.started.clone(),
-        entry.kind.to_owned(),
-        clean(entry.host.unwrap_or("–")),
-        clean(entry.targets),
-        clean(entry.title),
-        clean(&entry.state),
-        entry.file_bytes.map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).to_string()),
-        figure(entry.best_iops),
-        figure(entry.best_mib_per_s),
-    ]
+    let time = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show_ns);
+    match column {
+        Id => short_id(entry, all),
+        Started => entry.started.get(year.map_or(0, str::len)..).unwrap_or_default().to_owned(),
+        Kind => entry.kind.to_owned(),
+        Host => clean(entry.host.unwrap_or("–")),
+        Target => clean(entry.targets),
+        Load => clean(entry.title),
+        State => clean(&entry.state),
+        FileSize => entry.file_bytes.map_or_else(|| "–".to_owned(), |b| Bytes(b).to_string()),
+        InFlight => figure(entry.in_flight.map(f64::from)),
+        Iops => figure(entry.best_iops),
+        MibPerS => figure(entry.best_mib_per_s),
+        Mean => time(entry.mean_ns),
+        P99 => time(entry.p99_ns.map(|ns| ns as f64)),
+    }
 }
 
 /// The beginning of an id that no other in the list has.
@@ -109,40 +179,141 @@ fn short_id(entry: &ListedResult<'_>, all: &[ListedResult<'_>]) -> String {
     entry.id.chars().take(length.max(SHORT_ID)).collect()
 }
 
-/// How wide each of these columns may be, so that the table is no wider than a hundred columns as
-/// far as that is possible.
-fn widths(heads: &[&str], rows: &[Vec<String>], columns: &[usize]) -> Vec<usize> {
-    let count = |text: &str| text.chars().count();
-    let widest = |column: &usize| {
-        let cells = rows.iter().filter_map(|row| row.get(*column)).map(|cell| count(cell));
-        cells.chain(heads.get(*column).map(|head| count(head))).max().unwrap_or(0)
-    };
-    let mut widths: Vec<usize> = columns.iter().map(widest).collect();
-    // Two spaces stand before each column.
-    while widths.iter().map(|width| width + 2).sum::<usize>() > WIDTH {
-        let soft = columns.iter().zip(&mut widths).filter(|(column, width)| {
-            let narrow = if **column == STATE { NARROW_STATE } else { NARROW };
-            SOFT.contains(column) && **width > narrow
-        });
-        let Some((_, widest)) = soft.max_by_key(|(_, width)| **width) else { break };
-        *widest -= 1;
+/// The cells of a table, which of its columns are shown, and how wide these are.
+struct Grid {
+    rows: Vec<[String; 13]>,
+    columns: Vec<usize>,
+    widths: Vec<usize>,
+    /// Load and state have a line of their own.
+    is_tall: bool,
+}
+
+impl Grid {
+    fn leave_out(&mut self, column: Column) -> bool {
+        let before = self.columns.len();
+        self.columns.retain(|c| COLUMNS[*c].0 != column);
+        self.columns.len() < before
     }
-    widths
+
+    /// Makes the table as narrow as that: the target is cut first, then less important columns go,
+    /// then the load moves to a line of its own. Names what went.
+    fn fit(&mut self, width: usize) -> Vec<&'static str> {
+        let mut left_out = Vec::new();
+        for (number, (column, name)) in LEFT_OUT.iter().enumerate() {
+            if self.is_narrow(width) {
+                return left_out;
+            }
+            if number == LEFT_OUT_FIRST && !self.is_tall {
+                self.is_tall = true;
+                self.leave_out(Load);
+                self.leave_out(State);
+                if self.is_narrow(width) {
+                    return left_out;
+                }
+            }
+            if self.leave_out(*column) {
+                left_out.push(*name);
+            }
+        }
+        self.is_narrow(width);
+        left_out
+    }
+
+    /// Whether these columns fit, some of them cut.
+    fn is_narrow(&mut self, width: usize) -> bool {
+        self.widths = self.columns.iter().map(|column| self.widest(*column)).collect();
+        let names = |column| match column {
+            Host | Target => Some(NARROW),
+            State => Some(NARROW_STATE),
+            _ => None,
+        };
+        self.cut(width, names) || self.cut(width, |column| (column == Load).then_some(NARROW_LOAD))
+    }
+
+    fn widest(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].chars().count());
+        cells.chain([COLUMNS[column].1.chars().count()]).max().unwrap_or(0)
+    }
+
+    /// Cuts the widest of the columns that may be cut, each down to its own limit, until all of
+    /// them fit; whether they do.
+    fn cut(&mut self, width: usize, least: impl Fn(Column) -> Option<usize>) -> bool {
+        // Two spaces stand before each column.
+        while self.widths.iter().map(|width| width + 2).sum::<usize>() > width {
+            let soft = self.columns.iter().zip(&mut self.widths).filter(|(column, width)| {
+                least(COLUMNS[**column].0).is_some_and(|least| **width > least)
+            });
+            let Some((_, widest)) = soft.max_by_key(|(_, width)| **width) else { return false };
+            *widest -= 1;
+        }
+        true
+    }
+
+    fn show(&self, width: usize) -> String {
+        let heads: Vec<&str> = self.columns.iter().map(|column| COLUMNS[*column].1).collect();
+        // Words stand to the left of figures.
+        let is_word = |column: &&usize| **column <= State as usize;
+        let mut table = Table::new(self.columns.iter().filter(is_word).count(), &heads);
+        for row in &self.rows {
+            let cell = |(column, width): (&usize, &usize)| match COLUMNS[*column].0 {
+                Target => shorten_path(&row[*column], *width),
+                _ => shorten(&row[*column], *width),
+            };
+            table.row(self.columns.iter().zip(&self.widths).map(cell).collect());
+        }
+        let text = table.show();
+        if !self.is_tall {
+            return text;
+        }
+        let mut lines = text.lines();
+        let mut out = lines.next().map_or_else(String::new, |heads| format!("{heads}\n"));
+        for (line, row) in lines.zip(&self.rows) {
+            let below = format!("{}  {}", row[Load as usize], row[State as usize]);
+            out.push_str(&format!("{line}\n    {}\n", shorten(below.trim(), width - 4)));
+        }
+        out
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn shown(width: usize) -> String {
+        let result = |number: u32| ListedResult {
+            id: "01a20746c4f",
+            started: format!("2026-11-2{number} 07:20"),
+            kind: "run",
+            host: Some("db1.example.com"),
+            targets: "/srv/postgres/16/main/base/iosonde.test",
+            title: "8 KiB random 30 % write, 4 threads",
+            file_bytes: Some(10 << 30),
+            best_iops: Some(59_232.0),
+            best_mib_per_s: Some(463.0),
+            in_flight: Some(128),
+            mean_ns: Some(2.16e6),
+            p99_ns: Some(4_800_000),
+            ..ListedResult::default()
+        };
+        let entries = [ListedResult { id: "02", ..result(3) }, result(1)];
+        table(&entries, &Page { total: 2, more: false, width, zone: "Europe/Berlin" })
+    }
+
+    /// At 100 columns the load was `8 KiB r…` beside a path of forty characters.
     #[test]
-    fn a_wide_table_is_cut_where_it_is_widest() {
-        let long = "x".repeat(60);
-        let row: Vec<String> =
-            ["a", "b", "c", "host", &long, &long, "", "d", "e", "f"].map(str::to_owned).to_vec();
-        let columns: Vec<usize> = (0..10).collect();
-        let widths = widths(&[""; 10], &[row], &columns);
-        assert_eq!(widths.iter().map(|w| w + 2).sum::<usize>(), WIDTH);
-        assert_eq!(widths[HOST], 4, "what is short stays");
-        assert!(widths[TARGET].abs_diff(widths[5]) <= 1);
+    fn the_load_is_not_cut_before_the_target() {
+        for width in [80, 90, 100, 120, 160, 200, usize::MAX] {
+            let text = shown(width);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{width}:\n{text}");
+            assert!(text.contains("4 threads"), "{width}:\n{text}");
+            for figure in ["59 232", "128", "2.16 ms", "4.8 ms", "Europe/Berlin"] {
+                assert!(text.contains(figure), "{width}: {figure}\n{text}");
+            }
+            assert_eq!(text.contains("2026-11-23"), width >= NO_YEAR, "{width}:\n{text}");
+            assert_eq!(text.contains("463"), !text.contains("a wider screen"), "{width}:\n{text}");
+        }
+        assert!(shown(200).contains("/srv/postgres") && shown(160).contains("463"));
+        assert!(shown(80).contains("10 GiB"), "{}", shown(80));
     }
 }

@@ -76,14 +76,11 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{minutes:.0} min {:.0} s", (value - minutes * 60.0).floor())
 }
 
-/// An RFC 3339 time in UTC as `2026-11-20 10:12:13 UTC`; another text as it is.
+/// An RFC 3339 time in UTC in the zone of the reader, `2026-11-20 11:12:13 CET`; another text as it
+/// is.
 #[must_use]
 pub fn moment(text: &str) -> String {
-    let text = clean(text);
-    let Some((date, time)) = text.split_once('T') else { return text };
-    let Some(time) = time.strip_suffix('Z') else { return text };
-    let whole = time.split('.').next().unwrap_or(time);
-    format!("{date} {whole} UTC")
+    text.parse().map_or_else(|_| clean(text), crate::zone::moment)
 }
 
 /// Seconds since 1970 as `2026-11-20 10:12:13 UTC`; a dash where no calendar has them.

@@ -355,6 +355,15 @@ fn say(text: &str) {
     }
 }
 
+/// Columns for what is printed on stdout: those of the terminal, else what the variable COLUMNS
+/// says, else as many as anybody needs, because a program reads it.
+#[must_use]
+pub fn width() -> usize {
+    let variable = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    let terminal = terminal_size::terminal_size_of(io::stdout());
+    terminal.map(|(width, _)| usize::from(width.0)).or_else(variable).unwrap_or(usize::MAX)
+}
+
 /// Columns of the terminal, as far as the environment tells.
 fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))

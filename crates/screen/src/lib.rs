@@ -12,7 +12,7 @@ mod recording;
 pub mod window;
 
 pub use description::described;
-pub use display::{Display, Manner, speak_json, speaks_json};
+pub use display::{Display, Manner, speak_json, speaks_json, width};
 pub use live::leave;
 #[cfg(target_os = "linux")]
 pub use live::{end_on_second, set_last_words};

@@ -108,7 +108,7 @@ fn claim(number: usize, entry: Entry, database: Database) -> Result<Claim, Claim
         let names: Vec<&str> = loads.iter().map(|s| s.load.as_str()).collect();
         return Err(ClaimsError::NoLoad { claim: called, loads: names.join(", ") });
     }
-    Ok(Claim { name: entry.name, of, expect })
+    Ok(Claim { name: entry.name, of, expect, documented: None })
 }
 
 #[cfg(test)]

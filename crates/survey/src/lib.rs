@@ -23,6 +23,7 @@ mod scale;
 mod sizes;
 mod steadiness;
 mod sweep;
+mod volumes;
 mod warnings;
 mod watching;
 
@@ -40,3 +41,4 @@ pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
 pub use scale::{ScaleOptions, scale, scale_measurements};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
 pub use sweep::{Forecast, Keep, SweepOptions, forecast, plan_sweep_targets, sweep};
+pub use volumes::{names_volume, volume_claims, volume_list};

@@ -44,6 +44,30 @@ pub struct Claim {
     pub of: Selector,
     /// What one of them must give, all at once.
     pub expect: Vec<Expectation>,
+    /// Where it is documented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documented: Option<Documented>,
+}
+
+/// Where a claim comes from, and what the storage does beyond it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Documented {
+    /// The source, with its date, in words.
+    pub source: String,
+    /// What the storage gives for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Burst>,
+}
+
+/// More than is sustained, until credits are spent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Burst {
+    /// I/Os per second.
+    pub iops: f64,
+    /// How long all credits last at that rate.
+    pub seconds: f64,
 }
 
 /// One measurement.
@@ -314,7 +338,7 @@ mod tests {
 
     fn claim(expect: &[&str], of: Selector) -> Claim {
         let expect = expect.iter().map(|e| e.parse().unwrap()).collect();
-        Claim { name: None, of, expect }
+        Claim { name: None, of, expect, documented: None }
     }
 
     /// The founding story: a vendor promised 8 000 IOPS, less than half was measured whatever was

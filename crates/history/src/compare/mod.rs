@@ -8,6 +8,7 @@ pub(crate) mod figures;
 mod kept;
 pub(crate) mod loads;
 mod noise;
+mod ranking;
 mod setup;
 mod warnings;
 
@@ -21,6 +22,7 @@ use crate::published;
 
 pub use kept::{CompareOptions, Side as KeptSide, baseline, compare_kept, noise};
 pub use noise::Noise;
+pub use ranking::rank_kept;
 
 /// What counts as no change unless somebody says otherwise, percent either way.
 pub const BAND_PERCENT: f64 = 5.0;

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::Arguments;
 use crate::exit::{self, Failure, Outcome};
+use crate::usage;
 
 /// `iosonde completions`
 #[derive(Debug, Args)]
-#[command(after_help = "Example: iosonde completions bash > /etc/bash_completion.d/iosonde")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
@@ -20,8 +19,6 @@ pub(crate) struct CompletionsArgs {
 
 /// `iosonde man`
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  iosonde man run | man -l -\n  \
-                        iosonde man --output /usr/local/share/man/man1")]
 pub(crate) struct ManArgs {
     /// The command whose page to print, for example `history compare` [default: iosonde itself]
     #[arg(conflicts_with = "output")]
@@ -65,7 +62,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Outcome, Failure> {
 
 /// All flags, each command with its whole name.
 fn whole() -> clap::Command {
-    let mut program = Arguments::command();
+    let mut program = usage::command();
     program.build();
     program
 }

@@ -27,8 +27,9 @@ use std::sync::atomic::AtomicBool;
 use clap::{Parser, Subcommand};
 
 use crate::args::{AssessArgs, RunArgs};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, Words};
 use crate::targets::ProgressForm;
+use crate::usage::{self, HelpArgs};
 
 use dialect::ToolCommand;
 use history::HistoryArgs;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     #[command(flatten)]
     Tool(ToolCommand),
+    /// Show the help of a command, as its `--help` does
+    Help(HelpArgs),
     /// Print the JSON Schema of a result document
     Schema {
         /// Which document
@@ -134,6 +137,23 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
     if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();
     }
+    let outcome = carry_out(command, stop);
+    outcome.map_err(|failure| failure.in_flags(words_of(command)))
+}
+
+/// In which words the load of a command was said.
+fn words_of(command: &Command) -> Words {
+    match command {
+        Command::Run(args) if args.workload.is_some() => Words::Fields,
+        Command::Sweep(args) if args.plan.is_some() => Words::Fields,
+        Command::Sweep(_) => Words::Lists,
+        Command::Validate(args) if args.config.is_some() => Words::Fields,
+        Command::Do(_) | Command::Again(_) | Command::Tool(_) => Words::Fields,
+        _ => Words::Flags,
+    }
+}
+
+fn carry_out(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     match command {
         Command::Run(run) => run::run(run, stop),
         Command::Assess(assess) => assess::assess(assess, stop),
@@ -156,5 +176,6 @@ pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outco
         Command::Schema { document } => document.print(),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
+        Command::Help(args) => usage::help(args, |asked| execute(&asked.command, stop)),
     }
 }

@@ -20,9 +20,6 @@ use screen::described;
 
 /// `iosonde do`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n\
-        \x20 iosonde knee /data --block 8K --print-plan > knee.toml\n\
-        \x20 iosonde do knee.toml")]
 pub(crate) struct DoArgs {
     /// A plan, as `--print-plan` of the commands that measure prints it, or a result as JSON, whose
     /// plan is taken
@@ -42,9 +39,6 @@ pub(crate) struct DoArgs {
 
 /// `iosonde again`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n\
-        \x20 iosonde run /data --tag before-upgrade\n\
-        \x20 iosonde again @before-upgrade")]
 pub(crate) struct AgainArgs {
     /// The result: an id or its unique beginning, `latest`, or `@TAG` for the newest with that tag
     #[arg(value_name = "RESULT")]

@@ -168,3 +168,40 @@ fn a_trend_shows_when_the_level_changed() {
     succeeds(&nothing);
     assert!(String::from_utf8(nothing.stdout).unwrap().starts_with("  Nothing"));
 }
+
+/// hyperfine's habit: several results, and how many times as fast the fastest is.
+#[test]
+fn several_results_are_ranked() {
+    let store = Store::new();
+    store.measured(100, 5, 1, &["--tag", "fast"]);
+    store.measured(180, 5, 2, &["--tag", "slow"]);
+    store.measured(125, 5, 3, &["--tag", "middle"]);
+    let output = store.iosonde(&["history", "compare", "@slow", "@fast", "@middle"]);
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no `{words}` in {text}"));
+    assert!(at("\n  @fast") < at("\n  @middle") && at("\n  @middle") < at("\n  @slow"));
+    assert!(text.contains("@fast is 1.80 ± 0.0") && text.contains("times as fast as @slow"));
+    assert!(text.contains("@fast is 1.25 ± 0.0") && text.contains("times as fast as @middle"));
+    let output = store.iosonde(&["history", "compare", "@slow", "@fast", "@middle", "--json"]);
+    let all: Vec<Comparison> = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = all.iter().map(|comparison| comparison.a.name.as_str()).collect();
+    assert_eq!(names, ["@middle", "@slow"]);
+    assert!(all.iter().all(|comparison| comparison.b.name == "@fast"));
+}
+
+/// A refusal did not say how to compare all the same.
+#[test]
+fn the_refusal_of_unlike_results_names_the_way_out() {
+    let store = Store::new();
+    store.measured(100, 3, 1, &["--tag", "small"]);
+    store.measured(100, 3, 2, &["--tag", "large", "--size", "128G"]);
+    let output = store.iosonde(&["history", "compare", "@small", "@large"]);
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("no verdict: the sides are not alike: file size"), "{text}");
+    assert!(text.contains("`--anyway`"), "{text}");
+    let output = store.iosonde(&["history", "compare", "@small", "@large", "--anyway"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("`--anyway`"), "{text}");
+}

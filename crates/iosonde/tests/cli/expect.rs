@@ -108,3 +108,60 @@ fn what_no_load_can_answer_is_refused_before_anything_is_measured() {
         command(&["assess", "--engine", "sim", "--expect", "/nowhere.toml", "-q"]).output();
     fails(&missing.unwrap(), 2, "/nowhere.toml");
 }
+
+fn held_against(volume: &str, sim: &str, more: &[&str]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("r.html");
+    let sim = ["assess", "--engine", "sim", "--sim", sim, "--size", "1G", "--pace", "quick"];
+    let rest = ["--quiet", "--expect", volume, "--report", report.to_str().unwrap()];
+    command(&[&sim[..], &rest[..], more].concat()).output().unwrap()
+}
+
+/// 4 000 IOPS are more than a gp3 volume includes, and less than 6 000.
+#[test]
+fn a_cloud_volume_is_claimed_by_its_name() {
+    let output = held_against("aws:gp3", SIM, &[]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(text.contains("claimed 3 000 IOPS") && text.contains("docs.aws"), "{text}");
+    let output = held_against("aws:gp3,iops=6000,mbps=250", SIM, &["--json"]);
+    assert_eq!(code(&output), 4, "{}", stderr(&output));
+    let assessment: Assessment = serde_json::from_slice(&output.stdout).unwrap();
+    let reads = &assessment.claims[0];
+    assert_eq!(reads.outcome, Outcome::NotMet, "{}", reads.sentence);
+    assert!((60.0..70.0).contains(&reads.attained_percent.unwrap()), "{}", reads.sentence);
+    for (wrong, words) in [
+        ("aws:gp9", "there are aws:gp3"),
+        ("aws:gp2", "add `,size=500G`"),
+        ("azure:P30,iops=1", "cannot be chosen"),
+    ] {
+        fails(&held_against(wrong, SIM, &[]), 2, words);
+    }
+}
+
+/// What a volume does for half an hour is not what it sustains.
+#[test]
+fn the_report_says_that_a_burst_may_outlast_the_test() {
+    let output = held_against("aws:gp2,size=100G", SIM, &["--json"]);
+    let assessment: Assessment = serde_json::from_slice(&output.stdout).unwrap();
+    let open = assessment.claims;
+    assert!(open[0].sentence.contains("whether it lasts is not known"), "{}", open[0].sentence);
+    assert!(open[0].sentence.contains("33 min 20 s at 3 000 IOPS"), "{}", open[0].sentence);
+}
+
+/// Rows of one's own are looked at first.
+#[test]
+fn volumes_of_ones_own_are_rows_of_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("volumes.toml");
+    fs::write(&file, "[[volume]]\nname = \"dc1:fast\"\niops = 3900\nsource = \"contract\"\n")
+        .unwrap();
+    let output = held_against("dc1:fast", SIM, &["--volumes", file.to_str().unwrap(), "--json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let assessment: Assessment = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(
+        assessment.claims[0].sentence.contains("contract"),
+        "{}",
+        assessment.claims[0].sentence
+    );
+    fails(&held_against("dc1:fast", SIM, &[]), 2, "`--volumes FILE`");
+}

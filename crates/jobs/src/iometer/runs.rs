@@ -9,6 +9,7 @@ use workload::{EngineChoice, Nanoseconds, TargetFacts, Workload, show_duration};
 
 use super::CyclePlan;
 use crate::conduct::JobError;
+use crate::ends::ends;
 use crate::job::Steps;
 
 /// Until somebody stops it: the longest that a run may be.
@@ -186,13 +187,8 @@ impl Runs {
         if self.options.preparation.engine.is_artificial() {
             return times;
         }
-        let span = jiff::SignedDuration::try_from_secs_f64(all_s).ok();
-        let end = span.and_then(|span| jiff::Zoned::now().checked_add(span).ok());
-        end.map_or(times.clone(), |end| {
-            format!(
-                "{times}; begun now, it ends {}, once the test files are written",
-                end.strftime("%Y-%m-%d %H:%M")
-            )
+        ends(all_s).map_or(times.clone(), |end| {
+            format!("{times}; begun now, it ends {end}, once the test files are written")
         })
     }
 }

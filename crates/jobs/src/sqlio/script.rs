@@ -13,6 +13,7 @@ use super::call::{Call, CallSettings};
 use super::outputs::{Outputs, same};
 use super::text::{SCRIPT_BYTES_MAX, text_of};
 use crate::conduct::JobError;
+use crate::ends::ends;
 use crate::files::takes_files;
 use crate::job::Description;
 use crate::tool::ToolSession;
@@ -111,12 +112,7 @@ impl Script {
             };
             work.push(format!("line {line}: {does}{into}"));
         }
-        let span = jiff::SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
-        let end = jiff::Zoned::now().checked_add(span);
-        let end = end.map_or_else(
-            |_| String::new(),
-            |end| end.strftime("; ends about %Y-%m-%d %H:%M").to_string(),
-        );
+        let end = ends(seconds).map_or_else(String::new, |end| format!("; ends about {end}"));
         let (plural, time) = (if calls == 1 { "" } else { "s" }, show_duration(seconds));
         work.push(format!("{calls} call{plural}, {time} with the pauses{end}"));
         Description { work, ..Description::default() }

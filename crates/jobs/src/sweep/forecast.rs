@@ -8,6 +8,7 @@ use workload::sweep::{Cell, Plan, Speed, Times};
 use workload::{Bytes, EngineChoice, show_duration};
 
 use crate::conduct::JobError;
+use crate::ends::ends;
 use crate::job::Description;
 
 /// How many cells there are, how long they take, and until when.
@@ -38,17 +39,14 @@ pub(super) fn duration(plan: &Plan, kept: &[u32]) -> String {
     if !kept.is_empty() {
         parts.push(format!("{} there already", counted(kept.len() as u64)));
     }
-    let span = jiff::SignedDuration::try_from_secs_f64(times.total_s());
-    let end = span.ok().and_then(|span| jiff::Zoned::now().checked_add(span).ok());
-    match end {
+    match ends(times.total_s()) {
         _ if plan.engine == EngineChoice::Sim => {
             parts.push("of a simulated device, which needs none of this time".to_owned());
         }
         // How fast they can be written is not known yet.
-        Some(end) => parts.push(format!(
-            "ends {} at the latest, once the test files are written",
-            end.strftime("%Y-%m-%d %H:%M")
-        )),
+        Some(end) => {
+            parts.push(format!("ends {end} at the latest, once the test files are written"));
+        }
         None => {}
     }
     parts.join("; ")

@@ -16,6 +16,7 @@ mod durability;
 mod environment;
 mod faults;
 mod glance;
+mod grid;
 mod knee;
 mod latency;
 pub(crate) mod loads;

@@ -26,6 +26,7 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
         tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     }
     let sections = [
+        super::grid::of(e),
         section("verdict", "The best of each load", answer(e)),
         tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
         section("cases", "Case by case", beside(case_charts(e)).into_iter().collect()),

@@ -442,6 +442,7 @@ pub(crate) fn assessment_with_findings() -> Assessment {
             figure: analysis::claims::Figure::Iops,
             limit: 200_000.0,
         }],
+        documented: None,
     };
     let setting = analysis::claims::Setting {
         load: "random_read_8k".to_owned(),

@@ -319,7 +319,7 @@ fn rows<'a>(
 
 fn named_by(entry: &Entry) -> ResultLink {
     let host = entry.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
-    let started = words::minute(&entry.started);
+    let started = report::text::moment(&entry.started);
     let about = format!("{started} {}: {}, {}{host}", entry.kind, entry.title, entry.targets);
     ResultLink {
         link: format!("/result/{}", words::in_path(&entry.id)),

@@ -72,7 +72,7 @@ impl FilterForm {
             host: given(&self.host),
             target: given(&self.target),
             tag: given(&self.tag),
-            since: given(&self.since).map(|text| day(&text)).transpose()?.map(|d| d.to_string()),
+            since: given(&self.since).map(|text| day(&text)).transpose()?.map(begin),
             until: given(&self.until).map(|text| day(&text)).transpose()?.map(after),
             ..Filter::default()
         })
@@ -111,9 +111,16 @@ fn day(text: &str) -> Result<Date, Problem> {
     })
 }
 
+/// When a day begins where this server is.
+fn begin(day: Date) -> String {
+    let begin = day.to_zoned(report::zone::zone()).and_then(|at| at.start_of_day());
+    // A history has moments in UTC, and the shorter text is the smaller one.
+    begin.map_or_else(|_| day.to_string(), |at| at.timestamp().to_string())
+}
+
 /// The day after, so that all of a day is in what ends with it.
 fn after(day: Date) -> String {
-    day.saturating_add(1.day()).to_string()
+    begin(day.saturating_add(1.day()))
 }
 
 #[cfg(test)]
@@ -134,8 +141,8 @@ mod tests {
         let expected = Filter {
             kind: Some("knee".to_owned()),
             block_bytes: Some(8192),
-            since: Some("2026-11-20".to_owned()),
-            until: Some("2026-11-22".to_owned()),
+            since: Some("2026-11-20T00:00:00Z".to_owned()),
+            until: Some("2026-11-22T00:00:00Z".to_owned()),
             status: Some(State::Unfinished),
             ..Filter::default()
         };

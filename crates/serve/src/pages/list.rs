@@ -28,7 +28,7 @@ struct Column {
 }
 
 const COLUMNS: [Column; 11] = [
-    column("started", "Started (UTC)", By::Started, false),
+    column("started", "Started", By::Started, false),
     column("kind", "Kind", By::Kind, false),
     column("load", "Load", By::Title, false),
     column("target", "Target", By::Target, false),
@@ -74,7 +74,7 @@ struct RunningLine {
 }
 
 struct Head {
-    name: &'static str,
+    name: String,
     link: Option<String>,
     figures: bool,
     sorted: Option<&'static str>,
@@ -202,7 +202,10 @@ fn head(column: &Column, order: Order, parameters: &Parameters) -> Head {
     let key = format!("{}{}", if rising { "" } else { "-" }, column.key);
     let way = if order.rising { "ascending" } else { "descending" };
     Head {
-        name: column.name,
+        name: match column.by {
+            Some(By::Started) => format!("{} ({})", column.name, report::zone::label()),
+            _ => column.name.to_owned(),
+        },
         link: column.by.map(|_| parameters.address("/", &[("order", &key), ("page", "")])),
         figures: column.figures,
         sorted: sorted.then_some(way),

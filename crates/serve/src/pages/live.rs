@@ -78,7 +78,7 @@ fn view(run: &LiveRun) -> Answer {
 
 /// Where it runs and since when, in a phrase.
 pub(super) fn about(run: &LiveRun) -> String {
-    let since = format!("since {} UTC", words::minute(&run.started));
+    let since = format!("since {}", report::text::moment(&run.started));
     let host = run.host.as_ref().map(|host| format!("host {}", words::clean(host)));
     let parts =
         [Some(words::clean(&run.kind)), Some(words::clean(&run.targets)), host, Some(since)];

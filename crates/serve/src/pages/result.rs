@@ -93,7 +93,7 @@ fn about(history: &History, entry: &Entry) -> Result<About, Problem> {
     let here = words::in_path(&entry.id);
     let live = history.live_runs()?.iter().any(|run| run.id == entry.id);
     let notes = history.notes(&entry.id)?.into_iter().map(|note| NoteView {
-        at: words::minute(&note.written),
+        at: report::text::moment(&note.written),
         // Lines stay lines, and nothing else is a control character.
         text: note.text.lines().map(words::clean).collect::<Vec<_>>().join("\n"),
     });
@@ -124,7 +124,7 @@ fn unfinished(history: &History, entry: &Entry, about: About) -> Result<Response
     let parts = [&entry.targets, entry.host.as_ref().unwrap_or(&entry.targets)];
     let named = if entry.host.is_some() { &parts[..] } else { &parts[..1] };
     let mut subtitle: Vec<String> = named.iter().map(|part| words::clean(part)).collect();
-    subtitle.push(format!("since {} UTC", words::minute(&entry.started)));
+    subtitle.push(format!("since {}", report::text::moment(&entry.started)));
     let page = Unfinished {
         title: words::clean(&entry.title),
         kind: words::clean(&entry.kind),

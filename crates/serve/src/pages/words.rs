@@ -26,13 +26,10 @@ pub(super) fn in_path(part: &str) -> String {
     utf8_percent_encode(part, PATH).to_string()
 }
 
-/// An RFC 3339 time in UTC to the minute, `2026-11-20 10:12`; another text as it is.
+/// An RFC 3339 time in UTC to the minute in the zone of this server, `2026-11-20 11:12`; another
+/// text as it is.
 pub(super) fn minute(text: &str) -> String {
-    let text = clean(text);
-    match text.split_once('T').map(|(date, time)| (date, time.get(..5), time.ends_with('Z'))) {
-        Some((date, Some(time), true)) => format!("{date} {time}"),
-        _ => text,
-    }
+    text.parse().map_or_else(|_| clean(text), report::zone::minute)
 }
 
 /// A count or rate, or a dash.

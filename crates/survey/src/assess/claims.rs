@@ -1,9 +1,9 @@
 //! Claims, held against what an assessment measured.
 
-use analysis::claims::{self, Claim, Figure, JudgedClaim, Setting};
+use analysis::claims::{self, Burst, Claim, Documented, Figure, JudgedClaim, Selector, Setting};
 use results::verdict::Database;
 use results::{Measurement, PatternResult, Ramp, Status};
-use workload::{PatternKind, Stream};
+use workload::{PatternKind, Stream, show_duration, show_number};
 
 use super::conclude::Changed;
 use super::plan::{self, Load};
@@ -53,7 +53,88 @@ pub(super) fn judge(
     changed: &Changed,
 ) -> Vec<JudgedClaim> {
     let settings = settings(ramps, patterns, changed);
-    claims.iter().map(|claim| claims::judge(claim, &settings)).collect()
+    let timeline = Timeline::of(ramps, patterns, changed);
+    let judged = |claim: &Claim| {
+        let mut judged = claims::judge(claim, &settings);
+        if let Some(Documented { source, burst }) = &claim.documented {
+            let burst = burst.map(|burst| format!(" {}.", timeline.burst(claim, &burst)));
+            let burst = burst.unwrap_or_default();
+            judged.sentence = format!("{}{burst} Source: {source}.", judged.sentence);
+        }
+        judged
+    };
+    claims.iter().map(judged).collect()
+}
+
+/// Every measurement in the order in which it was made, with the name of its load.
+struct Timeline<'a> {
+    made: Vec<(&'a str, &'a Measurement)>,
+    changed: &'a Changed,
+}
+
+impl<'a> Timeline<'a> {
+    fn of(ramps: &'a [Ramp], patterns: &'a [PatternResult], changed: &'a Changed) -> Self {
+        let points = ramps.iter().flat_map(|r| r.points.iter().map(|m| (r.name.as_str(), m)));
+        let first = patterns.iter().map(|p| (p.name.as_str(), &p.measurement));
+        let left =
+            patterns.iter().filter_map(|p| Some((p.name.as_str(), changed.sustained(&p.name)?)));
+        let mut made: Vec<_> = points.chain(first).chain(left).collect();
+        made.sort_by(|x, y| x.1.started.cmp(&y.1.started));
+        Self { made, changed }
+    }
+
+    /// Whether the burst of a volume ended while it was measured, and after how much I/O.
+    fn burst(&self, claim: &Claim, burst: &Burst) -> String {
+        let (rate, lasts) = (show_number(burst.iops), show_duration(burst.seconds));
+        let mut seconds = 0.0;
+        let (mut last_fast, mut first_slow, mut fell) = (None, None, None);
+        for (name, m) in &self.made {
+            let begun = seconds;
+            seconds += m.workload.warmup_seconds + m.seconds;
+            let Some(change) = self.changed.of(name).filter(|change| change.fell()) else {
+                continue;
+            };
+            let is_of = m.workload.streams.first().is_some_and(|stream| {
+                let of = Selector { in_flight: None, ..claim.of.clone() };
+                claims::matches(&of, &setting("", stream, Vec::new()))
+            });
+            if !is_of {
+                continue;
+            }
+            fell = Some(change);
+            if self.changed.is_past(name, m) {
+                last_fast = Some(seconds);
+            } else {
+                first_slow = first_slow.or(Some(begun));
+            }
+        }
+        match (fell, last_fast, first_slow) {
+            (Some(change), Some(fast), Some(slow)) if slow >= fast => {
+                let until = match slow - fast {
+                    gap if gap < 1.0 => String::new(),
+                    _ => format!(" to {}", show_duration(slow)),
+                };
+                format!(
+                    "The burst ended after {}{until} of I/O: {} IOPS, then {}",
+                    show_duration(fast),
+                    show_number(change.before_iops),
+                    show_number(change.last_iops)
+                )
+            }
+            (Some(change), ..) => format!(
+                "The burst ended within {} of I/O: {} IOPS, then {}",
+                show_duration(seconds),
+                show_number(change.before_iops),
+                show_number(change.last_iops)
+            ),
+            (None, ..) if seconds < burst.seconds => format!(
+                "No burst ended in {} of I/O, and credits pay for {lasts} at {rate} IOPS: whether \
+                 it lasts is not known",
+                show_duration(seconds)
+            ),
+            (None, ..) => format!("No burst ended in {} of I/O", show_duration(seconds)),
+        }
+    }
 }
 
 fn settings(ramps: &[Ramp], patterns: &[PatternResult], changed: &Changed) -> Vec<Setting> {
@@ -113,5 +194,69 @@ fn setting(title: &str, stream: &Stream, figures: Vec<(Figure, f64)>) -> Setting
         file_bytes: 0,
         figures,
         half_width_percent: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Workload;
+
+    fn measured(started: &str, seconds: f64, iops: f64) -> Measurement {
+        let stream = Stream { name: "random_read_8k".to_owned(), depth: 8, ..Stream::default() };
+        let workload = Workload { streams: vec![stream], ..Workload::default() };
+        let mut m = testing::measurement(started, workload);
+        started.clone_into(&mut m.started);
+        (m.seconds, m.in_flight) = (seconds, 8);
+        m.total.iops = iops;
+        m
+    }
+
+    fn said(first: Measurement, again: Measurement) -> String {
+        let (name, title) = ("random_read_8k".to_owned(), "8 KiB random read".to_owned());
+        let ramp = Ramp {
+            name: name.clone(),
+            title: title.clone(),
+            points: vec![first],
+            knee: None,
+            causes: Vec::new(),
+        };
+        let operation = String::new();
+        let pattern = PatternResult { name, title, operation, measurement: again };
+        let (ramps, patterns) = ([ramp], [pattern]);
+        let changed = Changed::find(&ramps, &patterns, None);
+        let burst = Burst { iops: 3000.0, seconds: 2000.0 };
+        let claim = Claim {
+            name: Some("aws:gp2 random reads".to_owned()),
+            of: Selector { random: Some(true), write_percent: Some(0), ..Selector::default() },
+            expect: vec!["iops >= 300".parse().unwrap()],
+            documented: Some(Documented { source: "a page".to_owned(), burst: Some(burst) }),
+        };
+        let judged = judge(&[claim], &ramps, &patterns, &changed);
+        judged[0].sentence.clone()
+    }
+
+    /// A claim of 300 IOPS was met by the 3 000 of the burst, and nobody knew how long they last.
+    #[test]
+    fn the_end_of_a_burst_is_told_or_that_it_was_not_seen() {
+        let fell = said(
+            measured("2026-11-21T12:00:00Z", 600.0, 3000.0),
+            measured("2026-11-21T12:30:00Z", 60.0, 300.0),
+        );
+        let ended = "The burst ended after 10 min 3 s of I/O: 3 000 IOPS, then 300.";
+        assert!(fell.contains(ended), "{fell}");
+        assert!(fell.ends_with("Source: a page."), "{fell}");
+        let open = said(
+            measured("2026-11-21T12:00:00Z", 600.0, 3000.0),
+            measured("2026-11-21T12:30:00Z", 60.0, 3000.0),
+        );
+        let unknown = "No burst ended in 11 min 6 s of I/O, and credits pay for 33 min 20 s at \
+                       3 000 IOPS: whether it lasts is not known.";
+        assert!(open.contains(unknown), "{open}");
+        let kept = said(
+            measured("2026-11-21T12:00:00Z", 3000.0, 3000.0),
+            measured("2026-11-21T13:00:00Z", 60.0, 3000.0),
+        );
+        assert!(kept.contains("No burst ended in 51 min 6 s of I/O."), "{kept}");
     }
 }

@@ -18,7 +18,7 @@ macro_rules! presets {
 }
 
 /// All presets, in the order of the list.
-pub const PRESETS: [Preset; 15] = presets![
+pub const PRESETS: [Preset; 17] = presets![
     "ruthruff-2007",
     "grove-rasmussen",
     "baseline-192",
@@ -28,6 +28,8 @@ pub const PRESETS: [Preset; 15] = presets![
     "erkec-readahead",
     "atto",
     "four-corners",
+    "crystaldiskmark",
+    "iotune",
     "vmware-4",
     "postgres",
     "mysql",

@@ -15,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::sqliosim;
 use crate::exit::{Failure, Outcome};
+use crate::usage::parse_part;
 
 pub(crate) use place::PlaceFlags;
 use terminal::{ToolTerminal, conduct};
@@ -89,7 +90,7 @@ pub(crate) fn split<T: Parser>(
             })?),
         }
     }
-    Ok((T::try_parse_from(ours).unwrap_or_else(|error| error.exit()), theirs))
+    Ok((parse_part(name, &ours)?, theirs))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use history::History;
-use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare_kept};
+use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare_kept, rank_kept};
 use results::Comparison;
 
 use crate::commands::run::json;
@@ -20,6 +20,10 @@ pub(crate) struct CompareArgs {
     /// What is judged, named in the same way
     #[arg(value_name = "B", required_unless_present = "baseline", conflicts_with = "baseline")]
     pub b: Option<String>,
+
+    /// Further sides: three or more are ranked, the fastest first
+    #[arg(value_name = "C", conflicts_with_all = ["baseline", "fail_on"])]
+    pub others: Vec<String>,
 
     /// Judge A against every older result with this tag, of the same host and target
     #[arg(long, value_name = "TAG")]
@@ -73,10 +77,41 @@ impl std::str::FromStr for Band {
 
 /// Runs the command.
 pub(crate) fn compare(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
+    if !args.others.is_empty() {
+        return ranked(args, history);
+    }
     let comparison = compared(args, history)?;
-    print(&if args.json { json(&comparison)? } else { report::text::comparison(&comparison) })?;
+    let mut text =
+        if args.json { json(&comparison)? } else { report::text::comparison(&comparison) };
+    if !args.json && comparison.withheld && !comparison.loads.is_empty() {
+        text.push_str(report::ranking::ANYWAY);
+    }
+    print(&text)?;
     let worse = comparison.verdict == results::change::Change::Worse;
     Ok(if worse && args.fail_on == Some(FailOn::Worse) { Outcome::NotMet } else { Outcome::Done })
+}
+
+/// Three or more sides, the fastest first; as JSON, a comparison of each of the others with it.
+fn ranked(args: &CompareArgs, history: &History) -> Result<Outcome, Failure> {
+    let names: Vec<&String> = [&args.a].into_iter().chain(&args.b).chain(&args.others).collect();
+    let sides: Result<Vec<_>, _> = names.iter().map(|name| history.select(name)).collect();
+    let sides = sides.map_err(failure)?;
+    let sides: Vec<KeptSide<'_>> = names
+        .iter()
+        .zip(&sides)
+        .map(|(name, entries)| KeptSide { name: name.as_str(), entries })
+        .collect();
+    let comparisons = rank_kept(history, &sides, how(args)).map_err(failure)?;
+    print(&if args.json { json(&comparisons)? } else { report::ranking::text(&comparisons) })?;
+    Ok(Outcome::Done)
+}
+
+fn how(args: &CompareArgs) -> CompareOptions<'static> {
+    CompareOptions {
+        band_percent: args.band.0,
+        anyway: args.anyway,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    }
 }
 
 fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure> {
@@ -89,14 +124,9 @@ fn compared(args: &CompareArgs, history: &History) -> Result<Comparison, Failure
         }
         (None, None) => return Err(Failure::WrongUsage("name a second side".to_owned())),
     };
-    let how = CompareOptions {
-        band_percent: args.band.0,
-        anyway: args.anyway,
-        tool_version: env!("CARGO_PKG_VERSION"),
-    };
     let a = KeptSide { name: &name_a, entries: &a };
     let b = KeptSide { name: &name_b, entries: &b };
-    compare_kept(history, a, b, how).map_err(failure)
+    compare_kept(history, a, b, how(args)).map_err(failure)
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::convert::Infallible;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use history::{Entry, Filter, History, Listing, Order, Page, State};
-use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
 use report::listing::{self, ListedResult};
 use report::text::clean;
+use report::zone;
 use results::Status;
 use serde_json::json;
 use workload::{Bytes, PatternKind};
@@ -54,7 +54,7 @@ pub(crate) struct FilterArgs {
     pub tag: Option<String>,
 
     /// Only from this moment on: 2026-11-21, 2026-11-21T15:04 (local time) or with a zone,
-    /// 2026-11-21T15:04Z
+    /// 2026-11-21T15:04Z; today, yesterday; or how long ago, such as 7d or 12h
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     pub since: Option<Timestamp>,
 
@@ -99,12 +99,51 @@ fn patterns() -> Vec<PossibleValue> {
 
 /// A moment as people write it.
 fn moment(text: &str) -> Result<Timestamp, String> {
+    moment_at(text, &Timestamp::now().to_zoned(zone::zone()))
+}
+
+/// The same, seen from this moment and in its zone.
+fn moment_at(text: &str, now: &Zoned) -> Result<Timestamp, String> {
+    let text = text.trim();
     let zoned = || {
         let local: DateTime = text.parse().ok()?;
-        local.to_zoned(TimeZone::system()).ok().map(|zoned| zoned.timestamp())
+        local.to_zoned(now.time_zone().clone()).ok().map(|zoned| zoned.timestamp())
     };
-    let wrong = || "write a date such as 2026-11-21, or a time such as 2026-11-21T15:04".to_owned();
-    text.parse().ok().or_else(zoned).ok_or_else(wrong)
+    let wrong = || {
+        "write a date such as 2026-11-21, a time such as 2026-11-21T15:04, `today`, `yesterday`, \
+         or how long ago: 30m, 12h, 7d, 2w"
+            .to_owned()
+    };
+    let found = text.parse().ok().or_else(zoned).or_else(|| day(text, now));
+    found.or_else(|| ago(text, now)).ok_or_else(wrong)
+}
+
+/// The beginning of today or yesterday, and now.
+fn day(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let day = match text.to_ascii_lowercase().as_str() {
+        "now" => return Some(now.timestamp()),
+        "today" => now.clone(),
+        "yesterday" => now.yesterday().ok()?,
+        _ => return None,
+    };
+    day.start_of_day().ok().map(|zoned| zoned.timestamp())
+}
+
+/// `7d`, `12h`, `2w`, also with ` ago`. A day is one of the calendar, whatever its length.
+fn ago(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let text = text.strip_suffix(" ago").unwrap_or(text).trim_end();
+    let at = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(at);
+    let number: i64 = number.parse().ok().filter(|number| *number < 1_000_000)?;
+    let span = match unit.trim_start() {
+        "s" | "sec" => Span::new().seconds(number),
+        "m" | "min" => Span::new().minutes(number),
+        "h" => Span::new().hours(number),
+        "d" | "day" | "days" => Span::new().try_days(number).ok()?,
+        "w" | "week" | "weeks" => Span::new().try_weeks(number).ok()?,
+        _ => return None,
+    };
+    now.checked_sub(span).ok().map(|then| then.timestamp())
 }
 
 impl FilterArgs {
@@ -156,7 +195,13 @@ pub(crate) fn list(args: &ListArgs, history: &History) -> Result<Outcome, Failur
 /// The list as a table.
 fn shown(listing: &Listing) -> String {
     let results: Vec<ListedResult<'_>> = listing.entries.iter().map(listed).collect();
-    listing::table(&results, (listing.total, listing.more))
+    let page = listing::Page {
+        total: listing.total,
+        more: listing.more,
+        width: screen::width().clamp(80, 200),
+        zone: &zone::label(),
+    };
+    listing::table(&results, &page)
 }
 
 fn listed(entry: &Entry) -> ListedResult<'_> {
@@ -164,7 +209,7 @@ fn listed(entry: &Entry) -> ListedResult<'_> {
     let tags = entry.tags.iter().map(|tag| format!("@{tag}"));
     ListedResult {
         id: &entry.id,
-        started: local(&entry.started),
+        started: entry.started.parse().map_or_else(|_| clean(&entry.started), zone::minute),
         kind: &entry.kind,
         host: entry.host.as_deref(),
         targets: &entry.targets,
@@ -174,13 +219,10 @@ fn listed(entry: &Entry) -> ListedResult<'_> {
         file_bytes: entry.file_bytes.filter(|bytes| *bytes > 0),
         best_iops: entry.best_iops,
         best_mib_per_s: entry.best_mib_per_s,
+        in_flight: entry.best_in_flight,
+        mean_ns: entry.best_mean_ns,
+        p99_ns: entry.best_p99_ns,
     }
-}
-
-/// A moment in local time, to the minute; a text that is none, as it is.
-fn local(started: &str) -> String {
-    let zoned = started.parse::<Timestamp>().map(|at| at.to_zoned(TimeZone::system()));
-    zoned.map_or_else(|_| clean(started), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 #[cfg(test)]
@@ -194,6 +236,29 @@ mod tests {
             Ok("2026-11-21T15:04:00Z")
         );
         assert!(moment("2026-11-21").is_ok() && moment("2026-11-21T15:04").is_ok());
-        assert!(moment("yesterday").is_err() && moment("").is_err());
+        assert!(moment("tomorrow").is_err() && moment("").is_err());
+    }
+
+    /// `--since 7d` and `--since yesterday` were refused.
+    #[test]
+    fn a_moment_is_also_how_long_ago_it_was() {
+        let now: Zoned = "2026-03-30T10:30:00+02:00[Europe/Berlin]".parse().unwrap();
+        let at = |text| moment_at(text, &now).map(|then| then.to_string());
+        assert_eq!(at("today").as_deref(), Ok("2026-03-29T22:00:00Z"));
+        // The day of 23 hours before it.
+        assert_eq!(at("yesterday").as_deref(), Ok("2026-03-28T23:00:00Z"));
+        assert_eq!(at("12h").as_deref(), Ok("2026-03-29T20:30:00Z"));
+        assert_eq!(at("7d"), at("1w"));
+        assert_eq!(at("7 days ago").as_deref(), Ok("2026-03-23T09:30:00Z"));
+        for wrong in ["d", "7", "7x", "-1d", "99999999999999999999d", "999999w", "7d7"] {
+            assert!(at(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_moment_or_refused(text in "[0-9a-z :-]{0,20}|.{0,12}") {
+            let _ = moment(&text);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use workload::MixPart;
 use workload::specs::{SPECS, Spec, spec, unknown};
+use workload::sweep::{PRESETS, preset};
 
 use crate::exit::{Failure, Outcome, print};
 
@@ -27,6 +28,11 @@ pub(crate) fn specs(args: &SpecsArgs) -> Result<Outcome, Failure> {
         }
         text += &rows(spec);
     }
+    if args.names.is_empty() {
+        let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        text += "\nSeveral loads by one name (`iosonde sweep --preset NAME`)\n";
+        text += &report::text::wrap("  ", &presets.join(", "), report::text::WIDTH);
+    }
     print(&text)?;
     Ok(Outcome::Done)
 }
@@ -34,7 +40,12 @@ pub(crate) fn specs(args: &SpecsArgs) -> Result<Outcome, Failure> {
 /// The access specifications of these names.
 pub(crate) fn known(names: &[String]) -> Result<Vec<&'static Spec>, Failure> {
     let found = |name: &String| {
-        let wrong = || Failure::WrongUsage(format!("`{name}`: {}", unknown(name)));
+        let wrong = || match preset(name) {
+            Some(_) => Failure::WrongUsage(format!(
+                "`{name}` is several loads, and a sweep: `iosonde sweep --preset {name}`"
+            )),
+            None => Failure::WrongUsage(format!("`{name}`: {}", unknown(name))),
+        };
         spec(name).ok_or_else(wrong)
     };
     names.iter().map(found).collect()

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 
 use ::monitor::{AlertEvent, Event as Watching, Observation, WatchStart, csv, lines};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use jobs::{Event, MonitorPlan, Sink};
 use report::text::clean;
 use results::Document;
@@ -208,5 +207,5 @@ impl Sink for Console {
 fn clock(o: &Observation) -> String {
     let ms = i64::try_from(o.unix.as_millis()).unwrap_or(0);
     let moment = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
-    moment.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string()
+    moment.to_zoned(report::zone::zone()).strftime("%H:%M:%S").to_string()
 }

@@ -2,7 +2,7 @@
 
 use jobs::sweep_precision;
 use workload::sweep::{Matrix, PRESETS, Plan, Preset, preset};
-use workload::{Mode, Pattern, Violation, Workload, show_duration};
+use workload::{Mode, Pattern, Workload, show_duration};
 
 use super::{ListArgs, PatternName, SweepArgs};
 use crate::commands::loads;
@@ -117,28 +117,10 @@ fn apply_target_flags(plan: &mut Plan, args: &TargetArgs) -> Result<(), Failure>
     Ok(())
 }
 
-/// A cell is a workload, and its fields are those of one; whoever typed lists knows them by their
-/// flags.
-fn in_flags(violation: Violation) -> Violation {
-    let flag = match violation.field.as_str() {
-        "streams[0].blocks" => "--blocks",
-        "streams[0].threads" => "--threads",
-        "streams[0].depth" => "--depths",
-        "streams[0].write_percent" => "--writes",
-        "seconds" => "--seconds",
-        "warmup_seconds" => "--warmup",
-        "settle_seconds" => "--settle",
-        "precision.percent" => "--precision",
-        _ => return violation,
-    };
-    Violation { field: flag.to_owned(), ..violation }
-}
-
 /// The plan, if it keeps the rules.
 pub(super) fn checked(plan: Plan) -> Result<Plan, Failure> {
-    let lines: Vec<String> =
-        plan.violations().into_iter().map(|violation| in_flags(violation).to_string()).collect();
-    if lines.is_empty() { Ok(plan) } else { Err(Failure::WrongUsage(lines.join("\n"))) }
+    let violations = plan.violations();
+    if violations.is_empty() { Ok(plan) } else { Err(Failure::Invalid(violations)) }
 }
 
 pub(super) fn presets() -> String {

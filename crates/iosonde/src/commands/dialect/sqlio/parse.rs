@@ -9,6 +9,7 @@ use jobs::sqlio::ResultTable;
 use report::text::{Table, clean};
 
 use crate::exit::{Failure, Outcome, print};
+use crate::usage::parse_part;
 use screen::Display;
 
 /// Shows every run in files of SQLIO's output as a line of a table, with the columns of the
@@ -31,9 +32,10 @@ struct ParseArgs {
 
 /// Runs the command.
 pub(super) fn parse(tokens: &[OsString]) -> Result<Outcome, Failure> {
-    let name = OsString::from("iosonde sqlio parse");
-    let args = ParseArgs::try_parse_from(std::iter::once(&name).chain(tokens))
-        .unwrap_or_else(|e| e.exit());
+    let name = "iosonde sqlio parse";
+    let words: Vec<OsString> =
+        std::iter::once(OsString::from(name)).chain(tokens.iter().cloned()).collect();
+    let args: ParseArgs = parse_part(name, &words)?;
     let table = ResultTable::of(&args.files)?;
     let mut display = Display::new(args.quiet);
     table.notes.iter().for_each(|note| display.message(&clean(note)));

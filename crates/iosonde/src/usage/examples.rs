@@ -1,0 +1,109 @@
+//! An example for the help of every command.
+
+use clap::Command;
+
+/// Each command with what people type. A test reads every line with the program's own grammar.
+pub(super) const EXAMPLES: [(&str, &[&str]); 43] = [
+    ("", &["iosonde assess /data --for postgres", "iosonde run /data -b 8K --depth 32 -d 30s"]),
+    ("assess", &["iosonde assess /data --for postgres --pace quick"]),
+    ("inspect", &["iosonde inspect /data"]),
+    ("knee", &["iosonde knee /data -b 8K --latency-target 5ms@p99"]),
+    ("run", &["iosonde run /data -b 8K -w 30 -t 4 --depth 32 -d 30s -s 10G"]),
+    ("sweep", &["iosonde sweep /data -b 8K,64K --depths 1,4,16 -d 10s --csv cells.csv"]),
+    ("sizes", &["iosonde sizes /data --sizes 256M,1G,4G,16G"]),
+    ("scale", &["iosonde scale /data1 /data2 /data3 -b 64K"]),
+    ("matrix", &["iosonde matrix /data -b 8K --levels 0,25,50,75"]),
+    ("validate", &["iosonde validate /data -s 10G -d 10m"]),
+    ("monitor", &["iosonde monitor /data -d 1h --interval 5", "iosonde monitor -- fio job.fio"]),
+    ("do", &["iosonde knee /data -b 8K --print-plan > knee.toml", "iosonde do knee.toml"]),
+    ("again", &["iosonde run /data --tag before-upgrade", "iosonde again @before-upgrade"]),
+    ("workload", &["iosonde workload convert job.fio --to toml"]),
+    ("workload convert", &["iosonde workload convert job.fio -o job.toml"]),
+    ("specs", &["iosonde specs \"File Server\""]),
+    ("history", &["iosonde history list --since 7d", "iosonde history show latest"]),
+    ("history list", &["iosonde history list --since yesterday --kind run"]),
+    ("history show", &["iosonde history show latest"]),
+    ("history tag", &["iosonde history tag latest before-upgrade"]),
+    ("history untag", &["iosonde history untag @before-upgrade before-upgrade"]),
+    ("history note", &["iosonde history note latest \"new firmware\""]),
+    ("history delete", &["iosonde history delete 3f2a"]),
+    ("history export", &["iosonde history export --since 30d -o results.csv"]),
+    ("history import", &["iosonde history import fio.json sqlio.log"]),
+    ("history check", &["iosonde history check"]),
+    ("history backup", &["iosonde history backup copy.db"]),
+    ("history compare", &["iosonde history compare @before @after"]),
+    ("history trend", &["iosonde history trend /data --figure p99"]),
+    ("history drift", &["iosonde history drift /data -d 30s"]),
+    ("report", &["iosonde report latest -o report.html"]),
+    ("serve", &["iosonde serve --listen 8080"]),
+    ("schema", &["iosonde schema measurement > measurement.schema.json"]),
+    ("completions", &["iosonde completions bash > /etc/bash_completion.d/iosonde"]),
+    ("man", &["iosonde man run | man -l -", "iosonde man --output /usr/local/share/man/man1"]),
+    ("help", &["iosonde help history compare"]),
+    ("sqlio", &["iosonde sqlio -kR -s30 -frandom -o8 -b8 -LS -Fparam.txt --drive E=/data"]),
+    ("sqlio batch", &["iosonde sqlio batch --drives E --drive E=/data --dry-run"]),
+    ("sqlio parse", &["iosonde sqlio parse results.txt"]),
+    ("sqlio script", &["iosonde sqlio script santest.bat --drive E=/data"]),
+    ("sqliosim", &["iosonde sqliosim -cfg sqliosim.cfg.ini --drive E=/data"]),
+    ("diskspd", &["iosonde diskspd -b8K -d30 -o32 -t4 -r -w30 -c10G -L /data/io.dat"]),
+    ("iometer", &["iosonde iometer -c config.icf -r results.csv --drive E=/data"]),
+];
+
+/// Puts the example of a command at the end of its help; what the command has there itself follows
+/// in the long help.
+pub(super) fn with(command: Command, path: &str) -> Command {
+    let Some((_, lines)) = EXAMPLES.iter().find(|(name, _)| *name == path) else { return command };
+    let head = if lines.len() == 1 { "Example:" } else { "Examples:" };
+    let example = format!("{head}\n  {}", lines.join("\n  "));
+    match command.get_after_help().map(ToString::to_string) {
+        Some(more) => {
+            let long = format!("{example}\n\n{more}");
+            command.after_help(example).after_long_help(long)
+        }
+        None => command.after_help(example),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words as a shell has them, up to a pipe or a file.
+    fn words(line: &str) -> Vec<String> {
+        let (mut all, mut word, mut quoted) = (Vec::new(), String::new(), false);
+        for c in line.chars().chain([' ']) {
+            match c {
+                '"' => quoted = !quoted,
+                '>' | '|' if !quoted => break,
+                ' ' if !quoted => all.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+                c => word.push(c),
+            }
+        }
+        all
+    }
+
+    fn each(command: &Command, path: &str, look: &mut impl FnMut(&str)) {
+        look(path);
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            each(sub, format!("{path} {}", sub.get_name()).trim_start(), look);
+        }
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_can_be_typed() {
+        let command = super::super::command();
+        each(&command, "", &mut |path| {
+            assert!(EXAMPLES.iter().any(|(name, _)| *name == path), "`iosonde {path}` has none");
+        });
+        for (path, lines) in EXAMPLES {
+            for line in lines {
+                let words = words(line);
+                let read = command.clone().try_get_matches_from(&words);
+                assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
+                let is_of =
+                    words[1..].join(" ").starts_with(path) || path == "do" || path == "again";
+                assert!(is_of, "{line} is not an example of `{path}`");
+            }
+        }
+    }
+}

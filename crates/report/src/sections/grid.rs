@@ -1,0 +1,87 @@
+//! The grid that users of CrystalDiskMark know: a row for each test, reads and writes beside each
+//! other in MB (10^6 bytes) per second.
+
+use results::{Experiment, Sweep, SweptCell};
+
+use super::make::{column, number, section, table, text};
+use crate::model::{Block, Section, Unit};
+
+/// How the titles of plans begin that are shown so.
+const TITLE: &str = "CrystalDiskMark";
+/// Bytes of a MiB and of a MB.
+const MIB: f64 = 1_048_576.0;
+const MB: f64 = 1e6;
+
+/// A test: what reads and writes have in common.
+#[derive(Debug, PartialEq)]
+struct Row<'a> {
+    name: String,
+    read: Option<&'a SweptCell>,
+    write: Option<&'a SweptCell>,
+}
+
+/// The grid of a sweep; none of other plans.
+pub(super) fn of(e: &Experiment<Sweep>) -> Option<Section> {
+    if !e.conclusion.plan.title.starts_with(TITLE) || e.conclusion.plan.targets.len() > 1 {
+        return None;
+    }
+    let columns = vec![
+        column("test", "Test", Unit::Text),
+        column("read_mb_per_s", "Read MB/s", Unit::Number),
+        column("write_mb_per_s", "Write MB/s", Unit::Number),
+        column("read_iops", "Read IOPS", Unit::Iops),
+        column("write_iops", "Write IOPS", Unit::Iops),
+        column("read_latency_ns", "Read latency", Unit::Nanoseconds),
+        column("write_latency_ns", "Write latency", Unit::Nanoseconds),
+    ];
+    let mb =
+        |cell: Option<&SweptCell>| number(cell.and_then(|c| c.mib_per_s).map(|v| v * MIB / MB));
+    let iops = |cell: Option<&SweptCell>| number(cell.and_then(|c| c.iops));
+    let latency = |cell: Option<&SweptCell>| number(cell.and_then(|c| c.latency_ns));
+    let rows = rows(&e.conclusion.cells);
+    let cells = rows.iter().map(|row| {
+        vec![
+            text(&row.name),
+            mb(row.read),
+            mb(row.write),
+            iops(row.read),
+            iops(row.write),
+            latency(row.read),
+            latency(row.write),
+        ]
+    });
+    let caption = "one window for each, not the best of five; MB are 10^6 bytes";
+    let table = table("grid", "As CrystalDiskMark shows it", caption, columns, cells.collect())?;
+    section("grid", "As CrystalDiskMark shows it", vec![Block::Table(table)])
+}
+
+/// Each test once, in the order of the plan.
+fn rows(cells: &[SweptCell]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for cell in cells {
+        let name = name(cell);
+        let at = rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
+            rows.push(Row { name, read: None, write: None });
+            rows.len() - 1
+        });
+        match cell.cell.write_percent {
+            0 => rows[at].read = Some(cell),
+            100 => rows[at].write = Some(cell),
+            _ => {}
+        }
+    }
+    rows
+}
+
+/// `RND4K Q32T1`.
+fn name(swept: &SweptCell) -> String {
+    let cell = &swept.cell;
+    let order = if cell.is_sequential() { "SEQ" } else { "RND" };
+    let bytes = cell.block_bytes.0;
+    let size = match bytes {
+        _ if bytes > 0 && bytes % (1 << 20) == 0 => format!("{}M", bytes >> 20),
+        _ if bytes > 0 && bytes % (1 << 10) == 0 => format!("{}K", bytes >> 10),
+        _ => format!("{bytes}"),
+    };
+    format!("{order}{size} Q{}T{}", cell.depth, cell.threads)
+}
