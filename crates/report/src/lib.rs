@@ -9,6 +9,7 @@
 //! | [`build()`] | what a report says of documents of any kind, as data for every format |
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
+//! | [`language`] | the languages that a report is written in |
 //! | [`fio`] | the loads in the shape of fio's JSON |
 //! | [`format`](mod@format) | the list of formats |
 //! | [`text`] | the brief sections of a result for a terminal |
@@ -28,8 +29,10 @@ pub mod csv;
 mod databases;
 pub mod fio;
 pub mod format;
+mod glossary;
 pub mod html;
 mod json;
+pub mod language;
 pub mod listing;
 pub mod markdown;
 pub mod model;
@@ -50,6 +53,7 @@ pub mod xlsx;
 pub mod xlsx;
 
 pub use format::{FORMATS, Format};
+pub use language::Language;
 pub use sections::{build, charts, comparison_blocks, drift_blocks, trend_blocks};
 
 use thiserror::Error;

@@ -1,6 +1,7 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
 use crate::format::Format;
+use crate::language::say;
 use crate::model::{Block, Card, Chart, Judgement, Listing, Report, ResultPart, Table, Unit};
 use crate::words;
 
@@ -47,7 +48,7 @@ fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> Stri
     let subtitle: Vec<String> = part.subtitle.iter().map(|s| plain(s)).collect();
     out.push_str(&format!("\n{}\n", subtitle.join(" · ")));
     if let Some(banner) = &part.banner {
-        out.push_str(&format!("\n> **Not complete.** {}\n", plain(banner)));
+        out.push_str(&format!("\n> {} {}\n", strong(&say!("page-not-complete")), plain(banner)));
     }
     for section in &part.sections {
         let blocks: String = section.blocks.iter().map(|b| block(b, picture)).collect();
@@ -56,7 +57,7 @@ fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> Stri
         }
     }
     let (id, schema) = (plain(part.document.id()), plain(part.document.schema()));
-    out.push_str(&format!("\nFrom the document {id} ({schema}).\n"));
+    out.push_str(&format!("\n{}\n", say!("page-document", id = id, schema = schema)));
     out
 }
 
@@ -106,7 +107,11 @@ fn card(card: &Card) -> String {
         Judgement::Unknown => "?",
     };
     let evidence = list(&card.evidence, "");
-    format!("\n{sign} {}: {}\n{evidence}", strong(&card.heading), plain(&card.answer))
+    let mut original = list(&card.original, "");
+    if !original.is_empty() {
+        original = format!("\n{}\n{original}", strong(&say!("page-original")));
+    }
+    format!("\n{sign} {}: {}\n{evidence}{original}", strong(&card.heading), plain(&card.answer))
 }
 
 fn chart(chart: &Chart, picture: &dyn Fn(&Chart) -> Option<String>) -> String {

@@ -23,7 +23,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultPart {
     /// What it is, for example `Storage assessment`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What was measured, for example `/data`.
     pub title: String,
     /// File size, time, host and storage, each a phrase.
@@ -46,7 +46,7 @@ pub struct Section {
     /// Short stable name, unique in its result: `verdict`, `tested`, `saturation`, `environment`, …
     pub key: &'static str,
     /// The heading.
-    pub heading: &'static str,
+    pub heading: String,
     /// What is under it.
     pub blocks: Vec<Block>,
 }
@@ -114,6 +114,8 @@ pub struct Card {
     pub answer: String,
     /// Why, sentence by sentence.
     pub evidence: Vec<String>,
+    /// What the document itself says, in English, where the evidence is said in another language.
+    pub original: Vec<String>,
     /// The figures of the answer as bars, where it has any.
     pub bullet: Option<Bullet>,
 }
@@ -126,7 +128,7 @@ pub struct Bullet {
     /// What is needed, in the unit of the bars.
     pub need: Option<f64>,
     /// In what the bars and the need are, for example `commits/s`.
-    pub unit: &'static str,
+    pub unit: String,
 }
 
 /// A bar of a [`Bullet`].

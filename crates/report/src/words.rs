@@ -93,15 +93,6 @@ pub(crate) fn moment_of(seconds: f64) -> String {
     time.map_or_else(|_| NONE.to_owned(), |time| moment(&time.to_string()))
 }
 
-/// How a claim came out.
-pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
-    match outcome {
-        results::claims::Outcome::Met => "met",
-        results::claims::Outcome::NotMet => "not met",
-        results::claims::Outcome::NotMeasured => "not measured",
-    }
-}
-
 /// `direct` or `buffered`, and whether writes are durable.
 pub(crate) fn mode(workload: &Workload) -> String {
     let word = |mode: &Mode| match mode {
@@ -157,12 +148,6 @@ pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
     let large = |s: &Stream| s.is_mostly_sequential() && s.largest_block() >= 64 * 1024;
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
 }
-
-/// What a mix, or several streams at once, is not.
-pub(crate) const SHAPE: &str = "A mix of I/Os has the sizes, shares and order of a load: its \
-                                shape. It is not the application, which waits for one I/O before \
-                                it makes the next and has a cache of its own; no figure here is \
-                                one of the application.";
 
 /// Whether a measurement only has the shape of something that does many kinds of I/O.
 pub(crate) fn is_shape(m: &Measurement) -> bool {

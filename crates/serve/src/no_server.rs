@@ -46,7 +46,7 @@ impl Listener {
 
 impl Server {
     /// Never called: there is no listener.
-    pub fn open(listener: Listener, _: &Place) -> Result<Self, ServeError> {
+    pub fn open<L>(listener: Listener, _: &Place, _: L) -> Result<Self, ServeError> {
         match listener.0 {}
     }
 

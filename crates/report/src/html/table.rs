@@ -2,6 +2,7 @@
 
 use crate::chart::escape;
 use crate::chart::figure;
+use crate::language::say;
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words::NONE;
 
@@ -25,7 +26,7 @@ pub(super) fn html(table: &Table) -> String {
         caption += &format!("{point} <span>{}</span>", escape(&table.caption));
     }
     if table.rows.is_empty() || table.columns.is_empty() {
-        return format!("<p class=\"note\">{caption} No rows.</p>\n");
+        return format!("<p class=\"note\">{caption} {}</p>\n", say!("page-no-rows"));
     }
     let rows = table.rows.len();
     let filter = if rows > FILTER_FROM { " long" } else { "" };
@@ -33,9 +34,9 @@ pub(super) fn html(table: &Table) -> String {
     let many = if table.columns.len() > MANY_FROM { " many" } else { "" };
     let mut out = format!(
         "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p><div \
-         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"Table: \
-         {title}\"><table><caption>{}</caption>",
-        if title.is_empty() { "Table" } else { &title }
+         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>",
+        escape(&say!("page-table-of", title = &table.title)),
+        if title.is_empty() { escape(&say!("page-table")) } else { title }
     );
     let wide: Vec<bool> = (0..table.columns.len()).map(|i| is_wide(table, i)).collect();
     out += "<thead><tr>";
@@ -60,7 +61,7 @@ fn heading(column: &Column) -> String {
     } else {
         format!(" <small>{word}</small>")
     };
-    format!("<th scope=\"col\"{class}>{}{unit}</th>", escape(&column.name))
+    format!("<th scope=\"col\"{class}>{}{unit}</th>", super::termed(&column.name))
 }
 
 /// The largest figure of a column whose figures get bars; zero where they get none.

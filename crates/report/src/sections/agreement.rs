@@ -8,6 +8,7 @@ use super::make::{
     Drawn, Named, brief, chart, cleaned, column, full, full_section, linear, names, number, points,
     section, series, table, text, whole,
 };
+use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -68,7 +69,7 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
              target, or the I/O need not arrive at the device as it was issued."
                 .to_owned(),
         ));
-        return section("agreement", "Agreement with the kernel", blocks);
+        return section("agreement", say!("heading-agreement-with-the-kernel"), blocks);
     }
     let intro = Block::Paragraph(
         "What this program measured beside what the operating system counted at the device over \
@@ -78,7 +79,7 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     );
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
     let cells = all.iter().map(line).collect();
-    let table = table("agreement", "Tool against kernel", &caption, columns(), cells);
+    let table = table("agreement", say!("heading-tool-against-kernel"), &caption, columns(), cells);
     let picture = picture(&all, &caption).map(Block::Chart);
     blocks.push(full([intro].into_iter().chain(picture).chain(table.map(Block::Table))));
     blocks.push(brief(instead));
@@ -91,7 +92,7 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
         ));
     }
     blocks.extend([Block::Warnings(doubts), Block::List(explained)]);
-    section("agreement", "Agreement with the kernel", blocks)
+    section("agreement", say!("heading-agreement-with-the-kernel"), blocks)
 }
 
 /// A load figure by figure.
@@ -154,20 +155,20 @@ fn picture(all: &[Row<'_>], caption: &str) -> Option<Chart> {
 
 fn columns() -> Vec<Column> {
     vec![
-        column("load", "Load", Unit::Text),
-        column("in_flight", "In flight", Unit::Count),
-        column("device", "Device", Unit::Text),
-        column("kind", "Kind", Unit::Text),
-        column("tool_iops", "IOPS, tool", Unit::Iops),
-        column("kernel_iops", "IOPS, kernel", Unit::Iops),
-        column("iops_difference_percent", "Difference", Unit::Percent),
-        column("tool_mib_per_s", "MiB/s, tool", Unit::MibPerS),
-        column("kernel_mib_per_s", "MiB/s, kernel", Unit::MibPerS),
-        column("mib_per_s_difference_percent", "Difference", Unit::Percent),
-        column("tool_latency_ns", "Mean, tool", Unit::Nanoseconds),
-        column("kernel_latency_ns", "Mean, kernel", Unit::Nanoseconds),
-        column("latency_difference_percent", "Difference", Unit::Percent),
-        column("allowed_percent", "Allowed ±", Unit::Percent),
+        column("load", say!("label-load"), Unit::Text),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
+        column("device", say!("label-device"), Unit::Text),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("tool_iops", say!("label-iops-tool"), Unit::Iops),
+        column("kernel_iops", say!("label-iops-kernel"), Unit::Iops),
+        column("iops_difference_percent", say!("label-difference"), Unit::Percent),
+        column("tool_mib_per_s", say!("label-mib-per-second-tool"), Unit::MibPerS),
+        column("kernel_mib_per_s", say!("label-mib-per-second-kernel"), Unit::MibPerS),
+        column("mib_per_s_difference_percent", say!("label-difference"), Unit::Percent),
+        column("tool_latency_ns", say!("label-mean-tool"), Unit::Nanoseconds),
+        column("kernel_latency_ns", say!("label-mean-kernel"), Unit::Nanoseconds),
+        column("latency_difference_percent", say!("label-difference"), Unit::Percent),
+        column("allowed_percent", say!("label-allowed-plus-minus"), Unit::Percent),
         column("note", "", Unit::Text),
     ]
 }

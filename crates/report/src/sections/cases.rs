@@ -4,6 +4,7 @@ use results::Measurement;
 
 use super::caption::Caption;
 use super::make::{Drawn, Named, chart, linear, log10, names, point, points, series};
+use crate::language::say;
 use crate::model::{Chart, Shape, Side, Unit};
 use crate::words;
 
@@ -86,9 +87,9 @@ pub(super) fn combinations(named: &Named<'_>, cases: &[Case], bandwidth: bool) -
     chart(
         named,
         Drawn {
-            x: names("Threads × depth", cases.iter().map(|c| c.name.clone()).collect()),
+            x: names(say!("label-threads-depth"), cases.iter().map(|c| c.name.clone()).collect()),
             left: super::make::throughput(bandwidth),
-            right: Some(log10("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: vec![
                 series(name, Shape::Columns, Side::Left, columns),
                 series("mean latency", Shape::Line, Side::Right, line),

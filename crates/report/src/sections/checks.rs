@@ -5,26 +5,27 @@ use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};
 
 use super::make::{column, fact, full, number, section, table, text, whole};
+use crate::language::say;
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
 use crate::words;
 
 /// The section.
 pub(super) fn of(m: &Measurement) -> Option<Section> {
-    let mut facts = vec![fact("In flight", in_flight(m))];
+    let mut facts = vec![fact(say!("label-in-flight"), in_flight(m))];
     facts.extend(words::cost(m).map(|cost| fact("CPU", cost)));
     if let Some(reached) = m.checks.rate_reached_percent {
         let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
-        facts.push(fact("Rate", text));
+        facts.push(fact(say!("label-rate"), text));
     }
     facts.extend(steadiness(m));
     // Another tool asked no kernel, and does not tell its longest gap.
     if m.origin.is_none() {
-        facts.push(fact("Stalls", stalls(m)));
+        facts.push(fact(say!("label-stalls"), stalls(m)));
         facts.push(kernel(m));
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(errors(m).map(Block::Table));
-    section("checks", "Do the figures fit together?", blocks)
+    section("checks", say!("heading-do-the-figures-fit-together"), blocks)
 }
 
 fn in_flight(m: &Measurement) -> String {
@@ -47,10 +48,10 @@ fn in_flight(m: &Measurement) -> String {
 fn steadiness(m: &Measurement) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(steady) = m.steady.as_ref().filter(|s| !s.explanation.is_empty()) {
-        facts.push(fact("Steadiness", words::clean(&steady.explanation)));
+        facts.push(fact(say!("label-steadiness"), words::clean(&steady.explanation)));
     }
     if let Some(phases) = m.phases.as_ref().filter(|p| !p.explanation.is_empty()) {
-        facts.push(fact("Levels", words::clean(&phases.explanation)));
+        facts.push(fact(say!("label-levels"), words::clean(&phases.explanation)));
     }
     if let Some(rounds) = &m.rounds {
         let steady = if rounds.settled { "steady" } else { "not steady" };
@@ -59,7 +60,7 @@ fn steadiness(m: &Measurement) -> Vec<Fact> {
             words::percent(Some(rounds.range_percent)),
             words::percent(Some(rounds.slope_percent))
         );
-        facts.push(fact("Five rounds", text));
+        facts.push(fact(say!("label-five-rounds"), text));
     }
     facts
 }
@@ -87,7 +88,7 @@ fn kernel(m: &Measurement) -> Fact {
         } else {
             "not asked: there is no one device whose counters cover this target"
         };
-        return fact("Kernel", text);
+        return fact(say!("label-kernel"), text);
     };
     let mut text = format!(
         "{}: average queue {}, busy {}, {} flushes/s",
@@ -99,16 +100,16 @@ fn kernel(m: &Measurement) -> Fact {
     if let Some(agreement) = &kernel.agreement {
         text.push_str(&format!(". {}", words::clean(&agreement.explanation)));
     }
-    fact("Kernel", text)
+    fact(say!("label-kernel"), text)
 }
 
 fn errors(m: &Measurement) -> Option<Table> {
     let columns = vec![
-        column("count", "Errors", Unit::Count),
-        column("operation", "Operation", Unit::Text),
-        column("path", "Target", Unit::Text),
-        column("first_offset_bytes", "First at", Unit::Bytes),
-        column("message", "What the system said", Unit::Text),
+        column("count", say!("label-errors"), Unit::Count),
+        column("operation", say!("label-operation"), Unit::Text),
+        column("path", say!("label-target"), Unit::Text),
+        column("first_offset_bytes", say!("label-first-at"), Unit::Bytes),
+        column("message", say!("label-what-the-system-said"), Unit::Text),
     ];
     let row = |e: &results::ErrorRecord| {
         vec![
@@ -120,22 +121,22 @@ fn errors(m: &Measurement) -> Option<Table> {
         ]
     };
     let rows = m.errors.iter().map(row).collect();
-    table("errors", "Failed I/Os", &words::caption(m), columns, rows)
+    table("errors", say!("heading-failed-i-os"), &words::caption(m), columns, rows)
 }
 
 fn part_columns(what: &str, key: &'static str) -> Vec<Column> {
     vec![
         column(key, what, Unit::Text),
-        column("size_bytes", "File size", Unit::Bytes),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("ios", "I/Os", Unit::Count).full(),
+        column("size_bytes", say!("label-file-size"), Unit::Bytes),
+        column("threads", say!("label-threads"), Unit::Count),
+        column("depth", say!("label-depth"), Unit::Count),
+        column("ios", say!("label-i-os"), Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
         column("cpu_percent", "CPU", Unit::Percent),
     ]
 }

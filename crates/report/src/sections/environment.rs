@@ -4,6 +4,7 @@ use inspect::{Device, Finding, Settings, Severity, Storage};
 use results::Environment;
 
 use super::make::fact;
+use crate::language::say;
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -26,14 +27,14 @@ pub(super) fn section_of(environment: &Environment) -> Vec<Block> {
 
 /// The host, the storage and what was found about its set-up.
 pub(super) fn section(environment: &Environment) -> Option<Section> {
-    super::make::section("environment", "Environment", section_of(environment))
+    super::make::section("environment", say!("heading-environment"), section_of(environment))
 }
 
 fn host(environment: &Environment) -> Vec<Fact> {
     let Some(host) = &environment.host else { return Vec::new() };
     // Another tool told its name and nothing else.
     if host.cpus == 0 && host.memory_bytes == 0 {
-        return vec![fact("Host", words::clean(&host.hostname))];
+        return vec![fact(say!("label-host"), words::clean(&host.hostname))];
     }
     let memory = format!(
         "{}, {} of it available",
@@ -41,11 +42,11 @@ fn host(environment: &Environment) -> Vec<Fact> {
         words::size(host.memory_available_bytes)
     );
     let mut facts = vec![
-        fact("Host", words::clean(&host.hostname)),
-        fact("Operating system", words::clean(&host.os)),
-        fact("Kernel", words::clean(&host.kernel)),
-        fact("Processor", format!("{} ({} logical)", words::clean(&host.cpu_model), host.cpus)),
-        fact("Memory", memory),
+        fact(say!("label-host"), words::clean(&host.hostname)),
+        fact(say!("label-operating-system"), words::clean(&host.os)),
+        fact(say!("label-kernel"), words::clean(&host.kernel)),
+        fact(say!("label-processor"), format!("{} ({} logical)", words::clean(&host.cpu_model), host.cpus)),
+        fact(say!("label-memory"), memory),
     ];
     let mut add = |name: &str, value: &Option<String>| {
         if let Some(value) = value {
@@ -89,9 +90,9 @@ fn settings(s: &Settings) -> Vec<Fact> {
 }
 
 fn facts(s: &Storage) -> Vec<Fact> {
-    let mut facts = vec![fact("Storage under", words::path(&s.target))];
+    let mut facts = vec![fact(say!("label-storage-under"), words::path(&s.target))];
     if s.path != s.target {
-        facts.push(fact("Path", words::path(&s.path)));
+        facts.push(fact(say!("label-path"), words::path(&s.path)));
     }
     if let Some(fs) = &s.file_system {
         let space = format!(
@@ -103,10 +104,10 @@ fn facts(s: &Storage) -> Vec<Fact> {
         let source = words::clean(&fs.source);
         let place =
             format!("{} on {} ({source})", words::clean(&fs.kind), words::path(&fs.mount_point));
-        facts.push(fact("File system", place));
-        facts.push(fact("Mount options", words::clean(&fs.options.join(", "))));
-        facts.push(fact("Allocation unit", words::size(fs.block_bytes)));
-        facts.push(fact("Space", space));
+        facts.push(fact(say!("label-file-system"), place));
+        facts.push(fact(say!("label-mount-options"), words::clean(&fs.options.join(", "))));
+        facts.push(fact(say!("label-allocation-unit"), words::size(fs.block_bytes)));
+        facts.push(fact(say!("label-space"), space));
     }
     if let Some(partition) = &s.partition {
         let name = words::clean(&partition.name);
@@ -116,19 +117,19 @@ fn facts(s: &Storage) -> Vec<Fact> {
             words::count(partition.start_bytes),
             words::size(partition.size_bytes)
         );
-        facts.push(fact("Partition", text));
+        facts.push(fact(say!("label-partition"), text));
     }
     if !s.layers.is_empty() {
-        facts.push(fact("Layers", words::clean(&s.layers.join(" → "))));
+        facts.push(fact(say!("label-layers"), words::clean(&s.layers.join(" → "))));
     }
     if let Some(counted) = &s.counted_device {
-        facts.push(fact("Counters of", words::clean(counted)));
+        facts.push(fact(say!("label-counters-of"), words::clean(counted)));
     }
     facts
 }
 
 fn device(d: &Device) -> Vec<Fact> {
-    let mut facts = vec![fact("Device", words::device(d))];
+    let mut facts = vec![fact(say!("label-device"), words::device(d))];
     let mut text = |name: &str, value: &Option<String>| {
         if let Some(value) = value {
             facts.push(fact(name, words::clean(value)));
@@ -142,10 +143,10 @@ fn device(d: &Device) -> Vec<Fact> {
     text("Write cache", &d.write_cache);
     let yes_no = |value: bool| if value { "yes" } else { "no" };
     if let Some(fua) = d.fua {
-        facts.push(fact("Forced unit access", yes_no(fua)));
+        facts.push(fact(say!("label-forced-unit-access"), yes_no(fua)));
     }
     if let Some(rotational) = d.rotational {
-        facts.push(fact("Rotating disks", yes_no(rotational)));
+        facts.push(fact(say!("label-rotating-disks"), yes_no(rotational)));
     }
     let mut number = |name: &str, value: Option<u64>| {
         if let Some(value) = value {
@@ -171,7 +172,7 @@ fn device(d: &Device) -> Vec<Fact> {
         let lanes = link.lanes.map(|n| words::plural(n.into(), "lane", "lanes"));
         let parts = [Some(link.bus.clone()), lanes, link.speed.clone()];
         let text: Vec<String> = parts.into_iter().flatten().map(|t| words::clean(&t)).collect();
-        facts.push(fact("Link", text.join(", ")));
+        facts.push(fact(say!("label-link"), text.join(", ")));
     }
     facts
 }

@@ -11,6 +11,7 @@ use super::make::{
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, point, setup, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -22,18 +23,14 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
     let document = Document::Knee(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
-    let mut drawn = first_large(charts(e));
-    let rule = e.conclusion.knee.as_ref().map(|knee| words::clean(&knee.rule));
-    let rule = rule.filter(|r| !r.is_empty());
-    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
-    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
+    let drawn = first_large(charts(e));
     let sections = [
-        section("verdict", "Saturation point", answer(e)),
-        tested::of_experiment(e, vec![fact("Load", words::clean(&e.conclusion.title))]),
-        section("saturation", "Saturation", drawn),
+        section("verdict", say!("heading-saturation-point"), answer(e)),
+        tested::of_experiment(e, vec![fact(say!("label-load"), words::clean(&e.conclusion.title))]),
+        section("saturation", say!("heading-saturation"), drawn),
         full_section(latency::of(&named, named.len() == 1)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "Every load", tables),
+        section("loads", say!("heading-every-load"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -72,7 +69,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
         Some(knee) => {
             let at = knee.operating_point;
             cards.push(Card {
-                heading: "Operating point".to_owned(),
+                heading: say!("label-operating-point"),
                 judgement: point::judgement(c.knee.as_ref()),
                 answer: format!(
                     "{} in flight: {} IOPS, {}",
@@ -81,6 +78,7 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
                     workload::show_ns(at.latency_ns)
                 ),
                 evidence: vec![words::clean(&knee.explanation)],
+                original: Vec::new(),
                 bullet: None,
             });
         }
@@ -117,6 +115,7 @@ fn within(within: &WithinLatency) -> Card {
         judgement,
         answer,
         evidence: vec![words::clean(&within.explanation)],
+        original: Vec::new(),
         bullet: None,
     }
 }
@@ -188,19 +187,19 @@ fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
 fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     let c = &e.conclusion;
     let columns = vec![
-        column("purpose", "For", Unit::Text),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("in_flight", "In flight", Unit::Count),
-        column("achieved_in_flight", "Achieved", Unit::Number),
-        column("device_in_flight", "At the device", Unit::Number).full(),
-        column("block_bytes", "Block", Unit::Bytes).full(),
+        column("purpose", say!("label-for"), Unit::Text),
+        column("threads", say!("label-threads"), Unit::Count),
+        column("depth", say!("label-depth"), Unit::Count),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
+        column("achieved_in_flight", say!("label-achieved"), Unit::Number),
+        column("device_in_flight", say!("label-at-the-device"), Unit::Number).full(),
+        column("block_bytes", say!("label-block"), Unit::Bytes).full(),
         column("iops", "IOPS", Unit::Iops),
         column("half_width_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("littles_law_percent", "Off Little's law", Unit::Percent),
+        column("littles_law_percent", say!("label-off-little-s-law"), Unit::Percent),
     ];
     let all = c.curve.iter().enumerate().map(|(i, l)| (Some(i), l));
     let all = all.chain(c.controls.iter().map(|l| (None, l)));
@@ -208,7 +207,7 @@ fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     let caption = c.curve.iter().fold(Caption::default(), |caption, l| {
         caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight)
     });
-    table("curve", "The search for the saturation point", &caption.text(), columns, rows)
+    table("curve", say!("heading-the-search-for-the-saturation-point"), &caption.text(), columns, rows)
 }
 
 fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {

@@ -8,6 +8,7 @@ use super::make::{
     Drawn, Named, brief, chart, column, full, linear, log10, names, number, points, section,
     series, table, text, whole,
 };
+use crate::language::say;
 use crate::model::{
     Block, Cell, Chart, Column, Listing, Section, Series, Shape, Side, Table, Unit,
 };
@@ -48,7 +49,7 @@ pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
         _ => vec![Block::Charts(charts)],
     };
     blocks.extend(figures(loads).map(Block::Table));
-    section("latency", "Latency", blocks)
+    section("latency", say!("heading-latency"), blocks)
 }
 
 /// A line for each load and direction over the percentiles.
@@ -80,8 +81,8 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     chart(
         &named,
         Drawn {
-            x: names("I/Os that took no longer", heads),
-            left: log10("Latency", Unit::Nanoseconds),
+            x: names(say!("label-i-os-that-took-no-longer"), heads),
+            left: log10(say!("label-latency"), Unit::Nanoseconds),
             right: None,
             series: lines,
             marks: Vec::new(),
@@ -136,8 +137,8 @@ fn histogram(name: &str, m: &Measurement) -> Option<Chart> {
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: names("Latency", labels),
-            left: linear("Share of I/Os", Unit::Percent),
+            x: names(say!("label-latency"), labels),
+            left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: shown,
             marks: Vec::new(),
@@ -156,8 +157,8 @@ fn milliseconds(name: &str, m: &Measurement) -> Option<Chart> {
     chart(
         &Named { key: &format!("histogram-{name}"), title: &title, caption: &caption },
         Drawn {
-            x: names("Latency", (0..percents.len()).map(label).collect()),
-            left: linear("Share of I/Os", Unit::Percent),
+            x: names(say!("label-latency"), (0..percents.len()).map(label).collect()),
+            left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: vec![series("all", Shape::Columns, Side::Left, points(shown))],
             marks: Vec::new(),
@@ -170,10 +171,10 @@ fn columns(loads: usize) -> Vec<Column> {
     let time = |key, name| column(key, name, Unit::Nanoseconds);
     let of_load = |column: Column| if loads == 1 { column.full() } else { column };
     vec![
-        of_load(column("load", "Load", Unit::Text)),
-        of_load(column("in_flight", "In flight", Unit::Count)),
-        column("kind", "Kind", Unit::Text),
-        column("ios", "I/Os", Unit::Count),
+        of_load(column("load", say!("label-load"), Unit::Text)),
+        of_load(column("in_flight", say!("label-in-flight"), Unit::Count)),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("ios", say!("label-i-os"), Unit::Count),
         time("latency_min_ns", "Min"),
         time("latency_mean_ns", "Mean"),
         time("latency_stddev_ns", "Std. dev."),
@@ -228,7 +229,7 @@ fn figures(loads: &[Load<'_>]) -> Option<Table> {
         }
     }
     let caption = Caption::of(loads.iter().map(|(_, m)| *m)).text();
-    table("percentiles", "Percentiles of latency", &caption, columns(loads.len()), rows)
+    table("percentiles", say!("heading-percentiles-of-latency"), &caption, columns(loads.len()), rows)
 }
 
 /// Why percentiles are missing, and what a tool without percentiles tells instead.

@@ -6,6 +6,7 @@ use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, 
 
 use super::caption;
 use super::make::{column, table, text, whole};
+use crate::language::say;
 use crate::model::{Block, Cell, Column, Table, Unit};
 use crate::words;
 
@@ -211,7 +212,7 @@ pub(crate) fn kept(measurements: &[Measurement]) -> Vec<Block> {
     };
     let columns = figures().map(Column::of).chain([column("status", "", Unit::Text)]).collect();
     let rows = measurements.iter().map(row).collect();
-    let table = table("kept", "What was measured", "", columns, rows);
+    let table = table("kept", say!("heading-what-was-measured"), "", columns, rows);
     table.map(Block::Table).into_iter().collect()
 }
 

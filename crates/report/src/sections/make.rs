@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::language::say;
 use crate::model::{
     Axis, Block, Cell, Chart, Column, Detail, Fact, Mark, Point, Scale, Section, Series, Shape,
     Side, Table, Unit, keep,
@@ -28,11 +29,12 @@ pub(super) fn cleaned(texts: &[String]) -> Vec<String> {
     texts.iter().map(|t| words::clean(t)).filter(|t| !t.is_empty()).collect()
 }
 
-pub(super) fn column(key: &'static str, name: &str, unit: Unit) -> Column {
+pub(super) fn column(key: &'static str, name: impl Into<String>, unit: Unit) -> Column {
     Column::new(key, name, unit)
 }
 
-pub(super) fn text(text: &str) -> Cell {
+pub(super) fn text(text: impl AsRef<str>) -> Cell {
+    let text = text.as_ref();
     if text.is_empty() { Cell::Empty } else { Cell::Text(words::clean(text)) }
 }
 
@@ -47,25 +49,25 @@ pub(super) fn whole(value: impl Into<Option<u64>>) -> Cell {
     value.into().map_or(Cell::Empty, |value| Cell::Number(value as f64))
 }
 
-pub(super) fn linear(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Linear }
+pub(super) fn linear(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Linear }
 }
 
-pub(super) fn log2(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Log2 }
+pub(super) fn log2(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Log2 }
 }
 
-pub(super) fn log10(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Log10 }
+pub(super) fn log10(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Log10 }
 }
 
-pub(super) fn names(title: &str, names: Vec<String>) -> Axis {
-    Axis { title: title.to_owned(), unit: Unit::Text, scale: Scale::Names(names) }
+pub(super) fn names(title: impl Into<String>, names: Vec<String>) -> Axis {
+    Axis { title: title.into(), unit: Unit::Text, scale: Scale::Names(names) }
 }
 
 /// The axis of a throughput in the unit that a load is judged by.
 pub(super) fn throughput(bandwidth: bool) -> Axis {
-    linear("Throughput", if bandwidth { Unit::MibPerS } else { Unit::Iops })
+    linear(say!("label-throughput"), if bandwidth { Unit::MibPerS } else { Unit::Iops })
 }
 
 /// A point, and between which figures the true one is thought to lie.
@@ -81,8 +83,13 @@ pub(super) fn points(figures: impl IntoIterator<Item = (f64, Option<f64>)>) -> V
     figures.into_iter().filter_map(|(x, y)| Some(point(x, y?, None))).collect()
 }
 
-pub(super) fn series(name: &str, shape: Shape, side: Side, points: Vec<Point>) -> Series {
-    Series { name: words::clean(name), shape, side, points }
+pub(super) fn series(
+    name: impl AsRef<str>,
+    shape: Shape,
+    side: Side,
+    points: Vec<Point>,
+) -> Series {
+    Series { name: words::clean(name.as_ref()), shape, side, points }
 }
 
 pub(super) fn mark(x: f64, label: impl Into<String>) -> Mark {
@@ -173,10 +180,10 @@ pub(super) fn first_large(charts: Vec<Chart>) -> Vec<Block> {
 /// A section; none where nothing is in it.
 pub(super) fn section(
     key: &'static str,
-    heading: &'static str,
+    heading: impl Into<String>,
     blocks: Vec<Block>,
 ) -> Option<Section> {
-    (!blocks.is_empty()).then_some(Section { key, heading, blocks })
+    (!blocks.is_empty()).then(|| Section { key, heading: heading.into(), blocks })
 }
 
 /// Blocks that a terminal has no room for.
@@ -223,7 +230,7 @@ fn unique(key: &mut String, taken: &mut HashSet<String>) {
 /// The table without the columns that hold nothing in any row; none where there is no row.
 pub(super) fn table(
     key: &str,
-    title: &str,
+    title: impl AsRef<str>,
     caption: &str,
     mut columns: Vec<Column>,
     mut rows: Vec<Vec<Cell>>,
@@ -238,6 +245,6 @@ pub(super) fn table(
         keep(row, &kept);
         row.resize(columns.len(), Cell::Empty);
     }
-    let (key, title, caption) = (self::key(key), words::clean(title), words::clean(caption));
+    let (key, title, caption) = (self::key(key), words::clean(title.as_ref()), words::clean(caption));
     Some(Table { key, title, caption, columns, rows })
 }

@@ -11,6 +11,7 @@ use super::make::{
     brief, column, fact, full, linear, names, number, point, section, series, table, text, whole,
 };
 use super::{loads, tested};
+use crate::language::say;
 use crate::model::{
     Block, Card, Cell, Chart, Judgement, Section, Series, Shape, Side, Table, Unit,
 };
@@ -25,15 +26,14 @@ pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     let mut grid: Vec<Block> = vec![brief(compact(e).map(Block::Table))];
     grid.push(full(heat_maps(e).into_iter().map(Block::Chart)));
     grid.push(full(every_cell(e).map(Block::Table)));
-    let rule = words::clean(&e.conclusion.rule);
-    let costs = costs(e).map(Block::Table).into_iter().chain([Block::Paragraph(rule)]).collect();
+    let costs = costs(e).map(Block::Table).into_iter().collect();
     let all = loads::shown(&document).map(|table| full([Block::Table(table)]));
     let sections = [
-        section("verdict", "What writes cost readers", answer(e)),
+        section("verdict", say!("heading-what-writes-cost-readers"), answer(e)),
         tested::of_experiment(e, highest(&e.conclusion)),
-        section("matrix", "Reads beside writes", grid),
-        section("costs", "Read rate by read rate", costs),
-        section("loads", "Every measurement", all.into_iter().collect()),
+        section("matrix", say!("heading-reads-beside-writes"), grid),
+        section("costs", say!("heading-read-rate-by-read-rate"), costs),
+        section("loads", say!("heading-every-measurement"), all.into_iter().collect()),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -46,10 +46,11 @@ fn answer(e: &Experiment<ReadWriteMatrix>) -> Vec<Block> {
         Interference::Unknown => (Judgement::Unknown, "not known"),
     };
     let card = Card {
-        heading: "Cost of writes".to_owned(),
+        heading: say!("label-cost-of-writes"),
         judgement,
         answer: answer.to_owned(),
         evidence: vec![words::clean(&e.conclusion.sentence)],
+        original: Vec::new(),
         bullet: None,
     };
     vec![Block::Cards(vec![card])]
@@ -119,7 +120,7 @@ fn heat_map(
         key: format!("matrix-{key}"),
         title,
         caption,
-        x: names("Reads per second", columns.iter().map(|(_, name)| name.clone()).collect()),
+        x: names(say!("label-reads-per-second"), columns.iter().map(|(_, name)| name.clone()).collect()),
         left: linear(what, Unit::Nanoseconds),
         right: None,
         series,
@@ -147,8 +148,8 @@ fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
         std::iter::once(text(&name)).chain(cells).collect()
     };
     let rows = axis(matrix, writes).into_iter().map(row).collect();
-    let heads = std::iter::once(column("writes", "writes/s", Unit::Text)).chain(heads).collect();
-    table("read-p99", "p99 of reads", &caption::of(&e.measurements), heads, rows)
+    let heads = std::iter::once(column("writes", say!("label-writes-per-second"), Unit::Text)).chain(heads).collect();
+    table("read-p99", say!("heading-p99-of-reads"), &caption::of(&e.measurements), heads, rows)
 }
 
 fn word(outcome: CellOutcome) -> &'static str {
@@ -161,15 +162,15 @@ fn word(outcome: CellOutcome) -> &'static str {
 
 fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
-        column("offered_read_iops", "Reads offered", Unit::Iops),
-        column("offered_write_iops", "Writes offered", Unit::Iops),
-        column("outcome", "Outcome", Unit::Text),
-        column("read_iops", "Reads", Unit::Iops),
-        column("write_iops", "Writes", Unit::Iops),
-        column("read_p50_ns", "Read p50", Unit::Nanoseconds),
-        column("read_p99_ns", "Read p99", Unit::Nanoseconds),
-        column("write_p50_ns", "Write p50", Unit::Nanoseconds),
-        column("write_p99_ns", "Write p99", Unit::Nanoseconds),
+        column("offered_read_iops", say!("label-reads-offered"), Unit::Iops),
+        column("offered_write_iops", say!("label-writes-offered"), Unit::Iops),
+        column("outcome", say!("label-outcome"), Unit::Text),
+        column("read_iops", say!("label-reads"), Unit::Iops),
+        column("write_iops", say!("label-writes"), Unit::Iops),
+        column("read_p50_ns", say!("label-read-p50"), Unit::Nanoseconds),
+        column("read_p99_ns", say!("label-read-p99"), Unit::Nanoseconds),
+        column("write_p50_ns", say!("label-write-p50"), Unit::Nanoseconds),
+        column("write_p99_ns", say!("label-write-p99"), Unit::Nanoseconds),
     ];
     let row = |c: &MatrixCell| {
         vec![
@@ -185,17 +186,17 @@ fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
         ]
     };
     let rows = e.conclusion.cells.iter().map(row).collect();
-    table("matrix", "Every cell", &caption::of(&e.measurements), columns, rows)
+    table("matrix", say!("heading-every-cell"), &caption::of(&e.measurements), columns, rows)
 }
 
 fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
-        column("offered_read_iops", "Reads", Unit::Iops),
-        column("read_p99_alone_ns", "p99 alone", Unit::Nanoseconds),
-        column("bearable_write_iops", "Bearable writes", Unit::Iops),
-        column("read_p99_ratio", "p99 then, times", Unit::Number),
-        column("excessive_write_iops", "Too many writes", Unit::Iops),
-        column("limit", "Because", Unit::Text),
+        column("offered_read_iops", say!("label-reads"), Unit::Iops),
+        column("read_p99_alone_ns", say!("label-p99-alone"), Unit::Nanoseconds),
+        column("bearable_write_iops", say!("label-bearable-writes"), Unit::Iops),
+        column("read_p99_ratio", say!("label-p99-then-times"), Unit::Number),
+        column("excessive_write_iops", say!("label-too-many-writes"), Unit::Iops),
+        column("limit", say!("label-because"), Unit::Text),
     ];
     let row = |c: &WriteCost| {
         vec![
@@ -208,7 +209,7 @@ fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
         ]
     };
     let rows = e.conclusion.costs.iter().map(row).collect();
-    table("costs", "Writes that readers bear", "", columns, rows)
+    table("costs", say!("heading-writes-that-readers-bear"), "", columns, rows)
 }
 
 fn because(limit: WriteLimit) -> &'static str {

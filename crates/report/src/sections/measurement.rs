@@ -5,6 +5,7 @@ use workload::show_number;
 
 use super::make::{beside, cleaned, column, full, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -20,11 +21,11 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
     // Another tool asked no kernel.
     let own = m.origin.is_none();
     let sections = [
-        section("verdict", "Result", answer),
+        section("verdict", say!("heading-result"), answer),
         tested::of_measurement(m),
-        section("time", "Over time", beside(over_time(m)).into_iter().collect()),
+        section("time", say!("heading-over-time"), beside(over_time(m)).into_iter().collect()),
         latency::of_measurement(load),
-        section("loads", "Figures", figures),
+        section("loads", say!("heading-figures"), figures),
         own.then(|| agreement::of_each(&named)).flatten(),
         checks::of(m),
     ];
@@ -96,18 +97,18 @@ fn card(m: &Measurement) -> Card {
     evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());
-    Card { heading: "The figures".to_owned(), judgement, answer, evidence, bullet: None }
+    Card { heading: say!("label-the-figures"), judgement, answer, evidence, original: Vec::new(), bullet: None }
 }
 
 /// Reads, writes and flushes beside their sum.
 fn directions(m: &Measurement) -> Option<Table> {
     let columns = vec![
-        column("kind", "Kind", Unit::Text),
-        column("ios", "I/Os", Unit::Count),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("ios", say!("label-i-os"), Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
     ];
     let happened = |s: &Statistics| s.ios > 0 || s.errors > 0;
     let mixed = happened(&m.read) && happened(&m.write);
@@ -128,5 +129,5 @@ fn directions(m: &Measurement) -> Option<Table> {
         ]
     };
     let rows = all.iter().filter(|(.., shown)| *shown).map(|(kind, s, _)| row(kind, s)).collect();
-    table("throughput", "Throughput", &words::caption(m), columns, rows)
+    table("throughput", say!("heading-throughput"), &words::caption(m), columns, rows)
 }

@@ -4,6 +4,7 @@ use results::Document;
 
 use super::assessment;
 use super::make::{brief, cleaned, fact, full, full_section, section};
+use crate::language::{Language, count, say, spoken};
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -15,21 +16,24 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         blocks.push(Block::List(method));
     }
     if document.measurements().iter().any(|m| words::is_shape(m)) {
-        blocks.push(Block::Paragraph(words::SHAPE.to_owned()));
+        blocks.push(Block::Paragraph(say!("method-shape")));
     }
+    blocks.extend(rule(document));
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
     blocks.push(full([Block::Facts(match document {
         Document::Validation(_) => vec![latency(None)],
         Document::Durability(_) => promises(),
-        _ => terms(tool.as_deref()),
+        _ => vec![latency(tool.as_deref()), file_size()],
     })]));
+    if spoken() != Language::English {
+        blocks.push(full([Block::Paragraph(say!("page-english"))]));
+    }
     let warnings = match cleaned(document.warnings()) {
         none if none.is_empty() => {
-            let what = match document {
-                Document::Durability(_) => "the verdict",
-                _ => "a figure",
-            };
-            Block::Paragraph(format!("There is no reason to doubt {what}."))
+            Block::Paragraph(match document {
+                Document::Durability(_) => say!("method-no-doubt-of-the-verdict"),
+                _ => say!("method-no-doubt-of-a-figure"),
+            })
         }
         warnings => Block::Warnings(warnings),
     };
@@ -42,12 +46,12 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         Document::Assessment(_) => Some(full(headroom)),
         _ => headroom,
     });
-    let method = section("method", "Method", blocks);
+    let method = section("method", say!("heading-method"), blocks);
     let method = match document {
         Document::Assessment(_) => full_section(method),
         _ => method,
     };
-    let sections = [method, section("warnings", "Warnings", doubts)];
+    let sections = [method, section("warnings", say!("heading-warnings"), doubts)];
     sections.into_iter().flatten().collect()
 }
 
@@ -62,24 +66,15 @@ fn headroom(document: &Document) -> Option<String> {
             (ceiling, Some(100.0 * most / ceiling))
         }
     };
-    Some(format!(
-        "Without any I/O this program makes {} I/Os a second on this host. The largest rate \
-         measured here is {} of that.",
-        workload::show_number(ceiling),
-        words::percent(used)
-    ))
+    let ceiling = workload::show_number(ceiling);
+    Some(say!("method-headroom", ceiling = ceiling, used = words::percent(used)))
 }
 
 /// What a latency is: iosonde knows it of its own only.
 fn latency(tool: Option<&str>) -> Fact {
     match tool {
-        Some(tool) => fact("Latency", format!("As {tool} tells it; iosonde did not measure it.")),
-        None => fact(
-            "Latency",
-            "From submission to completion of one I/O; at a set rate from the moment at which the \
-             I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, \
-             shortest and longest are exact.",
-        ),
+        Some(tool) => fact(say!("label-latency"), say!("method-latency-of-tool", tool = tool)),
+        None => fact(say!("label-latency"), say!("method-latency")),
     }
 }
 
@@ -87,65 +82,55 @@ fn latency(tool: Option<&str>) -> Fact {
 fn promises() -> Vec<Fact> {
     vec![
         fact(
-            "Promised",
-            "The storage had acknowledged the operation as durable, and the witness had stored \
-             that on stable media.",
+            say!("label-promised"),
+            say!("method-promised"),
         ),
         fact(
-            "In doubt",
-            "It may have been written at the moment of the crash: what was promised before, the \
-             new version or a mixture of both may be there, and none of it is an error.",
+            say!("label-in-doubt"),
+            say!("method-in-doubt"),
         ),
         fact(
-            "Lost",
-            "It does not hold what was promised, nor anything newer. Something between the \
-             program and the medium acknowledged what it did not keep.",
+            say!("label-lost"),
+            say!("method-lost"),
         ),
         fact(
-            "Kept",
-            "Nothing was lost in this crash. What had left all caches before cannot be lost any \
-             more, so one crash says little.",
+            say!("label-kept"),
+            say!("method-kept"),
         ),
     ]
 }
 
-fn terms(tool: Option<&str>) -> Vec<Fact> {
-    vec![
-        fact(
-            "IOPS",
-            "I/Os that completed without error inside the measured window, for each second of it. \
-             Warm-up does not count.",
-        ),
-        fact("MiB/s", "Bytes moved by those I/Os for each second, in units of 2^20 bytes."),
-        latency(tool),
-        fact(
-            "p99",
-            "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie \
-             above it.",
-        ),
-        fact(
-            "Depth, in flight",
-            "Outstanding I/Os of each thread, and of all threads together. Achieved is the \
-             average over the window.",
-        ),
-        fact(
-            "Operating point",
-            "The least measured load that gives at least 95 % of the highest throughput: more in \
-             flight makes each I/O wait and gains next to nothing.",
-        ),
-        fact(
-            "Little knee N*",
-            "Saturated throughput × unloaded latency: how many I/Os the storage works on at once.",
-        ),
-        fact(
-            "Direct, durable",
-            "Direct I/O goes past the cache of the operating system. A durable write is on stable \
-             media before it completes.",
-        ),
-        fact(
-            "File size",
-            "A small file may fit a cache of the storage and then shows the cache. No figure here \
-             holds for another file size.",
-        ),
-    ]
+/// What a figure holds for.
+fn file_size() -> Fact {
+    fact(say!("label-file-size"), say!("method-file-size"))
+}
+
+/// The rules by which figures were judged, each once. A terminal says where they are.
+fn rule(document: &Document) -> Vec<Block> {
+    let mut rules: Vec<String> = Vec::new();
+    for rule in rules_of(document).into_iter().map(words::clean) {
+        if !rule.is_empty() && !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let lead = Block::Paragraph(say!("method-rules", rules = count(rules.len())));
+    let command = format!("iosonde report {}", words::clean(document.id()));
+    let place = say!("method-rules-in-report", command = command);
+    vec![full([lead, Block::List(rules)]), brief([Block::Paragraph(place)])]
+}
+
+fn rules_of(document: &Document) -> Vec<&str> {
+    match document {
+        Document::Assessment(a) => {
+            a.ramps.iter().filter_map(|ramp| Some(ramp.knee.as_ref()?.rule.as_str())).collect()
+        }
+        Document::Knee(e) => e.conclusion.knee.iter().map(|knee| knee.rule.as_str()).collect(),
+        Document::Sizes(e) => e.conclusion.edge.iter().map(|edge| edge.rule.as_str()).collect(),
+        Document::Scale(e) => e.conclusion.scaling.iter().map(|s| s.rule.as_str()).collect(),
+        Document::Matrix(e) => vec![e.conclusion.rule.as_str()],
+        _ => Vec::new(),
+    }
 }

@@ -5,6 +5,7 @@ use results::knee::{Interval, Knee, Reached};
 use workload::{show_ns, show_number};
 
 use super::make::fact;
+use crate::language::say;
 use crate::model::{Fact, Judgement};
 use crate::words;
 
@@ -63,9 +64,9 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
 /// throughput.
 pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
     let n95 = with_interval(knee.operating_load, knee.operating_load_interval);
-    let mut facts = vec![fact("95 % of the highest (N95)", format!("{n95} in flight"))];
+    let mut facts = vec![fact(say!("label-95-percent-of-the-highest-n95"), format!("{n95} in flight"))];
     facts.push(fact(
-        "Highest throughput measured",
+        say!("label-highest-throughput-measured"),
         format!(
             "{} {unit} at {} in flight",
             show_number(knee.peak.throughput * per_io),
@@ -83,13 +84,13 @@ pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
         };
         facts.push(fact(name, format!("{most} {unit}")));
     }
-    facts.push(fact("Unloaded latency", show_ns(knee.unloaded_latency_ns)));
+    facts.push(fact(say!("label-unloaded-latency"), show_ns(knee.unloaded_latency_ns)));
     if let Some(little) = knee.little_knee {
         let little = with_interval(little, knee.little_knee_interval);
-        facts.push(fact("Little knee N*", format!("{little} in flight")));
+        facts.push(fact(say!("label-little-knee-n"), format!("{little} in flight")));
     }
     if let Some(error) = knee.fit_error_percent {
-        facts.push(fact("Distance of points from the fit", words::percent(Some(error))));
+        facts.push(fact(say!("label-distance-of-points-from-the-fit"), words::percent(Some(error))));
     }
     if let Some(usl) = &knee.usl {
         let peak = usl.peak_in_flight.map_or_else(|| words::NONE.to_owned(), show_number);
@@ -99,7 +100,7 @@ pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
             show_number(usl.coherence),
             words::percent(Some(usl.error_percent))
         );
-        facts.push(fact("Universal scalability law", text));
+        facts.push(fact(say!("label-universal-scalability-law"), text));
     }
     facts
 }

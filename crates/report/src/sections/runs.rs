@@ -7,6 +7,7 @@ use super::caption::Caption;
 use super::cases::{self, Case};
 use super::make::{beside, column, fact, full, full_section, number, section, table, text};
 use super::{agreement, latency, loads, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -20,14 +21,14 @@ pub(super) fn sections(e: &Experiment<Runs>) -> Vec<Section> {
     let document = Document::Runs(Box::new(e.clone()));
     let every = loads::shown(&document).map(|table| full([Block::Table(table)]));
     let tables = run_by_run(&e.measurements).map(Block::Table).into_iter().chain(every);
-    let own = vec![fact("Runs", format!("{} of {}", e.measurements.len(), runs.asked))];
+    let own = vec![fact(say!("label-runs"), format!("{} of {}", e.measurements.len(), runs.asked))];
     let sections = [
-        section("verdict", "Result", answer(e)),
+        section("verdict", say!("heading-result"), answer(e)),
         tested::of_experiment(e, own),
-        section("cases", "Run by run", beside(charts).into_iter().collect()),
+        section("cases", say!("heading-run-by-run"), beside(charts).into_iter().collect()),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         full_section(latency::of(&named, false)),
-        section("loads", "Figures", tables.collect()),
+        section("loads", say!("heading-figures"), tables.collect()),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -55,10 +56,11 @@ fn answer(e: &Experiment<Runs>) -> Vec<Block> {
         (_, false) => (Judgement::Good, "well"),
     };
     let card = Card {
-        heading: "How well the figure repeats".to_owned(),
+        heading: say!("label-how-well-the-figure-repeats"),
         judgement,
         answer: answer.to_owned(),
         evidence: vec![words::clean(&trust.explanation)],
+        original: Vec::new(),
         bullet: None,
     };
     vec![Block::Paragraph(headline), Block::Cards(vec![card])]
@@ -74,8 +76,8 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
         ("latency_p99_ns", "p99", Unit::Nanoseconds, |m| as_f64(m.total.latency_ns?.p99)),
         ("latency_p99_9_ns", "p99.9", Unit::Nanoseconds, |m| as_f64(m.total.latency_ns?.p99_9)),
     ];
-    let mut columns = vec![column("run", "Run", Unit::Text)];
-    columns.extend(FIGURES.iter().map(|(key, name, unit, _)| column(key, name, *unit)));
+    let mut columns = vec![column("run", say!("label-run"), Unit::Text)];
+    columns.extend(FIGURES.iter().map(|(key, name, unit, _)| column(key, *name, *unit)));
     columns.push(column("status", "", Unit::Text));
     let row = |name: &str, cell: &dyn Fn(Figure) -> Cell, end: &str| {
         let cells = FIGURES.iter().map(|(.., figure)| cell(*figure));
@@ -97,7 +99,7 @@ fn run_by_run(measurements: &[Measurement]) -> Option<Table> {
     }
     let caption = Caption::of(measurements).text();
     let caption = format!("{caption} · spread: highest less lowest, in percent of the mean");
-    table("runs", "Runs", &caption, columns, rows)
+    table("runs", say!("heading-runs"), &caption, columns, rows)
 }
 
 /// A figure of a run.

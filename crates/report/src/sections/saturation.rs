@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use results::Measurement;
 
 use super::make::{self, Drawn, Named, linear, log2, log10, mark, point, points, series};
+use crate::language::say;
 use crate::model::{Axis, Chart, Mark, Point, PointLabel, Series, Shape, Side, Unit};
 use crate::words;
 
@@ -107,7 +108,7 @@ impl Curve<'_> {
             Drawn {
                 x: in_flight(),
                 left: make::throughput(self.bandwidth),
-                right: Some(log10("Latency", Unit::Nanoseconds)),
+                right: Some(log10(say!("label-latency"), Unit::Nanoseconds)),
                 series: lines,
                 marks: self.marks.clone(),
             },
@@ -149,7 +150,7 @@ impl Curve<'_> {
             &title,
             Drawn {
                 x: in_flight(),
-                left: linear("In flight on average", Unit::Number),
+                left: linear(say!("label-in-flight-on-average"), Unit::Number),
                 right: None,
                 series: vec![
                     line("achieved", Shape::Line, &|l| l.achieved),
@@ -188,7 +189,7 @@ impl Curve<'_> {
         let depth = |l: &Load| l.depth.map_or(f64::NAN, f64::from);
         let throughput = |l: &Load| Some(l.throughput(self.bandwidth));
         let latency = |l: &Load| l.mean_ns;
-        let x = || log2("Outstanding I/Os of each thread", Unit::Count);
+        let x = || log2(say!("label-outstanding-i-os-of-each-thread"), Unit::Count);
         let drawn = |left: Axis, series: Vec<Series>| Drawn {
             x: x(),
             left,
@@ -199,7 +200,7 @@ impl Curve<'_> {
         let title = format!("{}: throughput per thread count", self.title);
         let first = drawn(make::throughput(self.bandwidth), self.lines(&depth, &throughput));
         let second_title = format!("{}: latency per thread count", self.title);
-        let second = drawn(log10("Mean latency", Unit::Nanoseconds), self.lines(&depth, &latency));
+        let second = drawn(log10(say!("label-mean-latency"), Unit::Nanoseconds), self.lines(&depth, &latency));
         let charts = [
             self.chart("threads-throughput", &title, first),
             self.chart("threads-latency", &second_title, second),
@@ -227,7 +228,7 @@ impl Curve<'_> {
 }
 
 fn in_flight() -> Axis {
-    log2("I/Os in flight", Unit::Count)
+    log2(say!("label-i-os-in-flight"), Unit::Count)
 }
 
 /// As many groups as lines can be told apart, the first and the last among them.
@@ -252,7 +253,7 @@ pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart>
             ("Throughput against latency", "throughput-latency")
         };
         let drawn = Drawn {
-            x: log10("Mean latency", Unit::Nanoseconds),
+            x: log10(say!("label-mean-latency"), Unit::Nanoseconds),
             left: make::throughput(bandwidth),
             right: None,
             series: lines,

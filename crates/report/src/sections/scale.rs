@@ -10,6 +10,7 @@ use super::make::{
     point, points, section, series, table, text, throughput, whole,
 };
 use super::{agreement, latency, loads, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -21,17 +22,13 @@ pub(super) fn sections(e: &Experiment<Scale>) -> Vec<Section> {
         [together(e), alone(e)].into_iter().flatten().map(Block::Table).collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     let mut drawn: Vec<Block> = beside(charts(e)).into_iter().collect();
-    let rule = e.conclusion.scaling.as_ref().map(|s| words::clean(&s.rule));
-    let rule = rule.filter(|r| !r.is_empty());
-    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
-    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
     let sections = [
-        section("verdict", "Do the targets add up?", answer(e)),
+        section("verdict", say!("heading-do-the-targets-add-up"), answer(e)),
         tested::of_experiment(e, Vec::new()),
-        section("scaling", "Scaling", drawn),
+        section("scaling", say!("heading-scaling"), drawn),
         full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "Alone and together", tables),
+        section("loads", say!("heading-alone-and-together"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -63,7 +60,7 @@ fn answer(e: &Experiment<Scale>) -> Vec<Block> {
     };
     let evidence = cleaned(&scaling.findings);
     let (judgement, answer) = judged(scaling);
-    let card = Card { heading: "Scaling".to_owned(), judgement, answer, evidence, bullet: None };
+    let card = Card { heading: say!("label-scaling"), judgement, answer, evidence, original: Vec::new(), bullet: None };
     vec![Block::Cards(vec![card])]
 }
 
@@ -97,7 +94,7 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
     let scaling = chart(
         &named,
         Drawn {
-            x: linear("Targets", Unit::Count),
+            x: linear(say!("label-targets"), Unit::Count),
             left: throughput(is_mib(scale)),
             right: None,
             series: vec![
@@ -132,7 +129,7 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
     let each = chart(
         &named,
         Drawn {
-            x: names("Target", labels),
+            x: names(say!("label-target"), labels),
             left: throughput(is_mib(scale)),
             right: None,
             series: vec![
@@ -147,13 +144,13 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
 
 fn alone(e: &Experiment<Scale>) -> Option<Table> {
     let columns = vec![
-        column("number", "No.", Unit::Count),
-        column("target", "Target", Unit::Text),
-        column("file_bytes", "File size", Unit::Bytes),
+        column("number", say!("label-no"), Unit::Count),
+        column("target", say!("label-target"), Unit::Text),
+        column("file_bytes", say!("label-file-size"), Unit::Bytes),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("half_width_percent", "±", Unit::Percent),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
     ];
     let rows = e.conclusion.alone.iter().enumerate().map(|(i, t)| {
         vec![
@@ -166,7 +163,7 @@ fn alone(e: &Experiment<Scale>) -> Option<Table> {
             number(t.mean_latency_ns),
         ]
     });
-    table("alone", "Each target alone", &caption::of(&e.measurements), columns, rows.collect())
+    table("alone", say!("heading-each-target-alone"), &caption::of(&e.measurements), columns, rows.collect())
 }
 
 fn together(e: &Experiment<Scale>) -> Option<Table> {
@@ -174,18 +171,18 @@ fn together(e: &Experiment<Scale>) -> Option<Table> {
     let per_s = if is_mib(scale) { Unit::MibPerS } else { Unit::Iops };
     let sum = if is_mib(scale) { "expected_mib_per_s" } else { "expected_iops" };
     let columns = vec![
-        column("targets", "Targets", Unit::Text),
-        column("count", "How many", Unit::Count).full(),
+        column("targets", say!("label-targets"), Unit::Text),
+        column("count", say!("label-how-many"), Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("half_width_percent", "±", Unit::Percent),
         column(sum, &format!("Sum alone, {}", unit(scale)), per_s),
-        column("efficiency_percent", "Efficiency", Unit::Percent),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("kept", "Kept by each, %", Unit::Text),
+        column("efficiency_percent", say!("label-efficiency"), Unit::Percent),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
+        column("kept", say!("label-kept-by-each-percent"), Unit::Text),
     ];
     let rows = scale.together.iter().map(|set| row(scale, set)).collect();
-    table("together", "Several targets together", &caption::of(&e.measurements), columns, rows)
+    table("together", say!("heading-several-targets-together"), &caption::of(&e.measurements), columns, rows)
 }
 
 fn row(scale: &Scale, set: &TargetsTogether) -> Vec<Cell> {

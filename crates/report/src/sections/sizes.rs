@@ -10,6 +10,7 @@ use super::make::{
     mark, number, point, points, section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Chart, Judgement, Mark, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -20,19 +21,15 @@ pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
     let document = Document::Sizes(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
-    let largest = fact("Largest size", words::clean(&e.conclusion.largest_reason));
+    let largest = fact(say!("label-largest-size"), words::clean(&e.conclusion.largest_reason));
     let mut drawn = first_large(charts(e));
-    let rule = e.conclusion.edge.as_ref().map(|edge| words::clean(&edge.rule));
-    let rule = rule.filter(|r| !r.is_empty());
-    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
-    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
     let sections = [
-        section("verdict", "The cache", answer(e)),
+        section("verdict", say!("heading-the-cache"), answer(e)),
         tested::of_experiment(e, vec![largest]),
-        section("sizes", "Size by size", drawn),
+        section("sizes", say!("heading-size-by-size"), drawn),
         full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "Every size", tables),
+        section("loads", say!("heading-every-size"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -52,18 +49,19 @@ fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
         Outcome::Unclear => (Judgement::Unknown, "not clear".to_owned()),
     };
     let card = Card {
-        heading: "Cache below the operating system".to_owned(),
+        heading: say!("label-cache-below-the-operating-system"),
         judgement,
         answer,
         evidence: vec![words::clean(&edge.explanation)],
+        original: Vec::new(),
         bullet: None,
     };
     let mut facts = Vec::new();
     if let Some(hit) = edge.hit_latency_ns {
-        facts.push(fact("Mean latency of a hit", show_ns(hit)));
+        facts.push(fact(say!("label-mean-latency-of-a-hit"), show_ns(hit)));
     }
     if let Some(miss) = edge.miss_latency_ns {
-        facts.push(fact("Mean latency of a miss", show_ns(miss)));
+        facts.push(fact(say!("label-mean-latency-of-a-miss"), show_ns(miss)));
     }
     for fair in &edge.fair_sizes {
         let text = format!(
@@ -107,7 +105,7 @@ fn edge_mark(e: &Experiment<Sizes>) -> Vec<Mark> {
 fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
     let caption = caption(e);
     let results = &e.conclusion.curve;
-    let x = || log2("File size", Unit::Bytes);
+    let x = || log2(say!("label-file-size"), Unit::Bytes);
     let large = e.measurements.first().is_some_and(words::is_bandwidth);
     let figure = |r: &SizeResult| if large { r.mib_per_s } else { r.iops };
     let throughput = results
@@ -122,7 +120,7 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
         Drawn {
             x: x(),
             left: super::make::throughput(large),
-            right: Some(log10("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: vec![
                 series(unit, Shape::Line, Side::Left, throughput),
                 series("mean latency", Shape::Line, Side::Right, latency),
@@ -138,7 +136,7 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
         &Named { key: "cache-share", title, caption: &caption },
         Drawn {
             x: x(),
-            left: linear("Share of I/Os", Unit::Percent),
+            left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: vec![
                 series("measured", Shape::Line, Side::Left, points(fast)),
@@ -152,16 +150,16 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
 
 fn curve(e: &Experiment<Sizes>) -> Option<Table> {
     let columns = vec![
-        column("file_bytes", "File size", Unit::Bytes),
+        column("file_bytes", say!("label-file-size"), Unit::Bytes),
         column("iops", "IOPS", Unit::Iops),
         column("half_width_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p50_ns", "p50", Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("fast_percent", "Fast", Unit::Percent),
-        column("expected_percent", "Cache / file", Unit::Percent),
-        column("warmed_bytes", "Read before", Unit::Bytes).full(),
+        column("fast_percent", say!("label-fast"), Unit::Percent),
+        column("expected_percent", say!("label-cache-file"), Unit::Percent),
+        column("warmed_bytes", say!("label-read-before"), Unit::Bytes).full(),
     ];
     let shares = |bytes: u64| {
         let mut all = e.conclusion.edge.iter().flat_map(|edge| &edge.shares);
@@ -183,5 +181,5 @@ fn curve(e: &Experiment<Sizes>) -> Option<Table> {
         ]
     };
     let rows = e.conclusion.curve.iter().map(row).collect();
-    table("sizes", "Every size", &caption(e), columns, rows)
+    table("sizes", say!("heading-every-size"), &caption(e), columns, rows)
 }

@@ -5,6 +5,7 @@ use workload::{Content, Workload, show_number};
 
 use super::caption;
 use super::make::{fact, section};
+use crate::language::say;
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -26,42 +27,42 @@ pub(super) fn place(document: &Document) -> String {
 /// The section of a single measurement.
 pub(super) fn of_measurement(m: &Measurement) -> Option<Section> {
     let mut facts = origin(m);
-    facts.push(fact("File size", words::file_size(m)));
-    facts.push(fact("Targets", targets_of(&m.workload)));
-    facts.push(fact("Load", words::clean(&m.workload.title())));
-    facts.push(fact("In flight", words::in_flight(m)));
+    facts.push(fact(say!("label-file-size"), words::file_size(m)));
+    facts.push(fact(say!("label-targets"), targets_of(&m.workload)));
+    facts.push(fact(say!("label-load"), words::clean(&m.workload.title())));
+    facts.push(fact(say!("label-in-flight"), words::in_flight(m)));
     facts.extend(how(m));
-    facts.push(fact("Measured", measured(m)));
-    section("tested", "What was tested", vec![Block::Facts(facts)])
+    facts.push(fact(say!("label-measured"), measured(m)));
+    section("tested", say!("heading-what-was-tested"), vec![Block::Facts(facts)])
 }
 
 /// The tool that measured, where it was not iosonde.
 fn origin(m: &Measurement) -> Vec<Fact> {
     let (Some(tool), Some(origin)) = (words::tool(m), &m.origin) else { return Vec::new() };
-    let mut facts = vec![fact("Measured by", format!("{tool}, not iosonde"))];
+    let mut facts = vec![fact(say!("label-measured-by"), format!("{tool}, not iosonde"))];
     if let Some(file) = &origin.file {
-        facts.push(fact("Imported from", words::clean(file)));
+        facts.push(fact(say!("label-imported-from"), words::clean(file)));
     }
     if let Some(command) = &origin.command_line {
-        facts.push(fact("Command line", words::clean(command)));
+        facts.push(fact(say!("label-command-line"), words::clean(command)));
     }
     facts
 }
 
 /// The section of an experiment, with facts of its own.
 pub(super) fn of_experiment<C>(e: &Experiment<C>, own: Vec<Fact>) -> Option<Section> {
-    let mut facts = vec![fact("File size", words::size(e.file_bytes))];
+    let mut facts = vec![fact(say!("label-file-size"), words::size(e.file_bytes))];
     let names: Vec<String> = e.targets.iter().map(|t| words::path(t)).collect();
-    facts.push(fact("Targets", names.join(", ")));
+    facts.push(fact(say!("label-targets"), names.join(", ")));
     facts.extend(own);
     if let Some(first) = e.measurements.first() {
-        facts.push(fact("Loads", caption::of(&e.measurements)));
+        facts.push(fact(say!("label-loads"), caption::of(&e.measurements)));
         facts.extend(how(first));
     }
     let count = words::plural(e.measurements.len() as u64, "measurement", "measurements");
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
-    facts.push(fact("Measured", format!("{count}, {from} to {to}")));
-    section("tested", "What was tested", vec![Block::Facts(facts)])
+    facts.push(fact(say!("label-measured"), format!("{count}, {from} to {to}")));
+    section("tested", say!("heading-what-was-tested"), vec![Block::Facts(facts)])
 }
 
 fn targets_of(workload: &Workload) -> String {
@@ -70,7 +71,7 @@ fn targets_of(workload: &Workload) -> String {
 
 /// Cache, content and engine: what is alike in all measurements of an experiment.
 pub(super) fn how(m: &Measurement) -> Vec<Fact> {
-    let mut facts = vec![fact("Cache", words::mode(&m.workload))];
+    let mut facts = vec![fact(say!("label-cache"), words::mode(&m.workload))];
     let mut contents: Vec<String> = Vec::new();
     for stream in m.workload.streams.iter().filter(|s| s.writes()) {
         let content = match stream.content {
@@ -90,7 +91,7 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
         }
     }
     if !contents.is_empty() {
-        facts.push(fact("Written", contents.join("; ")));
+        facts.push(fact(say!("label-written"), contents.join("; ")));
     }
     let mut found: Vec<String> = Vec::new();
     for target in &m.targets {
@@ -100,10 +101,10 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
         }
     }
     if !found.is_empty() {
-        facts.push(fact("Content of the file", found.join("; ")));
+        facts.push(fact(say!("label-content-of-the-file"), found.join("; ")));
     }
     if m.origin.is_none() || !m.engine.features.is_empty() {
-        facts.push(fact("Engine", words::engine(m)));
+        facts.push(fact(say!("label-engine"), words::engine(m)));
     }
     facts
 }

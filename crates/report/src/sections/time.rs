@@ -5,6 +5,7 @@ use results::{Measurement, Point};
 use super::make::{
     Drawn, Named, beside, chart, linear, log10, mark, points, section, series, throughput,
 };
+use crate::language::say;
 use crate::model::{Chart, Section, Series, Shape, Side, Unit};
 use crate::words;
 
@@ -28,7 +29,7 @@ pub(super) fn of<'a>(
     loads: impl IntoIterator<Item = (String, &'a Measurement)>,
 ) -> Option<Section> {
     let charts: Vec<Chart> = loads.into_iter().filter_map(|(name, m)| course(&name, m)).collect();
-    section("time", "Over time", beside(charts).into_iter().collect())
+    section("time", say!("heading-over-time"), beside(charts).into_iter().collect())
 }
 
 fn join(points: &[Point], bandwidth: bool) -> Joined {
@@ -95,9 +96,9 @@ pub(super) fn course(name: &str, m: &Measurement) -> Option<Chart> {
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: linear("Time in the window", Unit::Seconds),
+            x: linear(say!("label-time-in-the-window"), Unit::Seconds),
             left: throughput(bandwidth),
-            right: Some(log10("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: lines,
             marks,
         },
@@ -119,8 +120,8 @@ pub(super) fn latencies(name: &str, m: &Measurement) -> Option<Chart> {
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: linear("Time in the window", Unit::Seconds),
-            left: log10("Latency", Unit::Nanoseconds),
+            x: linear(say!("label-time-in-the-window"), Unit::Seconds),
+            left: log10(say!("label-latency"), Unit::Nanoseconds),
             right: None,
             series: vec![
                 line("mean", Shape::Line, &|p| p.mean_ns),

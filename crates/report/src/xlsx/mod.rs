@@ -25,6 +25,7 @@ use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
 use crate::format::Format;
+use crate::language::say;
 pub use sign::is_workbook;
 
 use crate::model::{Block, Chart, Report, ResultPart, Section};
@@ -59,7 +60,7 @@ pub static FORMAT: Format = Format {
 pub fn workbook(report: &Report) -> Result<Vec<u8>, ReportError> {
     let formats = Formats::new();
     let mut names = Names::new();
-    let first = names.sheet("Report");
+    let first = names.sheet(&say!("page-report"));
     let mut sheets = Vec::new();
     let mut figures = Vec::new();
     let mut places = Vec::new();
@@ -153,7 +154,7 @@ impl Gallery {
         result: &ResultPart,
         formats: &Formats,
     ) -> Result<(), XlsxError> {
-        self.name = names.sheet("Charts");
+        self.name = names.sheet(&say!("page-charts"));
         self.sheet.set_name(&self.name)?.set_screen_gridlines(false);
         self.sheet.set_landscape().set_paper_size(9).set_print_scale(50);
         self.sheet.set_margins(0.4, 0.4, 0.5, 0.5, 0.3, 0.3);
@@ -176,7 +177,7 @@ impl Gallery {
     fn heading(&mut self, section: &Section, formats: &Formats) -> Result<(), XlsxError> {
         self.row += u32::from(self.count > 0);
         self.break_page();
-        let heading = text(section.heading);
+        let heading = text(&section.heading);
         self.sheet.write_string_with_format(self.row, 0, heading, &formats.section)?;
         self.row += 1;
         Ok(())
@@ -208,7 +209,7 @@ impl Gallery {
             self.row + CHART_ROWS - 1,
             column,
             figures.as_str(),
-            "Figures",
+            say!("page-figures"),
         )?;
         let place = (self.name.clone(), self.row);
         self.count += 1;

@@ -5,6 +5,7 @@ use rust_xlsxwriter::{Format, Url, Worksheet, XlsxError};
 
 use super::cells::{Formats, ROWS, text};
 use super::names::link;
+use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Table};
 
 /// Where a table or chart is; none where it has nothing to show.
@@ -44,7 +45,7 @@ pub(crate) fn sheet(
     if report.results.len() > 1 {
         for ((result, begin), row) in report.results.iter().zip(begins).zip(overview..ROWS) {
             page.row = row;
-            page.link(result.kind, &result.title, &Some((name.to_owned(), begin)))?;
+            page.link(&result.kind, &result.title, &Some((name.to_owned(), begin)))?;
         }
     }
     Ok(page.sheet)
@@ -118,12 +119,12 @@ impl Page<'_> {
         }
         if let Some(banner) = &result.banner {
             let format = formats.judgement(Judgement::Bad);
-            self.line(Some(("Not complete", &format)), Some((banner, &format)))?;
+            self.line(Some((&say!("page-not-complete"), &format)), Some((banner, &format)))?;
         }
         let (mut tables, mut charts) = (places.tables.iter(), places.charts.iter());
         for section in &result.sections {
             self.row = self.row.saturating_add(1);
-            self.line(Some((section.heading, &formats.section)), None)?;
+            self.line(Some((&section.heading, &formats.section)), None)?;
             for block in &section.blocks {
                 match block {
                     Block::Chart(chart) => self.chart(chart, charts.next())?,
@@ -153,7 +154,7 @@ impl Page<'_> {
             Block::Warnings(warnings) => {
                 for warning in warnings {
                     self.line(
-                        Some(("Warning", &formats.label)),
+                        Some((&say!("page-warning"), &formats.label)),
                         Some((warning, &formats.warning)),
                     )?;
                 }
@@ -187,19 +188,20 @@ impl Page<'_> {
         for sentence in &card.evidence {
             self.line(None, Some((sentence, &formats.text)))?;
         }
+        for (place, sentence) in card.original.iter().enumerate() {
+            let label = if place == 0 { say!("page-original") } else { String::new() };
+            self.line(Some((&label, &formats.quiet)), Some((sentence, &formats.quiet)))?;
+        }
         Ok(())
     }
 
     fn table(&mut self, table: &Table, place: Option<&Place>) -> Result<(), XlsxError> {
-        let rows = match table.rows.len() {
-            1 => "1 row".to_owned(),
-            n => format!("{n} rows"),
-        };
+        let rows = say!("page-rows", rows = count(table.rows.len()));
         let words = format!("{} – {rows}", table.title);
-        self.link("Table", &words, place.unwrap_or(&None))
+        self.link(&say!("page-table"), &words, place.unwrap_or(&None))
     }
 
     fn chart(&mut self, chart: &Chart, place: Option<&Place>) -> Result<(), XlsxError> {
-        self.link("Chart", &chart.title, place.unwrap_or(&None))
+        self.link(&say!("page-chart"), &chart.title, place.unwrap_or(&None))
     }
 }

@@ -206,6 +206,7 @@ pub(crate) fn part(title: &str) -> ResultPart {
         judgement,
         answer: answer.to_owned(),
         evidence: vec!["p99 of 1.2 ms is below the limit of 5 ms.".to_owned()],
+        original: Vec::new(),
         bullet: None,
     };
     ResultPart {

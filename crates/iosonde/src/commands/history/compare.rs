@@ -6,6 +6,7 @@ use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare
 use results::Comparison;
 
 use crate::commands::run::json;
+use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
 
@@ -40,6 +41,9 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// A verdict that fails a pipeline.

@@ -7,6 +7,7 @@ use clap::Args;
 use history::History;
 
 use crate::commands::run::json;
+use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
 
 /// `iosonde history drift`
@@ -23,6 +24,9 @@ pub(crate) struct DriftArgs {
     /// Print it as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Runs the command.

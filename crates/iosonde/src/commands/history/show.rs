@@ -6,6 +6,7 @@ use report::text::{self, clean, moment, wrap};
 use results::{Document, Measurement, Status};
 
 use crate::commands::run::json;
+use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
 use crate::recording::failure;
 
@@ -24,6 +25,9 @@ pub(crate) struct ShowArgs {
     /// measured
     #[arg(long, value_name = "RESULT")]
     pub during: Option<String>,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Runs the command.

@@ -14,6 +14,7 @@ use report::{FORMATS, Format};
 use results::Document;
 
 use crate::exit::{Failure, Outcome};
+use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
 /// `iosonde report`
@@ -50,6 +51,9 @@ pub(crate) struct ReportArgs {
     /// What is on the cover
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 
     #[command(flatten)]
     pub place: HistoryPlace,
