@@ -188,10 +188,8 @@ mod tests {
     fn every_chapter_is_there() {
         let methods = include_str!("../../../METHODS.md");
         let anchor = |heading: &str| heading.to_lowercase().replace(' ', "-");
-        let chapters: Vec<String> = methods
-            .lines()
-            .filter_map(|line| Some(anchor(line.strip_prefix("## ")?)))
-            .collect();
+        let chapters: Vec<String> =
+            methods.lines().filter_map(|line| Some(anchor(line.strip_prefix("## ")?))).collect();
         for term in terms() {
             if let Some(chapter) = term.chapter {
                 assert!(chapters.iter().any(|c| c == chapter), "{}: {chapter}", term.name);

@@ -51,11 +51,13 @@ pub(super) fn html(bullet: &Bullet) -> String {
         end: LEFT + width(bar.figure) + 4.0,
     };
     let rows: Vec<Row> = bars.enumerate().map(row).collect();
-    let mut said: Vec<String> =
-        rows.iter().map(|row| {
+    let mut said: Vec<String> = rows
+        .iter()
+        .map(|row| {
             let figure = format!("{} {}", row.figure, bullet.unit);
             say!("verdict-bar-figure", limit = &row.label, figure = figure)
-        }).collect();
+        })
+        .collect();
     said.extend(bullet.need.map(|need| {
         let figure = format!("{} {}", show_number(need), bullet.unit);
         say!("verdict-bar-need", figure = figure)

@@ -77,6 +77,12 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.code() == code)
     }
 
+    /// Whether PNG pictures have its letters: their typeface has those of Europe.
+    #[must_use]
+    pub fn is_in_pictures(self) -> bool {
+        self != Self::Chinese
+    }
+
     /// The files with its messages.
     fn files(self) -> &'static [&'static str] {
         match self {

@@ -8,12 +8,10 @@ use workload::show_number;
 use super::caption::{self, Caption};
 use super::cases::{self, Case};
 use super::loads::Shown;
-use super::make::{
-    beside, brief, column, fact, full, full_section, number, section, table, text,
-};
+use super::make::{beside, brief, column, fact, full, full_section, number, section, table, text};
 use super::saturation::{self, Curve, Load};
 use super::{agreement, glance, latency, point, setup, terms, tested, time, verdict};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Fact, Section, Table, Unit};
 use crate::{ramp, words};
 
@@ -24,7 +22,11 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
     let sections = [
         glance::of(a),
         section("verdict", say!("heading-verdicts"), answer(a)),
-        full_section(section("tested", say!("heading-what-was-tested"), vec![Block::Facts(summary(a))])),
+        full_section(section(
+            "tested",
+            say!("heading-what-was-tested"),
+            vec![Block::Facts(summary(a))],
+        )),
         section("saturation", say!("heading-saturation"), saturation(a)),
         full_section(section("cases", say!("heading-patterns"), patterns(a))),
         full_section(latency::of(&named, false)),
@@ -87,8 +89,13 @@ fn short(a: &Assessment) -> Vec<Fact> {
             .filter(|(_, m)| of(m).is_finite() && of(m) > 0.0)
             .max_by(|x, y| of(x.1).total_cmp(&of(y.1)))?;
         let (figure, in_flight) = (show_number(of(m)), words::count(m.in_flight));
-        let text = format!("{figure} {unit}: {}, {in_flight} in flight", words::clean(title));
-        Some(fact(format!("Most {unit}"), text))
+        let text = say!(
+            "assessment-largest",
+            figure = format!("{figure} {unit}"),
+            load = words::clean(title),
+            in_flight = in_flight
+        );
+        Some(fact(say!("label-most", unit = unit), text))
     };
     let most = [largest(|m| m.total.iops, "IOPS"), largest(|m| m.total.mib_per_s, "MiB/s")];
     most.into_iter().flatten().chain(trust(a)).collect()
@@ -112,7 +119,7 @@ fn loads(a: &Assessment) -> impl Iterator<Item = (&str, &Measurement)> {
 /// How far the tool itself was from its own limit on this host.
 fn headroom(a: &Assessment) -> Option<Fact> {
     let (ceiling, used) = (show_number(a.tool_ceiling_iops?), a.tool_ceiling_used_percent);
-    let text = format!("{ceiling} IOPS without any I/O, {} of it used", words::percent(used));
+    let text = say!("assessment-tool-limit", ceiling = ceiling, used = words::percent(used));
     Some(fact(say!("label-tool-limit"), text))
 }
 
@@ -129,13 +136,14 @@ fn counters(a: &Assessment) -> Option<Fact> {
     let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
     let doubted: Vec<_> = judged.iter().filter(|agreement| agreement.is_doubt()).collect();
     let explained = judged.len() - agreed - doubted.len();
-    let mut text = format!(
-        "the counters of {} agree in {agreed} of {}",
-        devices.join(", "),
-        words::plural(judged.len() as u64, "load", "loads")
+    let mut text = say!(
+        "assessment-counters-agree",
+        devices = devices.join(&say!("list-between")),
+        agreed = count(agreed),
+        loads = count(judged.len())
     );
     if explained > 0 {
-        text.push_str(&format!(", differ for a known reason in {explained}"));
+        text.push_str(&say!("assessment-counters-explained", loads = count(explained)));
     }
     let worst = doubted.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
     if !doubted.is_empty() {
@@ -144,7 +152,8 @@ fn counters(a: &Assessment) -> Option<Fact> {
         } else {
             words::percent(Some(worst))
         };
-        text.push_str(&format!(", contradict {}, {apart} apart at most", doubted.len()));
+        let loads = count(doubted.len());
+        text.push_str(&say!("assessment-counters-contradict", loads = loads, apart = apart));
     }
     Some(fact(say!("label-kernel"), text))
 }
@@ -155,31 +164,38 @@ pub(super) fn first_warning(a: &Assessment) -> Block {
     let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
     let all: Vec<String> = others.map(|w| words::clean(w)).collect();
     let Some(first) = all.first() else {
-        let none = if a.unseen.is_some() { "No other warnings." } else { "No warnings." };
-        return Block::Paragraph(none.to_owned());
+        return Block::Paragraph(if a.unseen.is_some() {
+            say!("assessment-no-other-warnings")
+        } else {
+            say!("assessment-no-warnings")
+        });
     };
-    let count = words::plural(all.len() as u64, "warning", "warnings");
-    let lead = if all.len() == 1 { ":" } else { ", the first:" };
-    Block::Warnings(vec![format!("{count}{lead} {first}")])
+    Block::Warnings(vec![say!("assessment-warnings", warnings = count(all.len()), first = first)])
 }
 
 fn summary(a: &Assessment) -> Vec<Fact> {
     let size = format!("{} ({})", words::size(a.file_bytes), words::clean(&a.file_size_reason));
     let pace = match a.pace {
-        Pace::Glance => "glance: an impression",
-        Pace::Quick => "quick: an indication",
-        Pace::Normal => "normal",
-        Pace::Long => "long: a baseline",
+        Pace::Glance => say!("assessment-pace-glance"),
+        Pace::Quick => say!("assessment-pace-quick"),
+        Pace::Normal => say!("assessment-pace-normal"),
+        Pace::Long => say!("assessment-pace-long"),
     };
     let findings: usize = a.environment.storage.iter().map(|s| s.findings.len()).sum();
-    let doubts = words::plural(a.warnings.len() as u64, "warning", "warnings");
-    let findings = words::plural(findings as u64, "finding", "findings");
-    let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
+    let measured = say!(
+        "assessment-measured",
+        from = words::moment(&a.started),
+        to = words::moment(&a.finished),
+        pace = pace,
+        database = a.database.title()
+    );
+    let doubts =
+        say!("assessment-doubts", warnings = count(a.warnings.len()), findings = count(findings));
     let mut facts = vec![
         fact(say!("label-file-size"), size),
         fact(say!("label-target"), words::path(&a.target)),
-        fact(say!("label-measured"), format!("{times}; pace {pace}, loads of {}", a.database.title())),
-        fact(say!("label-to-consider"), format!("{doubts} about the figures, {findings} about the set-up")),
+        fact(say!("label-measured"), measured),
+        fact(say!("label-to-consider"), doubts),
     ];
     facts.extend(short(a));
     let first = a.patterns.first().map(|p| &p.measurement);
@@ -235,10 +251,11 @@ fn ramps(a: &Assessment) -> Vec<Block> {
 fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
     let title = words::clean(&one.title);
     let explanation = one.knee.as_ref().map_or_else(
-        || "No saturation point is given: too few loads were measured.".to_owned(),
+        || say!("assessment-no-saturation-point"),
         |knee| words::clean(&knee.explanation),
     );
-    let mut blocks = vec![Block::Paragraph(format!("{title}: {explanation}"))];
+    let mut blocks =
+        vec![Block::Paragraph(say!("page-answer", heading = &title, answer = explanation))];
     blocks.extend(beside(ramp_charts(one)));
     if let Some(knee) = &one.knee {
         let measured = one.points.first();
@@ -291,14 +308,14 @@ fn patterns(a: &Assessment) -> Vec<Block> {
     let cases: Vec<Case> = a.patterns.iter().map(|p| Case::of(&p.title, &p.measurement)).collect();
     let captions = Caption::of(a.patterns.iter().map(|p| &p.measurement));
     let mut blocks: Vec<Block> =
-        beside(cases::charts(&cases, &captions, "mean")).into_iter().collect();
+        beside(cases::charts(&cases, &captions, &say!("chart-mean"))).into_iter().collect();
     let document = Document::Assessment(Box::new(a.clone()));
     let operation = |i: usize| a.patterns.get(i).map(|p| p.operation.clone()).unwrap_or_default();
     let shown = Shown {
         key: "patterns",
-        title: "What a database does",
+        title: &say!("heading-what-a-database-does"),
         range: 0..a.patterns.len(),
-        lead: Some(("operation", "Operation", &operation)),
+        lead: Some(("operation", &say!("label-operation"), &operation)),
     };
     blocks.extend(shown.table(&document).map(Block::Table));
     blocks.extend(setup::of_writes(&a.environment));
@@ -311,10 +328,10 @@ fn tables(a: &Assessment) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut from = a.patterns.len();
     for one in &a.ramps {
-        let note = |i: usize| mark(one, i.saturating_sub(from)).to_owned();
+        let note = |i: usize| mark(one, i.saturating_sub(from));
         let shown = Shown {
             key: &format!("loads-{}", one.title),
-            title: &format!("{}: every load", words::clean(&one.title)),
+            title: &say!("heading-every-load-of", load = words::clean(&one.title)),
             range: from..from + one.points.len(),
             lead: Some(("note", "", &note)),
         };
@@ -324,7 +341,7 @@ fn tables(a: &Assessment) -> Vec<Block> {
     for one in &a.offered {
         let shown = Shown {
             key: &format!("offered-{}", one.title),
-            title: &format!("{}: every rate that was offered", words::clean(&one.title)),
+            title: &say!("heading-every-rate-offered", load = words::clean(&one.title)),
             range: from..from + one.points.len(),
             lead: None,
         };
@@ -333,7 +350,7 @@ fn tables(a: &Assessment) -> Vec<Block> {
     }
     let repeats = Shown {
         key: "repeats",
-        title: "Repetitions of the first pattern",
+        title: &say!("heading-repetitions"),
         range: from..usize::MAX,
         lead: None,
     };
@@ -342,15 +359,15 @@ fn tables(a: &Assessment) -> Vec<Block> {
 }
 
 /// What a place among the points of a ramp is.
-fn mark(one: &Ramp, place: usize) -> &'static str {
-    let Some(knee) = &one.knee else { return "" };
+fn mark(one: &Ramp, place: usize) -> String {
+    let Some(knee) = &one.knee else { return String::new() };
     let measured = one.points.get(place);
     let is = |point| ramp::named(one, point).zip(measured).is_some_and(|(p, m)| std::ptr::eq(p, m));
     if is(&knee.operating_point) {
-        "operating point"
+        say!("chart-operating-point")
     } else if is(&knee.peak) {
-        "peak"
+        say!("chart-peak")
     } else {
-        ""
+        String::new()
     }
 }

@@ -5,7 +5,7 @@ use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};
 
 use super::make::{column, fact, full, number, section, table, text, whole};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
 use crate::words;
 
@@ -14,7 +14,7 @@ pub(super) fn of(m: &Measurement) -> Option<Section> {
     let mut facts = vec![fact(say!("label-in-flight"), in_flight(m))];
     facts.extend(words::cost(m).map(|cost| fact("CPU", cost)));
     if let Some(reached) = m.checks.rate_reached_percent {
-        let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
+        let text = say!("checks-rate", share = words::percent(Some(reached)));
         facts.push(fact(say!("label-rate"), text));
     }
     facts.extend(steadiness(m));
@@ -30,9 +30,9 @@ pub(super) fn of(m: &Measurement) -> Option<Section> {
 
 fn in_flight(m: &Measurement) -> String {
     let known = words::achieved(m);
-    let mut text = format!("{} asked", words::count(m.in_flight));
+    let mut text = say!("checks-asked", in_flight = words::count(m.in_flight));
     if let Some(achieved) = known {
-        text.push_str(&format!(", {} achieved on average", show_number(achieved)));
+        text.push_str(&say!("checks-achieved", in_flight = show_number(achieved)));
     }
     if known.is_some() && m.in_flight > 0 && m.achieved_in_flight.is_finite() {
         let share = 100.0 * m.achieved_in_flight / m.in_flight as f64;
@@ -40,7 +40,7 @@ fn in_flight(m: &Measurement) -> String {
     }
     if let Some(deviation) = m.checks.littles_law_percent {
         let off = words::percent(Some(deviation));
-        text.push_str(&format!("; {off} off IOPS × service time (Little's law)"));
+        text.push_str(&say!("checks-off-littles-law", off = off));
     }
     text
 }
@@ -54,12 +54,13 @@ fn steadiness(m: &Measurement) -> Vec<Fact> {
         facts.push(fact(say!("label-levels"), words::clean(&phases.explanation)));
     }
     if let Some(rounds) = &m.rounds {
-        let steady = if rounds.settled { "steady" } else { "not steady" };
-        let text = format!(
-            "range {}, slope {} of the mean: {steady} (SNIA: 20 %, 10 %)",
-            words::percent(Some(rounds.range_percent)),
-            words::percent(Some(rounds.slope_percent))
-        );
+        let range = words::percent(Some(rounds.range_percent));
+        let slope = words::percent(Some(rounds.slope_percent));
+        let text = if rounds.settled {
+            say!("checks-rounds-steady", range = range, slope = slope)
+        } else {
+            say!("checks-rounds-not-steady", range = range, slope = slope)
+        };
         facts.push(fact(say!("label-five-rounds"), text));
     }
     facts
@@ -68,15 +69,14 @@ fn steadiness(m: &Measurement) -> Vec<Fact> {
 fn stalls(m: &Measurement) -> String {
     let stalls = &m.stalls;
     let gap = Nanoseconds(stalls.longest_gap_ns);
-    let mut text = format!("longest time without a completion on one thread {gap}");
-    let ios = |n| words::plural(n, "I/O", "I/Os");
+    let mut text = say!("checks-longest-gap", gap = gap.to_string());
     if stalls.over_15_s > 0 {
-        text.push_str(&format!("; {} took 15 s or more", ios(stalls.over_15_s)));
+        text.push_str(&say!("checks-over-15-s", ios = count(stalls.over_15_s)));
     }
     if stalls.unfinished > 0 {
         let oldest = Nanoseconds(stalls.oldest_unfinished_ns);
-        let many = ios(stalls.unfinished);
-        text.push_str(&format!("; {many} never returned, the oldest after {oldest}"));
+        let ios = count(stalls.unfinished);
+        text.push_str(&say!("checks-unfinished", ios = ios, oldest = oldest.to_string()));
     }
     text
 }
@@ -84,18 +84,18 @@ fn stalls(m: &Measurement) -> String {
 fn kernel(m: &Measurement) -> Fact {
     let Some(kernel) = &m.kernel else {
         let text = if m.workload.engine.is_artificial() {
-            "not asked: there is no real device"
+            say!("checks-kernel-no-device")
         } else {
-            "not asked: there is no one device whose counters cover this target"
+            say!("checks-kernel-no-one-device")
         };
         return fact(say!("label-kernel"), text);
     };
-    let mut text = format!(
-        "{}: average queue {}, busy {}, {} flushes/s",
-        words::clean(&kernel.device),
-        show_number(kernel.average_queue),
-        words::percent(Some(kernel.utilisation_percent)),
-        show_number(kernel.flushes_per_s)
+    let mut text = say!(
+        "checks-kernel",
+        device = words::clean(&kernel.device),
+        queue = show_number(kernel.average_queue),
+        busy = words::percent(Some(kernel.utilisation_percent)),
+        flushes = show_number(kernel.flushes_per_s)
     );
     if let Some(agreement) = &kernel.agreement {
         text.push_str(&format!(". {}", words::clean(&agreement.explanation)));
@@ -124,7 +124,7 @@ fn errors(m: &Measurement) -> Option<Table> {
     table("errors", say!("heading-failed-i-os"), &words::caption(m), columns, rows)
 }
 
-fn part_columns(what: &str, key: &'static str) -> Vec<Column> {
+fn part_columns(what: String, key: &'static str) -> Vec<Column> {
     vec![
         column(key, what, Unit::Text),
         column("size_bytes", say!("label-file-size"), Unit::Bytes),
@@ -186,9 +186,24 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         row(vec![text(&name), Cell::Empty, Cell::Empty, Cell::Empty], &t.total, t.cpu_percent)
     });
     let all = [
-        ("streams", "Streams", part_columns("Stream", "stream"), streams.collect::<Vec<_>>()),
-        ("targets", "Targets", part_columns("Target", "target"), targets.collect()),
-        ("threads", "Threads", part_columns("Stream, target, thread", "thread"), threads.collect()),
+        (
+            "streams",
+            say!("heading-streams"),
+            part_columns(say!("label-stream"), "stream"),
+            streams.collect::<Vec<_>>(),
+        ),
+        (
+            "targets",
+            say!("label-targets"),
+            part_columns(say!("label-target"), "target"),
+            targets.collect(),
+        ),
+        (
+            "threads",
+            say!("label-threads"),
+            part_columns(say!("label-stream-target-thread"), "thread"),
+            threads.collect(),
+        ),
     ];
     let several = all.into_iter().filter(|(.., rows)| rows.len() > 1);
     several

@@ -135,7 +135,13 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
             text(&words::clean(reason)),
         ]
     });
-    table("runs", say!("heading-every-run"), &Caption::of(&e.measurements).text(), columns, rows.collect())
+    table(
+        "runs",
+        say!("heading-every-run"),
+        &Caption::of(&e.measurements).text(),
+        columns,
+        rows.collect(),
+    )
 }
 
 /// What is shown of a run besides its total.

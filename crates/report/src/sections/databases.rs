@@ -93,7 +93,13 @@ fn sides(r: &Recording) -> Option<Table> {
         lines.push(std::iter::once(text(name)).chain(cells).collect());
     }
     let caption = "over the whole time; latency weighs each operation alike";
-    table("sides", say!("heading-databases-and-devices"), caption, columns(&[("who", "Who")]), lines)
+    table(
+        "sides",
+        say!("heading-databases-and-devices"),
+        caption,
+        columns(&[("who", "Who")]),
+        lines,
+    )
 }
 
 /// Each object of each database.
@@ -103,7 +109,13 @@ fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     };
     let lines = rows.iter().map(|row| line(row)).collect();
     let columns = columns(&[("source", "Database"), ("object", "Object")]);
-    table("rows", say!("heading-objects"), "as the database counts them, over the whole time", columns, lines)
+    table(
+        "rows",
+        say!("heading-objects"),
+        "as the database counts them, over the whole time",
+        columns,
+        lines,
+    )
 }
 
 /// What is counted for a database as a whole.
@@ -121,7 +133,13 @@ fn counters(r: &Recording) -> Option<Table> {
     let lines = r.totals.rows.iter().flat_map(|row| {
         row.counters.iter().map(move |(name, amount)| line((row, name.as_str(), *amount)))
     });
-    table("counted", say!("heading-counters-of-the-database"), "over the whole time", columns, lines.collect())
+    table(
+        "counted",
+        say!("heading-counters-of-the-database"),
+        "over the whole time",
+        columns,
+        lines.collect(),
+    )
 }
 
 /// I/Os and latency of each database and of the devices over time.

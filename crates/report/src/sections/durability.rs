@@ -58,7 +58,14 @@ fn cards(d: &Durability) -> Vec<Card> {
     }
     let heading = "Does what was acknowledged as durable survive a crash?".to_owned();
     let answer = d.verdict.words().to_lowercase();
-    vec![Card { heading, judgement, answer, evidence: cleaned(&evidence), original: Vec::new(), bullet: None }]
+    vec![Card {
+        heading,
+        judgement,
+        answer,
+        evidence: cleaned(&evidence),
+        original: Vec::new(),
+        bullet: None,
+    }]
 }
 
 fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
@@ -79,7 +86,8 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
     };
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
     let (threads, depth) = (words::count(d.threads.into()), words::count(d.depth.into()));
-    let mut facts = vec![fact(say!("label-durable-by"), d.sync.name()), fact(say!("label-order"), order)];
+    let mut facts =
+        vec![fact(say!("label-durable-by"), d.sync.name()), fact(say!("label-order"), order)];
     facts.extend(files);
     facts.extend([
         fact(say!("label-page"), words::size(d.page_bytes.into())),

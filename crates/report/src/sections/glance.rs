@@ -6,8 +6,8 @@ use results::{Assessment, Measurement, Pace, Status};
 use workload::{PatternKind, Stream, show_number};
 
 use super::caption;
-use super::terms;
 use super::make::{brief, column, full, number, section, table, text, whole};
+use super::terms;
 use crate::language::{in_sentence, say};
 use crate::model::{Block, Cell, Column, Section, Unit};
 use crate::words;

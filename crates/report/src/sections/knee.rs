@@ -1,13 +1,11 @@
 //! The saturation point of one load.
 
-use std::borrow::Cow;
-
 use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation, WithinLatency};
 use workload::show_number;
 
 use super::caption::Caption;
 use super::make::{
-    brief, column, fact, first_large, full, full_section, number, section, table, text, whole,
+    column, fact, first_large, full, full_section, number, section, table, text, whole,
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, point, setup, tested, time};
@@ -40,19 +38,20 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
 /// are worth showing.
 fn marked(e: &Experiment<Saturation>) -> Vec<(String, &Measurement)> {
     let curve = &e.conclusion.curve;
-    let mut places: Vec<(&str, usize)> = vec![("shallowest", 0)];
+    let mut places: Vec<(String, usize)> = vec![(say!("knee-shallowest"), 0)];
     if let Some(knee) = &e.conclusion.knee {
-        places.push(("operating point", knee.operating_point.index));
-        places.push(("peak", knee.peak.index));
+        places.push((say!("chart-operating-point"), knee.operating_point.index));
+        places.push((say!("chart-peak"), knee.peak.index));
     }
-    places.push(("deepest", curve.len().saturating_sub(1)));
+    places.push((say!("knee-deepest"), curve.len().saturating_sub(1)));
     let mut seen = Vec::new();
     let mut named = Vec::new();
     for (name, place) in places {
         let Some(load) = curve.get(place).filter(|_| !seen.contains(&place)) else { continue };
         seen.push(place);
         if let Some(m) = e.measurements.get(load.measurement) {
-            named.push((format!("{name}, {} in flight", words::count(m.in_flight)), m));
+            let in_flight = words::count(m.in_flight);
+            named.push((say!("chart-at", name = name, in_flight = in_flight), m));
         }
     }
     named
@@ -63,19 +62,18 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     let mut cards = Vec::new();
     match &c.knee {
         None => {
-            let text = "No saturation point: fewer than two loads could be measured.";
-            return vec![Block::Paragraph(text.to_owned())];
+            return vec![Block::Paragraph(say!("knee-none"))];
         }
         Some(knee) => {
             let at = knee.operating_point;
             cards.push(Card {
                 heading: say!("label-operating-point"),
                 judgement: point::judgement(c.knee.as_ref()),
-                answer: format!(
-                    "{} in flight: {} IOPS, {}",
-                    show_number(at.in_flight),
-                    show_number(at.throughput),
-                    workload::show_ns(at.latency_ns)
+                answer: say!(
+                    "knee-answer",
+                    in_flight = show_number(at.in_flight),
+                    iops = show_number(at.throughput),
+                    latency = workload::show_ns(at.latency_ns)
                 ),
                 evidence: vec![words::clean(&knee.explanation)],
                 original: Vec::new(),
@@ -106,12 +104,11 @@ fn within(within: &WithinLatency) -> Card {
         (Some(false), ..) | (None, None, None) => Judgement::Bad,
         (None, Some(_), _) => Judgement::Unknown,
     };
-    let answer = within.iops.map_or_else(
-        || "no load was within it".to_owned(),
-        |iops| format!("{} IOPS", show_number(iops)),
-    );
+    let answer = within
+        .iops
+        .map_or_else(|| say!("knee-nothing-within"), |iops| format!("{} IOPS", show_number(iops)));
     Card {
-        heading: format!("Within {}", words::clean(&within.target)),
+        heading: say!("knee-within", limit = words::clean(&within.target)),
         judgement,
         answer,
         evidence: vec![words::clean(&within.explanation)],
@@ -207,7 +204,13 @@ fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     let caption = c.curve.iter().fold(Caption::default(), |caption, l| {
         caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight)
     });
-    table("curve", say!("heading-the-search-for-the-saturation-point"), &caption.text(), columns, rows)
+    table(
+        "curve",
+        say!("heading-the-search-for-the-saturation-point"),
+        &caption.text(),
+        columns,
+        rows,
+    )
 }
 
 fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
@@ -229,19 +232,20 @@ fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
     ]
 }
 
-fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> Cow<'static, str> {
-    let word = match load.purpose {
-        Purpose::Split => "other threads",
+fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> String {
+    match load.purpose {
+        Purpose::Split => say!("knee-for-split"),
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         Purpose::LargerBlock => {
-            return format!("{} blocks", words::size(load.block_bytes as u64)).into();
+            say!("knee-for-blocks", size = words::size(load.block_bytes as u64))
         }
-        Purpose::LatencyTarget => "latency target",
+        Purpose::LatencyTarget => say!("knee-for-target"),
         Purpose::Curve => match &c.knee {
-            Some(knee) if place == Some(knee.operating_point.index) => "operating point",
-            Some(knee) if place == Some(knee.peak.index) => "peak",
-            _ => "curve",
+            Some(knee) if place == Some(knee.operating_point.index) => {
+                say!("chart-operating-point")
+            }
+            Some(knee) if place == Some(knee.peak.index) => say!("chart-peak"),
+            _ => say!("knee-for-curve"),
         },
-    };
-    word.into()
+    }
 }

@@ -190,7 +190,8 @@ impl Shown<'_> {
 
 /// All loads of a document for people.
 pub(super) fn shown(document: &Document) -> Option<Table> {
-    Shown { key: "loads", title: "Every load", range: 0..usize::MAX, lead: None }.table(document)
+    Shown { key: "loads", title: &say!("heading-every-load"), range: 0..usize::MAX, lead: None }
+        .table(document)
 }
 
 /// What was measured of an experiment that did not come to its end.

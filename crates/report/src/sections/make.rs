@@ -201,6 +201,29 @@ pub(super) fn full_section(section: Option<Section>) -> Option<Section> {
     section.map(|section| Section { blocks: vec![full(section.blocks)], ..section })
 }
 
+/// Every key of a chart or table in these blocks, in their order.
+fn keys<'a>(blocks: &'a mut [Block], found: &mut Vec<&'a mut String>) {
+    for block in blocks {
+        match block {
+            Block::Only(_, inner) => keys(inner, found),
+            Block::Chart(chart) => found.push(&mut chart.key),
+            Block::Charts(charts) => found.extend(charts.iter_mut().map(|chart| &mut chart.key)),
+            Block::Table(table) => found.push(&mut table.key),
+            _ => {}
+        }
+    }
+}
+
+/// Gives charts and tables the keys of the same sections in English: they are for programs.
+pub(super) fn take_keys(sections: &mut [Section], mut english: Vec<Section>) {
+    let (mut own, mut wanted) = (Vec::new(), Vec::new());
+    sections.iter_mut().for_each(|section| keys(&mut section.blocks, &mut own));
+    english.iter_mut().for_each(|section| keys(&mut section.blocks, &mut wanted));
+    if own.len() == wanted.len() {
+        own.into_iter().zip(wanted).for_each(|(own, wanted)| std::mem::swap(own, wanted));
+    }
+}
+
 /// Gives charts and tables of a result names that are unique among them.
 pub(super) fn make_unique(sections: &mut [Section]) {
     let mut taken = HashSet::new();
@@ -245,6 +268,7 @@ pub(super) fn table(
         keep(row, &kept);
         row.resize(columns.len(), Cell::Empty);
     }
-    let (key, title, caption) = (self::key(key), words::clean(title.as_ref()), words::clean(caption));
+    let (key, title, caption) =
+        (self::key(key), words::clean(title.as_ref()), words::clean(caption));
     Some(Table { key, title, caption, columns, rows })
 }

@@ -5,7 +5,7 @@ use workload::show_number;
 
 use super::make::{beside, cleaned, column, full, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -46,21 +46,24 @@ pub(super) fn headline(m: &Measurement) -> String {
         None => String::new(),
         Some(l) => {
             let tail = l.p99.map(|p| format!(" (p99 {})", words::time(Some(p))));
-            let mean = words::mean_of_tool(m, l.mean);
-            format!(" at a mean latency of {mean}{}", tail.unwrap_or_default())
+            let mean = words::mean_of_tool(m, l.mean) + &tail.unwrap_or_default();
+            say!("measurement-latency", latency = mean)
         }
     };
     let file = match (m.file_bytes, &m.origin) {
-        (0, Some(_)) => "on a file of unknown size".to_owned(),
-        (bytes, _) => format!("on a file of {}", words::size(bytes)),
+        (0, Some(_)) => say!("measurement-file-not-known"),
+        (bytes, _) => say!("measurement-file", size = words::size(bytes)),
     };
-    let tool = words::tool(m).map(|tool| format!(", measured by {tool}")).unwrap_or_default();
-    format!(
-        "{} IOPS{within}, {} MiB/s{latency}: {}, {} in flight, {file}{tool}.",
-        show_number(t.iops),
-        show_number(t.mib_per_s),
-        words::clean(&m.workload.title()),
-        words::count(m.in_flight)
+    let tool = words::tool(m).map(|tool| say!("measurement-by-tool", tool = tool));
+    say!(
+        "measurement-headline",
+        iops = format!("{} IOPS{within}", show_number(t.iops)),
+        mib = format!("{} MiB/s", show_number(t.mib_per_s)),
+        latency = latency,
+        load = words::clean(&m.workload.title()),
+        in_flight = words::count(m.in_flight),
+        file = file,
+        tool = tool.unwrap_or_default()
     )
 }
 
@@ -69,19 +72,15 @@ fn card(m: &Measurement) -> Card {
     let errors: u64 = m.errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
     let warnings = cleaned(&m.checks.warnings);
     let (judgement, answer) = if m.status == Status::Failed || errors > 0 {
-        let errors = words::plural(errors, "I/O failed", "I/Os failed");
-        (Judgement::Bad, errors)
+        (Judgement::Bad, say!("measurement-failed", errors = count(errors)))
     } else if m.total.ios == 0 {
-        (Judgement::Unknown, "nothing completed".to_owned())
+        (Judgement::Unknown, say!("measurement-nothing-completed"))
     } else if m.origin.is_some() && warnings.is_empty() && m.status == Status::Complete {
-        (Judgement::Unknown, "as the other tool tells them".to_owned())
+        (Judgement::Unknown, say!("measurement-of-other-tool"))
     } else if warnings.is_empty() && m.status == Status::Complete {
-        (Judgement::Good, "nothing speaks against them".to_owned())
+        (Judgement::Good, say!("measurement-no-doubt"))
     } else {
-        (
-            Judgement::Doubtful,
-            words::plural(warnings.len() as u64, "reason", "reasons") + " to doubt",
-        )
+        (Judgement::Doubtful, say!("measurement-doubts", reasons = count(warnings.len())))
     };
     let mut evidence: Vec<String> = Vec::new();
     if let Some(steady) = &m.steady {
@@ -97,7 +96,14 @@ fn card(m: &Measurement) -> Card {
     evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());
-    Card { heading: say!("label-the-figures"), judgement, answer, evidence, original: Vec::new(), bullet: None }
+    Card {
+        heading: say!("label-the-figures"),
+        judgement,
+        answer,
+        evidence,
+        original: Vec::new(),
+        bullet: None,
+    }
 }
 
 /// Reads, writes and flushes beside their sum.

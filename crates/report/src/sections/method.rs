@@ -29,12 +29,10 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         blocks.push(full([Block::Paragraph(say!("page-english"))]));
     }
     let warnings = match cleaned(document.warnings()) {
-        none if none.is_empty() => {
-            Block::Paragraph(match document {
-                Document::Durability(_) => say!("method-no-doubt-of-the-verdict"),
-                _ => say!("method-no-doubt-of-a-figure"),
-            })
-        }
+        none if none.is_empty() => Block::Paragraph(match document {
+            Document::Durability(_) => say!("method-no-doubt-of-the-verdict"),
+            _ => say!("method-no-doubt-of-a-figure"),
+        }),
         warnings => Block::Warnings(warnings),
     };
     let mut doubts = match document {
@@ -81,22 +79,10 @@ fn latency(tool: Option<&str>) -> Fact {
 /// What the words of a check behind a crash mean.
 fn promises() -> Vec<Fact> {
     vec![
-        fact(
-            say!("label-promised"),
-            say!("method-promised"),
-        ),
-        fact(
-            say!("label-in-doubt"),
-            say!("method-in-doubt"),
-        ),
-        fact(
-            say!("label-lost"),
-            say!("method-lost"),
-        ),
-        fact(
-            say!("label-kept"),
-            say!("method-kept"),
-        ),
+        fact(say!("label-promised"), say!("method-promised")),
+        fact(say!("label-in-doubt"), say!("method-in-doubt")),
+        fact(say!("label-lost"), say!("method-lost")),
+        fact(say!("label-kept"), say!("method-kept")),
     ]
 }
 
@@ -105,14 +91,12 @@ fn file_size() -> Fact {
     fact(say!("label-file-size"), say!("method-file-size"))
 }
 
-/// The rules by which figures were judged, each once. A terminal says where they are.
+/// A rule, and the loads that it was applied to.
+type Rule = (String, Vec<String>);
+
+/// The rules by which figures were judged, each sentence once. A terminal says where they are.
 fn rule(document: &Document) -> Vec<Block> {
-    let mut rules: Vec<String> = Vec::new();
-    for rule in rules_of(document).into_iter().map(words::clean) {
-        if !rule.is_empty() && !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
+    let rules = said_once(&rules_of(document));
     if rules.is_empty() {
         return Vec::new();
     }
@@ -122,15 +106,58 @@ fn rule(document: &Document) -> Vec<Block> {
     vec![full([lead, Block::List(rules)]), brief([Block::Paragraph(place)])]
 }
 
-fn rules_of(document: &Document) -> Vec<&str> {
-    match document {
+/// The first rule as it is, and of each other what it says besides, with its loads.
+fn said_once(rules: &[Rule]) -> Vec<String> {
+    let Some(((first, _), others)) = rules.split_first() else { return Vec::new() };
+    let known: Vec<&str> = sentences(first);
+    let more = others.iter().filter_map(|(rule, loads)| {
+        let new = sentences(rule).into_iter().filter(|sentence| !known.contains(sentence));
+        let new = new.collect::<Vec<_>>().join(" ");
+        let loads = loads.join(&say!("list-between"));
+        (!new.is_empty()).then(|| say!("page-answer", heading = loads, answer = new))
+    });
+    std::iter::once(first.clone()).chain(more).collect()
+}
+
+fn sentences(rule: &str) -> Vec<&str> {
+    rule.split_inclusive(". ").map(str::trim).collect()
+}
+
+/// Every rule of a document that differs from the others.
+fn rules_of(document: &Document) -> Vec<Rule> {
+    let all: Vec<(&str, &str)> = match document {
         Document::Assessment(a) => {
-            a.ramps.iter().filter_map(|ramp| Some(ramp.knee.as_ref()?.rule.as_str())).collect()
+            let knees = a.ramps.iter().filter_map(|ramp| Some((ramp, ramp.knee.as_ref()?)));
+            knees.map(|(ramp, knee)| (knee.rule.as_str(), ramp.title.as_str())).collect()
         }
-        Document::Knee(e) => e.conclusion.knee.iter().map(|knee| knee.rule.as_str()).collect(),
-        Document::Sizes(e) => e.conclusion.edge.iter().map(|edge| edge.rule.as_str()).collect(),
-        Document::Scale(e) => e.conclusion.scaling.iter().map(|s| s.rule.as_str()).collect(),
-        Document::Matrix(e) => vec![e.conclusion.rule.as_str()],
+        Document::Knee(e) => e.conclusion.knee.iter().map(|k| (k.rule.as_str(), "")).collect(),
+        Document::Sizes(e) => e.conclusion.edge.iter().map(|e| (e.rule.as_str(), "")).collect(),
+        Document::Scale(e) => e.conclusion.scaling.iter().map(|s| (s.rule.as_str(), "")).collect(),
+        Document::Matrix(e) => vec![(e.conclusion.rule.as_str(), "")],
         _ => Vec::new(),
+    };
+    let mut rules: Vec<Rule> = Vec::new();
+    for (rule, load) in all.into_iter().map(|(rule, load)| (words::clean(rule), words::clean(load)))
+    {
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, loads)) => loads.push(load),
+            None if rule.is_empty() => {}
+            None => rules.push((rule, vec![load])),
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rules_have_in_common_is_said_once() {
+        let rule = |text: &str, load: &str| (text.to_owned(), vec![load.to_owned()]);
+        let rules = [rule("A is b. C is d.", "reads"), rule("A is b. E is f.", "writes")];
+        assert_eq!(said_once(&rules), ["A is b. C is d.", "writes: E is f."]);
+        assert_eq!(said_once(&[rule("A is b. C is d.", "x"), rule("A is b.", "y")]).len(), 1);
+        assert!(said_once(&[]).is_empty());
     }
 }

@@ -52,7 +52,7 @@ pub(crate) use utf8::in_utf8;
 
 use results::{Document, Status};
 
-use crate::language::{count, say};
+use crate::language::{Language, count, say, speak, spoken};
 use crate::model::{Block, Chart, Detail, Report, ResultPart, Section, resolved};
 use crate::words;
 
@@ -77,20 +77,11 @@ pub fn part(document: &Document, detail: Detail) -> ResultPart {
 /// The same with a section more.
 #[must_use]
 pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> ResultPart {
-    let mut sections: Vec<Section> = match document {
-        Document::Measurement(d) => measurement::sections(d),
-        Document::Runs(d) => runs::sections(d),
-        Document::Assessment(d) => assessment::sections(d),
-        Document::Knee(d) => knee::sections(d),
-        Document::Sweep(d) => sweep::sections(d),
-        Document::Sizes(d) => sizes::sections(d),
-        Document::Scale(d) => scale::sections(d),
-        Document::Matrix(d) => matrix::sections(d),
-        Document::Cycle(d) => cycle::sections(d),
-        Document::Recording(d) => recording::sections(d),
-        Document::Validation(d) => validation::sections(d),
-        Document::Durability(d) => durability::sections(d),
-    };
+    let mut sections = own_sections(document);
+    if spoken() != Language::English {
+        let english = speak(Language::English, || own_sections(document));
+        make::take_keys(&mut sections, english);
+    }
     sections.extend(more);
     sections.extend(make::full_section(environment::section(document.environment())));
     sections.extend(method::sections(document));
@@ -111,6 +102,24 @@ pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> 
         sections,
         records: records::of(document),
         document: in_utf8(document.clone()),
+    }
+}
+
+/// What there is to say of a document of its kind.
+fn own_sections(document: &Document) -> Vec<Section> {
+    match document {
+        Document::Measurement(d) => measurement::sections(d),
+        Document::Runs(d) => runs::sections(d),
+        Document::Assessment(d) => assessment::sections(d),
+        Document::Knee(d) => knee::sections(d),
+        Document::Sweep(d) => sweep::sections(d),
+        Document::Sizes(d) => sizes::sections(d),
+        Document::Scale(d) => scale::sections(d),
+        Document::Matrix(d) => matrix::sections(d),
+        Document::Cycle(d) => cycle::sections(d),
+        Document::Recording(d) => recording::sections(d),
+        Document::Validation(d) => validation::sections(d),
+        Document::Durability(d) => durability::sections(d),
     }
 }
 

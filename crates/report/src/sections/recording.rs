@@ -264,8 +264,10 @@ const FEW: usize = 8;
 
 /// Each device over the whole time; of more than a few, those that did something.
 fn devices(r: &Recording, few: usize) -> Option<Table> {
-    let mut columns =
-        vec![column("device", say!("label-device"), Unit::Text), column("what", say!("label-what"), Unit::Text).full()];
+    let mut columns = vec![
+        column("device", say!("label-device"), Unit::Text),
+        column("what", say!("label-what"), Unit::Text).full(),
+    ];
     for (key, name, unit, _) in COLUMNS {
         let title = field(name).map_or(name, |field| field.perfmon.unwrap_or(field.title));
         let column = column(key, title, unit);
@@ -379,7 +381,10 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
         ),
         chart(
             &named("host-cache", "Page cache"),
-            drawn(linear(say!("label-bytes"), Unit::Bytes), lines(&["dirty_bytes", "write_back_bytes"], 1.0)),
+            drawn(
+                linear(say!("label-bytes"), Unit::Bytes),
+                lines(&["dirty_bytes", "write_back_bytes"], 1.0),
+            ),
         ),
     ];
     let mut blocks: Vec<Block> =

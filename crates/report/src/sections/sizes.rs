@@ -6,8 +6,8 @@ use workload::show_ns;
 
 use super::caption::Caption;
 use super::make::{
-    Drawn, Named, brief, chart, column, fact, first_large, full, full_section, linear, log2, log10,
-    mark, number, point, points, section, series, table, whole,
+    Drawn, Named, chart, column, fact, first_large, full, full_section, linear, log2, log10, mark,
+    number, point, points, section, series, table, whole,
 };
 use super::{agreement, latency, loads, tested, time};
 use crate::language::say;
@@ -22,7 +22,7 @@ pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     let largest = fact(say!("label-largest-size"), words::clean(&e.conclusion.largest_reason));
-    let mut drawn = first_large(charts(e));
+    let drawn = first_large(charts(e));
     let sections = [
         section("verdict", say!("heading-the-cache"), answer(e)),
         tested::of_experiment(e, vec![largest]),
@@ -37,16 +37,15 @@ pub(super) fn sections(e: &Experiment<Sizes>) -> Vec<Section> {
 
 fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
     let Some(edge) = &e.conclusion.edge else {
-        let text = "This load says nothing about a cache: only uniformly random reads do.";
-        return vec![Block::Paragraph(text.to_owned())];
+        return vec![Block::Paragraph(say!("sizes-nothing"))];
     };
     let (judgement, answer) = match edge.outcome {
         Outcome::Found => (Judgement::Good, cache(edge)),
         Outcome::Between => (Judgement::Doubtful, cache(edge)),
-        Outcome::AllFits => (Judgement::Doubtful, "larger than every size".to_owned()),
-        Outcome::NoneSeen => (Judgement::Good, "none seen".to_owned()),
-        Outcome::Flat => (Judgement::Unknown, "none, or larger than every size".to_owned()),
-        Outcome::Unclear => (Judgement::Unknown, "not clear".to_owned()),
+        Outcome::AllFits => (Judgement::Doubtful, say!("sizes-larger")),
+        Outcome::NoneSeen => (Judgement::Good, say!("sizes-none-seen")),
+        Outcome::Flat => (Judgement::Unknown, say!("sizes-none-or-larger")),
+        Outcome::Unclear => (Judgement::Unknown, say!("sizes-not-clear")),
     };
     let card = Card {
         heading: say!("label-cache-below-the-operating-system"),
@@ -64,13 +63,13 @@ fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
         facts.push(fact(say!("label-mean-latency-of-a-miss"), show_ns(miss)));
     }
     for fair in &edge.fair_sizes {
-        let text = format!(
-            "{}: the cache still answers {}, and mean latency is too low by {}",
-            words::size(fair.file_bytes),
-            words::percent(Some(fair.hit_percent)),
-            words::percent(Some(fair.latency_error_percent))
+        let text = say!(
+            "sizes-fair",
+            size = words::size(fair.file_bytes),
+            hits = words::percent(Some(fair.hit_percent)),
+            error = words::percent(Some(fair.latency_error_percent))
         );
-        facts.push(fact(format!("File of {} times the cache", fair.times), text));
+        facts.push(fact(say!("sizes-times-the-cache", times = fair.times.to_string()), text));
     }
     let mut blocks = vec![Block::Cards(vec![card])];
     if !facts.is_empty() {
@@ -81,7 +80,7 @@ fn answer(e: &Experiment<Sizes>) -> Vec<Block> {
 
 fn cache(edge: &Edge) -> String {
     edge.cache.map_or_else(
-        || "its size is not known".to_owned(),
+        || say!("sizes-cache-not-known"),
         |c| {
             let (low, high) = (words::size(c.low_bytes), words::size(c.high_bytes));
             format!("{} ({low}–{high})", words::size(c.bytes))
@@ -92,14 +91,16 @@ fn cache(edge: &Edge) -> String {
 /// The caption of all sizes; of a document without measurements, what is left to say.
 fn caption(e: &Experiment<Sizes>) -> String {
     if e.measurements.is_empty() {
-        return Caption::default().load(e.file_bytes, "load not known", 0, None, 0).text();
+        return Caption::default()
+            .load(e.file_bytes, &say!("caption-load-not-known"), 0, None, 0)
+            .text();
     }
     Caption::of(&e.measurements).text()
 }
 
 fn edge_mark(e: &Experiment<Sizes>) -> Vec<Mark> {
     let cache = e.conclusion.edge.as_ref().and_then(|edge| edge.cache);
-    cache.map(|c| mark(c.bytes as f64, "cache")).into_iter().collect()
+    cache.map(|c| mark(c.bytes as f64, say!("sizes-mark"))).into_iter().collect()
 }
 
 fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
@@ -114,7 +115,7 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
         .collect();
     let latency = points(results.iter().map(|r| (r.file_bytes as f64, r.mean_latency_ns)));
     let unit = if large { "MiB/s" } else { "IOPS" };
-    let title = format!("{unit} against file size");
+    let title = say!("sizes-chart", unit = unit);
     let first = chart(
         &Named { key: "sizes", title: &title, caption: &caption },
         Drawn {
@@ -123,7 +124,7 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
             right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: vec![
                 series(unit, Shape::Line, Side::Left, throughput),
-                series("mean latency", Shape::Line, Side::Right, latency),
+                series(say!("chart-mean-latency"), Shape::Line, Side::Right, latency),
             ],
             marks: edge_mark(e),
         },
@@ -131,16 +132,16 @@ fn charts(e: &Experiment<Sizes>) -> Vec<Chart> {
     let shares = e.conclusion.edge.iter().flat_map(|edge| &edge.shares);
     let fast = shares.clone().map(|s| (s.file_bytes as f64, Some(s.fast_percent)));
     let expected = shares.map(|s| (s.file_bytes as f64, s.expected_percent));
-    let title = "Share of fast I/Os, and what a cache of that size would answer";
+    let title = say!("sizes-chart-of-cache");
     let second = chart(
-        &Named { key: "cache-share", title, caption: &caption },
+        &Named { key: "cache-share", title: &title, caption: &caption },
         Drawn {
             x: x(),
             left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: vec![
-                series("measured", Shape::Line, Side::Left, points(fast)),
-                series("expected, cache / file", Shape::Dashed, Side::Left, points(expected)),
+                series(say!("sizes-measured"), Shape::Line, Side::Left, points(fast)),
+                series(say!("sizes-expected"), Shape::Dashed, Side::Left, points(expected)),
             ],
             marks: edge_mark(e),
         },

@@ -10,7 +10,7 @@ use super::make::{
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, tested};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{Block, Cell, Chart, Section, Table, Unit};
 use crate::words;
 
@@ -28,8 +28,15 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     }
     let sections = [
         section("verdict", say!("heading-the-best-of-each-load"), answer(e)),
-        tested::of_experiment(e, vec![fact(say!("label-sweep"), words::clean(&e.conclusion.plan.title))]),
-        section("cases", say!("heading-case-by-case"), beside(case_charts(e)).into_iter().collect()),
+        tested::of_experiment(
+            e,
+            vec![fact(say!("label-sweep"), words::clean(&e.conclusion.plan.title))],
+        ),
+        section(
+            "cases",
+            say!("heading-case-by-case"),
+            beside(case_charts(e)).into_iter().collect(),
+        ),
         section("saturation", say!("heading-saturation"), saturation_blocks(e)),
         full_section(latency::of(&best, false)),
         section("loads", say!("heading-every-cell"), tables),
@@ -85,7 +92,7 @@ fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
     let counts = words::cells(sweep);
     let took = show_duration(sweep.device_seconds);
     let whole = show_duration(sweep.matrix_seconds);
-    let text = format!("{counts}; {took} of the storage's time, of {whole} that the whole takes.");
+    let text = say!("sweep-took", cells = counts, took = took, whole = whole);
     let mut blocks = vec![Block::Paragraph(text)];
     blocks.extend(best(e).map(Block::Table));
     let left_out = left_out(e);
@@ -105,7 +112,8 @@ fn best(e: &Experiment<Sweep>) -> Option<Table> {
         column("error_percent", "±", Unit::Percent),
         column("operating_in_flight", say!("label-95-percent-of-it-at-in-flight"), Unit::Number),
         column("operating_latency_ns", say!("label-mean-latency-there"), Unit::Nanoseconds),
-        column("split_difference_percent", say!("label-differs-by-the-split"), Unit::Percent).full(),
+        column("split_difference_percent", say!("label-differs-by-the-split"), Unit::Percent)
+            .full(),
         column("source", "", Unit::Text),
     ];
     let row = |c: &SweptCurve| {
@@ -136,7 +144,7 @@ fn left_out(e: &Experiment<Sweep>) -> Vec<String> {
         }
     }
     let line = |(reason, count): &(String, u64)| {
-        format!("{} impossible here: {reason}", words::plural(*count, "cell is", "cells are"))
+        say!("sweep-impossible", cells = self::count(*count), reason = reason)
     };
     reasons.iter().map(line).collect()
 }
@@ -153,7 +161,7 @@ fn case_charts(e: &Experiment<Sweep>) -> Vec<Chart> {
     };
     let cases: Vec<Case> = e.conclusion.curves.iter().map(case).collect();
     let all: Vec<&SweptCell> = e.conclusion.curves.iter().flat_map(|c| cells_of(e, c)).collect();
-    cases::charts(&cases, &caption(e, &all), "mean where 95 % of the best is reached")
+    cases::charts(&cases, &caption(e, &all), &say!("sweep-mean"))
 }
 
 fn load(c: &SweptCell) -> Load {
@@ -181,9 +189,9 @@ fn saturation_blocks(e: &Experiment<Sweep>) -> Vec<Block> {
         blocks.extend(beside(curve_charts(e, curve, each)));
     }
     if curves.len() > CHARTS {
-        blocks.push(full([Block::Paragraph(format!(
-            "{} more loads have no chart here; their figures are in the table of all cells.",
-            curves.len() - CHARTS
+        blocks.push(full([Block::Paragraph(say!(
+            "sweep-more-loads",
+            loads = count(curves.len() - CHARTS)
         ))]));
     }
     blocks
@@ -212,7 +220,7 @@ fn curve_charts(e: &Experiment<Sweep>, curve: &SweptCurve, most: usize) -> Vec<C
         charts.extend(drawn.whole("saturation"));
     }
     let key = format!("combinations-{title}");
-    let heading = format!("{title}: every combination");
+    let heading = say!("sweep-every-combination", load = &title);
     let named = Named { key: &key, title: &heading, caption: &caption };
     charts.extend(cases::combinations(&named, &combinations(&cells), bandwidth));
     charts.truncate(most);
@@ -231,12 +239,12 @@ fn combinations(cells: &[&SweptCell]) -> Vec<Case> {
     cells.iter().map(case).collect()
 }
 
-fn source(source: Source) -> &'static str {
+fn source(source: Source) -> String {
     match source {
-        Source::Measured => "measured",
-        Source::Inferred => "inferred",
-        Source::LeftOut => "impossible here",
-        Source::Missing => "missing",
+        Source::Measured => say!("sweep-measured"),
+        Source::Inferred => say!("sweep-inferred"),
+        Source::LeftOut => say!("sweep-left-out"),
+        Source::Missing => say!("sweep-missing"),
     }
 }
 

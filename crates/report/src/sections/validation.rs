@@ -36,7 +36,11 @@ pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let sections = [
         section("verdict", say!("heading-verdict"), vec![Block::Cards(cards(v))]),
         section("tested", say!("heading-what-was-tested"), vec![Block::Facts(tested(e))]),
-        section("faults", say!("heading-pages-that-were-wrong"), faults.chain(listings(v)).collect()),
+        section(
+            "faults",
+            say!("heading-pages-that-were-wrong"),
+            faults.chain(listings(v)).collect(),
+        ),
         section("log", say!("heading-blocks-of-the-log-that-were-not-there"), log(v)),
         section("failures", say!("heading-i-os-that-failed"), tables(failures(v))),
         section("work", say!("heading-what-was-done-and-checked"), work(v)),
@@ -93,7 +97,10 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     let v = &e.conclusion;
     let files = v.files.iter().map(|f| {
         let size = Bytes(f.size_bytes);
-        fact(say!("label-file"), format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)))
+        fact(
+            say!("label-file"),
+            format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)),
+        )
     });
     let mode = match v.mode {
         Mode::Direct => "direct (no OS cache)",

@@ -4,9 +4,9 @@
 //! English a card has the sentences. In another language it is said anew from the figures, and the
 //! sentences follow as the original.
 
+use results::Assessment;
 use results::claims::{JudgedClaim, Outcome};
 use results::verdict::{FittingLoad, Grade, HeldBy, Level, Limits, Statistic, Sureness, Verdict};
-use results::Assessment;
 use workload::{show_ns, show_number};
 
 use super::make::{cleaned, column, number, table, text, whole};
@@ -98,7 +98,12 @@ fn as_counted(verdict: &Verdict) -> Vec<String> {
         let reasons = count(c.reasons.len());
         say!("verdict-confidence-reasons", level = terms::sureness(c.sureness), reasons = reasons)
     }));
-    said.extend(verdict.capacities.iter().map(|capacity| fits(verdict, capacity)));
+    for capacity in &verdict.capacities {
+        let sentence = fits(verdict, capacity);
+        if !said.contains(&sentence) {
+            said.push(sentence);
+        }
+    }
     if verdict.capacities.is_empty() {
         said.push(say!("verdict-no-capacity"));
     }

@@ -242,7 +242,7 @@ fn card(heading: &str, judgement: Judgement, answer: &str) -> Card {
 }
 
 fn section(key: &'static str, heading: &str, blocks: Vec<Block>) -> Section {
-    Section { key, heading, blocks }
+    Section { key, heading: heading.to_owned(), blocks }
 }
 
 /// A result with every kind of block.

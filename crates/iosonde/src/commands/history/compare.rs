@@ -6,8 +6,8 @@ use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, baseline, compare
 use results::Comparison;
 
 use crate::commands::run::json;
-use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history compare`

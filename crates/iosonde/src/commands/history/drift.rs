@@ -7,8 +7,8 @@ use clap::Args;
 use history::History;
 
 use crate::commands::run::json;
-use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 
 /// `iosonde history drift`
 #[derive(Debug, Args)]

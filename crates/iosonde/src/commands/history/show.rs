@@ -6,8 +6,8 @@ use report::text::{self, clean, moment, wrap};
 use results::{Document, Measurement, Status};
 
 use crate::commands::run::json;
-use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history show`

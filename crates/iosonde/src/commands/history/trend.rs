@@ -7,8 +7,8 @@ use results::Figure;
 
 use super::list::target_name;
 use crate::commands::run::json;
-use crate::language::LanguageArgs;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history trend`

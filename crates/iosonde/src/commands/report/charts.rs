@@ -34,9 +34,13 @@ pub(super) struct Charts {
     count: usize,
 }
 
-/// Writes each chart of a report. A file that is there and not in the list of an earlier report is
-/// left alone.
-pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure> {
+/// Writes each chart of a report, as PNG the same chart of `pictured`: a report in letters that
+/// pictures have. A file that is there and not in the list of an earlier report is left alone.
+pub(super) fn write(
+    report: &Report,
+    pictured: &Report,
+    directory: &Path,
+) -> Result<Charts, Failure> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| {
         let path = path.display();
         Failure::CannotRun(format!(
@@ -47,9 +51,10 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     let several = report.results.len() > 1;
     let known = known(directory);
     let mut list = List::default();
-    let mut files: Vec<(PathBuf, &Chart)> = Vec::new();
-    for (place, part) in report.results.iter().enumerate() {
-        for chart in report::charts(part) {
+    let mut files: Vec<(PathBuf, &Chart, &Chart)> = Vec::new();
+    let parts = report.results.iter().zip(&pictured.results);
+    for (place, (part, pictured)) in parts.enumerate() {
+        for (chart, picture) in report::charts(part).zip(report::charts(pictured)) {
             let name = name(several, place, chart);
             let entry = || Entry { title: chart.title.clone(), caption: chart.caption.clone() };
             for ending in ["svg", "png"] {
@@ -60,7 +65,7 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
                 }
                 list.iosonde_charts.insert(file, entry());
             }
-            files.push((directory.join(name), chart));
+            files.push((directory.join(name), chart, picture));
         }
     }
     // The list goes first: what is in it may be replaced, even if this ends on the way.
@@ -68,9 +73,10 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     let mut text = serde_json::to_string_pretty(&list).map_err(|e| failed(&at, &e))?;
     text.push('\n');
     write_whole(&at, text.as_bytes()).map_err(|e| failed(&at, &e))?;
-    for (path, chart) in &files {
+    for (path, chart, picture) in &files {
         let svg = report::chart::svg(chart);
-        let png = report::picture::png(&svg).map_err(|e| failed(path, &e))?;
+        let picture = report::chart::svg(picture);
+        let png = report::picture::png(&picture).map_err(|e| failed(path, &e))?;
         for (ending, content) in [("svg", svg.as_bytes()), ("png", &png)] {
             let path = PathBuf::from(format!("{}.{ending}", path.display()));
             write_whole(&path, content).map_err(|e| failed(&path, &e))?;

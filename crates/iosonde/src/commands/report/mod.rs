@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use report::format::{Content, by_endings};
-use report::{FORMATS, Format};
+use report::language::speak;
+use report::{FORMATS, Format, Language};
 use results::Document;
 
 use crate::exit::{Failure, Outcome};
@@ -157,7 +158,13 @@ fn write(
     }
     let charts = match &args.charts {
         None => None,
-        Some(dir) => Some(charts::write(&built, dir)?),
+        Some(dir) if args.language.language.is_in_pictures() => {
+            Some(charts::write(&built, &built, dir)?)
+        }
+        Some(dir) => {
+            let pictured = speak(Language::English, || report::build(documents));
+            Some(charts::write(&built, &pictured, dir)?)
+        }
     };
     let pictures = charts.as_ref().map(|charts| charts.beside(claimed.map(|c| c.path.as_path())));
     let place = |result: usize, chart: &_| pictures.as_ref()?.picture(result, chart);
