@@ -23,11 +23,7 @@ pub struct Server {
 impl Server {
     /// Opens the history, so that a wrong place is an error and not a page. Results are shown in
     /// the language.
-    pub fn open(
-        listener: Listener,
-        place: &Place,
-        language: Language,
-    ) -> Result<Self, ServeError> {
+    pub fn open(listener: Listener, place: &Place, language: Language) -> Result<Self, ServeError> {
         let first = History::open_existing(place)?;
         Ok(Self { listener, store: store::Store::new(place.clone(), first, language) })
     }
