@@ -18,7 +18,8 @@ use crate::linux::Error;
 pub(crate) fn ask(path: &Path, times: usize) -> Result<String, Error> {
     let place = Place::File(path.to_owned());
     let pages = pages(&History::open_existing(&place)?)?;
-    let server = Server::open(Listener::bind(Some(([127, 0, 0, 1], 0).into()), None)?, &place)?;
+    let listener = Listener::bind(Some(([127, 0, 0, 1], 0).into()), None)?;
+    let server = Server::open(listener, &place, report::Language::English)?;
     let address = server.address();
     let stop = Arc::new(AtomicBool::new(false));
     let stop_there = Arc::clone(&stop);

@@ -8,6 +8,8 @@ use workload::{Bytes, EngineChoice};
 
 use screen::Manner;
 
+use crate::language::LanguageArgs;
+
 /// Targets and permissions.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
@@ -70,6 +72,9 @@ pub(crate) struct ConductArgs {
     #[arg(long, value_name = "FORM", value_enum, default_value_t = ProgressForm::Line,
         conflicts_with_all = ["live", "quiet"])]
     pub progress: ProgressForm,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// How progress is shown.

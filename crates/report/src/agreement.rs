@@ -3,12 +3,13 @@
 use results::agreement::{AgreementRow, Figure};
 use workload::{show_ns, show_number};
 
+use crate::language::say;
 use crate::words;
 
 /// One line of the comparison, ready to be shown.
 pub(crate) struct Line {
     /// The figure with the name that administrators know it by.
-    pub(crate) figure: &'static str,
+    pub(crate) figure: String,
     pub(crate) tool: String,
     pub(crate) kernel: String,
     pub(crate) difference: String,
@@ -17,16 +18,16 @@ pub(crate) struct Line {
     pub(crate) beyond: bool,
 }
 
-fn name(figure: Figure) -> &'static str {
+fn name(figure: Figure) -> String {
     match figure {
-        Figure::ReadIops => "reads/s",
-        Figure::ReadBytesPerS => "read MiB/s",
-        Figure::ReadBytesPerIo => "read size",
-        Figure::ReadLatencyNs => "read latency",
-        Figure::WriteIops => "writes/s",
-        Figure::WriteBytesPerS => "write MiB/s",
-        Figure::WriteBytesPerIo => "write size",
-        Figure::WriteLatencyNs => "write latency",
+        Figure::ReadIops => say!("agreement-reads"),
+        Figure::ReadBytesPerS => say!("agreement-read-mib"),
+        Figure::ReadBytesPerIo => say!("agreement-read-size"),
+        Figure::ReadLatencyNs => say!("agreement-read-latency"),
+        Figure::WriteIops => say!("agreement-writes"),
+        Figure::WriteBytesPerS => say!("agreement-write-mib"),
+        Figure::WriteBytesPerIo => say!("agreement-write-size"),
+        Figure::WriteLatencyNs => say!("agreement-write-latency"),
     }
 }
 
@@ -78,7 +79,7 @@ fn signed(percent: f64) -> String {
 /// A row of the comparison.
 pub(crate) fn line(row: &AgreementRow) -> Line {
     let allowed = row.allowed_percent.map_or_else(
-        || "not judged".to_owned(),
+        || say!("verdict-grade-not-judged"),
         |allowed| format!("± {}", words::percent(Some(allowed))),
     );
     Line {

@@ -9,6 +9,7 @@
 //! | [`build()`] | what a report says of documents of any kind, as data for every format |
 //! | [`redact`] | the vendor's copy, without names |
 //! | [`markdown`], [`csv`] | a report for wikis and tickets, and its loads for spreadsheets and scripts |
+//! | [`language`] | the languages that a report is written in |
 //! | [`fio`] | the loads in the shape of fio's JSON |
 //! | [`io_properties`] | the four figures that ScyllaDB's tuner writes down |
 //! | [`format`](mod@format) | the list of formats |
@@ -29,9 +30,11 @@ pub mod csv;
 mod databases;
 pub mod fio;
 pub mod format;
+mod glossary;
 pub mod html;
 pub mod io_properties;
 mod json;
+pub mod language;
 pub mod listing;
 pub mod markdown;
 pub mod model;
@@ -54,6 +57,7 @@ pub mod xlsx;
 pub mod zone;
 
 pub use format::{FORMATS, Format};
+pub use language::Language;
 pub use sections::{
     OverlaySide, build, build_compared, charts, charts_of, comparison_blocks, drift_blocks, names,
     overlay, trend_blocks,

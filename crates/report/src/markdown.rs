@@ -1,9 +1,9 @@
 //! A report as Markdown (`CommonMark` with tables): for wikis, tickets and pull requests.
 
 use crate::format::Format;
+use crate::language::say;
 use crate::model::{
-    Block, Card, Cell, Chart, Judgement, Listing, Report, ResultPart, Table, UNSURE_MARK,
-    UNSURE_NOTE, Unit,
+    Block, Card, Cell, Chart, Judgement, Listing, Report, ResultPart, Table, UNSURE_MARK, Unit,
 };
 use crate::words;
 
@@ -56,7 +56,7 @@ fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> Stri
     let subtitle: Vec<String> = part.subtitle.iter().map(|s| plain(s)).collect();
     out.push_str(&format!("\n{}\n", subtitle.join(" · ")));
     if let Some(banner) = &part.banner {
-        out.push_str(&format!("\n> **Not complete.** {}\n", plain(banner)));
+        out.push_str(&format!("\n> {} {}\n", strong(&say!("page-not-complete")), plain(banner)));
     }
     for section in &part.sections {
         let blocks: String = section.blocks.iter().map(|b| block(b, picture)).collect();
@@ -65,7 +65,7 @@ fn result(part: &ResultPart, picture: &dyn Fn(&Chart) -> Option<String>) -> Stri
         }
     }
     let (id, schema) = (plain(part.document.id()), plain(part.document.schema()));
-    out.push_str(&format!("\nFrom the document {id} ({schema}).\n"));
+    out.push_str(&format!("\n{}\n", say!("page-document", id = id, schema = schema)));
     out
 }
 
@@ -115,7 +115,11 @@ fn card(card: &Card) -> String {
         Judgement::Unknown => "?",
     };
     let evidence = list(&card.evidence, "");
-    format!("\n{sign} {}: {}\n{evidence}", strong(&card.heading), plain(&card.answer))
+    let mut original = list(&card.original, "");
+    if !original.is_empty() {
+        original = format!("\n{}\n{original}", strong(&say!("page-original")));
+    }
+    format!("\n{sign} {}: {}\n{evidence}{original}", strong(&card.heading), plain(&card.answer))
 }
 
 fn chart(chart: &Chart, picture: &dyn Fn(&Chart) -> Option<String>) -> String {
@@ -143,7 +147,7 @@ fn table(table: &Table) -> String {
         out.push_str(&row(shown.collect()));
     }
     if table.has_unsure() {
-        out.push_str(&format!("\n*A figure like this{UNSURE_MARK}* {UNSURE_NOTE}.\n"));
+        out.push_str(&format!("\n*{}*\n", words::mark_note(UNSURE_MARK)));
     }
     out
 }

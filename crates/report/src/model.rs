@@ -13,8 +13,6 @@ use crate::words;
 
 /// What follows a figure that is hardly known, in texts.
 pub const UNSURE_MARK: &str = "?";
-/// What tables say of such figures, after the words that tell them apart in a format.
-pub(crate) const UNSURE_NOTE: &str = "may be more than 50 % off; nothing is judged by it";
 
 /// How far rounding may move the width of an interval.
 const ROUNDING_PERCENT: f64 = 1e-9;
@@ -34,7 +32,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultPart {
     /// What it is, for example `Storage assessment`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What was measured, for example `/data`.
     pub title: String,
     /// File size, time, host and storage, each a phrase.
@@ -57,7 +55,7 @@ pub struct Section {
     /// Short stable name, unique in its result: `verdict`, `tested`, `saturation`, `environment`, …
     pub key: &'static str,
     /// The heading.
-    pub heading: &'static str,
+    pub heading: String,
     /// What is under it.
     pub blocks: Vec<Block>,
 }
@@ -125,6 +123,8 @@ pub struct Card {
     pub answer: String,
     /// Why, sentence by sentence.
     pub evidence: Vec<String>,
+    /// What the document itself says, in English, where the evidence is said in another language.
+    pub original: Vec<String>,
     /// The figures of the answer as bars, where it has any.
     pub bullet: Option<Bullet>,
 }
@@ -137,7 +137,7 @@ pub struct Bullet {
     /// What is needed, in the unit of the bars.
     pub need: Option<f64>,
     /// In what the bars and the need are, for example `commits/s`.
-    pub unit: &'static str,
+    pub unit: String,
 }
 
 /// A bar of a [`Bullet`].

@@ -5,6 +5,8 @@ use results::knee::{CurvePoint, Knee, Reached};
 use results::{Measurement, Ramp};
 use workload::{show_ns, show_number};
 
+use crate::language::say;
+use crate::sections::terms;
 use crate::words;
 
 /// The measured point that a knee names. The knee holds its place, but a document may have been cut
@@ -30,31 +32,33 @@ pub(crate) fn throughput(ramp: &Ramp, m: &Measurement) -> f64 {
 }
 
 /// How the curve ends, in a few words.
-pub(crate) fn ending(knee: &Knee) -> &'static str {
+pub(crate) fn ending(knee: &Knee) -> String {
     match knee.reached {
-        Reached::Saturated => "saturated",
-        Reached::NotReached => "still rising, limit not reached",
-        Reached::Retrograde => "falls beyond its peak",
-        Reached::Unclear => "unclear whether it still rises",
+        Reached::Saturated => say!("knee-saturated"),
+        Reached::NotReached => say!("knee-still-rising"),
+        Reached::Retrograde => say!("knee-past-its-peak"),
+        Reached::Unclear => say!("knee-unclear"),
     }
 }
 
 /// Why throughput stops growing, in a few words; nothing where nothing is known.
 pub(crate) fn limit(ramp: &Ramp) -> Option<String> {
     let first = ramp.causes.first()?;
-    let title = first.cause.title();
+    let cause = terms::cause(first.cause);
     Some(match (first.certainty, ramp.causes.get(1)) {
-        (Certainty::Certain, _) => title.to_owned(),
-        (Certainty::Likely, _) => format!("probably {title}"),
-        (Certainty::Possible, None) => format!("possibly {title}"),
-        (Certainty::Possible, Some(next)) => format!("{title} or {}", next.cause.title()),
+        (Certainty::Certain, _) => cause,
+        (Certainty::Likely, _) => say!("cause-probably", cause = cause),
+        (Certainty::Possible, None) => say!("cause-possibly", cause = cause),
+        (Certainty::Possible, Some(next)) => {
+            say!("cause-either", first = cause, second = terms::cause(next.cause))
+        }
     })
 }
 
 /// The operating point in figures: `32 in flight, 41 200 IOPS, 0.78 ms`.
 pub(crate) fn operating_point(ramp: &Ramp, knee: &Knee) -> String {
     let point = &knee.operating_point;
-    let load = format!("{} in flight", show_number(point.in_flight));
+    let load = say!("in-flight", in_flight = show_number(point.in_flight));
     match named(ramp, point) {
         Some(m) => format!(
             "{load}, {} {}, {}",

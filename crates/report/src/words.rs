@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::language::{count as counted, say};
 use counters::BlockDevice;
+use results::steady::UNSURE_PERCENT;
 use results::{Latency, Measurement, Source, Statistics, Sweep};
 pub(crate) use workload::plural;
 use workload::{Bytes, Mode, PoolShare, Stream, Workload, show_ns, show_number};
@@ -90,46 +92,41 @@ pub(crate) fn moment_of(seconds: f64) -> String {
     time.map_or_else(|_| NONE.to_owned(), |time| moment(&time.to_string()))
 }
 
-/// How a claim came out.
-pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
-    match outcome {
-        results::claims::Outcome::Met => "met",
-        results::claims::Outcome::NotMet => "not met",
-        results::claims::Outcome::NotMeasured => "not measured",
-    }
-}
-
 /// `direct` or `buffered`, and whether writes are durable.
 pub(crate) fn mode(workload: &Workload) -> String {
     let word = |mode: &Mode| match mode {
-        Mode::Direct => "direct (no OS cache)",
-        Mode::Buffered => "buffered (through the OS cache)",
-        Mode::Mapped => "mapped (through the OS cache, by copying)",
+        Mode::Direct => say!("mode-direct"),
+        Mode::Buffered => say!("mode-buffered"),
+        Mode::Mapped => say!("mode-mapped"),
     };
-    let mode = workload.modes().iter().map(word).collect::<Vec<_>>().join(" and ");
+    let mode = workload.modes().iter().map(word).collect::<Vec<_>>().join(&say!("list-and"));
     let writing = workload.streams.iter().filter(|s| s.writes());
     let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);
     match (durable.is_empty(), plain.is_empty()) {
         (true, true) => mode,
-        (true, false) => format!("{mode}, writes not durable"),
-        (false, true) => format!("{mode}, writes durable"),
-        (false, false) => format!("{mode}, some writes durable"),
+        (true, false) => say!("mode-not-durable", mode = mode),
+        (false, true) => say!("mode-durable", mode = mode),
+        (false, false) => say!("mode-partly-durable", mode = mode),
     }
 }
 
 /// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum
 /// alone where streams differ.
 pub(crate) fn in_flight(m: &Measurement) -> String {
-    let threads = plural(m.threads, "thread", "threads");
+    let (shown, most) = (count(m.threads), counted(m.threads));
+    let threads = say!("caption-threads", threads = shown, most = most);
     let product = |depth: u32| m.threads.saturating_mul(depth.into());
     let on_each = |s: &Stream| s.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
     match m.depth {
         Some(depth) if m.in_flight > product(depth) && m.workload.streams.iter().all(on_each) => {
             let all = count(m.in_flight);
-            format!("{threads} × depth {depth} on each target = {all}")
+            say!("words-depth-on-each", threads = threads, depth = depth.to_string(), all = all)
         }
-        Some(depth) => format!("{threads} × depth {depth} = {}", count(m.in_flight)),
-        None => format!("{threads}, {} in all", count(m.in_flight)),
+        Some(depth) => {
+            let (depth, all) = (depth.to_string(), count(m.in_flight));
+            say!("words-depth", threads = threads, depth = depth, all = all)
+        }
+        None => say!("words-in-all", threads = threads, all = count(m.in_flight)),
     }
 }
 
@@ -154,12 +151,6 @@ pub(crate) fn is_bandwidth(m: &Measurement) -> bool {
     let large = |s: &Stream| s.is_mostly_sequential() && s.largest_block() >= 64 * 1024;
     !m.workload.streams.is_empty() && m.workload.streams.iter().all(large)
 }
-
-/// What a mix, or several streams at once, is not.
-pub(crate) const SHAPE: &str = "A mix of I/Os has the sizes, shares and order of a load: its \
-                                shape. It is not the application, which waits for one I/O before \
-                                it makes the next and has a cache of its own; no figure here is \
-                                one of the application.";
 
 /// Whether a measurement only has the shape of something that does many kinds of I/O.
 pub(crate) fn is_shape(m: &Measurement) -> bool {
@@ -205,25 +196,31 @@ pub fn layer(name: &str, devices: &[BlockDevice]) -> String {
 pub(crate) fn storage(storage: &inspect::Storage) -> String {
     let mut parts: Vec<String> = storage.devices.iter().take(2).map(device).collect();
     if storage.devices.len() > 2 {
-        parts.push(format!("{} more devices", storage.devices.len() - 2));
+        parts.push(say!("words-more-devices", devices = counted(storage.devices.len() - 2)));
     }
     if let Some(fs) = &storage.file_system {
-        parts.push(format!("{} on {}", clean(&fs.kind), path(&fs.mount_point)));
+        parts.push(say!(
+            "words-file-system",
+            kind = clean(&fs.kind),
+            place = path(&fs.mount_point)
+        ));
     }
-    if parts.is_empty() { "device not known".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { say!("words-device-not-known") } else { parts.join(", ") }
 }
 
 /// The tool that measured, where it was not iosonde: `fio 3.33`.
 pub(crate) fn tool(m: &Measurement) -> Option<String> {
     let origin = m.origin.as_ref()?;
-    let version = origin.tool_version.as_deref().unwrap_or("of unknown version");
-    Some(clean(&format!("{} {version}", origin.tool)))
+    Some(clean(&match origin.tool_version.as_deref() {
+        Some(version) => format!("{} {version}", origin.tool),
+        None => say!("words-tool-without-version", tool = &origin.tool),
+    }))
 }
 
 /// The bytes of all targets; another tool may not tell them.
 pub(crate) fn file_size(m: &Measurement) -> String {
     if m.origin.is_some() && m.file_bytes == 0 {
-        "not known".to_owned()
+        say!("words-not-known")
     } else {
         size(m.file_bytes)
     }
@@ -233,7 +230,9 @@ pub(crate) fn file_size(m: &Measurement) -> String {
 pub(crate) fn mean_of_tool(m: &Measurement, mean_ns: f64) -> String {
     let short_by = m.origin.as_ref().and_then(|o| o.latency_mean_short_by_ns);
     match short_by {
-        Some(short_by) => format!("{} to {}", show_ns(mean_ns), show_ns(mean_ns + short_by as f64)),
+        Some(short_by) => {
+            [show_ns(mean_ns), show_ns(mean_ns + short_by as f64)].join(&say!("list-to"))
+        }
         None => show_ns(mean_ns),
     }
 }
@@ -242,11 +241,14 @@ pub(crate) fn mean_of_tool(m: &Measurement, mean_ns: f64) -> String {
 pub(crate) fn when(m: &Measurement) -> String {
     let (from, warmup) = (moment(&m.started), seconds(m.workload.warmup_seconds));
     match &m.origin {
-        None => format!("after {warmup} of warm-up, from {from}, seed {}", m.workload.seed),
-        Some(_) if m.workload.warmup_seconds > 0.0 => {
-            format!("after {warmup} of warm-up, from {from}")
+        None => {
+            let seed = m.workload.seed.to_string();
+            say!("words-when", warmup = warmup, from = from, seed = seed)
         }
-        Some(_) => format!("from {from}"),
+        Some(_) if m.workload.warmup_seconds > 0.0 => {
+            say!("words-after-warm-up", warmup = warmup, from = from)
+        }
+        Some(_) => say!("words-from", from = from),
     }
 }
 
@@ -263,7 +265,7 @@ pub(crate) fn engine(m: &Measurement) -> String {
     if !m.engine.features.is_empty() {
         text.push_str(&format!(", {}", clean(&m.engine.features.join(", "))));
     }
-    text.push_str(&format!(", clock {}", clean(&m.engine.clock)));
+    text.push_str(&say!("words-clock", clock = clean(&m.engine.clock)));
     text
 }
 
@@ -273,16 +275,13 @@ pub(crate) fn cost(m: &Measurement) -> Option<String> {
     let us = |value: f64| show_ns(value * 1e3);
     let mut parts = Vec::new();
     if m.origin.is_none() || cpu.total_us_per_io > 0.0 {
-        parts.push(format!(
-            "{} for each I/O, of which {} in user mode",
-            us(cpu.total_us_per_io),
-            us(cpu.user_us_per_io)
-        ));
+        let (total, user) = (us(cpu.total_us_per_io), us(cpu.user_us_per_io));
+        parts.push(say!("words-cost", total = total, user = user));
     }
     let shares = [
-        ("busiest thread", cpu.busiest_thread_percent),
-        ("busiest core", cpu.busiest_core_percent),
-        ("host", cpu.host_percent),
+        (say!("words-busiest-thread"), cpu.busiest_thread_percent),
+        (say!("words-busiest-core"), cpu.busiest_core_percent),
+        (say!("words-host"), cpu.host_percent),
     ];
     for (name, share) in shares.into_iter().filter(|(_, share)| share.is_some()) {
         parts.push(format!("{name} {}", percent(share)));
@@ -293,15 +292,15 @@ pub(crate) fn cost(m: &Measurement) -> Option<String> {
 /// How many cells of a sweep were measured, inferred, impossible and missing.
 pub(crate) fn cells(sweep: &Sweep) -> String {
     let of = |source: Source| sweep.cells.iter().filter(|c| c.source == source).count() as u64;
-    let mut counts = format!(
-        "{} of {} measured",
-        count(of(Source::Measured)),
-        plural(sweep.cells.len() as u64, "cell", "cells")
+    let mut counts = say!(
+        "words-cells",
+        measured = counted(of(Source::Measured)),
+        cells = counted(sweep.cells.len())
     );
     for (source, word) in [
-        (Source::Inferred, "inferred"),
-        (Source::LeftOut, "impossible here"),
-        (Source::Missing, "missing"),
+        (Source::Inferred, say!("sweep-inferred")),
+        (Source::LeftOut, say!("sweep-left-out")),
+        (Source::Missing, say!("sweep-missing")),
     ] {
         if of(source) > 0 {
             counts.push_str(&format!(", {} {word}", count(of(source))));
@@ -315,4 +314,14 @@ pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
+}
+
+/// What grey figures are.
+pub(crate) fn grey_note() -> String {
+    say!("unsure-grey", percent = show_number(UNSURE_PERCENT))
+}
+
+/// What figures with this mark are, where nothing can be grey.
+pub(crate) fn mark_note(mark: &str) -> String {
+    say!("unsure-marked", mark = mark, percent = show_number(UNSURE_PERCENT))
 }

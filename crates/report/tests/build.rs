@@ -84,8 +84,8 @@ fn a_document_of_every_kind_becomes_a_sound_report() {
         let is_assessment = matches!(document, Document::Assessment(_));
         let start: &[&str] = if is_assessment { &["glance"] } else { &[] };
         assert_eq!(keys, [start, &["verdict", "tested"], &keys[start.len() + 2..]].concat());
-        let end = &keys[keys.len() - 3..];
-        assert_eq!(end, ["environment", "method", "warnings"], "{}", part.kind);
+        let end = &keys[keys.len() - 4..];
+        assert_eq!(end, ["environment", "method", "warnings", "glossary"], "{}", part.kind);
         assert!(keys.contains(&"loads") && keys.contains(&"agreement"), "{}", part.kind);
         assert_eq!(part.document.id(), document.id());
         assert!(!charts(part).is_empty(), "{}", part.kind);

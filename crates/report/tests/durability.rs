@@ -130,9 +130,9 @@ fn the_text_begins_with_the_verdict_and_has_no_commands_to_a_terminal() {
 fn every_format_has_the_verdict_first_and_every_loss() {
     let report = report::build(&[lost()]);
     let keys: Vec<&str> = report.results[0].sections.iter().map(|s| s.key).collect();
-    let expected =
-        ["verdict", "advice", "tested", "losses", "checked", "environment", "method", "warnings"];
-    assert_eq!(keys, expected);
+    let answer = ["verdict", "advice", "tested", "losses", "checked"];
+    let rest = ["environment", "method", "warnings", "glossary"];
+    assert_eq!(keys, [&answer[..], &rest[..]].concat());
     let page = report::html::page(&report).unwrap();
     let markdown = report::markdown::text(&report);
     for loss in Loss::ALL {

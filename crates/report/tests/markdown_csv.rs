@@ -94,14 +94,14 @@ fn hostile(text: &str) -> Report {
     };
     let facts = vec![Fact { name: text.to_owned(), value: text.to_owned() }];
     let part = ResultPart {
-        kind: "Measurement",
+        kind: "Measurement".to_owned(),
         title: text.to_owned(),
         subtitle: vec![text.to_owned()],
         answer: None,
         banner: Some(text.to_owned()),
         sections: vec![Section {
             key: "verdict",
-            heading: "Result",
+            heading: "Result".to_owned(),
             blocks: vec![
                 Block::Paragraph(text.to_owned()),
                 Block::Warnings(vec![text.to_owned()]),

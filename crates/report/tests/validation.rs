@@ -291,7 +291,8 @@ fn every_format_has_the_verdict_first_and_every_fault() {
             "plan",
             "environment",
             "method",
-            "warnings"
+            "warnings",
+            "glossary"
         ]
     );
     let page = report::html::page(&report).unwrap();

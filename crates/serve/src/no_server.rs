@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use history::Place;
+use report::Language;
 
 use crate::ServeError;
 
@@ -46,7 +47,7 @@ impl Listener {
 
 impl Server {
     /// Never called: there is no listener.
-    pub fn open(listener: Listener, _: &Place) -> Result<Self, ServeError> {
+    pub fn open<L>(listener: Listener, _: &Place, _: L) -> Result<Self, ServeError> {
         match listener.0 {}
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use history::{History, Place};
+use report::Language;
 use tokio::sync::watch;
 
 use crate::{Listener, ServeError, access, connections, pages, store};
@@ -20,10 +21,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the history, so that a wrong place is an error and not a page.
-    pub fn open(listener: Listener, place: &Place) -> Result<Self, ServeError> {
+    /// Opens the history, so that a wrong place is an error and not a page. Results are shown in
+    /// the language.
+    pub fn open(listener: Listener, place: &Place, language: Language) -> Result<Self, ServeError> {
         let first = History::open_existing(place)?;
-        Ok(Self { listener, store: store::Store::new(place.clone(), first) })
+        Ok(Self { listener, store: store::Store::new(place.clone(), first, language) })
     }
 
     /// The address that it listens on.

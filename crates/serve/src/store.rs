@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use history::{History, Place};
+use report::Language;
+use report::language::speak;
 use tokio::sync::Semaphore;
 
 use crate::problem::Problem;
@@ -25,6 +27,8 @@ pub(crate) struct Store(Arc<Inner>);
 
 struct Inner {
     place: Place,
+    /// In which language results are shown.
+    language: Language,
     idle: Mutex<Vec<Opened>>,
     turns: Semaphore,
 }
@@ -35,10 +39,10 @@ struct Opened {
 }
 
 impl Store {
-    pub(crate) fn new(place: Place, first: History) -> Self {
+    pub(crate) fn new(place: Place, first: History, language: Language) -> Self {
         let first = Opened { history: first, at: Instant::now() };
         let (idle, turns) = (Mutex::new(vec![first]), Semaphore::new(CONNECTIONS));
-        Self(Arc::new(Inner { place, idle, turns }))
+        Self(Arc::new(Inner { place, language, idle, turns }))
     }
 
     /// Does something with the history, and everything that takes long, away from the thread that
@@ -54,7 +58,7 @@ impl Store {
         let inner = Arc::clone(&self.0);
         let outcome = tokio::task::spawn_blocking(move || {
             let opened = inner.take()?;
-            let outcome = work(&opened.history);
+            let outcome = speak(inner.language, || work(&opened.history));
             // One that failed may be broken: the next question opens another.
             if !matches!(outcome, Err(Problem::History(_))) {
                 inner.give_back(opened);

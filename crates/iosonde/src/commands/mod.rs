@@ -24,11 +24,13 @@ pub(crate) mod validate;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use ::report::Language;
+use ::report::language::speak;
 use clap::{Parser, Subcommand};
 
 use crate::args::{AssessArgs, RunArgs};
 use crate::exit::{Failure, Outcome, Words};
-use crate::targets::ProgressForm;
+use crate::targets::{ConductArgs, ProgressForm};
 use crate::usage::{self, HelpArgs};
 
 use dialect::ToolCommand;
@@ -112,9 +114,9 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// How a command that measures shows its progress; none for the others.
-fn progress(command: &Command) -> Option<ProgressForm> {
-    let conduct = match command {
+/// What is common to the commands that measure; none for the others.
+fn conduct(command: &Command) -> Option<&ConductArgs> {
+    Some(match command {
         Command::Run(args) => &args.target.conduct,
         Command::Assess(args) => &args.target.conduct,
         Command::Knee(args) => &args.target.conduct,
@@ -125,14 +127,40 @@ fn progress(command: &Command) -> Option<ProgressForm> {
         Command::Validate(args) => &args.target.conduct,
         Command::Do(args) => &args.conduct,
         Command::Again(args) => &args.conduct,
-        Command::Monitor(args) => return Some(args.progress),
         _ => return None,
+    })
+}
+
+/// How a command that measures shows its progress; none for the others.
+fn progress(command: &Command) -> Option<ProgressForm> {
+    match command {
+        Command::Monitor(args) => Some(args.progress),
+        other => conduct(other).map(|conduct| conduct.progress),
+    }
+}
+
+/// In which language a command shows results; English for those that show none.
+fn language(command: &Command) -> Language {
+    let args = match command {
+        Command::Report(args) => args.language,
+        Command::Monitor(args) => args.language,
+        Command::History(args) => return history::language(&args.command),
+        // Pages are made by threads that wait for questions.
+        Command::Serve(_) => return Language::English,
+        other => match conduct(other) {
+            Some(conduct) => conduct.language,
+            None => return Language::English,
+        },
     };
-    Some(conduct.progress)
+    args.language
 }
 
 /// Does it.
 pub(crate) fn execute(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
+    speak(language(command), || execute_here(command, stop))
+}
+
+fn execute_here(command: &Command, stop: &Arc<AtomicBool>) -> Result<Outcome, Failure> {
     // Before anything is said: a line of words among the events would end whoever reads them.
     if progress(command) == Some(ProgressForm::Json) {
         screen::speak_json();

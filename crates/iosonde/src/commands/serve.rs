@@ -12,6 +12,7 @@ use ::serve::{Listener, ServeError, Server, Token};
 use clap::Args;
 
 use crate::exit::{self, Failure, Outcome};
+use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
 /// A token file longer than this is another file.
@@ -36,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Open it in this user's browser
     #[arg(long)]
     pub open: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Shows the history until a signal comes.
@@ -44,7 +48,7 @@ pub(crate) fn serve(args: &ServeArgs, stop: &Arc<AtomicBool>) -> Result<Outcome,
     let token = args.token_file.as_deref().map(token_of).transpose()?;
     let listener = Listener::bind(args.listen, token).map_err(failure)?;
     let (url, local) = (listener.url(&host_name()), listener.is_local());
-    let server = Server::open(listener, &place).map_err(failure)?;
+    let server = Server::open(listener, &place, args.language.language).map_err(failure)?;
     exit::print(&format!("{url}\n"))?;
     if !local {
         eprintln!(

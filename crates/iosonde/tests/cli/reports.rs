@@ -78,3 +78,18 @@ fn a_dry_run_says_how_the_size_is_chosen_and_makes_nothing() {
     assert!(!text.contains("1 GiB"), "{text}");
     assert!(names(dir.path()).is_empty());
 }
+
+/// What is shown is in the language, on the terminal and in the file; the result is the same.
+#[test]
+fn results_are_shown_in_the_language_that_was_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("r.html");
+    let output = assess(&report, &["--language", "de"]);
+    succeeds(&output);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\nAuf einen Blick\n") && text.contains("Zufälliges Lesen"), "{text}");
+    let page = fs::read_to_string(&report).unwrap();
+    assert!(page.contains("<html lang=\"de\">") && page.contains(">Urteile</h2>"));
+    let refused = assess(&report, &["--language", "xx"]);
+    fails(&refused, 2, "[possible values: en, de, hu, es, zh]");
+}

@@ -3,6 +3,7 @@
 use askama::Template;
 use workload::show_number;
 
+use crate::language::say;
 use crate::model::Bullet;
 
 /// Width of the picture, in its own units; the style sheet scales it to the card.
@@ -50,9 +51,17 @@ pub(super) fn html(bullet: &Bullet) -> String {
         end: LEFT + width(bar.figure) + 4.0,
     };
     let rows: Vec<Row> = bars.enumerate().map(row).collect();
-    let mut said: Vec<String> =
-        rows.iter().map(|row| format!("{}: {} {}", row.label, row.figure, bullet.unit)).collect();
-    said.extend(bullet.need.map(|need| format!("needed: {} {}", show_number(need), bullet.unit)));
+    let mut said: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let figure = format!("{} {}", row.figure, bullet.unit);
+            say!("verdict-bar-figure", limit = &row.label, figure = figure)
+        })
+        .collect();
+    said.extend(bullet.need.map(|need| {
+        let figure = format!("{} {}", show_number(need), bullet.unit);
+        say!("verdict-bar-need", figure = figure)
+    }));
     let picture = Picture {
         title: said.join("; "),
         height: rows.len() as f64 * ROW,
@@ -70,7 +79,7 @@ mod tests {
 
     fn bullet(figures: &[f64], need: Option<f64>) -> Bullet {
         let bars = figures.iter().map(|figure| Bar { label: "a<b".to_owned(), figure: *figure });
-        Bullet { bars: bars.collect(), need, unit: "IOPS" }
+        Bullet { bars: bars.collect(), need, unit: "IOPS".to_owned() }
     }
 
     #[test]

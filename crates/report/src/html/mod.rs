@@ -17,7 +17,9 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::ReportError;
+use crate::chart::escape;
 use crate::format::Format;
+use crate::language::say;
 use crate::model::{Block, Card, Chart, Judgement, Report, ResultPart, Section};
 
 /// How this format is named and written.
@@ -230,6 +232,15 @@ fn tone(judgement: Judgement) -> &'static str {
         Judgement::Doubtful => "doubtful",
         Judgement::Bad => "bad",
         Judgement::Unknown => "unknown",
+    }
+}
+
+/// A heading, with what it means as a tooltip where it is a word of the glossary.
+fn termed(heading: &str) -> String {
+    let words = escape(heading);
+    match crate::glossary::meaning(heading) {
+        Some(meaning) => format!("<abbr title=\"{}\">{words}</abbr>", escape(meaning)),
+        None => words,
     }
 }
 

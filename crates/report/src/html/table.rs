@@ -2,8 +2,9 @@
 
 use crate::chart::escape;
 use crate::chart::figure;
-use crate::model::{Cell, Column, Table, UNSURE_NOTE, Unit};
-use crate::words::NONE;
+use crate::language::say;
+use crate::model::{Cell, Column, Table, Unit};
+use crate::words::{self, NONE};
 
 /// Tables with more rows get a box to filter them.
 const FILTER_FROM: usize = 12;
@@ -25,7 +26,7 @@ pub(super) fn html(table: &Table) -> String {
         caption += &format!("{point} <span>{}</span>", escape(&table.caption));
     }
     if table.rows.is_empty() || table.columns.is_empty() {
-        return format!("<p class=\"note\">{caption} No rows.</p>\n");
+        return format!("<p class=\"note\">{caption} {}</p>\n", say!("page-no-rows"));
     }
     let rows = table.rows.len();
     let filter = if rows > FILTER_FROM { " long" } else { "" };
@@ -33,9 +34,9 @@ pub(super) fn html(table: &Table) -> String {
     let many = if table.columns.len() > MANY_FROM { " many" } else { "" };
     let mut out = format!(
         "<div class=\"table{filter}{many}\"><p class=\"caption\">{caption}</p><div \
-         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"Table: \
-         {title}\"><table><caption>{}</caption>",
-        if title.is_empty() { "Table" } else { &title }
+         class=\"scroll{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>",
+        escape(&say!("page-table-of", title = &table.title)),
+        if title.is_empty() { escape(&say!("page-table")) } else { title }
     );
     let wide: Vec<bool> = (0..table.columns.len()).map(|i| is_wide(table, i)).collect();
     out += "<thead><tr>";
@@ -51,9 +52,7 @@ pub(super) fn html(table: &Table) -> String {
     }
     out += "</tbody></table></div>";
     if table.has_unsure() {
-        out += &format!(
-            "<p class=\"note\"><span class=\"unsure\">A grey figure</span> {UNSURE_NOTE}.</p>"
-        );
+        out += &format!("<p class=\"note unsure\">{}</p>", escape(&words::grey_note()));
     }
     out + "</div>\n"
 }
@@ -66,20 +65,19 @@ fn heading(column: &Column) -> String {
     } else {
         format!(" <small>{word}</small>")
     };
-    format!("<th scope=\"col\"{class}>{}{unit}</th>", escape(&column.name))
+    format!("<th scope=\"col\"{class}>{}{unit}</th>", super::termed(&column.name))
 }
 
-/// The largest figure of a column whose figures get bars, and of others with the same key, which are
-/// read next to it; zero where they get none.
+/// The largest figure of a column whose figures get bars; zero where they get none.
 fn largest(table: &Table, index: usize) -> f64 {
-    let Some(column) = table.columns.get(index) else { return 0.0 };
-    if !matches!(column.unit, Unit::Iops | Unit::MibPerS) || table.rows.len() < 2 {
+    let unit = table.columns.get(index).map(|c| c.unit);
+    if !matches!(unit, Some(Unit::Iops | Unit::MibPerS)) || table.rows.len() < 2 {
         return 0.0;
     }
-    let same = |c: &Column| (c.key, c.unit) == (column.key, column.unit);
-    let figures = table.rows.iter().flat_map(|row| row.iter().zip(&table.columns));
-    let figures = figures.filter(|(_, c)| same(c)).filter_map(|(cell, _)| match cell {
-        Cell::Number(v) | Cell::Unsure(v) if v.is_finite() && *v <= figure::LARGEST => Some(*v),
+    let figures = table.rows.iter().filter_map(|row| match row.get(index) {
+        Some(Cell::Number(v) | Cell::Unsure(v)) if v.is_finite() && *v <= figure::LARGEST => {
+            Some(*v)
+        }
         _ => None,
     });
     figures.fold(0.0, f64::max)

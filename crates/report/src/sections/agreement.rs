@@ -8,6 +8,7 @@ use super::make::{
     Drawn, Named, brief, chart, cleaned, column, full, full_section, linear, names, number, points,
     section, series, table, text, whole,
 };
+use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -63,35 +64,22 @@ fn of_all(loads: &[Load<'_>], instead: Vec<Block>) -> Option<Section> {
     let all: Vec<Row<'_>> = loads.iter().flat_map(|(name, m)| rows(name, m)).collect();
     let mut blocks = Vec::new();
     if all.is_empty() {
-        blocks.push(Block::Paragraph(
-            "There is nothing to compare with: the kernel keeps no counters that cover this \
-             target, or the I/O need not arrive at the device as it was issued."
-                .to_owned(),
-        ));
-        return section("agreement", "Agreement with the kernel", blocks);
+        blocks.push(Block::Paragraph(say!("agreement-nothing")));
+        return section("agreement", say!("heading-agreement-with-the-kernel"), blocks);
     }
-    let intro = Block::Paragraph(
-        "What this program measured beside what the operating system counted at the device over \
-         the same window. The kernel's latency begins later, below the submission path, and \
-         decides nothing."
-            .to_owned(),
-    );
+    let intro = Block::Paragraph(say!("agreement-what"));
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
     let cells = all.iter().map(line).collect();
-    let table = table("agreement", "Tool against kernel", &caption, columns(), cells);
+    let table = table("agreement", say!("heading-tool-against-kernel"), &caption, columns(), cells);
     let picture = picture(&all, &caption).map(Block::Chart);
     blocks.push(full([intro].into_iter().chain(picture).chain(table.map(Block::Table))));
     blocks.push(brief(instead));
     let (doubts, explained) = (differing(loads, true), differing(loads, false));
     if doubts.is_empty() && explained.is_empty() {
-        blocks.push(Block::Paragraph(
-            "Every figure that is judged is within what it is allowed: the tolerance, and the \
-             I/Os that the edges of the window may cut."
-                .to_owned(),
-        ));
+        blocks.push(Block::Paragraph(say!("agreement-all-within")));
     }
     blocks.extend([Block::Warnings(doubts), Block::List(explained)]);
-    section("agreement", "Agreement with the kernel", blocks)
+    section("agreement", say!("heading-agreement-with-the-kernel"), blocks)
 }
 
 /// A load figure by figure.
@@ -133,13 +121,14 @@ fn picture(all: &[Row<'_>], caption: &str) -> Option<Chart> {
     let label = |row: &Row<'_>| {
         let name = words::clean(row.name);
         let name = if name.contains(row.kind) { name } else { format!("{name}, {}", row.kind) };
-        format!("{name}, {} in flight", words::count(row.in_flight))
+        say!("chart-at", name = name, in_flight = words::count(row.in_flight))
     };
     let columns = |name: &str, of: &dyn Fn(&AgreementRow) -> f64| {
         let figures = shown.iter().enumerate().map(|(i, row)| (i as f64, row.parts[0].map(of)));
         series(name, Shape::Columns, Side::Left, points(figures))
     };
-    let named = Named { key: "agreement", title: "IOPS: tool against kernel", caption };
+    let title = say!("chart-tool-against-kernel");
+    let named = Named { key: "agreement", title: &title, caption };
     chart(
         &named,
         Drawn {
@@ -154,20 +143,20 @@ fn picture(all: &[Row<'_>], caption: &str) -> Option<Chart> {
 
 fn columns() -> Vec<Column> {
     vec![
-        column("load", "Load", Unit::Text),
-        column("in_flight", "In flight", Unit::Count),
-        column("device", "Device", Unit::Text),
-        column("kind", "Kind", Unit::Text),
-        column("tool_iops", "IOPS, tool", Unit::Iops),
-        column("kernel_iops", "IOPS, kernel", Unit::Iops),
-        column("iops_difference_percent", "Difference", Unit::Percent),
-        column("tool_mib_per_s", "MiB/s, tool", Unit::MibPerS),
-        column("kernel_mib_per_s", "MiB/s, kernel", Unit::MibPerS),
-        column("mib_per_s_difference_percent", "Difference", Unit::Percent),
-        column("tool_latency_ns", "Mean, tool", Unit::Nanoseconds),
-        column("kernel_latency_ns", "Mean, kernel", Unit::Nanoseconds),
-        column("latency_difference_percent", "Difference", Unit::Percent),
-        column("allowed_percent", "Allowed ±", Unit::Percent),
+        column("load", say!("label-load"), Unit::Text),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
+        column("device", say!("label-device"), Unit::Text),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("tool_iops", say!("label-iops-tool"), Unit::Iops),
+        column("kernel_iops", say!("label-iops-kernel"), Unit::Iops),
+        column("iops_difference_percent", say!("label-difference"), Unit::Percent),
+        column("tool_mib_per_s", say!("label-mib-per-second-tool"), Unit::MibPerS),
+        column("kernel_mib_per_s", say!("label-mib-per-second-kernel"), Unit::MibPerS),
+        column("mib_per_s_difference_percent", say!("label-difference"), Unit::Percent),
+        column("tool_latency_ns", say!("label-mean-tool"), Unit::Nanoseconds),
+        column("kernel_latency_ns", say!("label-mean-kernel"), Unit::Nanoseconds),
+        column("latency_difference_percent", say!("label-difference"), Unit::Percent),
+        column("allowed_percent", say!("label-allowed-plus-minus"), Unit::Percent),
         column("note", "", Unit::Text),
     ]
 }
@@ -190,9 +179,9 @@ fn line(row: &Row<'_>) -> Vec<Cell> {
         |r: &&AgreementRow| r.allowed_percent.is_some_and(|a| r.difference_percent.abs() > a);
     let any = row.parts.iter().flatten().copied().any(|r| beyond(&r));
     cells.push(text(match (any, row.is_doubt) {
-        (false, _) => "",
-        (true, true) => "beyond what is allowed",
-        (true, false) => "explained below",
+        (false, _) => String::new(),
+        (true, true) => say!("agreement-beyond"),
+        (true, false) => say!("agreement-explained"),
     }));
     cells
 }

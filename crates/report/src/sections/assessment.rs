@@ -1,25 +1,20 @@
 //! An assessment: verdicts by role, saturation of each ramp, every pattern.
 
 use results::alignment::Alignment;
-use results::claims::Outcome;
 use results::honesty::{Honesty, Sign};
-use results::steady::is_unsure;
-use results::verdict::{FittingLoad, Grade, HeldBy, Level, Limits, Statistic, Sureness, Verdict};
 use results::{Assessment, Document, Environment, Measurement, Pace, Ramp};
-use workload::{show_ns, show_number};
+use workload::show_number;
 
 use super::caption::{self, Caption};
 use super::cases::{self, Case};
 use super::loads::Shown;
 use super::make::{
-    beside, brief, cleaned, column, fact, full, full_section, greyed, number, section, table, text,
-    whole,
+    beside, brief, column, fact, full, full_section, greyed, number, section, table, text,
 };
 use super::saturation::{self, Curve, Load};
-use super::{agreement, glance, latency, point, setup, tested, time};
-use crate::model::{
-    Bar, Block, Bullet, Card, Cell, Chart, Fact, Judgement, Section, Table, UNSURE_MARK, Unit,
-};
+use super::{agreement, glance, latency, point, setup, terms, tested, time, verdict};
+use crate::language::{count, say};
+use crate::model::{Block, Card, Chart, Fact, Section, Table, UNSURE_MARK, Unit};
 use crate::{ramp, words};
 
 /// Answer, charts and tables of an assessment.
@@ -28,40 +23,33 @@ pub(super) fn sections(a: &Assessment) -> Vec<Section> {
         a.patterns.iter().map(|p| (words::clean(&p.title), &p.measurement)).collect();
     let sections = [
         glance::of(a),
-        section("verdict", "Verdicts", answer(a)),
-        full_section(section("tested", "What was tested", vec![Block::Facts(summary(a))])),
-        section("saturation", "Saturation", saturation(a)),
-        full_section(section("cases", "Patterns", patterns(a))),
+        section("verdict", say!("heading-verdicts"), answer(a)),
+        full_section(section(
+            "tested",
+            say!("heading-what-was-tested"),
+            vec![Block::Facts(summary(a))],
+        )),
+        section("saturation", say!("heading-saturation"), saturation(a)),
+        full_section(section("cases", say!("heading-patterns"), patterns(a))),
         full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        full_section(section("loads", "All loads", tables(a))),
+        full_section(section("loads", say!("heading-all-loads"), tables(a))),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
 }
 
 fn answer(a: &Assessment) -> Vec<Block> {
-    let mut cards: Vec<Card> = a.verdicts.iter().map(card).collect();
+    let mut cards: Vec<Card> = a.verdicts.iter().map(verdict::card).collect();
     let mut blocks = Vec::new();
     if cards.is_empty() {
-        let why = if a.pace == Pace::Glance { ": a glance is too short for it" } else { "" };
-        blocks.push(Block::Paragraph(format!("Nothing was judged{why}.")));
+        blocks.push(Block::Paragraph(if a.pace == Pace::Glance {
+            say!("verdict-none-in-a-glance")
+        } else {
+            say!("verdict-none")
+        }));
     }
-    cards.extend(a.claims.iter().map(|claim| {
-        let judgement = match claim.outcome {
-            Outcome::Met => Judgement::Good,
-            Outcome::NotMet => Judgement::Bad,
-            Outcome::NotMeasured => Judgement::Unknown,
-        };
-        let of = claim.name.as_deref().map(|n| format!(" of {}", words::clean(n)));
-        Card {
-            heading: format!("Expectation{}", of.unwrap_or_default()),
-            judgement,
-            answer: words::claim(claim.outcome).to_owned(),
-            evidence: vec![words::clean(&claim.sentence)],
-            bullet: None,
-        }
-    }));
+    cards.extend(a.claims.iter().map(verdict::expectation));
     if !cards.is_empty() {
         blocks.push(Block::Cards(cards));
     }
@@ -69,7 +57,7 @@ fn answer(a: &Assessment) -> Vec<Block> {
     if !unseen.is_empty() {
         blocks.push(Block::Warnings(unseen));
     }
-    blocks.push(full(fitting(a).map(Block::Table)));
+    blocks.push(full(verdict::fitting(a).map(Block::Table)));
     let all = probes(a, |_| true, |_| true);
     if !all.is_empty() {
         blocks.push(full([Block::List(all)]));
@@ -83,47 +71,6 @@ fn answer(a: &Assessment) -> Vec<Block> {
     let short = [Block::List(doubtful), Block::Warnings(findings), Block::Facts(facts)];
     blocks.push(brief(short));
     blocks
-}
-
-/// How much load fits within each limit.
-fn fitting(a: &Assessment) -> Option<Table> {
-    let columns = vec![
-        column("role", "Role", Unit::Text),
-        column("limit_ns", "Limit", Unit::Nanoseconds),
-        column("fits_per_s", "Fits", Unit::Number),
-        column("fits_low_per_s", "At least", Unit::Number),
-        column("fits_high_per_s", "At most", Unit::Number),
-        column("fits_unit", "Unit", Unit::Text),
-        column("fits_latency_ns", "Latency", Unit::Nanoseconds),
-        column("held_by", "More does not fit because", Unit::Text),
-        column("load", "Load", Unit::Text),
-    ];
-    let row = |verdict: &Verdict, fitting: &FittingLoad| {
-        let why = match fitting.held_by {
-            HeldBy::Latency => "I/Os take longer",
-            HeldBy::Throughput => "the storage does no more",
-            HeldBy::Nothing => "more was not tried",
-        };
-        vec![
-            text(verdict.role.title()),
-            whole(fitting.limit_ns),
-            if is_unsure(fitting.half_width_percent()) {
-                Cell::Unsure(fitting.per_second)
-            } else {
-                number(fitting.per_second)
-            },
-            number(fitting.low),
-            number(fitting.high.unwrap_or(f64::NAN)),
-            text(verdict.role.unit()),
-            number(fitting.latency_ns.unwrap_or(f64::NAN)),
-            text(why),
-            text(&fitting.load),
-        ]
-    };
-    let all = a.verdicts.iter().flat_map(|v| v.capacities.iter().map(move |c| row(v, c)));
-    let measured = a.patterns.iter().map(|p| &p.measurement);
-    let caption = caption::of(measured.chain(a.offered.iter().flat_map(|o| &o.points)));
-    table("fitting-loads", "How much load fits within each limit", &caption, columns, all.collect())
 }
 
 /// What was found about durable writes and alignment.
@@ -144,8 +91,13 @@ fn short(a: &Assessment) -> Vec<Fact> {
             .filter(|(_, m)| of(m).is_finite() && of(m) > 0.0)
             .max_by(|x, y| of(x.1).total_cmp(&of(y.1)))?;
         let (figure, in_flight) = (show_number(of(m)), words::count(m.in_flight));
-        let text = format!("{figure} {unit}: {}, {in_flight} in flight", words::clean(title));
-        Some(fact(format!("Most {unit}"), text))
+        let text = say!(
+            "assessment-largest",
+            figure = format!("{figure} {unit}"),
+            load = words::clean(title),
+            in_flight = in_flight
+        );
+        Some(fact(say!("label-most", unit = unit), text))
     };
     let most = [largest(|m| m.total.iops, "IOPS"), largest(|m| m.total.mib_per_s, "MiB/s")];
     most.into_iter().flatten().chain(trust(a)).collect()
@@ -155,7 +107,7 @@ fn short(a: &Assessment) -> Vec<Fact> {
 fn trust(a: &Assessment) -> Vec<Fact> {
     let repeats = a.repeats.as_ref().map(|repeats| {
         let found = words::clean(&repeats.trust.explanation);
-        fact("Repeated", format!("{}: {found}", words::clean(&repeats.title)))
+        fact(say!("label-repeated"), format!("{}: {found}", words::clean(&repeats.title)))
     });
     [repeats, counters(a)].into_iter().flatten().collect()
 }
@@ -169,8 +121,8 @@ fn loads(a: &Assessment) -> impl Iterator<Item = (&str, &Measurement)> {
 /// How far the tool itself was from its own limit on this host.
 fn headroom(a: &Assessment) -> Option<Fact> {
     let (ceiling, used) = (show_number(a.tool_ceiling_iops?), a.tool_ceiling_used_percent);
-    let text = format!("{ceiling} IOPS without any I/O, {} of it used", words::percent(used));
-    Some(fact("Tool limit", text))
+    let text = say!("assessment-tool-limit", ceiling = ceiling, used = words::percent(used));
+    Some(fact(say!("label-tool-limit"), text))
 }
 
 /// What the kernel's counters say of all that was measured.
@@ -186,13 +138,14 @@ fn counters(a: &Assessment) -> Option<Fact> {
     let agreed = judged.iter().filter(|agreement| agreement.within_tolerance).count();
     let doubted: Vec<_> = judged.iter().filter(|agreement| agreement.is_doubt()).collect();
     let explained = judged.len() - agreed - doubted.len();
-    let mut text = format!(
-        "the counters of {} agree in {agreed} of {}",
-        devices.join(", "),
-        words::plural(judged.len() as u64, "load", "loads")
+    let mut text = say!(
+        "assessment-counters-agree",
+        devices = devices.join(&say!("list-between")),
+        agreed = count(agreed),
+        loads = count(judged.len())
     );
     if explained > 0 {
-        text.push_str(&format!(", differ for a known reason in {explained}"));
+        text.push_str(&say!("assessment-counters-explained", loads = count(explained)));
     }
     let worst = doubted.iter().map(|a| a.worst_percent.abs()).fold(0.0, f64::max);
     if !doubted.is_empty() {
@@ -201,9 +154,10 @@ fn counters(a: &Assessment) -> Option<Fact> {
         } else {
             words::percent(Some(worst))
         };
-        text.push_str(&format!(", contradict {}, {apart} apart at most", doubted.len()));
+        let loads = count(doubted.len());
+        text.push_str(&say!("assessment-counters-contradict", loads = loads, apart = apart));
     }
-    Some(fact("Kernel", text))
+    Some(fact(say!("label-kernel"), text))
 }
 
 /// Where a screen has room for a single warning: the first, and how many there are.
@@ -212,114 +166,38 @@ pub(super) fn first_warning(a: &Assessment) -> Block {
     let others = a.warnings.iter().filter(|w| a.unseen.as_ref() != Some(*w));
     let all: Vec<String> = others.map(|w| words::clean(w)).collect();
     let Some(first) = all.first() else {
-        let none = if a.unseen.is_some() { "No other warnings." } else { "No warnings." };
-        return Block::Paragraph(none.to_owned());
+        return Block::Paragraph(if a.unseen.is_some() {
+            say!("assessment-no-other-warnings")
+        } else {
+            say!("assessment-no-warnings")
+        });
     };
-    let count = words::plural(all.len() as u64, "warning", "warnings");
-    let lead = if all.len() == 1 { ":" } else { ", the first:" };
-    Block::Warnings(vec![format!("{count}{lead} {first}")])
-}
-
-fn card(verdict: &Verdict) -> Card {
-    let judgement = match verdict.grade {
-        Grade::Excellent | Grade::Good => Judgement::Good,
-        Grade::Acceptable | Grade::Indication => Judgement::Doubtful,
-        Grade::Unfit => Judgement::Bad,
-        Grade::NotJudged => Judgement::Unknown,
-    };
-    let title = verdict.role.title();
-    let headline = words::clean(&verdict.headline);
-    let answer = answer_of(verdict);
-    // Role and answer head the card already. What follows them must be a sentence by itself.
-    let known =
-        [format!("{title}: {answer}. "), format!("{title}: {answer}: "), format!("{title}: ")];
-    let rest = known.iter().find_map(|known| headline.strip_prefix(known.as_str()));
-    let mut evidence = vec![words::capitalized(rest.unwrap_or(&headline))];
-    evidence.extend(verdict.class.as_deref().map(words::clean));
-    evidence.extend(verdict.confidence.as_ref().filter(|c| !c.reasons.is_empty()).map(|c| {
-        format!("Confidence is {}: {}.", c.sureness.word(), words::clean(&c.reasons.join("; ")))
-    }));
-    evidence.extend(cleaned(&verdict.evidence));
-    evidence.extend(cleaned(&verdict.caveats));
-    let source = words::clean(&verdict.limits.source);
-    evidence.push(format!("Judged by {}. {source}.", limits(verdict)));
-    evidence.retain(|e| !e.is_empty());
-    let sure = verdict.confidence.as_ref().map(|c| format!(", confidence {}", c.sureness.word()));
-    Card {
-        heading: format!("{title}{}", sure.unwrap_or_default()),
-        judgement,
-        answer,
-        evidence,
-        bullet: bullet(verdict),
-    }
-}
-
-/// How much fits within each limit, and the need. Nothing is drawn at low confidence: a bar looks
-/// like a fact.
-fn bullet(verdict: &Verdict) -> Option<Bullet> {
-    let low = verdict.confidence.as_ref().is_some_and(|c| c.sureness == Sureness::Low);
-    let bar = |capacity: &FittingLoad| Bar {
-        label: format!("within {}", show_ns(capacity.limit_ns as f64)),
-        figure: capacity.per_second,
-    };
-    let bars: Vec<Bar> = verdict.capacities.iter().map(bar).collect();
-    let is_drawn = !low && bars.iter().any(|bar| bar.figure > 0.0);
-    let need = verdict.need.map(|need| need.per_second);
-    is_drawn.then(|| Bullet { bars, need, unit: verdict.role.unit() })
-}
-
-/// The grade, or where nothing is needed how much fits.
-fn answer_of(verdict: &Verdict) -> String {
-    let low = verdict.confidence.as_ref().is_some_and(|c| c.sureness == Sureness::Low);
-    let widest = verdict.capacities.iter().find(|c| c.level == Level::Acceptable);
-    match widest.filter(|_| verdict.need.is_none()) {
-        None => verdict.grade.word().to_owned(),
-        Some(_) if low => Grade::Indication.word().to_owned(),
-        Some(capacity) if capacity.per_second <= 0.0 => "nothing fits".to_owned(),
-        Some(capacity) => format!("{} {}", show_number(capacity.per_second), verdict.role.unit()),
-    }
-}
-
-fn limits(verdict: &Verdict) -> String {
-    let limits: &Limits = &verdict.limits;
-    let statistic = match limits.statistic {
-        Statistic::Mean => "mean latency",
-        Statistic::P99 => "99th percentile of latency",
-    };
-    let tail = match limits.statistic {
-        Statistic::Mean => format!(
-            "; a 99th percentile above {} {}",
-            show_ns(limits.acceptable_ns as f64 * f64::from(limits.tail_factor)),
-            // Earlier builds judged the latency alone.
-            if verdict.capacities.is_empty() { "costs one grade" } else { "does not fit" }
-        ),
-        Statistic::P99 => String::new(),
-    };
-    format!(
-        "{statistic} up to {} excellent, {} good, {} acceptable{tail}",
-        show_ns(limits.excellent_ns as f64),
-        show_ns(limits.ideal_ns as f64),
-        show_ns(limits.acceptable_ns as f64)
-    )
+    Block::Warnings(vec![say!("assessment-warnings", warnings = count(all.len()), first = first)])
 }
 
 fn summary(a: &Assessment) -> Vec<Fact> {
     let size = format!("{} ({})", words::size(a.file_bytes), words::clean(&a.file_size_reason));
     let pace = match a.pace {
-        Pace::Glance => "glance: an impression",
-        Pace::Quick => "quick: an indication",
-        Pace::Normal => "normal",
-        Pace::Long => "long: a baseline",
+        Pace::Glance => say!("assessment-pace-glance"),
+        Pace::Quick => say!("assessment-pace-quick"),
+        Pace::Normal => say!("assessment-pace-normal"),
+        Pace::Long => say!("assessment-pace-long"),
     };
     let findings: usize = a.environment.storage.iter().map(|s| s.findings.len()).sum();
-    let doubts = words::plural(a.warnings.len() as u64, "warning", "warnings");
-    let findings = words::plural(findings as u64, "finding", "findings");
-    let times = format!("{} to {}", words::moment(&a.started), words::moment(&a.finished));
+    let measured = say!(
+        "assessment-measured",
+        from = words::moment(&a.started),
+        to = words::moment(&a.finished),
+        pace = pace,
+        database = a.database.title()
+    );
+    let doubts =
+        say!("assessment-doubts", warnings = count(a.warnings.len()), findings = count(findings));
     let mut facts = vec![
-        fact("File size", size),
-        fact("Target", words::path(&a.target)),
-        fact("Measured", format!("{times}; pace {pace}, loads of {}", a.database.title())),
-        fact("To consider", format!("{doubts} about the figures, {findings} about the set-up")),
+        fact(say!("label-file-size"), size),
+        fact(say!("label-target"), words::path(&a.target)),
+        fact(say!("label-measured"), measured),
+        fact(say!("label-to-consider"), doubts),
     ];
     facts.extend(short(a));
     let first = a.patterns.first().map(|p| &p.measurement);
@@ -328,7 +206,7 @@ fn summary(a: &Assessment) -> Vec<Fact> {
     facts
 }
 
-/// All ramps in short; each ramp, then the rules that were applied, each once.
+/// All ramps in short, then each ramp.
 fn saturation(a: &Assessment) -> Vec<Block> {
     let caption = caption::of(a.ramps.iter().flat_map(|one| &one.points));
     let points = |caption: &str| points(a, caption).map(Block::Table);
@@ -343,12 +221,12 @@ fn saturation(a: &Assessment) -> Vec<Block> {
 /// The operating point of each ramp.
 fn points(a: &Assessment, caption: &str) -> Option<Table> {
     let columns = vec![
-        column("load", "Load", Unit::Text),
-        column("operating_in_flight", "In flight", Unit::Number),
-        column("operating_throughput", "Throughput", Unit::Text),
-        column("operating_latency_ns", "Latency", Unit::Nanoseconds),
-        column("limit", "Limit", Unit::Text),
-        column("curve", "Curve", Unit::Text),
+        column("load", say!("label-load"), Unit::Text),
+        column("operating_in_flight", say!("label-in-flight"), Unit::Number),
+        column("operating_throughput", say!("label-throughput"), Unit::Text),
+        column("operating_latency_ns", say!("label-latency"), Unit::Nanoseconds),
+        column("limit", say!("label-limit"), Unit::Text),
+        column("curve", say!("label-curve"), Unit::Text),
     ];
     let row = |one: &Ramp| {
         let knee = one.knee.as_ref()?;
@@ -361,38 +239,30 @@ fn points(a: &Assessment, caption: &str) -> Option<Table> {
         let cells = vec![
             text(&one.title),
             number(knee.operating_point.in_flight),
-            text(&throughput.unwrap_or_default()),
+            text(throughput.unwrap_or_default()),
             number(knee.operating_point.latency_ns),
-            text(one.causes.first().map_or("", |c| c.cause.word())),
+            text(one.causes.first().map_or_else(String::new, |c| terms::cause_word(c.cause))),
             text(ramp::ending(knee)),
         ];
         Some(greyed(&columns, cells, is_unsure))
     };
     let rows = a.ramps.iter().filter_map(row).collect();
-    table("operating-points", "Operating points", caption, columns.clone(), rows)
+    table("operating-points", say!("heading-operating-points"), caption, columns.clone(), rows)
 }
 
 fn ramps(a: &Assessment) -> Vec<Block> {
-    let mut blocks: Vec<Block> =
-        a.ramps.iter().flat_map(|one| ramp_blocks(one, &a.environment)).collect();
-    let mut rules: Vec<String> = Vec::new();
-    for rule in a.ramps.iter().filter_map(|r| Some(words::clean(&r.knee.as_ref()?.rule))) {
-        if !rule.is_empty() && !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
-    blocks.extend(rules.into_iter().map(Block::Paragraph));
-    blocks
+    a.ramps.iter().flat_map(|one| ramp_blocks(one, &a.environment)).collect()
 }
 
 /// What a ramp says, its charts, its figures.
 fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
     let title = words::clean(&one.title);
     let explanation = one.knee.as_ref().map_or_else(
-        || "No saturation point is given: too few loads were measured.".to_owned(),
+        || say!("assessment-no-saturation-point"),
         |knee| words::clean(&knee.explanation),
     );
-    let mut blocks = vec![Block::Paragraph(format!("{title}: {explanation}"))];
+    let mut blocks =
+        vec![Block::Paragraph(say!("page-answer", heading = &title, answer = explanation))];
     blocks.extend(beside(ramp_charts(one)));
     if let Some(knee) = &one.knee {
         let measured = one.points.first();
@@ -400,10 +270,10 @@ fn ramp_blocks(one: &Ramp, environment: &Environment) -> Vec<Block> {
         // The curve is in I/Os a second, whatever its throughput is said in.
         let per_io = measured.filter(|_| unit != "IOPS").map_or(1.0, mib_per_io);
         let mut facts = vec![
-            fact("Operating point", ramp::operating_point(one, knee)),
-            fact("Curve", ramp::ending(knee)),
+            fact(say!("label-operating-point"), ramp::operating_point(one, knee)),
+            fact(say!("label-curve"), ramp::ending(knee)),
         ];
-        facts.extend(ramp::limit(one).map(|limit| fact("What limits", limit)));
+        facts.extend(ramp::limit(one).map(|limit| fact(say!("label-what-limits"), limit)));
         facts.extend(point::facts(knee, unit, per_io));
         blocks.push(Block::Facts(facts));
     }
@@ -445,14 +315,14 @@ fn patterns(a: &Assessment) -> Vec<Block> {
     let cases: Vec<Case> = a.patterns.iter().map(|p| Case::of(&p.title, &p.measurement)).collect();
     let captions = Caption::of(a.patterns.iter().map(|p| &p.measurement));
     let mut blocks: Vec<Block> =
-        beside(cases::charts(&cases, &captions, "mean")).into_iter().collect();
+        beside(cases::charts(&cases, &captions, &say!("chart-mean"))).into_iter().collect();
     let document = Document::Assessment(Box::new(a.clone()));
     let operation = |i: usize| a.patterns.get(i).map(|p| p.operation.clone()).unwrap_or_default();
     let shown = Shown {
         key: "patterns",
-        title: "What a database does",
+        title: &say!("heading-what-a-database-does"),
         range: 0..a.patterns.len(),
-        lead: Some(("operation", "Operation", &operation)),
+        lead: Some(("operation", &say!("label-operation"), &operation)),
     };
     blocks.extend(shown.table(&document).map(Block::Table));
     blocks.extend(setup::of_writes(&a.environment));
@@ -465,10 +335,10 @@ fn tables(a: &Assessment) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut from = a.patterns.len();
     for one in &a.ramps {
-        let note = |i: usize| mark(one, i.saturating_sub(from)).to_owned();
+        let note = |i: usize| mark(one, i.saturating_sub(from));
         let shown = Shown {
             key: &format!("loads-{}", one.title),
-            title: &format!("{}: every load", words::clean(&one.title)),
+            title: &say!("heading-every-load-of", load = words::clean(&one.title)),
             range: from..from + one.points.len(),
             lead: Some(("note", "", &note)),
         };
@@ -478,7 +348,7 @@ fn tables(a: &Assessment) -> Vec<Block> {
     for one in &a.offered {
         let shown = Shown {
             key: &format!("offered-{}", one.title),
-            title: &format!("{}: every rate that was offered", words::clean(&one.title)),
+            title: &say!("heading-every-rate-offered", load = words::clean(&one.title)),
             range: from..from + one.points.len(),
             lead: None,
         };
@@ -487,7 +357,7 @@ fn tables(a: &Assessment) -> Vec<Block> {
     }
     let repeats = Shown {
         key: "repeats",
-        title: "Repetitions of the first pattern",
+        title: &say!("heading-repetitions"),
         range: from..usize::MAX,
         lead: None,
     };
@@ -496,15 +366,15 @@ fn tables(a: &Assessment) -> Vec<Block> {
 }
 
 /// What a place among the points of a ramp is.
-fn mark(one: &Ramp, place: usize) -> &'static str {
-    let Some(knee) = &one.knee else { return "" };
+fn mark(one: &Ramp, place: usize) -> String {
+    let Some(knee) = &one.knee else { return String::new() };
     let measured = one.points.get(place);
     let is = |point| ramp::named(one, point).zip(measured).is_some_and(|(p, m)| std::ptr::eq(p, m));
     if is(&knee.operating_point) {
-        "operating point"
+        say!("chart-operating-point")
     } else if is(&knee.peak) {
-        "peak"
+        say!("chart-peak")
     } else {
-        ""
+        String::new()
     }
 }

@@ -2,8 +2,9 @@
 //! a figure means nothing.
 
 use results::{Measurement, SweptCell};
-use workload::{Bytes, Mode, Stream};
+use workload::{Bytes, Mode, PatternKind, Stream};
 
+use crate::language::{count, say};
 use crate::words;
 
 /// Block sizes that are named one by one; of more, the smallest and the largest.
@@ -16,12 +17,12 @@ pub(super) struct Caption {
     used: Vec<u64>,
     titles: Vec<String>,
     blocks: Vec<u64>,
-    patterns: Vec<&'static str>,
-    directions: Vec<&'static str>,
+    patterns: Vec<String>,
+    directions: Vec<String>,
     threads: Vec<u64>,
     depths: Vec<u64>,
     in_flight: Vec<u64>,
-    modes: Vec<&'static str>,
+    modes: Vec<String>,
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
@@ -30,19 +31,28 @@ fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
     }
 }
 
-fn direction(write_percent: u8) -> &'static str {
+fn direction(write_percent: u8) -> String {
     match write_percent {
-        0 => "reads",
-        100.. => "writes",
-        _ => "mixes",
+        0 => say!("caption-reads"),
+        100.. => say!("caption-writes"),
+        _ => say!("caption-mixes"),
     }
 }
 
-fn mode(mode: Mode) -> &'static str {
+fn mode(mode: Mode) -> String {
     match mode {
-        Mode::Direct => "direct",
-        Mode::Buffered => "buffered",
-        Mode::Mapped => "mapped",
+        Mode::Direct => say!("caption-direct"),
+        Mode::Buffered => say!("caption-buffered"),
+        Mode::Mapped => say!("caption-mapped"),
+    }
+}
+
+/// The pattern of a stream.
+fn pattern(kind: PatternKind) -> String {
+    match kind {
+        PatternKind::Random => say!("caption-random"),
+        PatternKind::Sequential => say!("caption-sequential"),
+        other => other.word().to_owned(),
     }
 }
 
@@ -99,24 +109,31 @@ impl Caption {
         for block in &stream.blocks {
             add(&mut self.blocks, block.bytes.0);
         }
-        add(&mut self.patterns, stream.pattern_kind().word());
+        add(&mut self.patterns, pattern(stream.pattern_kind()));
         add(&mut self.directions, direction(stream.write_percent));
     }
 
     /// The caption in one line.
     pub(super) fn text(&self) -> String {
         let mut parts = vec![self.file(), self.loads()];
-        let threads = plural(&self.threads, "thread", "threads");
         let in_flight = range(&self.in_flight);
+        // Of several numbers the largest says whether they are one thread or more.
+        let most = self.threads.iter().max().copied();
+        let threads = most.map(|most| {
+            say!("caption-threads", threads = range(&self.threads), most = count(most))
+        });
         parts.push(match (threads, self.depths.is_empty()) {
             (Some(threads), false) => {
-                format!("{threads} × depth {} = {in_flight} in flight", range(&self.depths))
+                let depth = range(&self.depths);
+                say!("caption-depth", threads = threads, depth = depth, in_flight = in_flight)
             }
-            (Some(threads), true) => format!("{threads}, {in_flight} in flight"),
-            (None, _) => "depth not known".to_owned(),
+            (Some(threads), true) => {
+                say!("caption-in-flight", threads = threads, in_flight = in_flight)
+            }
+            (None, _) => say!("caption-depth-not-known"),
         });
         if !self.modes.is_empty() {
-            parts.push(self.modes.join(" and "));
+            parts.push(self.modes.join(&say!("list-and")));
         }
         parts.join(" · ")
     }
@@ -124,24 +141,27 @@ impl Caption {
     /// The size of the file, and the part of it that was used where that is not all.
     fn file(&self) -> String {
         if self.files.iter().all(|bytes| *bytes == 0) {
-            return "File size not known".to_owned();
+            return say!("caption-file-not-known");
         }
-        let file = format!("File {}", sizes(&self.files));
-        let part = self.used.iter().any(|used| !self.files.contains(used));
-        if part { format!("{file}, {} of it used", sizes(&self.used)) } else { file }
+        let file = sizes(&self.files);
+        if self.used.iter().any(|used| !self.files.contains(used)) {
+            say!("caption-file-used", size = file, used = sizes(&self.used))
+        } else {
+            say!("caption-file", size = file)
+        }
     }
 
     fn loads(&self) -> String {
         match self.titles.as_slice() {
-            [] => "load not known".to_owned(),
+            [] => say!("caption-load-not-known"),
             [one] => one.clone(),
             many if self.blocks.is_empty() => many.join("; "),
-            many => format!(
-                "{} loads: {}, {} {}",
-                many.len(),
-                sizes(&self.blocks),
-                self.patterns.join(" and "),
-                self.directions.join(" and ")
+            many => say!(
+                "caption-loads",
+                loads = count(many.len()),
+                blocks = sizes(&self.blocks),
+                patterns = self.patterns.join(&say!("list-and")),
+                directions = self.directions.join(&say!("list-and"))
             ),
         }
     }
@@ -152,7 +172,7 @@ fn sizes(values: &[u64]) -> String {
     let mut values = values.to_vec();
     values.sort_unstable();
     match values.as_slice() {
-        [] => "size not known".to_owned(),
+        [] => say!("caption-size-not-known"),
         [first, .., last] if values.len() > NAMED => format!("{}–{}", Bytes(*first), Bytes(*last)),
         few => few.iter().map(|b| words::size(*b)).collect::<Vec<_>>().join(", "),
     }
@@ -165,12 +185,6 @@ fn range(values: &[u64]) -> String {
         (Some(low), Some(high)) => format!("{}–{}", words::count(*low), words::count(*high)),
         _ => words::NONE.to_owned(),
     }
-}
-
-fn plural(values: &[u64], one: &str, many: &str) -> Option<String> {
-    let (low, high) = (values.iter().min()?, values.iter().max()?);
-    let noun = if (*low, *high) == (1, 1) { one } else { many };
-    Some(format!("{} {noun}", range(values)))
 }
 
 /// The caption of these measurements.

@@ -4,6 +4,7 @@ use results::Measurement;
 
 use super::caption::Caption;
 use super::make::{Drawn, Named, chart, linear, log10, names, point, points, series};
+use crate::language::say;
 use crate::model::{Chart, Shape, Side, Unit};
 use crate::words;
 
@@ -44,8 +45,8 @@ pub(super) fn charts(cases: &[Case], caption: &Caption, mean: &str) -> Vec<Chart
         let points = points.map(|(i, c)| point(i as f64, of(c), c.half_width_percent));
         series(name, Shape::Columns, Side::Left, points.collect())
     };
-    let draw = |key, title, axis: &str, unit, series| {
-        let named = Named { key, title, caption: &caption };
+    let draw = |key, title: String, axis: String, unit, series| {
+        let named = Named { key, title: &title, caption: &caption };
         let is_latency = unit == Unit::Nanoseconds;
         let left = if is_latency { log10(axis, unit) } else { linear(axis, unit) };
         chart(&named, Drawn { x: x(), left, right: None, series, marks: Vec::new() })
@@ -59,12 +60,18 @@ pub(super) fn charts(cases: &[Case], caption: &Caption, mean: &str) -> Vec<Chart
     };
     let (latency, tail) = (dots(mean, &|c| c.mean_ns), dots("p99", &|c| c.p99_ns));
     let charts = [
-        draw("cases-iops", "IOPS per case", "IOPS", Unit::Iops, vec![iops]),
-        draw("cases-mib-per-s", "MiB/s per case", "MiB/s", Unit::MibPerS, vec![mib]),
+        draw("cases-iops", say!("chart-iops-per-case"), "IOPS".to_owned(), Unit::Iops, vec![iops]),
+        draw(
+            "cases-mib-per-s",
+            say!("chart-mib-per-case"),
+            "MiB/s".to_owned(),
+            Unit::MibPerS,
+            vec![mib],
+        ),
         draw(
             "cases-latency",
-            "Latency per case",
-            "Latency",
+            say!("chart-latency-per-case"),
+            say!("label-latency"),
             Unit::Nanoseconds,
             vec![latency, tail],
         ),
@@ -86,12 +93,12 @@ pub(super) fn combinations(named: &Named<'_>, cases: &[Case], bandwidth: bool) -
     chart(
         named,
         Drawn {
-            x: names("Threads × depth", cases.iter().map(|c| c.name.clone()).collect()),
+            x: names(say!("label-threads-depth"), cases.iter().map(|c| c.name.clone()).collect()),
             left: super::make::throughput(bandwidth),
-            right: Some(log10("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: vec![
                 series(name, Shape::Columns, Side::Left, columns),
-                series("mean latency", Shape::Line, Side::Right, line),
+                series(say!("chart-mean-latency"), Shape::Line, Side::Right, line),
             ],
             marks: Vec::new(),
         },

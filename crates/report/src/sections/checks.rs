@@ -5,33 +5,34 @@ use results::{Measurement, Statistics};
 use workload::{Nanoseconds, show_number};
 
 use super::make::{column, fact, full, number, section, table, text, whole};
+use crate::language::{count, say};
 use crate::model::{Block, Cell, Column, Fact, Section, Table, Unit};
 use crate::words;
 
 /// The section.
 pub(super) fn of(m: &Measurement) -> Option<Section> {
-    let mut facts = vec![fact("In flight", in_flight(m))];
+    let mut facts = vec![fact(say!("label-in-flight"), in_flight(m))];
     facts.extend(words::cost(m).map(|cost| fact("CPU", cost)));
     if let Some(reached) = m.checks.rate_reached_percent {
-        let text = format!("{} of what was offered was reached", words::percent(Some(reached)));
-        facts.push(fact("Rate", text));
+        let text = say!("checks-rate", share = words::percent(Some(reached)));
+        facts.push(fact(say!("label-rate"), text));
     }
     facts.extend(steadiness(m));
     // Another tool asked no kernel, and does not tell its longest gap.
     if m.origin.is_none() {
-        facts.push(fact("Stalls", stalls(m)));
+        facts.push(fact(say!("label-stalls"), stalls(m)));
         facts.push(kernel(m));
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(errors(m).map(Block::Table));
-    section("checks", "Do the figures fit together?", blocks)
+    section("checks", say!("heading-do-the-figures-fit-together"), blocks)
 }
 
 fn in_flight(m: &Measurement) -> String {
     let known = words::achieved(m);
-    let mut text = format!("{} asked", words::count(m.in_flight));
+    let mut text = say!("checks-asked", in_flight = words::count(m.in_flight));
     if let Some(achieved) = known {
-        text.push_str(&format!(", {} achieved on average", show_number(achieved)));
+        text.push_str(&say!("checks-achieved", in_flight = show_number(achieved)));
     }
     if known.is_some() && m.in_flight > 0 && m.achieved_in_flight.is_finite() {
         let share = 100.0 * m.achieved_in_flight / m.in_flight as f64;
@@ -39,7 +40,7 @@ fn in_flight(m: &Measurement) -> String {
     }
     if let Some(deviation) = m.checks.littles_law_percent {
         let off = words::percent(Some(deviation));
-        text.push_str(&format!("; {off} off IOPS × service time (Little's law)"));
+        text.push_str(&say!("checks-off-littles-law", off = off));
     }
     text
 }
@@ -47,19 +48,20 @@ fn in_flight(m: &Measurement) -> String {
 fn steadiness(m: &Measurement) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(steady) = m.steady.as_ref().filter(|s| !s.explanation.is_empty()) {
-        facts.push(fact("Steadiness", words::clean(&steady.explanation)));
+        facts.push(fact(say!("label-steadiness"), words::clean(&steady.explanation)));
     }
     if let Some(phases) = m.phases.as_ref().filter(|p| !p.explanation.is_empty()) {
-        facts.push(fact("Levels", words::clean(&phases.explanation)));
+        facts.push(fact(say!("label-levels"), words::clean(&phases.explanation)));
     }
     if let Some(rounds) = &m.rounds {
-        let steady = if rounds.settled { "steady" } else { "not steady" };
-        let text = format!(
-            "range {}, slope {} of the mean: {steady} (SNIA: 20 %, 10 %)",
-            words::percent(Some(rounds.range_percent)),
-            words::percent(Some(rounds.slope_percent))
-        );
-        facts.push(fact("Five rounds", text));
+        let range = words::percent(Some(rounds.range_percent));
+        let slope = words::percent(Some(rounds.slope_percent));
+        let text = if rounds.settled {
+            say!("checks-rounds-steady", range = range, slope = slope)
+        } else {
+            say!("checks-rounds-not-steady", range = range, slope = slope)
+        };
+        facts.push(fact(say!("label-five-rounds"), text));
     }
     facts
 }
@@ -67,15 +69,14 @@ fn steadiness(m: &Measurement) -> Vec<Fact> {
 fn stalls(m: &Measurement) -> String {
     let stalls = &m.stalls;
     let gap = Nanoseconds(stalls.longest_gap_ns);
-    let mut text = format!("longest time without a completion on one thread {gap}");
-    let ios = |n| words::plural(n, "I/O", "I/Os");
+    let mut text = say!("checks-longest-gap", gap = gap.to_string());
     if stalls.over_15_s > 0 {
-        text.push_str(&format!("; {} took 15 s or more", ios(stalls.over_15_s)));
+        text.push_str(&say!("checks-over-15-s", ios = count(stalls.over_15_s)));
     }
     if stalls.unfinished > 0 {
         let oldest = Nanoseconds(stalls.oldest_unfinished_ns);
-        let many = ios(stalls.unfinished);
-        text.push_str(&format!("; {many} never returned, the oldest after {oldest}"));
+        let ios = count(stalls.unfinished);
+        text.push_str(&say!("checks-unfinished", ios = ios, oldest = oldest.to_string()));
     }
     text
 }
@@ -83,32 +84,32 @@ fn stalls(m: &Measurement) -> String {
 fn kernel(m: &Measurement) -> Fact {
     let Some(kernel) = &m.kernel else {
         let text = if m.workload.engine.is_artificial() {
-            "not asked: there is no real device"
+            say!("checks-kernel-no-device")
         } else {
-            "not asked: there is no one device whose counters cover this target"
+            say!("checks-kernel-no-one-device")
         };
-        return fact("Kernel", text);
+        return fact(say!("label-kernel"), text);
     };
-    let mut text = format!(
-        "{}: average queue {}, busy {}, {} flushes/s",
-        words::clean(&kernel.device),
-        show_number(kernel.average_queue),
-        words::percent(Some(kernel.utilisation_percent)),
-        show_number(kernel.flushes_per_s)
+    let mut text = say!(
+        "checks-kernel",
+        device = words::clean(&kernel.device),
+        queue = show_number(kernel.average_queue),
+        busy = words::percent(Some(kernel.utilisation_percent)),
+        flushes = show_number(kernel.flushes_per_s)
     );
     if let Some(agreement) = &kernel.agreement {
         text.push_str(&format!(". {}", words::clean(&agreement.explanation)));
     }
-    fact("Kernel", text)
+    fact(say!("label-kernel"), text)
 }
 
 fn errors(m: &Measurement) -> Option<Table> {
     let columns = vec![
-        column("count", "Errors", Unit::Count),
-        column("operation", "Operation", Unit::Text),
-        column("path", "Target", Unit::Text),
-        column("first_offset_bytes", "First at", Unit::Bytes),
-        column("message", "What the system said", Unit::Text),
+        column("count", say!("label-errors"), Unit::Count),
+        column("operation", say!("label-operation"), Unit::Text),
+        column("path", say!("label-target"), Unit::Text),
+        column("first_offset_bytes", say!("label-first-at"), Unit::Bytes),
+        column("message", say!("label-what-the-system-said"), Unit::Text),
     ];
     let row = |e: &results::ErrorRecord| {
         vec![
@@ -120,22 +121,22 @@ fn errors(m: &Measurement) -> Option<Table> {
         ]
     };
     let rows = m.errors.iter().map(row).collect();
-    table("errors", "Failed I/Os", &words::caption(m), columns, rows)
+    table("errors", say!("heading-failed-i-os"), &words::caption(m), columns, rows)
 }
 
-fn part_columns(what: &str, key: &'static str) -> Vec<Column> {
+fn part_columns(what: String, key: &'static str) -> Vec<Column> {
     vec![
         column(key, what, Unit::Text),
-        column("size_bytes", "File size", Unit::Bytes),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("ios", "I/Os", Unit::Count).full(),
+        column("size_bytes", say!("label-file-size"), Unit::Bytes),
+        column("threads", say!("label-threads"), Unit::Count),
+        column("depth", say!("label-depth"), Unit::Count),
+        column("ios", say!("label-i-os"), Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
         column("cpu_percent", "CPU", Unit::Percent),
     ]
 }
@@ -185,9 +186,24 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         row(vec![text(&name), Cell::Empty, Cell::Empty, Cell::Empty], &t.total, t.cpu_percent)
     });
     let all = [
-        ("streams", "Streams", part_columns("Stream", "stream"), streams.collect::<Vec<_>>()),
-        ("targets", "Targets", part_columns("Target", "target"), targets.collect()),
-        ("threads", "Threads", part_columns("Stream, target, thread", "thread"), threads.collect()),
+        (
+            "streams",
+            say!("heading-streams"),
+            part_columns(say!("label-stream"), "stream"),
+            streams.collect::<Vec<_>>(),
+        ),
+        (
+            "targets",
+            say!("label-targets"),
+            part_columns(say!("label-target"), "target"),
+            targets.collect(),
+        ),
+        (
+            "threads",
+            say!("label-threads"),
+            part_columns(say!("label-stream-target-thread"), "thread"),
+            threads.collect(),
+        ),
     ];
     let several = all.into_iter().filter(|(.., rows)| rows.len() > 1);
     several

@@ -8,6 +8,7 @@ use results::{
 use workload::{show_ns, show_number};
 
 use super::make::{brief, cleaned, column, fact, full, number, table, text};
+use crate::language::say;
 use crate::model::{
     Axis, Block, Card, Cell, Chart, Detail, Judgement, Point, Scale, Series, Shape, Side, Table,
     Unit, resolved,
@@ -27,9 +28,9 @@ const CHART_LOADS: usize = 24;
 pub fn comparison_blocks(c: &Comparison, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Cards(vec![card(c)])];
     blocks.push(Block::Facts(vec![
-        fact("A, compared against", side(&c.a)),
-        fact("B, judged", side(&c.b)),
-        fact("No change is within", words::percent(Some(c.band_percent))),
+        fact(say!("label-a-compared-against"), side(&c.a)),
+        fact(say!("label-b-judged"), side(&c.b)),
+        fact(say!("label-no-change-is-within"), words::percent(Some(c.band_percent))),
     ]));
     blocks.push(brief(results_of(c).map(Block::Table)));
     blocks.push(Block::Warnings(cleaned(&c.warnings)));
@@ -80,10 +81,11 @@ fn card(c: &Comparison) -> Card {
     }));
     evidence.extend(untold(&c.loads));
     Card {
-        heading: "B against A".to_owned(),
+        heading: say!("label-b-against-a"),
         judgement,
         answer: answer.to_owned(),
         evidence,
+        original: Vec::new(),
         bullet: None,
     }
 }
@@ -128,14 +130,14 @@ fn results_of(c: &Comparison) -> Option<Table> {
         if all > RESULTS { format!("The first {RESULTS} of each side.") } else { String::new() };
     table(
         "results",
-        "Results",
+        say!("heading-results"),
         &caption,
         vec![
-            column("side", "Side", Unit::Text),
-            column("started", "Begun", Unit::Text),
-            column("kind", "Kind", Unit::Text),
-            column("title", "Load", Unit::Text),
-            column("id", "Result", Unit::Text),
+            column("side", say!("label-side"), Unit::Text),
+            column("started", say!("label-begun"), Unit::Text),
+            column("kind", say!("label-kind"), Unit::Text),
+            column("title", say!("label-load"), Unit::Text),
+            column("id", say!("label-result"), Unit::Text),
         ],
         [rows("A", &c.a), rows("B", &c.b)].concat(),
     )
@@ -155,12 +157,12 @@ fn setup(c: &Comparison) -> Option<Table> {
         .collect();
     table(
         "setup",
-        "What changed in the set-up",
+        say!("heading-what-changed-in-the-set-up"),
         "",
         vec![
-            column("setting", "Setting", Unit::Text),
-            column("a", "A", Unit::Text),
-            column("b", "B", Unit::Text),
+            column("setting", say!("label-setting"), Unit::Text),
+            column("a", say!("label-a"), Unit::Text),
+            column("b", say!("label-b"), Unit::Text),
         ],
         rows,
     )
@@ -179,14 +181,14 @@ fn differences(c: &Comparison) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = of_sides.chain(of_loads).map(row).collect();
     table(
         "differences",
-        "What differs",
+        say!("heading-what-differs"),
         "",
         vec![
-            column("load", "Load", Unit::Text),
-            column("condition", "Condition", Unit::Text),
-            column("a", "A", Unit::Text),
-            column("b", "B", Unit::Text),
-            column("consequence", "Consequence", Unit::Text),
+            column("load", say!("label-load"), Unit::Text),
+            column("condition", say!("label-condition"), Unit::Text),
+            column("a", say!("label-a"), Unit::Text),
+            column("b", say!("label-b"), Unit::Text),
+            column("consequence", say!("label-consequence"), Unit::Text),
         ],
         rows,
     )
@@ -301,20 +303,20 @@ fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Tabl
                    the change from A to B.";
     table(
         "figures",
-        "Figures",
+        say!("heading-figures"),
         caption,
         vec![
-            column("load", "Load", Unit::Text),
-            column("figure", "Figure", Unit::Text),
-            column("a", "A", Unit::Text),
-            column("a_cv_percent", "Spread of A", Unit::Percent),
-            column("a_runs", "Runs of A", Unit::Count),
-            column("b", "B", Unit::Text),
-            column("b_cv_percent", "Spread of B", Unit::Percent),
-            column("b_runs", "Runs of B", Unit::Count),
-            column("change_percent", "Change", Unit::Text),
-            column("change_interval_percent", "90 % interval", Unit::Text),
-            column("verdict", "Verdict", Unit::Text),
+            column("load", say!("label-load"), Unit::Text),
+            column("figure", say!("label-figure"), Unit::Text),
+            column("a", say!("label-a"), Unit::Text),
+            column("a_cv_percent", say!("label-spread-of-a"), Unit::Percent),
+            column("a_runs", say!("label-runs-of-a"), Unit::Count),
+            column("b", say!("label-b"), Unit::Text),
+            column("b_cv_percent", say!("label-spread-of-b"), Unit::Percent),
+            column("b_runs", say!("label-runs-of-b"), Unit::Count),
+            column("change_percent", say!("label-change"), Unit::Text),
+            column("change_interval_percent", say!("label-90-percent-interval"), Unit::Text),
+            column("verdict", say!("label-verdict"), Unit::Text),
         ],
         rows.collect(),
     )

@@ -9,6 +9,7 @@ use super::make::{
     section, series, table, text, whole,
 };
 use super::{agreement, latency, loads, tested, time};
+use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -23,9 +24,9 @@ pub(super) fn sections(e: &Experiment<Cycle>) -> Vec<Section> {
     let document = Document::Cycle(Box::new(e.clone()));
     let asked = format!("{} of {}", e.measurements.len(), e.conclusion.runs.len());
     let own = vec![
-        fact("Configuration", words::clean(&e.conclusion.file)),
-        fact("Test type", words::clean(&e.conclusion.test_type)),
-        fact("Runs", asked),
+        fact(say!("label-configuration"), words::clean(&e.conclusion.file)),
+        fact(say!("label-test-type"), words::clean(&e.conclusion.test_type)),
+        fact(say!("label-runs"), asked),
     ];
     let drawn = curves(e).map_or_else(
         || cases::charts(&cases, &Caption::of(&e.measurements), "mean"),
@@ -35,8 +36,8 @@ pub(super) fn sections(e: &Experiment<Cycle>) -> Vec<Section> {
     let tables = runs(e).map(Block::Table).into_iter().chain(every);
     let sections = [
         tested::of_experiment(e, own),
-        section("cases", "Run by run", beside(drawn).into_iter().collect()),
-        section("runs", "Runs", tables.collect()),
+        section("cases", say!("heading-run-by-run"), beside(drawn).into_iter().collect()),
+        section("runs", say!("heading-runs"), tables.collect()),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
         full_section(latency::of(&named, false)),
         agreement::of(&named),
@@ -73,7 +74,7 @@ fn curves(e: &Experiment<Cycle>) -> Option<Vec<Chart>> {
             series(spec, Shape::Line, Side::Left, points(at))
         };
         let series = specs.iter().map(curve).collect();
-        let x = log2("In flight", Unit::Count);
+        let x = log2(say!("label-in-flight"), Unit::Count);
         let named = Named { key, title, caption: &caption };
         let left = linear(axis, unit);
         chart(&named, Drawn { x, left, right: None, series, marks: Vec::new() })
@@ -95,21 +96,21 @@ fn curves(e: &Experiment<Cycle>) -> Option<Vec<Chart>> {
 
 fn runs(e: &Experiment<Cycle>) -> Option<Table> {
     let columns = vec![
-        column("run", "Run", Unit::Count),
-        column("spec", "Access specification", Unit::Text),
-        column("workers", "Workers", Unit::Count),
-        column("targets", "Targets", Unit::Count),
-        column("outstanding", "Depth on each", Unit::Count),
-        column("in_flight", "In flight", Unit::Count),
+        column("run", say!("label-run"), Unit::Count),
+        column("spec", say!("label-access-specification"), Unit::Text),
+        column("workers", say!("label-workers"), Unit::Count),
+        column("targets", say!("label-targets"), Unit::Count),
+        column("outstanding", say!("label-depth-on-each"), Unit::Count),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("mb_per_s", "MB/s", Unit::Number),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("mb_per_s", say!("label-mb-per-second"), Unit::Number),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds),
         column("cpu_percent", "CPU", Unit::Percent),
-        column("errors", "Errors", Unit::Count),
-        column("reason", "Why not", Unit::Text),
+        column("errors", say!("label-errors"), Unit::Count),
+        column("reason", say!("label-why-not"), Unit::Text),
     ];
     let rows = e.conclusion.runs.iter().enumerate().map(|(i, run)| {
         let m = run.measurement.and_then(|m| e.measurements.get(m));
@@ -134,7 +135,13 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
             text(&words::clean(reason)),
         ]
     });
-    table("runs", "Every run", &Caption::of(&e.measurements).text(), columns, rows.collect())
+    table(
+        "runs",
+        say!("heading-every-run"),
+        &Caption::of(&e.measurements).text(),
+        columns,
+        rows.collect(),
+    )
 }
 
 /// What is shown of a run besides its total.
@@ -158,21 +165,21 @@ pub fn workers(e: &Experiment<Cycle>, detail: CycleDetail) -> Option<Section> {
         let title = format!("Run {}: {}", i + 1, name(run));
         table("workers", &title, &words::caption(m), worker_columns(), worker_rows(m, detail))
     });
-    section("workers", "Workers", tables.map(Block::Table).collect())
+    section("workers", say!("heading-workers"), tables.map(Block::Table).collect())
 }
 
 fn worker_columns() -> Vec<Column> {
     vec![
-        column("worker", "Worker", Unit::Text),
-        column("target", "Target", Unit::Text),
-        column("depth", "Depth", Unit::Count),
+        column("worker", say!("label-worker"), Unit::Text),
+        column("target", say!("label-target"), Unit::Text),
+        column("depth", say!("label-depth"), Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("mb_per_s", "MB/s", Unit::Number),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("mb_per_s", say!("label-mb-per-second"), Unit::Number),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
     ]
 }
 

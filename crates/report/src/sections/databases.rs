@@ -8,6 +8,7 @@ use super::make::{
     table, text,
 };
 use crate::databases::{busiest, label, lowest, meaning, totals};
+use crate::language::say;
 use crate::model::{Block, Cell, Chart, Column, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -62,13 +63,13 @@ pub(super) fn of(r: &Recording, shown: &[RecordedPoint]) -> Option<Section> {
     blocks.push(full(objects(&r.totals.rows.iter().collect::<Vec<_>>())));
     blocks.push(brief(objects(&busiest(&r.totals.rows, OBJECTS))));
     blocks.extend(counters(r).map(Block::Table));
-    section("databases", "Databases beside devices", blocks)
+    section("databases", say!("heading-databases-beside-devices"), blocks)
 }
 
 fn columns(first: &[(&'static str, &str)]) -> Vec<Column> {
     let mut columns: Vec<Column> =
-        first.iter().map(|(key, name)| column(key, name, Unit::Text)).collect();
-    columns.extend(COLUMNS.iter().map(|(key, _, _, title, unit, _)| column(key, title, *unit)));
+        first.iter().map(|(key, name)| column(key, *name, Unit::Text)).collect();
+    columns.extend(COLUMNS.iter().map(|(key, _, _, title, unit, _)| column(key, *title, *unit)));
     columns
 }
 
@@ -92,7 +93,13 @@ fn sides(r: &Recording) -> Option<Table> {
         lines.push(std::iter::once(text(name)).chain(cells).collect());
     }
     let caption = "over the whole time; latency weighs each operation alike";
-    table("sides", "Databases and devices", caption, columns(&[("who", "Who")]), lines)
+    table(
+        "sides",
+        say!("heading-databases-and-devices"),
+        caption,
+        columns(&[("who", "Who")]),
+        lines,
+    )
 }
 
 /// Each object of each database.
@@ -102,16 +109,22 @@ fn objects(rows: &[&RecordedRow]) -> Option<Table> {
     };
     let lines = rows.iter().map(|row| line(row)).collect();
     let columns = columns(&[("source", "Database"), ("object", "Object")]);
-    table("rows", "Objects", "as the database counts them, over the whole time", columns, lines)
+    table(
+        "rows",
+        say!("heading-objects"),
+        "as the database counts them, over the whole time",
+        columns,
+        lines,
+    )
 }
 
 /// What is counted for a database as a whole.
 fn counters(r: &Recording) -> Option<Table> {
     let columns = vec![
-        column("source", "Database", Unit::Text),
-        column("counter", "Counter", Unit::Text),
-        column("amount", "Amount", Unit::Number),
-        column("per_s", "Per second", Unit::Number),
+        column("source", say!("label-database"), Unit::Text),
+        column("counter", say!("label-counter"), Unit::Text),
+        column("amount", say!("label-amount"), Unit::Number),
+        column("per_s", say!("label-per-second"), Unit::Number),
     ];
     let line = |(row, name, amount): (&RecordedRow, &str, f64)| {
         let per_s = (row.seconds > 0.0).then(|| amount / row.seconds);
@@ -120,7 +133,13 @@ fn counters(r: &Recording) -> Option<Table> {
     let lines = r.totals.rows.iter().flat_map(|row| {
         row.counters.iter().map(move |(name, amount)| line((row, name.as_str(), *amount)))
     });
-    table("counted", "Counters of the database", "over the whole time", columns, lines.collect())
+    table(
+        "counted",
+        say!("heading-counters-of-the-database"),
+        "over the whole time",
+        columns,
+        lines.collect(),
+    )
 }
 
 /// I/Os and latency of each database and of the devices over time.
@@ -150,7 +169,7 @@ fn charts(r: &Recording, shown: &[RecordedPoint]) -> Vec<Chart> {
         chart(
             &Named { key: &format!("databases-{name}"), title, caption: "database and device" },
             Drawn {
-                x: linear("Time", Unit::Seconds),
+                x: linear(say!("label-time"), Unit::Seconds),
                 left: linear(title, unit),
                 right: None,
                 series: lines,

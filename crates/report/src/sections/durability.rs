@@ -8,6 +8,7 @@ use results::{
 use workload::Mode;
 
 use super::make::{brief, cleaned, column, fact, full, number, section, table, text, whole};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Fact, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -24,11 +25,11 @@ pub(super) fn sections(e: &Experiment<Durability>) -> Vec<Section> {
     let losses = losses.chain([full(found(usize::MAX)), brief(found(SHOWN))]);
     let areas = areas(d).into_iter().map(Block::Table);
     let sections = [
-        section("verdict", "Verdict", vec![Block::Cards(cards(d))]),
-        section("advice", "What it looks like, and what to do", advice),
-        section("tested", "What was tested", vec![Block::Facts(tested(e))]),
-        section("losses", "What was promised and is not there", losses.collect()),
-        section("checked", "What was read", areas.collect()),
+        section("verdict", say!("heading-verdict"), vec![Block::Cards(cards(d))]),
+        section("advice", say!("heading-what-it-looks-like-and-what-to-do"), advice),
+        section("tested", say!("heading-what-was-tested"), vec![Block::Facts(tested(e))]),
+        section("losses", say!("heading-what-was-promised-and-is-not-there"), losses.collect()),
+        section("checked", say!("heading-what-was-read"), areas.collect()),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -57,14 +58,21 @@ fn cards(d: &Durability) -> Vec<Card> {
     }
     let heading = "Does what was acknowledged as durable survive a crash?".to_owned();
     let answer = d.verdict.words().to_lowercase();
-    vec![Card { heading, judgement, answer, evidence: cleaned(&evidence), bullet: None }]
+    vec![Card {
+        heading,
+        judgement,
+        answer,
+        evidence: cleaned(&evidence),
+        original: Vec::new(),
+        bullet: None,
+    }]
 }
 
 fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
     let d = &e.conclusion;
     let files = d.files.iter().map(|f| {
         let size = words::size(f.size_bytes);
-        fact("File", format!("{} ({}, {size})", words::path(&f.path), f.role.word()))
+        fact(say!("label-file"), format!("{} ({}, {size})", words::path(&f.path), f.role.word()))
     });
     let order = match d.order {
         DurableOrder::Page => "pages in place, made durable",
@@ -78,19 +86,20 @@ fn tested(e: &Experiment<Durability>) -> Vec<Fact> {
     };
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
     let (threads, depth) = (words::count(d.threads.into()), words::count(d.depth.into()));
-    let mut facts = vec![fact("Durable by", d.sync.name()), fact("Order", order)];
+    let mut facts =
+        vec![fact(say!("label-durable-by"), d.sync.name()), fact(say!("label-order"), order)];
     facts.extend(files);
     facts.extend([
-        fact("Page", words::size(d.page_bytes.into())),
-        fact("Cache", cache),
-        fact("In flight", format!("{depth} operations of each of {threads} threads")),
-        fact("Written by", words::clean(&d.host)),
-        fact("Run", words::clean(&d.run_id)),
-        fact("Writing began", words::moment(&d.run_started)),
-        fact("Written for", words::seconds(d.seconds)),
-        fact("Promised operations", words::count(d.promised_operations)),
+        fact(say!("label-page"), words::size(d.page_bytes.into())),
+        fact(say!("label-cache"), cache),
+        fact(say!("label-in-flight"), format!("{depth} operations of each of {threads} threads")),
+        fact(say!("label-written-by"), words::clean(&d.host)),
+        fact(say!("label-run"), words::clean(&d.run_id)),
+        fact(say!("label-writing-began"), words::moment(&d.run_started)),
+        fact(say!("label-written-for"), words::seconds(d.seconds)),
+        fact(say!("label-promised-operations"), words::count(d.promised_operations)),
     ]);
-    facts.extend(d.rounds.map(|rounds| fact("Rounds", words::count(rounds.into()))));
+    facts.extend(d.rounds.map(|rounds| fact(say!("label-rounds"), words::count(rounds.into()))));
     let checked = if d.ending == WriterEnd::Unseen { "Checked" } else { "Done" };
     facts.push(fact(checked, format!("{from} to {to}")));
     facts
@@ -135,27 +144,27 @@ fn meaning(loss: Loss) -> &'static str {
 
 fn kinds(d: &Durability) -> Option<Table> {
     let columns = vec![
-        column("loss", "What is there", Unit::Text),
-        column("count", "How often", Unit::Count),
-        column("meaning", "What it means for a database", Unit::Text).full(),
+        column("loss", say!("label-what-is-there"), Unit::Text),
+        column("count", say!("label-how-often"), Unit::Count),
+        column("meaning", say!("label-what-it-means-for-a-database"), Unit::Text).full(),
     ];
     let rows =
         d.losses.iter().map(|l| vec![text(l.loss.words()), whole(l.count), text(meaning(l.loss))]);
-    table("loss-kinds", "What was lost, by kind", "", columns, rows.collect())
+    table("loss-kinds", say!("heading-what-was-lost-by-kind"), "", columns, rows.collect())
 }
 
 fn findings(d: &Durability, most: usize) -> Option<Table> {
     let columns = vec![
         column("number", "", Unit::Count),
-        column("loss", "What is there", Unit::Text),
-        column("path", "File", Unit::Text),
-        column("role", "Holds", Unit::Text).full(),
-        column("offset_bytes", "At byte", Unit::Count),
-        column("length_bytes", "Length", Unit::Bytes),
-        column("thread", "Thread", Unit::Count),
-        column("operation", "Operation", Unit::Count),
-        column("found_operation", "Operation there", Unit::Count),
-        column("right_sectors", "Right sectors", Unit::Text),
+        column("loss", say!("label-what-is-there"), Unit::Text),
+        column("path", say!("label-file"), Unit::Text),
+        column("role", say!("label-holds"), Unit::Text).full(),
+        column("offset_bytes", say!("label-at-byte"), Unit::Count),
+        column("length_bytes", say!("label-length"), Unit::Bytes),
+        column("thread", say!("label-thread"), Unit::Count),
+        column("operation", say!("label-operation"), Unit::Count),
+        column("found_operation", say!("label-operation-there"), Unit::Count),
+        column("right_sectors", say!("label-right-sectors"), Unit::Text),
     ];
     let found = d.findings.iter().take(most);
     let rows = found.enumerate().map(|(i, finding)| row(i as u64 + 1, finding));
@@ -164,7 +173,7 @@ fn findings(d: &Durability, most: usize) -> Option<Table> {
         0 => String::new(),
         more => format!("{} more were counted.", words::count(more)),
     };
-    table("losses", "Place by place", &caption, columns, rows.collect())
+    table("losses", say!("heading-place-by-place"), &caption, columns, rows.collect())
 }
 
 fn row(i: u64, finding: &BrokenPromise) -> Vec<Cell> {
@@ -186,14 +195,14 @@ fn row(i: u64, finding: &BrokenPromise) -> Vec<Cell> {
 fn areas(d: &Durability) -> Option<Table> {
     let columns = vec![
         column("area", "", Unit::Text),
-        column("checked", "Read", Unit::Count),
-        column("promised", "Promised", Unit::Count),
-        column("right", "As promised", Unit::Count),
-        column("in_doubt_old", "In doubt: as before", Unit::Count),
-        column("in_doubt_new", "In doubt: new", Unit::Count),
-        column("in_doubt_torn", "In doubt: in part", Unit::Count),
-        column("unused", "Never written", Unit::Count),
-        column("lost", "Lost", Unit::Count),
+        column("checked", say!("label-read"), Unit::Count),
+        column("promised", say!("label-promised"), Unit::Count),
+        column("right", say!("label-as-promised"), Unit::Count),
+        column("in_doubt_old", say!("label-in-doubt-as-before"), Unit::Count),
+        column("in_doubt_new", say!("label-in-doubt-new"), Unit::Count),
+        column("in_doubt_torn", say!("label-in-doubt-in-part"), Unit::Count),
+        column("unused", say!("label-never-written"), Unit::Count),
+        column("lost", say!("label-lost"), Unit::Count),
     ];
     let row = |name: &str, area: &CheckedArea| {
         let CheckedArea { checked, promised, right, unused, in_doubt, lost } = *area;
@@ -205,5 +214,5 @@ fn areas(d: &Durability) -> Option<Table> {
     let rows = std::iter::once(row("pages", &d.data)).chain(log).collect();
     let caption =
         "What is in doubt may have been written at the moment of the crash, and is all right.";
-    table("areas", "Pages and log records", caption, columns, rows)
+    table("areas", say!("heading-pages-and-log-records"), caption, columns, rows)
 }

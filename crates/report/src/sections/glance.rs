@@ -7,6 +7,8 @@ use workload::{PatternKind, Stream};
 
 use super::caption;
 use super::make::{brief, column, full, greyed, number, section, table, text, whole};
+use super::terms;
+use crate::language::{in_sentence, say};
 use crate::model::{Block, Cell, Column, Section, Unit};
 use crate::words;
 
@@ -16,10 +18,6 @@ const LEAST_LOG_BLOCK: u64 = 4096;
 const LARGEST_LOG_BLOCK: u64 = 65_536;
 /// A file below so many times the memory may be answered from caches; `assess` warns of the same.
 const MEMORY_TIMES: u64 = 2;
-
-/// What a glance is worth.
-const IMPRESSION: &str =
-    "An impression: every load was measured once, for about 3 s, and nothing is judged.";
 
 /// A row of the table, with the load that it is about.
 struct Row<'a> {
@@ -36,23 +34,24 @@ pub(super) fn of(a: &Assessment) -> Option<Section> {
     let is_unsure = rows.iter().filter_map(|row| row.load).any(|(_, m)| m.is_unsure());
     let table = |caption: &str| {
         let cells = rows.iter().filter_map(cells).collect();
-        table("glance", "Main loads", caption, columns(), cells).map(Block::Table)
+        table("glance", say!("heading-main-loads"), caption, columns(), cells).map(Block::Table)
     };
     let caption = caption::of(rows.iter().filter_map(|row| Some(row.load?.1)));
     let sizes = Block::Paragraph(blocks_of(&rows));
     let mut blocks = Vec::new();
     if a.pace == Pace::Glance {
-        blocks.push(Block::Paragraph(IMPRESSION.to_owned()));
+        blocks.push(Block::Paragraph(say!("glance-impression")));
     }
     blocks.extend([brief(table("").into_iter().chain([sizes])), full(table(&caption))]);
     let missing: Vec<String> =
-        rows.iter().filter(|row| row.load.is_none()).map(|row| row.name.to_lowercase()).collect();
+        rows.iter().filter(|row| row.load.is_none()).map(|row| in_sentence(&row.name)).collect();
     if !missing.is_empty() {
-        blocks.push(Block::Paragraph(format!("Not measured: {}.", missing.join(", "))));
+        let loads = missing.join(&say!("list-between"));
+        blocks.push(Block::Paragraph(say!("glance-not-measured", loads = loads)));
     }
     blocks.extend(bottleneck(a).map(Block::Paragraph));
     blocks.push(Block::Paragraph(next_step(a, is_unsure)));
-    section("glance", "At a glance", blocks)
+    section("glance", say!("heading-at-a-glance"), blocks)
 }
 
 /// The six rows. A mixed load is left out where there is none: older documents cannot have it.
@@ -63,7 +62,7 @@ fn rows(a: &Assessment) -> Vec<Row<'_>> {
         .filter_map(|p| Some((only_stream(&p.measurement)?, &p.measurement)))
         .collect();
     let first = |is: &dyn Fn(&Stream) -> bool| loads.iter().find(|(s, _)| is(s)).copied();
-    let row = |name: &str, load| Row { name: name.to_owned(), load };
+    let row = |name: String, load| Row { name, load };
     let writes_in_order = |s: &Stream| is_sequential(s) && s.write_percent == 100;
     let log =
         |s: &Stream| writes_in_order(s) && s.durable && s.largest_block() <= LARGEST_LOG_BLOCK;
@@ -72,15 +71,16 @@ fn rows(a: &Assessment) -> Vec<Row<'_>> {
     let bulk = loads.iter().filter(|(s, _)| writes_in_order(s) && !log(s));
     let bulk_write = bulk.max_by_key(|(s, _)| s.largest_block()).copied();
     let mut rows = vec![
-        row("Random read", first(&|s| is_random(s) && s.write_percent == 0)),
-        row("Random write", first(&|s| is_random(s) && s.write_percent == 100)),
-        row("Sequential read", first(&|s| is_sequential(s) && s.write_percent == 0)),
-        row("Sequential write", bulk_write),
-        row("Log write", log_write),
+        row(say!("glance-random-read"), first(&|s| is_random(s) && s.write_percent == 0)),
+        row(say!("glance-random-write"), first(&|s| is_random(s) && s.write_percent == 100)),
+        row(say!("glance-sequential-read"), first(&|s| is_sequential(s) && s.write_percent == 0)),
+        row(say!("glance-sequential-write"), bulk_write),
+        row(say!("glance-log-write"), log_write),
     ];
     if let Some(load) = first(&|s| is_random(s) && (1..100).contains(&s.write_percent)) {
         let writes = load.0.write_percent;
-        rows.push(row(&format!("Mixed {}/{writes}", 100 - writes), Some(load)));
+        let shares = format!("{}/{writes}", 100 - writes);
+        rows.push(row(say!("glance-mixed", shares = shares), Some(load)));
     }
     rows
 }
@@ -103,14 +103,14 @@ fn is_sequential(stream: &Stream) -> bool {
 
 fn columns() -> Vec<Column> {
     vec![
-        column("load", "Load", Unit::Text),
-        column("block_bytes", "Block", Unit::Bytes).full(),
+        column("load", say!("label-load"), Unit::Text),
+        column("block_bytes", say!("label-block"), Unit::Bytes).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
         column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds),
-        column("in_flight", "In flight", Unit::Count),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
         column("half_width_percent", "± %", Unit::Number),
     ]
 }
@@ -140,7 +140,7 @@ fn cells(row: &Row<'_>) -> Option<Vec<Cell>> {
 fn blocks_of(rows: &[Row<'_>]) -> String {
     let loads = rows.iter().filter_map(|row| row.load);
     let each: Vec<String> = loads.map(|(stream, _)| words::size(stream.largest_block())).collect();
-    format!("Block sizes, row by row: {}.", each.join(", "))
+    say!("glance-block-sizes", sizes = each.join(&say!("list-between")))
 }
 
 /// What keeps random reads from being faster, and how sure that is.
@@ -150,12 +150,12 @@ fn bottleneck(a: &Assessment) -> Option<String> {
     };
     let ramp = a.ramps.iter().find(|ramp| ramp.points.first().is_some_and(reads))?;
     let first = ramp.causes.first()?;
-    let sure = match first.certainty {
-        Certainty::Certain => "certain",
-        Certainty::Likely => "likely",
-        Certainty::Possible => "possible, not proven",
-    };
-    Some(format!("Bottleneck of random reads: {}, {sure}.", first.cause.title()))
+    let cause = terms::cause(first.cause);
+    Some(match first.certainty {
+        Certainty::Certain => say!("glance-bottleneck-certain", cause = cause),
+        Certainty::Likely => say!("glance-bottleneck-likely", cause = cause),
+        Certainty::Possible => say!("glance-bottleneck-possible", cause = cause),
+    })
 }
 
 /// The one thing to do next, the most urgent first.
@@ -172,20 +172,16 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         )
     });
     if a.status != Status::Complete {
-        return format!("Next: run it to its end: iosonde assess {target}");
+        return say!("glance-next-complete", command = format!("iosonde assess {target}"));
     }
     if doubtful {
-        return format!(
-            "Next: check that durable writes survive a power cut: \
-             iosonde validate --durability --witness HOST {target}"
-        );
+        let command = format!("iosonde validate --durability --witness HOST {target}");
+        return say!("glance-next-durability", command = command);
     }
     if is_real && a.file_bytes < fair {
         let gib = fair.div_ceil(1 << 30);
-        return format!(
-            "Next: repeat with a file that caches cannot hold: \
-             iosonde assess --size {gib}G {target}"
-        );
+        let command = format!("iosonde assess --size {gib}G {target}");
+        return say!("glance-next-larger-file", command = command);
     }
     let pace = match (a.pace, is_unsure) {
         (Pace::Glance, _) => Some("quick"),
@@ -194,16 +190,18 @@ fn next_step(a: &Assessment, is_unsure: bool) -> String {
         _ => None,
     };
     match pace {
-        Some(pace) if a.pace == Pace::Glance => {
-            format!("Next: get verdicts: iosonde assess --pace {pace} {target}")
-        }
         Some(pace) => {
-            format!("Next: measure longer for firm figures: iosonde assess --pace {pace} {target}")
+            let command = format!("iosonde assess --pace {pace} {target}");
+            if a.pace == Pace::Glance {
+                say!("glance-next-verdicts", command = command)
+            } else {
+                say!("glance-next-longer", command = command)
+            }
         }
-        None => format!(
-            "Next: record it as a baseline: iosonde history tag {} baseline",
-            shell_word(&words::clean(&a.id))
-        ),
+        None => {
+            let id = shell_word(&words::clean(&a.id));
+            say!("glance-next-baseline", command = format!("iosonde history tag {id} baseline"))
+        }
     }
 }
 

@@ -1,17 +1,16 @@
 //! The saturation point of one load.
 
-use std::borrow::Cow;
-
 use results::steady::is_unsure;
 use results::{CurveLoad, Document, Experiment, Measurement, Purpose, Saturation, WithinLatency};
 use workload::show_number;
 
 use super::caption::Caption;
 use super::make::{
-    brief, column, fact, first_large, full, full_section, number, section, table, text, whole,
+    column, fact, first_large, full, full_section, number, section, table, text, whole,
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, point, setup, tested, time};
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -23,18 +22,14 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
     let document = Document::Knee(Box::new(e.clone()));
     let mut tables: Vec<Block> = curve(e).map(Block::Table).into_iter().collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
-    let mut drawn = first_large(charts(e));
-    let rule = e.conclusion.knee.as_ref().map(|knee| words::clean(&knee.rule));
-    let rule = rule.filter(|r| !r.is_empty());
-    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
-    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
+    let drawn = first_large(charts(e));
     let sections = [
-        section("verdict", "Saturation point", answer(e)),
-        tested::of_experiment(e, vec![fact("Load", words::clean(&e.conclusion.title))]),
-        section("saturation", "Saturation", drawn),
+        section("verdict", say!("heading-saturation-point"), answer(e)),
+        tested::of_experiment(e, vec![fact(say!("label-load"), words::clean(&e.conclusion.title))]),
+        section("saturation", say!("heading-saturation"), drawn),
         full_section(latency::of(&named, named.len() == 1)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "Every load", tables),
+        section("loads", say!("heading-every-load"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -44,19 +39,20 @@ pub(super) fn sections(e: &Experiment<Saturation>) -> Vec<Section> {
 /// are worth showing.
 fn marked(e: &Experiment<Saturation>) -> Vec<(String, &Measurement)> {
     let curve = &e.conclusion.curve;
-    let mut places: Vec<(&str, usize)> = vec![("shallowest", 0)];
+    let mut places: Vec<(String, usize)> = vec![(say!("knee-shallowest"), 0)];
     if let Some(knee) = &e.conclusion.knee {
-        places.push(("operating point", knee.operating_point.index));
-        places.push(("peak", knee.peak.index));
+        places.push((say!("chart-operating-point"), knee.operating_point.index));
+        places.push((say!("chart-peak"), knee.peak.index));
     }
-    places.push(("deepest", curve.len().saturating_sub(1)));
+    places.push((say!("knee-deepest"), curve.len().saturating_sub(1)));
     let mut seen = Vec::new();
     let mut named = Vec::new();
     for (name, place) in places {
         let Some(load) = curve.get(place).filter(|_| !seen.contains(&place)) else { continue };
         seen.push(place);
         if let Some(m) = e.measurements.get(load.measurement) {
-            named.push((format!("{name}, {} in flight", words::count(m.in_flight)), m));
+            let in_flight = words::count(m.in_flight);
+            named.push((say!("chart-at", name = name, in_flight = in_flight), m));
         }
     }
     named
@@ -67,23 +63,23 @@ fn answer(e: &Experiment<Saturation>) -> Vec<Block> {
     let mut cards = Vec::new();
     match &c.knee {
         None => {
-            let text = "No saturation point: fewer than two loads could be measured.";
-            return vec![Block::Paragraph(text.to_owned())];
+            return vec![Block::Paragraph(say!("knee-none"))];
         }
         Some(knee) => {
             let at = knee.operating_point;
             let half = c.curve.get(at.index).and_then(|load| load.half_width_percent);
             let known = c.knee.as_ref().filter(|_| !is_unsure(half));
             cards.push(Card {
-                heading: "Operating point".to_owned(),
+                heading: say!("label-operating-point"),
                 judgement: point::judgement(known),
-                answer: format!(
-                    "{} in flight: {} IOPS, {}",
-                    show_number(at.in_flight),
-                    show_number(at.throughput),
-                    workload::show_ns(at.latency_ns)
+                answer: say!(
+                    "knee-answer",
+                    in_flight = show_number(at.in_flight),
+                    iops = show_number(at.throughput),
+                    latency = workload::show_ns(at.latency_ns)
                 ),
                 evidence: vec![words::clean(&knee.explanation)],
+                original: Vec::new(),
                 bullet: None,
             });
         }
@@ -111,15 +107,15 @@ fn within(within: &WithinLatency) -> Card {
         (Some(false), ..) | (None, None, None) => Judgement::Bad,
         (None, Some(_), _) => Judgement::Unknown,
     };
-    let answer = within.iops.map_or_else(
-        || "no load was within it".to_owned(),
-        |iops| format!("{} IOPS", show_number(iops)),
-    );
+    let answer = within
+        .iops
+        .map_or_else(|| say!("knee-nothing-within"), |iops| format!("{} IOPS", show_number(iops)));
     Card {
-        heading: format!("Within {}", words::clean(&within.target)),
+        heading: say!("knee-within", limit = words::clean(&within.target)),
         judgement,
         answer,
         evidence: vec![words::clean(&within.explanation)],
+        original: Vec::new(),
         bullet: None,
     }
 }
@@ -191,19 +187,19 @@ fn charts(e: &Experiment<Saturation>) -> Vec<Chart> {
 fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     let c = &e.conclusion;
     let columns = vec![
-        column("purpose", "For", Unit::Text),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("in_flight", "In flight", Unit::Count),
-        column("achieved_in_flight", "Achieved", Unit::Number),
-        column("device_in_flight", "At the device", Unit::Number).full(),
-        column("block_bytes", "Block", Unit::Bytes).full(),
+        column("purpose", say!("label-for"), Unit::Text),
+        column("threads", say!("label-threads"), Unit::Count),
+        column("depth", say!("label-depth"), Unit::Count),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
+        column("achieved_in_flight", say!("label-achieved"), Unit::Number),
+        column("device_in_flight", say!("label-at-the-device"), Unit::Number).full(),
+        column("block_bytes", say!("label-block"), Unit::Bytes).full(),
         column("iops", "IOPS", Unit::Iops),
         column("half_width_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("littles_law_percent", "Off Little's law", Unit::Percent),
+        column("littles_law_percent", say!("label-off-little-s-law"), Unit::Percent),
     ];
     let all = c.curve.iter().enumerate().map(|(i, l)| (Some(i), l));
     let all = all.chain(c.controls.iter().map(|l| (None, l)));
@@ -211,7 +207,13 @@ fn curve(e: &Experiment<Saturation>) -> Option<Table> {
     let caption = c.curve.iter().fold(Caption::default(), |caption, l| {
         caption.load(e.file_bytes, &c.title, l.threads, Some(l.depth), l.in_flight)
     });
-    table("curve", "The search for the saturation point", &caption.text(), columns, rows)
+    table(
+        "curve",
+        say!("heading-the-search-for-the-saturation-point"),
+        &caption.text(),
+        columns,
+        rows,
+    )
 }
 
 fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
@@ -233,19 +235,20 @@ fn row(purpose: &str, l: &CurveLoad) -> Vec<Cell> {
     ]
 }
 
-fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> Cow<'static, str> {
-    let word = match load.purpose {
-        Purpose::Split => "other threads",
+fn purpose(c: &Saturation, place: Option<usize>, load: &CurveLoad) -> String {
+    match load.purpose {
+        Purpose::Split => say!("knee-for-split"),
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         Purpose::LargerBlock => {
-            return format!("{} blocks", words::size(load.block_bytes as u64)).into();
+            say!("knee-for-blocks", size = words::size(load.block_bytes as u64))
         }
-        Purpose::LatencyTarget => "latency target",
+        Purpose::LatencyTarget => say!("knee-for-target"),
         Purpose::Curve => match &c.knee {
-            Some(knee) if place == Some(knee.operating_point.index) => "operating point",
-            Some(knee) if place == Some(knee.peak.index) => "peak",
-            _ => "curve",
+            Some(knee) if place == Some(knee.operating_point.index) => {
+                say!("chart-operating-point")
+            }
+            Some(knee) if place == Some(knee.peak.index) => say!("chart-peak"),
+            _ => say!("knee-for-curve"),
         },
-    };
-    word.into()
+    }
 }

@@ -8,6 +8,7 @@ use super::make::{
     Drawn, Named, brief, chart, column, full, linear, log10, names, number, points, section,
     series, table, text, whole,
 };
+use crate::language::say;
 use crate::model::{
     Block, Cell, Chart, Column, Listing, Section, Series, Shape, Side, Table, Unit,
 };
@@ -48,7 +49,7 @@ pub(super) fn of(loads: &[Load<'_>], histograms: bool) -> Option<Section> {
         _ => vec![Block::Charts(charts)],
     };
     blocks.extend(figures(loads).map(Block::Table));
-    section("latency", "Latency", blocks)
+    section("latency", say!("heading-latency"), blocks)
 }
 
 /// A line for each load and direction over the percentiles.
@@ -76,12 +77,13 @@ fn percentiles(loads: &[Load<'_>]) -> Option<Chart> {
     let known = |l: &Latency| l.percentiles().iter().any(|(_, value)| value.is_some());
     let lines: Vec<Series> = all.filter(|(_, l)| known(l)).take(LINES).map(line).collect();
     let caption = caption::of(loads.iter().map(|(_, m)| *m));
-    let named = Named { key: "percentiles", title: "Latency percentiles", caption: &caption };
+    let title = say!("chart-latency-percentiles");
+    let named = Named { key: "percentiles", title: &title, caption: &caption };
     chart(
         &named,
         Drawn {
-            x: names("I/Os that took no longer", heads),
-            left: log10("Latency", Unit::Nanoseconds),
+            x: names(say!("label-i-os-that-took-no-longer"), heads),
+            left: log10(say!("label-latency"), Unit::Nanoseconds),
             right: None,
             series: lines,
             marks: Vec::new(),
@@ -131,13 +133,13 @@ fn histogram(name: &str, m: &Measurement) -> Option<Chart> {
     let shown = decoded.iter().map(|(kind, h)| columns(kind, h)).collect();
     let labels = edges.iter().map(|e| format!("≤ {}", show_ns(*e as f64))).collect();
     let caption = words::caption(m);
-    let title = format!("{name}: histogram of latency");
+    let title = say!("chart-histogram", load = name);
     let key = format!("histogram-{name}");
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: names("Latency", labels),
-            left: linear("Share of I/Os", Unit::Percent),
+            x: names(say!("label-latency"), labels),
+            left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: shown,
             marks: Vec::new(),
@@ -152,12 +154,12 @@ fn milliseconds(name: &str, m: &Measurement) -> Option<Chart> {
     let shown = percents.iter().enumerate().map(|(i, p)| (i as f64, Some(f64::from(*p))));
     let label = |ms: usize| if ms == last { format!("{ms}+ ms") } else { format!("{ms} ms") };
     let caption = words::caption(m);
-    let title = format!("{name}: share of I/Os in each millisecond");
+    let title = say!("chart-share-in-each-millisecond", load = name);
     chart(
         &Named { key: &format!("histogram-{name}"), title: &title, caption: &caption },
         Drawn {
-            x: names("Latency", (0..percents.len()).map(label).collect()),
-            left: linear("Share of I/Os", Unit::Percent),
+            x: names(say!("label-latency"), (0..percents.len()).map(label).collect()),
+            left: linear(say!("label-share-of-i-os"), Unit::Percent),
             right: None,
             series: vec![series("all", Shape::Columns, Side::Left, points(shown))],
             marks: Vec::new(),
@@ -167,16 +169,16 @@ fn milliseconds(name: &str, m: &Measurement) -> Option<Chart> {
 
 /// The columns; of one load, a terminal has said before what it is.
 fn columns(loads: usize) -> Vec<Column> {
-    let time = |key, name| column(key, name, Unit::Nanoseconds);
+    let time = |key, name: &str| column(key, name, Unit::Nanoseconds);
     let of_load = |column: Column| if loads == 1 { column.full() } else { column };
     vec![
-        of_load(column("load", "Load", Unit::Text)),
-        of_load(column("in_flight", "In flight", Unit::Count)),
-        column("kind", "Kind", Unit::Text),
-        column("ios", "I/Os", Unit::Count),
-        time("latency_min_ns", "Min"),
-        time("latency_mean_ns", "Mean"),
-        time("latency_stddev_ns", "Std. dev."),
+        of_load(column("load", say!("label-load"), Unit::Text)),
+        of_load(column("in_flight", say!("label-in-flight"), Unit::Count)),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("ios", say!("label-i-os"), Unit::Count),
+        time("latency_min_ns", &say!("label-min")),
+        time("latency_mean_ns", &say!("label-mean")),
+        time("latency_stddev_ns", &say!("label-standard-deviation")),
         time("latency_p50_ns", "p50"),
         time("latency_p90_ns", "p90"),
         time("latency_p95_ns", "p95"),
@@ -184,7 +186,7 @@ fn columns(loads: usize) -> Vec<Column> {
         time("latency_p99_9_ns", "p99.9"),
         time("latency_p99_99_ns", "p99.99"),
         time("latency_p99_999_ns", "p99.999"),
-        time("latency_max_ns", "Max"),
+        time("latency_max_ns", &say!("label-max")),
     ]
 }
 
@@ -228,7 +230,13 @@ fn figures(loads: &[Load<'_>]) -> Option<Table> {
         }
     }
     let caption = Caption::of(loads.iter().map(|(_, m)| *m)).text();
-    table("percentiles", "Percentiles of latency", &caption, columns(loads.len()), rows)
+    table(
+        "percentiles",
+        say!("heading-percentiles-of-latency"),
+        &caption,
+        columns(loads.len()),
+        rows,
+    )
 }
 
 /// Why percentiles are missing, and what a tool without percentiles tells instead.
@@ -237,15 +245,11 @@ fn notes(m: &Measurement) -> Vec<Block> {
     let percentiles = || all.iter().flat_map(Latency::percentiles).map(|(_, value)| value);
     let mut notes = Vec::new();
     if percentiles().any(|value| value.is_none()) {
-        let few = "fewer than ten I/Os lie above it";
-        notes.push(Block::Paragraph(match &m.origin {
-            None => format!("A percentile is missing where {few}."),
-            Some(origin) => {
-                let tool = words::clean(&origin.tool);
-                let or = percentiles().any(|value| value.is_some());
-                let or = if or { format!(", or {few}") } else { String::new() };
-                format!("A percentile is missing where {tool} does not tell it{or}.")
-            }
+        let some = percentiles().any(|value| value.is_some());
+        notes.push(Block::Paragraph(match m.origin.as_ref().map(|o| words::clean(&o.tool)) {
+            None => say!("latency-missing-percentiles"),
+            Some(tool) if some => say!("latency-missing-percentiles-of-tool-or-few", tool = tool),
+            Some(tool) => say!("latency-missing-percentiles-of-tool", tool = tool),
         }));
     }
     let percents = m.origin.as_ref().and_then(|origin| origin.histogram_percent.as_ref());
@@ -255,7 +259,7 @@ fn notes(m: &Measurement) -> Vec<Block> {
         };
         let ms = line("ms  ", &mut (0..percents.len()).map(|ms| ms.to_string())) + "+";
         let share = line("%   ", &mut percents.iter().map(u8::to_string));
-        let title = "Share of I/Os in each millisecond".to_owned();
+        let title = say!("latency-share-in-each-millisecond");
         Block::Listing(Listing { title, lines: vec![ms, share] })
     }));
     notes

@@ -6,6 +6,7 @@ use results::{Document, Environment, FIGURES, FigureField, Measurement, PartOf, 
 
 use super::caption;
 use super::make::{column, greyed, table, text, whole};
+use crate::language::say;
 use crate::model::{Block, Cell, Column, Table, Unit};
 use crate::words;
 
@@ -189,7 +190,8 @@ impl Shown<'_> {
 
 /// All loads of a document for people.
 pub(super) fn shown(document: &Document) -> Option<Table> {
-    Shown { key: "loads", title: "Every load", range: 0..usize::MAX, lead: None }.table(document)
+    Shown { key: "loads", title: &say!("heading-every-load"), range: 0..usize::MAX, lead: None }
+        .table(document)
 }
 
 /// What was measured of an experiment that did not come to its end.
@@ -212,7 +214,7 @@ pub(crate) fn kept(measurements: &[Measurement]) -> Vec<Block> {
         greyed(&columns, cells.chain([text(ended(m))]).collect(), m.is_unsure())
     };
     let rows = measurements.iter().map(row).collect();
-    let table = table("kept", "What was measured", "", columns.clone(), rows);
+    let table = table("kept", say!("heading-what-was-measured"), "", columns.clone(), rows);
     table.map(Block::Table).into_iter().collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use results::steady::is_unsure;
 
+use crate::language::say;
 use crate::model::{
     Axis, Block, Cell, Chart, Column, Detail, Fact, Mark, Point, Scale, Section, Series, Shape,
     Side, Table, Unit, keep,
@@ -30,11 +31,12 @@ pub(super) fn cleaned(texts: &[String]) -> Vec<String> {
     texts.iter().map(|t| words::clean(t)).filter(|t| !t.is_empty()).collect()
 }
 
-pub(super) fn column(key: &'static str, name: &str, unit: Unit) -> Column {
+pub(super) fn column(key: &'static str, name: impl Into<String>, unit: Unit) -> Column {
     Column::new(key, name, unit)
 }
 
-pub(super) fn text(text: &str) -> Cell {
+pub(super) fn text(text: impl AsRef<str>) -> Cell {
+    let text = text.as_ref();
     if text.is_empty() { Cell::Empty } else { Cell::Text(words::clean(text)) }
 }
 
@@ -59,25 +61,25 @@ pub(super) fn greyed(columns: &[Column], row: Vec<Cell>, unsure: bool) -> Vec<Ce
     row.into_iter().zip(columns).map(grey).collect()
 }
 
-pub(super) fn linear(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Linear }
+pub(super) fn linear(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Linear }
 }
 
-pub(super) fn log2(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Log2 }
+pub(super) fn log2(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Log2 }
 }
 
-pub(super) fn log10(title: &str, unit: Unit) -> Axis {
-    Axis { title: title.to_owned(), unit, scale: Scale::Log10 }
+pub(super) fn log10(title: impl Into<String>, unit: Unit) -> Axis {
+    Axis { title: title.into(), unit, scale: Scale::Log10 }
 }
 
-pub(super) fn names(title: &str, names: Vec<String>) -> Axis {
-    Axis { title: title.to_owned(), unit: Unit::Text, scale: Scale::Names(names) }
+pub(super) fn names(title: impl Into<String>, names: Vec<String>) -> Axis {
+    Axis { title: title.into(), unit: Unit::Text, scale: Scale::Names(names) }
 }
 
 /// The axis of a throughput in the unit that a load is judged by.
 pub(super) fn throughput(bandwidth: bool) -> Axis {
-    linear("Throughput", if bandwidth { Unit::MibPerS } else { Unit::Iops })
+    linear(say!("label-throughput"), if bandwidth { Unit::MibPerS } else { Unit::Iops })
 }
 
 /// A point, and between which figures the true one is thought to lie.
@@ -93,8 +95,13 @@ pub(super) fn points(figures: impl IntoIterator<Item = (f64, Option<f64>)>) -> V
     figures.into_iter().filter_map(|(x, y)| Some(point(x, y?, None))).collect()
 }
 
-pub(super) fn series(name: &str, shape: Shape, side: Side, points: Vec<Point>) -> Series {
-    Series { name: words::clean(name), shape, side, points }
+pub(super) fn series(
+    name: impl AsRef<str>,
+    shape: Shape,
+    side: Side,
+    points: Vec<Point>,
+) -> Series {
+    Series { name: words::clean(name.as_ref()), shape, side, points }
 }
 
 pub(super) fn mark(x: f64, label: impl Into<String>) -> Mark {
@@ -190,10 +197,10 @@ pub(super) fn first_large(charts: Vec<Chart>) -> Vec<Block> {
 /// A section; none where nothing is in it.
 pub(super) fn section(
     key: &'static str,
-    heading: &'static str,
+    heading: impl Into<String>,
     blocks: Vec<Block>,
 ) -> Option<Section> {
-    (!blocks.is_empty()).then_some(Section { key, heading, blocks })
+    (!blocks.is_empty()).then(|| Section { key, heading: heading.into(), blocks })
 }
 
 /// Blocks that a terminal has no room for.
@@ -209,6 +216,29 @@ pub(super) fn brief(blocks: impl IntoIterator<Item = Block>) -> Block {
 /// A section that a terminal has no room for.
 pub(super) fn full_section(section: Option<Section>) -> Option<Section> {
     section.map(|section| Section { blocks: vec![full(section.blocks)], ..section })
+}
+
+/// Every key of a chart or table in these blocks, in their order.
+fn keys<'a>(blocks: &'a mut [Block], found: &mut Vec<&'a mut String>) {
+    for block in blocks {
+        match block {
+            Block::Only(_, inner) => keys(inner, found),
+            Block::Chart(chart) => found.push(&mut chart.key),
+            Block::Charts(charts) => found.extend(charts.iter_mut().map(|chart| &mut chart.key)),
+            Block::Table(table) => found.push(&mut table.key),
+            _ => {}
+        }
+    }
+}
+
+/// Gives charts and tables the keys of the same sections in English: they are for programs.
+pub(super) fn take_keys(sections: &mut [Section], mut english: Vec<Section>) {
+    let (mut own, mut wanted) = (Vec::new(), Vec::new());
+    sections.iter_mut().for_each(|section| keys(&mut section.blocks, &mut own));
+    english.iter_mut().for_each(|section| keys(&mut section.blocks, &mut wanted));
+    if own.len() == wanted.len() {
+        own.into_iter().zip(wanted).for_each(|(own, wanted)| std::mem::swap(own, wanted));
+    }
 }
 
 /// Gives charts and tables of a result names that are unique among them.
@@ -257,7 +287,7 @@ fn greyed_rows(columns: &[Column], rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
 /// that are hardly known, as a column of their interval says, are grey.
 pub(super) fn table(
     key: &str,
-    title: &str,
+    title: impl AsRef<str>,
     caption: &str,
     mut columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -273,6 +303,7 @@ pub(super) fn table(
         keep(row, &kept);
         row.resize(columns.len(), Cell::Empty);
     }
-    let (key, title, caption) = (self::key(key), words::clean(title), words::clean(caption));
+    let (key, title, caption) =
+        (self::key(key), words::clean(title.as_ref()), words::clean(caption));
     Some(Table { key, title, caption, columns, rows })
 }

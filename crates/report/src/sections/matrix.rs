@@ -11,6 +11,7 @@ use super::make::{
     brief, column, fact, full, linear, names, number, point, section, series, table, text, whole,
 };
 use super::{loads, tested};
+use crate::language::say;
 use crate::model::{
     Block, Card, Cell, Chart, Judgement, Section, Series, Shape, Side, Table, Unit,
 };
@@ -25,40 +26,40 @@ pub(super) fn sections(e: &Experiment<ReadWriteMatrix>) -> Vec<Section> {
     let mut grid: Vec<Block> = vec![brief(compact(e).map(Block::Table))];
     grid.push(full(heat_maps(e).into_iter().map(Block::Chart)));
     grid.push(full(every_cell(e).map(Block::Table)));
-    let rule = words::clean(&e.conclusion.rule);
-    let costs = costs(e).map(Block::Table).into_iter().chain([Block::Paragraph(rule)]).collect();
+    let costs = costs(e).map(Block::Table).into_iter().collect();
     let all = loads::shown(&document).map(|table| full([Block::Table(table)]));
     let sections = [
-        section("verdict", "What writes cost readers", answer(e)),
+        section("verdict", say!("heading-what-writes-cost-readers"), answer(e)),
         tested::of_experiment(e, highest(&e.conclusion)),
-        section("matrix", "Reads beside writes", grid),
-        section("costs", "Read rate by read rate", costs),
-        section("loads", "Every measurement", all.into_iter().collect()),
+        section("matrix", say!("heading-reads-beside-writes"), grid),
+        section("costs", say!("heading-read-rate-by-read-rate"), costs),
+        section("loads", say!("heading-every-measurement"), all.into_iter().collect()),
     ];
     sections.into_iter().flatten().collect()
 }
 
 fn answer(e: &Experiment<ReadWriteMatrix>) -> Vec<Block> {
     let (judgement, answer) = match e.conclusion.interference {
-        Interference::None => (Judgement::Good, "nothing that shows"),
-        Interference::Slight => (Judgement::Doubtful, "a little"),
-        Interference::Strong => (Judgement::Bad, "p99 of reads doubles, or reads fall behind"),
-        Interference::Unknown => (Judgement::Unknown, "not known"),
+        Interference::None => (Judgement::Good, say!("matrix-none")),
+        Interference::Slight => (Judgement::Doubtful, say!("matrix-slight")),
+        Interference::Strong => (Judgement::Bad, say!("matrix-strong")),
+        Interference::Unknown => (Judgement::Unknown, say!("matrix-not-known")),
     };
     let card = Card {
-        heading: "Cost of writes".to_owned(),
+        heading: say!("label-cost-of-writes"),
         judgement,
-        answer: answer.to_owned(),
+        answer,
         evidence: vec![words::clean(&e.conclusion.sentence)],
+        original: Vec::new(),
         bullet: None,
     };
     vec![Block::Cards(vec![card])]
 }
 
 fn highest(matrix: &ReadWriteMatrix) -> Vec<crate::model::Fact> {
-    let one = |name: &str, iops: Option<f64>| Some(fact(name, show_number(iops?) + " IOPS"));
-    let read = one("Highest read rate", matrix.highest_read_iops);
-    let write = one("Highest write rate", matrix.highest_write_iops);
+    let one = |name: String, iops: Option<f64>| Some(fact(name, show_number(iops?) + " IOPS"));
+    let read = one(say!("matrix-highest-read"), matrix.highest_read_iops);
+    let write = one(say!("matrix-highest-write"), matrix.highest_write_iops);
     [read, write].into_iter().flatten().collect()
 }
 
@@ -83,13 +84,13 @@ fn at(matrix: &ReadWriteMatrix, read: u8, write: u8) -> Option<&MatrixCell> {
 }
 
 fn heat_maps(e: &Experiment<ReadWriteMatrix>) -> Vec<Chart> {
-    let maps: [(&str, &str, Latency); 4] = [
-        ("read-p99", "p99 of reads", |c| c.read_p99_ns),
-        ("read-p50", "p50 of reads", |c| c.read_p50_ns),
-        ("write-p99", "p99 of writes", |c| c.write_p99_ns),
-        ("write-p50", "p50 of writes", |c| c.write_p50_ns),
+    let maps: [(&str, String, Latency); 4] = [
+        ("read-p99", say!("heading-p99-of-reads"), |c| c.read_p99_ns),
+        ("read-p50", say!("matrix-p50-of-reads"), |c| c.read_p50_ns),
+        ("write-p99", say!("matrix-p99-of-writes"), |c| c.write_p99_ns),
+        ("write-p50", say!("matrix-p50-of-writes"), |c| c.write_p50_ns),
     ];
-    maps.into_iter().filter_map(|(key, what, of)| heat_map(e, (key, what), of)).collect()
+    maps.into_iter().filter_map(|(key, what, of)| heat_map(e, (key, &what), of)).collect()
 }
 
 /// A row for each write rate, the highest on top.
@@ -106,20 +107,20 @@ fn heat_map(
             Some(point(i as f64, of(at(matrix, *read, *write)?)? as f64, None))
         };
         let points = columns.iter().enumerate().filter_map(value).collect();
-        series(&format!("{name} writes/s"), Shape::Cells, Side::Left, points)
+        series(say!("matrix-writes-per-s", rate = name), Shape::Cells, Side::Left, points)
     };
-    let caption = format!(
-        "{}. An empty cell has no latency: its rates were not reached, or too few I/Os completed.",
-        caption::of(&e.measurements)
-    );
-    let title = format!("{what} against the rates of reads and writes");
+    let caption = say!("matrix-caption", caption = caption::of(&e.measurements));
+    let title = say!("matrix-chart", latency = what);
     let series: Vec<Series> = rows.iter().rev().map(row).collect();
     // What no cell has is no picture; a row of it without figures is.
     series.iter().any(|s| !s.points.is_empty()).then(|| Chart {
         key: format!("matrix-{key}"),
         title,
         caption,
-        x: names("Reads per second", columns.iter().map(|(_, name)| name.clone()).collect()),
+        x: names(
+            say!("label-reads-per-second"),
+            columns.iter().map(|(_, name)| name.clone()).collect(),
+        ),
         left: linear(what, Unit::Nanoseconds),
         right: None,
         series,
@@ -133,12 +134,12 @@ fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     // A grid without reads has no latency of reads.
     let columns: Vec<_> = axis(matrix, reads).into_iter().filter(|(p, _)| *p > 0).collect();
     let heads =
-        columns.iter().map(|(_, name)| column("read_p99", &format!("{name} r/s"), Unit::Text));
+        columns.iter().map(|(_, name)| column("read_p99", format!("{name} r/s"), Unit::Text));
     let shown = |cell: Option<&MatrixCell>| match cell {
         None => Cell::Empty,
         Some(cell) => match (cell.outcome, cell.read_p99_ns) {
             (CellOutcome::Reached, Some(ns)) => text(&show_ns(ns as f64)),
-            (CellOutcome::Reached, None) => text("few reads"),
+            (CellOutcome::Reached, None) => text(say!("matrix-few-reads")),
             (outcome, _) => text(word(outcome)),
         },
     };
@@ -147,29 +148,31 @@ fn compact(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
         std::iter::once(text(&name)).chain(cells).collect()
     };
     let rows = axis(matrix, writes).into_iter().map(row).collect();
-    let heads = std::iter::once(column("writes", "writes/s", Unit::Text)).chain(heads).collect();
-    table("read-p99", "p99 of reads", &caption::of(&e.measurements), heads, rows)
+    let heads = std::iter::once(column("writes", say!("label-writes-per-second"), Unit::Text))
+        .chain(heads)
+        .collect();
+    table("read-p99", say!("heading-p99-of-reads"), &caption::of(&e.measurements), heads, rows)
 }
 
-fn word(outcome: CellOutcome) -> &'static str {
+fn word(outcome: CellOutcome) -> String {
     match outcome {
-        CellOutcome::Reached => "reached",
-        CellOutcome::NotReached => "not reached",
-        CellOutcome::Skipped => "skipped",
+        CellOutcome::Reached => say!("matrix-reached"),
+        CellOutcome::NotReached => say!("matrix-not-reached"),
+        CellOutcome::Skipped => say!("matrix-skipped"),
     }
 }
 
 fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
-        column("offered_read_iops", "Reads offered", Unit::Iops),
-        column("offered_write_iops", "Writes offered", Unit::Iops),
-        column("outcome", "Outcome", Unit::Text),
-        column("read_iops", "Reads", Unit::Iops),
-        column("write_iops", "Writes", Unit::Iops),
-        column("read_p50_ns", "Read p50", Unit::Nanoseconds),
-        column("read_p99_ns", "Read p99", Unit::Nanoseconds),
-        column("write_p50_ns", "Write p50", Unit::Nanoseconds),
-        column("write_p99_ns", "Write p99", Unit::Nanoseconds),
+        column("offered_read_iops", say!("label-reads-offered"), Unit::Iops),
+        column("offered_write_iops", say!("label-writes-offered"), Unit::Iops),
+        column("outcome", say!("label-outcome"), Unit::Text),
+        column("read_iops", say!("label-reads"), Unit::Iops),
+        column("write_iops", say!("label-writes"), Unit::Iops),
+        column("read_p50_ns", say!("label-read-p50"), Unit::Nanoseconds),
+        column("read_p99_ns", say!("label-read-p99"), Unit::Nanoseconds),
+        column("write_p50_ns", say!("label-write-p50"), Unit::Nanoseconds),
+        column("write_p99_ns", say!("label-write-p99"), Unit::Nanoseconds),
     ];
     let row = |c: &MatrixCell| {
         vec![
@@ -185,17 +188,17 @@ fn every_cell(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
         ]
     };
     let rows = e.conclusion.cells.iter().map(row).collect();
-    table("matrix", "Every cell", &caption::of(&e.measurements), columns, rows)
+    table("matrix", say!("heading-every-cell"), &caption::of(&e.measurements), columns, rows)
 }
 
 fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
     let columns = vec![
-        column("offered_read_iops", "Reads", Unit::Iops),
-        column("read_p99_alone_ns", "p99 alone", Unit::Nanoseconds),
-        column("bearable_write_iops", "Bearable writes", Unit::Iops),
-        column("read_p99_ratio", "p99 then, times", Unit::Number),
-        column("excessive_write_iops", "Too many writes", Unit::Iops),
-        column("limit", "Because", Unit::Text),
+        column("offered_read_iops", say!("label-reads"), Unit::Iops),
+        column("read_p99_alone_ns", say!("label-p99-alone"), Unit::Nanoseconds),
+        column("bearable_write_iops", say!("label-bearable-writes"), Unit::Iops),
+        column("read_p99_ratio", say!("label-p99-then-times"), Unit::Number),
+        column("excessive_write_iops", say!("label-too-many-writes"), Unit::Iops),
+        column("limit", say!("label-because"), Unit::Text),
     ];
     let row = |c: &WriteCost| {
         vec![
@@ -204,18 +207,18 @@ fn costs(e: &Experiment<ReadWriteMatrix>) -> Option<Table> {
             number(c.bearable_write_iops),
             number(c.p99_ratio),
             number(c.excessive_write_iops),
-            text(c.limit.map_or("", because)),
+            text(c.limit.map_or_else(String::new, because)),
         ]
     };
     let rows = e.conclusion.costs.iter().map(row).collect();
-    table("costs", "Writes that readers bear", "", columns, rows)
+    table("costs", say!("heading-writes-that-readers-bear"), "", columns, rows)
 }
 
-fn because(limit: WriteLimit) -> &'static str {
+fn because(limit: WriteLimit) -> String {
     match limit {
-        WriteLimit::Latency => "p99 doubles",
-        WriteLimit::ReadRate => "reads not reached",
-        WriteLimit::WriteRate => "writes not reached",
-        WriteLimit::TooFewReads => "too few reads",
+        WriteLimit::Latency => say!("matrix-limit-latency"),
+        WriteLimit::ReadRate => say!("matrix-limit-reads"),
+        WriteLimit::WriteRate => say!("matrix-limit-writes"),
+        WriteLimit::TooFewReads => say!("matrix-limit-few-reads"),
     }
 }

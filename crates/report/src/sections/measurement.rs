@@ -6,6 +6,7 @@ use workload::show_number;
 
 use super::make::{beside, cleaned, column, full, greyed, number, section, table, text, whole};
 use super::{agreement, checks, latency, loads, tested, time};
+use crate::language::{count, say};
 use crate::model::{Block, Card, Chart, Judgement, Section, Table, Unit};
 use crate::words;
 
@@ -21,11 +22,11 @@ pub(super) fn sections(m: &Measurement) -> Vec<Section> {
     // Another tool asked no kernel.
     let own = m.origin.is_none();
     let sections = [
-        section("verdict", "Result", answer),
+        section("verdict", say!("heading-result"), answer),
         tested::of_measurement(m),
-        section("time", "Over time", beside(over_time(m)).into_iter().collect()),
+        section("time", say!("heading-over-time"), beside(over_time(m)).into_iter().collect()),
         latency::of_measurement(load),
-        section("loads", "Figures", figures),
+        section("loads", say!("heading-figures"), figures),
         own.then(|| agreement::of_each(&named)).flatten(),
         checks::of(m),
     ];
@@ -46,21 +47,24 @@ pub(super) fn headline(m: &Measurement) -> String {
         None => String::new(),
         Some(l) => {
             let tail = l.p99.map(|p| format!(" (p99 {})", words::time(Some(p))));
-            let mean = words::mean_of_tool(m, l.mean);
-            format!(" at a mean latency of {mean}{}", tail.unwrap_or_default())
+            let mean = words::mean_of_tool(m, l.mean) + &tail.unwrap_or_default();
+            say!("measurement-latency", latency = mean)
         }
     };
     let file = match (m.file_bytes, &m.origin) {
-        (0, Some(_)) => "on a file of unknown size".to_owned(),
-        (bytes, _) => format!("on a file of {}", words::size(bytes)),
+        (0, Some(_)) => say!("measurement-file-not-known"),
+        (bytes, _) => say!("measurement-file", size = words::size(bytes)),
     };
-    let tool = words::tool(m).map(|tool| format!(", measured by {tool}")).unwrap_or_default();
-    format!(
-        "{} IOPS{within}, {} MiB/s{latency}: {}, {} in flight, {file}{tool}.",
-        show_number(t.iops),
-        show_number(t.mib_per_s),
-        words::clean(&m.workload.title()),
-        words::count(m.in_flight)
+    let tool = words::tool(m).map(|tool| say!("measurement-by-tool", tool = tool));
+    say!(
+        "measurement-headline",
+        iops = format!("{} IOPS{within}", show_number(t.iops)),
+        mib = format!("{} MiB/s", show_number(t.mib_per_s)),
+        latency = latency,
+        load = words::clean(&m.workload.title()),
+        in_flight = words::count(m.in_flight),
+        file = file,
+        tool = tool.unwrap_or_default()
     )
 }
 
@@ -69,21 +73,18 @@ fn card(m: &Measurement) -> Card {
     let errors: u64 = m.errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
     let warnings = cleaned(&m.checks.warnings);
     let (judgement, answer) = if m.status == Status::Failed || errors > 0 {
-        let errors = words::plural(errors, "I/O failed", "I/Os failed");
-        (Judgement::Bad, errors)
+        (Judgement::Bad, say!("measurement-failed", errors = count(errors)))
     } else if m.total.ios == 0 {
-        (Judgement::Unknown, "nothing completed".to_owned())
+        (Judgement::Unknown, say!("measurement-nothing-completed"))
     } else if m.is_unsure() {
-        (Judgement::Unknown, format!("may be more than {UNSURE_PERCENT} % off"))
+        let percent = show_number(UNSURE_PERCENT);
+        (Judgement::Unknown, say!("measurement-unsure", percent = percent))
     } else if m.origin.is_some() && warnings.is_empty() && m.status == Status::Complete {
-        (Judgement::Unknown, "as the other tool tells them".to_owned())
+        (Judgement::Unknown, say!("measurement-of-other-tool"))
     } else if warnings.is_empty() && m.status == Status::Complete {
-        (Judgement::Good, "nothing speaks against them".to_owned())
+        (Judgement::Good, say!("measurement-no-doubt"))
     } else {
-        (
-            Judgement::Doubtful,
-            words::plural(warnings.len() as u64, "reason", "reasons") + " to doubt",
-        )
+        (Judgement::Doubtful, say!("measurement-doubts", reasons = count(warnings.len())))
     };
     let mut evidence: Vec<String> = Vec::new();
     if let Some(steady) = &m.steady {
@@ -99,18 +100,25 @@ fn card(m: &Measurement) -> Card {
     evidence.retain(|e| !warnings.contains(e));
     evidence.extend(warnings);
     evidence.retain(|e| !e.is_empty());
-    Card { heading: "The figures".to_owned(), judgement, answer, evidence, bullet: None }
+    Card {
+        heading: say!("label-the-figures"),
+        judgement,
+        answer,
+        evidence,
+        original: Vec::new(),
+        bullet: None,
+    }
 }
 
 /// Reads, writes and flushes beside their sum.
 fn directions(m: &Measurement) -> Option<Table> {
     let columns = vec![
-        column("kind", "Kind", Unit::Text),
-        column("ios", "I/Os", Unit::Count),
+        column("kind", say!("label-kind"), Unit::Text),
+        column("ios", say!("label-i-os"), Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
     ];
     let happened = |s: &Statistics| s.ios > 0 || s.errors > 0;
     let mixed = happened(&m.read) && happened(&m.write);
@@ -132,5 +140,5 @@ fn directions(m: &Measurement) -> Option<Table> {
     };
     let shown = all.iter().filter(|(.., shown)| *shown);
     let rows = shown.map(|(kind, s, _)| greyed(&columns, row(kind, s), m.is_unsure())).collect();
-    table("throughput", "Throughput", &words::caption(m), columns, rows)
+    table("throughput", say!("heading-throughput"), &words::caption(m), columns, rows)
 }

@@ -4,6 +4,7 @@ use results::Document;
 
 use super::assessment;
 use super::make::{brief, cleaned, fact, full, full_section, section};
+use crate::language::{Language, count, say, spoken};
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -15,22 +16,23 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         blocks.push(Block::List(method));
     }
     if document.measurements().iter().any(|m| words::is_shape(m)) {
-        blocks.push(Block::Paragraph(words::SHAPE.to_owned()));
+        blocks.push(Block::Paragraph(say!("method-shape")));
     }
+    blocks.extend(rule(document));
     let tool = document.measurements().iter().find_map(|m| words::tool(m));
     blocks.push(full([Block::Facts(match document {
         Document::Validation(_) => vec![latency(None)],
         Document::Durability(_) => promises(),
-        _ => terms(tool.as_deref()),
+        _ => vec![latency(tool.as_deref()), file_size()],
     })]));
+    if spoken() != Language::English {
+        blocks.push(full([Block::Paragraph(say!("page-english"))]));
+    }
     let warnings = match cleaned(document.warnings()) {
-        none if none.is_empty() => {
-            let what = match document {
-                Document::Durability(_) => "the verdict",
-                _ => "a figure",
-            };
-            Block::Paragraph(format!("There is no reason to doubt {what}."))
-        }
+        none if none.is_empty() => Block::Paragraph(match document {
+            Document::Durability(_) => say!("method-no-doubt-of-the-verdict"),
+            _ => say!("method-no-doubt-of-a-figure"),
+        }),
         warnings => Block::Warnings(warnings),
     };
     let mut doubts = match document {
@@ -42,12 +44,12 @@ pub(super) fn sections(document: &Document) -> Vec<Section> {
         Document::Assessment(_) => Some(full(headroom)),
         _ => headroom,
     });
-    let method = section("method", "Method", blocks);
+    let method = section("method", say!("heading-method"), blocks);
     let method = match document {
         Document::Assessment(_) => full_section(method),
         _ => method,
     };
-    let sections = [method, section("warnings", "Warnings", doubts)];
+    let sections = [method, section("warnings", say!("heading-warnings"), doubts)];
     sections.into_iter().flatten().collect()
 }
 
@@ -62,90 +64,100 @@ fn headroom(document: &Document) -> Option<String> {
             (ceiling, Some(100.0 * most / ceiling))
         }
     };
-    Some(format!(
-        "Without any I/O this program makes {} I/Os a second on this host. The largest rate \
-         measured here is {} of that.",
-        workload::show_number(ceiling),
-        words::percent(used)
-    ))
+    let ceiling = workload::show_number(ceiling);
+    Some(say!("method-headroom", ceiling = ceiling, used = words::percent(used)))
 }
 
 /// What a latency is: iosonde knows it of its own only.
 fn latency(tool: Option<&str>) -> Fact {
     match tool {
-        Some(tool) => fact("Latency", format!("As {tool} tells it; iosonde did not measure it.")),
-        None => fact(
-            "Latency",
-            "From submission to completion of one I/O; at a set rate from the moment at which the \
-             I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, \
-             shortest and longest are exact.",
-        ),
+        Some(tool) => fact(say!("label-latency"), say!("method-latency-of-tool", tool = tool)),
+        None => fact(say!("label-latency"), say!("method-latency")),
     }
 }
 
 /// What the words of a check behind a crash mean.
 fn promises() -> Vec<Fact> {
     vec![
-        fact(
-            "Promised",
-            "The storage had acknowledged the operation as durable, and the witness had stored \
-             that on stable media.",
-        ),
-        fact(
-            "In doubt",
-            "It may have been written at the moment of the crash: what was promised before, the \
-             new version or a mixture of both may be there, and none of it is an error.",
-        ),
-        fact(
-            "Lost",
-            "It does not hold what was promised, nor anything newer. Something between the \
-             program and the medium acknowledged what it did not keep.",
-        ),
-        fact(
-            "Kept",
-            "Nothing was lost in this crash. What had left all caches before cannot be lost any \
-             more, so one crash says little.",
-        ),
+        fact(say!("label-promised"), say!("method-promised")),
+        fact(say!("label-in-doubt"), say!("method-in-doubt")),
+        fact(say!("label-lost"), say!("method-lost")),
+        fact(say!("label-kept"), say!("method-kept")),
     ]
 }
 
-fn terms(tool: Option<&str>) -> Vec<Fact> {
-    vec![
-        fact(
-            "IOPS",
-            "I/Os that completed without error inside the measured window, for each second of it. \
-             Warm-up does not count.",
-        ),
-        fact("MiB/s", "Bytes moved by those I/Os for each second, in units of 2^20 bytes."),
-        latency(tool),
-        fact(
-            "p99",
-            "99 of 100 I/Os took no longer. A percentile is shown where at least ten I/Os lie \
-             above it.",
-        ),
-        fact(
-            "Depth, in flight",
-            "Outstanding I/Os of each thread, and of all threads together. Achieved is the \
-             average over the window.",
-        ),
-        fact(
-            "Operating point",
-            "The least measured load that gives at least 95 % of the highest throughput: more in \
-             flight makes each I/O wait and gains next to nothing.",
-        ),
-        fact(
-            "Little knee N*",
-            "Saturated throughput × unloaded latency: how many I/Os the storage works on at once.",
-        ),
-        fact(
-            "Direct, durable",
-            "Direct I/O goes past the cache of the operating system. A durable write is on stable \
-             media before it completes.",
-        ),
-        fact(
-            "File size",
-            "A small file may fit a cache of the storage and then shows the cache. No figure here \
-             holds for another file size.",
-        ),
-    ]
+/// What a figure holds for.
+fn file_size() -> Fact {
+    fact(say!("label-file-size"), say!("method-file-size"))
+}
+
+/// A rule, and the loads that it was applied to.
+type Rule = (String, Vec<String>);
+
+/// The rules by which figures were judged, each sentence once. A terminal says where they are.
+fn rule(document: &Document) -> Vec<Block> {
+    let rules = said_once(&rules_of(document));
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let lead = Block::Paragraph(say!("method-rules", rules = count(rules.len())));
+    let command = format!("iosonde report {}", words::clean(document.id()));
+    let place = say!("method-rules-in-report", command = command);
+    vec![full([lead, Block::List(rules)]), brief([Block::Paragraph(place)])]
+}
+
+/// The first rule as it is, and of each other what it says besides, with its loads.
+fn said_once(rules: &[Rule]) -> Vec<String> {
+    let Some(((first, _), others)) = rules.split_first() else { return Vec::new() };
+    let known: Vec<&str> = sentences(first);
+    let more = others.iter().filter_map(|(rule, loads)| {
+        let new = sentences(rule).into_iter().filter(|sentence| !known.contains(sentence));
+        let new = new.collect::<Vec<_>>().join(" ");
+        let loads = loads.join(&say!("list-between"));
+        (!new.is_empty()).then(|| say!("page-answer", heading = loads, answer = new))
+    });
+    std::iter::once(first.clone()).chain(more).collect()
+}
+
+fn sentences(rule: &str) -> Vec<&str> {
+    rule.split_inclusive(". ").map(str::trim).collect()
+}
+
+/// Every rule of a document that differs from the others.
+fn rules_of(document: &Document) -> Vec<Rule> {
+    let all: Vec<(&str, &str)> = match document {
+        Document::Assessment(a) => {
+            let knees = a.ramps.iter().filter_map(|ramp| Some((ramp, ramp.knee.as_ref()?)));
+            knees.map(|(ramp, knee)| (knee.rule.as_str(), ramp.title.as_str())).collect()
+        }
+        Document::Knee(e) => e.conclusion.knee.iter().map(|k| (k.rule.as_str(), "")).collect(),
+        Document::Sizes(e) => e.conclusion.edge.iter().map(|e| (e.rule.as_str(), "")).collect(),
+        Document::Scale(e) => e.conclusion.scaling.iter().map(|s| (s.rule.as_str(), "")).collect(),
+        Document::Matrix(e) => vec![(e.conclusion.rule.as_str(), "")],
+        _ => Vec::new(),
+    };
+    let mut rules: Vec<Rule> = Vec::new();
+    for (rule, load) in all.into_iter().map(|(rule, load)| (words::clean(rule), words::clean(load)))
+    {
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, loads)) => loads.push(load),
+            None if rule.is_empty() => {}
+            None => rules.push((rule, vec![load])),
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rules_have_in_common_is_said_once() {
+        let rule = |text: &str, load: &str| (text.to_owned(), vec![load.to_owned()]);
+        let rules = [rule("A is b. C is d.", "reads"), rule("A is b. E is f.", "writes")];
+        assert_eq!(said_once(&rules), ["A is b. C is d.", "writes: E is f."]);
+        assert_eq!(said_once(&[rule("A is b. C is d.", "x"), rule("A is b.", "y")]).len(), 1);
+        assert!(said_once(&[]).is_empty());
+    }
 }

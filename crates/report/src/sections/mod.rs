@@ -16,6 +16,7 @@ mod durability;
 mod environment;
 mod faults;
 mod glance;
+mod glossary;
 mod grid;
 mod knee;
 mod latency;
@@ -35,11 +36,13 @@ mod setup;
 mod sizes;
 mod sweep;
 mod sweep_csv;
+pub(crate) mod terms;
 mod tested;
 mod time;
 mod trend;
 mod utf8;
 mod validation;
+mod verdict;
 
 pub use comparison::comparison_blocks;
 pub use cycle::{CycleDetail, workers};
@@ -52,6 +55,7 @@ pub(crate) use utf8::in_utf8;
 
 use results::{Document, Status};
 
+use crate::language::{Language, count, say, speak, spoken};
 use crate::model::{Block, Chart, Detail, Report, ResultPart, Section, resolved};
 use crate::words;
 
@@ -60,9 +64,9 @@ use crate::words;
 pub fn build(documents: &[Document]) -> Report {
     let results: Vec<ResultPart> = documents.iter().map(|d| part(d, Detail::Full)).collect();
     let title = match results.as_slice() {
-        [] => "No results".to_owned(),
+        [] => say!("page-no-results"),
         [one] => format!("{}: {}", one.kind, one.title),
-        many => format!("{} results of iosonde", many.len()),
+        many => say!("page-several-results", results = count(many.len())),
     };
     Report { title, comparison: None, results }
 }
@@ -86,7 +90,37 @@ pub fn part(document: &Document, detail: Detail) -> ResultPart {
 /// The same with a section more.
 #[must_use]
 pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> ResultPart {
-    let mut sections: Vec<Section> = match document {
+    let mut sections = own_sections(document);
+    if spoken() != Language::English {
+        let english = speak(Language::English, || own_sections(document));
+        make::take_keys(&mut sections, english);
+    }
+    sections.extend(more);
+    sections.extend(make::full_section(environment::section(document.environment())));
+    sections.extend(method::sections(document));
+    if detail == Detail::Full {
+        sections.extend(glossary::of(&sections));
+    }
+    for section in &mut sections {
+        section.blocks = resolved(std::mem::take(&mut section.blocks), detail);
+    }
+    sections.retain(|section| !section.blocks.is_empty());
+    make::make_unique(&mut sections);
+    ResultPart {
+        kind: kind(document),
+        title: title(document),
+        subtitle: subtitle(document),
+        answer: answer(document),
+        banner: banner(document),
+        sections,
+        records: records::of(document),
+        document: in_utf8(document.clone()),
+    }
+}
+
+/// What there is to say of a document of its kind.
+fn own_sections(document: &Document) -> Vec<Section> {
+    match document {
         Document::Measurement(d) => measurement::sections(d),
         Document::Runs(d) => runs::sections(d),
         Document::Assessment(d) => assessment::sections(d),
@@ -99,24 +133,6 @@ pub fn part_with(document: &Document, detail: Detail, more: Option<Section>) -> 
         Document::Recording(d) => recording::sections(d),
         Document::Validation(d) => validation::sections(d),
         Document::Durability(d) => durability::sections(d),
-    };
-    sections.extend(more);
-    sections.extend(make::full_section(environment::section(document.environment())));
-    sections.extend(method::sections(document));
-    for section in &mut sections {
-        section.blocks = resolved(std::mem::take(&mut section.blocks), detail);
-    }
-    sections.retain(|section| !section.blocks.is_empty());
-    make::make_unique(&mut sections);
-    ResultPart {
-        kind: kind(document),
-        title: title(document),
-        subtitle: subtitle(document),
-        answer: answer(document),
-        banner: banner(document).map(str::to_owned),
-        sections,
-        records: records::of(document),
-        document: in_utf8(document.clone()),
     }
 }
 
@@ -134,20 +150,20 @@ pub fn charts_of(sections: &[Section]) -> impl Iterator<Item = &Chart> {
     })
 }
 
-fn kind(document: &Document) -> &'static str {
+fn kind(document: &Document) -> String {
     match document {
-        Document::Measurement(_) => "Measurement",
-        Document::Runs(_) => "Repeated measurement",
-        Document::Assessment(_) => "Storage assessment",
-        Document::Knee(_) => "Saturation",
-        Document::Sweep(_) => "Sweep",
-        Document::Sizes(_) => "File sizes",
-        Document::Scale(_) => "Scaling",
-        Document::Matrix(_) => "Reads beside writes",
-        Document::Cycle(_) => "IOMeter configuration",
-        Document::Recording(_) => "Recording",
-        Document::Validation(_) => "Validation",
-        Document::Durability(_) => "Check after a crash",
+        Document::Measurement(_) => say!("kind-measurement"),
+        Document::Runs(_) => say!("kind-runs"),
+        Document::Assessment(_) => say!("kind-assessment"),
+        Document::Knee(_) => say!("kind-knee"),
+        Document::Sweep(_) => say!("kind-sweep"),
+        Document::Sizes(_) => say!("kind-sizes"),
+        Document::Scale(_) => say!("kind-scale"),
+        Document::Matrix(_) => say!("kind-matrix"),
+        Document::Cycle(_) => say!("kind-cycle"),
+        Document::Recording(_) => say!("kind-recording"),
+        Document::Validation(_) => say!("kind-validation"),
+        Document::Durability(_) => say!("kind-durability"),
     }
 }
 
@@ -158,7 +174,7 @@ fn title(document: &Document) -> String {
         Document::Assessment(_) => place,
         other => match words::clean(&other.title()) {
             load if load.is_empty() => place,
-            load => format!("{load} on {place}"),
+            load => say!("page-load-on-place", load = load, place = place),
         },
     }
 }
@@ -172,14 +188,14 @@ fn subtitle(document: &Document) -> Vec<String> {
     let mut parts = match document {
         // It watches whatever is there.
         Document::Recording(_) => Vec::new(),
-        _ => vec![format!("file size {bytes}")],
+        _ => vec![say!("page-file-size", size = bytes)],
     };
     let tool = document.measurements().into_iter().find_map(words::tool);
-    parts.extend(tool.map(|tool| format!("measured by {tool}")));
+    parts.extend(tool.map(|tool| say!("page-measured-by", tool = tool)));
     parts.push(words::moment(document.started()));
     let environment = document.environment();
     if let Some(host) = &environment.host {
-        parts.push(format!("host {}", words::clean(&host.hostname)));
+        parts.push(say!("page-host", name = words::clean(&host.hostname)));
     }
     for storage in environment.storage.iter().map(words::storage) {
         if !parts.contains(&storage) {
@@ -197,14 +213,10 @@ fn answer(document: &Document) -> Option<String> {
     }
 }
 
-fn banner(document: &Document) -> Option<&'static str> {
+fn banner(document: &Document) -> Option<String> {
     match document.status() {
         Status::Complete => None,
-        Status::Interrupted => {
-            Some("Interrupted before its end. The figures are those of the part that was measured.")
-        }
-        Status::Failed => {
-            Some("Ended by an I/O error. The figures are those of the part before it.")
-        }
+        Status::Interrupted => Some(say!("page-interrupted")),
+        Status::Failed => Some(say!("page-failed")),
     }
 }

@@ -5,6 +5,8 @@ use results::knee::{Interval, Knee, Reached};
 use workload::{show_ns, show_number};
 
 use super::make::fact;
+use super::terms;
+use crate::language::say;
 use crate::model::{Fact, Judgement};
 use crate::words;
 
@@ -18,13 +20,13 @@ pub(super) fn judgement(knee: Option<&Knee>) -> Judgement {
 }
 
 /// The heading of what may limit.
-pub(super) fn reasons_heading(knee: &Knee) -> &'static str {
+pub(super) fn reasons_heading(knee: &Knee) -> String {
     match knee.reached {
         Reached::Saturated | Reached::Retrograde => {
-            "Why throughput stops growing, the likeliest first:"
+            say!("cause-heading-reached")
         }
-        Reached::NotReached => "What limited the loads measured:",
-        Reached::Unclear => "What may limit throughput, as far as is known:",
+        Reached::NotReached => say!("cause-heading-not-reached"),
+        Reached::Unclear => say!("cause-heading-unclear"),
     }
 }
 
@@ -34,19 +36,21 @@ pub(super) fn reasons(causes: &[Likely]) -> Vec<String> {
 }
 
 fn reason(place: usize, likely: &Likely) -> String {
+    let cause = terms::cause(likely.cause);
     let lead = match (place, likely.certainty) {
-        (0, Certainty::Certain) => "Certainly",
-        (0, Certainty::Likely) => "Probably",
-        (0, Certainty::Possible) => "Possibly",
-        _ => "Also possible:",
+        (0, Certainty::Certain) => say!("cause-is-certainly", cause = cause),
+        (0, Certainty::Likely) => say!("cause-is-probably", cause = cause),
+        (0, Certainty::Possible) => say!("cause-is-possibly", cause = cause),
+        _ => say!("cause-is-also-possible", cause = cause),
     };
-    let (title, sentence) = (likely.cause.title(), words::clean(&likely.sentence));
-    let mut text = format!("{lead} {title}. {sentence}");
-    for (lead, observations) in [("For it: ", &likely.evidence), ("Against it: ", &likely.against)]
-    {
-        if !observations.is_empty() {
-            text.push_str(&format!(" {lead}{}.", words::clean(&observations.join("; "))));
-        }
+    let mut text = say!("two-sentences", first = lead, second = words::clean(&likely.sentence));
+    let joined = |observations: &[String]| words::clean(&observations.join("; "));
+    let parts = [
+        (&likely.evidence, say!("cause-for-it", seen = joined(&likely.evidence))),
+        (&likely.against, say!("cause-against-it", seen = joined(&likely.against))),
+    ];
+    for (_, part) in parts.into_iter().filter(|(observations, _)| !observations.is_empty()) {
+        text = say!("two-sentences", first = text, second = part);
     }
     text
 }
@@ -63,13 +67,14 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
 /// throughput.
 pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
     let n95 = with_interval(knee.operating_load, knee.operating_load_interval);
-    let mut facts = vec![fact("95 % of the highest (N95)", format!("{n95} in flight"))];
+    let mut facts =
+        vec![fact(say!("label-95-percent-of-the-highest-n95"), say!("in-flight", in_flight = n95))];
     facts.push(fact(
-        "Highest throughput measured",
-        format!(
-            "{} {unit} at {} in flight",
-            show_number(knee.peak.throughput * per_io),
-            show_number(knee.peak.in_flight)
+        say!("label-highest-throughput-measured"),
+        say!(
+            "knee-peak",
+            throughput = format!("{} {unit}", show_number(knee.peak.throughput * per_io)),
+            in_flight = show_number(knee.peak.in_flight)
         ),
     ));
     let scaled = knee
@@ -78,28 +83,30 @@ pub(super) fn facts(knee: &Knee, unit: &str, per_io: f64) -> Vec<Fact> {
     if scaled.is_some() {
         let most = with_interval(knee.saturated_throughput * per_io, scaled);
         let name = match knee.reached {
-            Reached::NotReached | Reached::Unclear => "The curve's ceiling",
-            Reached::Saturated | Reached::Retrograde => "Saturated throughput",
+            Reached::NotReached | Reached::Unclear => say!("label-ceiling-of-the-curve"),
+            Reached::Saturated | Reached::Retrograde => say!("label-saturated-throughput"),
         };
         facts.push(fact(name, format!("{most} {unit}")));
     }
-    facts.push(fact("Unloaded latency", show_ns(knee.unloaded_latency_ns)));
+    facts.push(fact(say!("label-unloaded-latency"), show_ns(knee.unloaded_latency_ns)));
     if let Some(little) = knee.little_knee {
         let little = with_interval(little, knee.little_knee_interval);
-        facts.push(fact("Little knee N*", format!("{little} in flight")));
+        facts.push(fact(say!("label-little-knee-n"), say!("in-flight", in_flight = little)));
     }
     if let Some(error) = knee.fit_error_percent {
-        facts.push(fact("Distance of points from the fit", words::percent(Some(error))));
+        facts
+            .push(fact(say!("label-distance-of-points-from-the-fit"), words::percent(Some(error))));
     }
     if let Some(usl) = &knee.usl {
         let peak = usl.peak_in_flight.map_or_else(|| words::NONE.to_owned(), show_number);
-        let text = format!(
-            "contention {}, coherence {}, peak at {peak} in flight, typical error {}",
-            show_number(usl.contention),
-            show_number(usl.coherence),
-            words::percent(Some(usl.error_percent))
+        let text = say!(
+            "knee-scalability-law",
+            contention = show_number(usl.contention),
+            coherence = show_number(usl.coherence),
+            peak = peak,
+            error = words::percent(Some(usl.error_percent))
         );
-        facts.push(fact("Universal scalability law", text));
+        facts.push(fact(say!("label-universal-scalability-law"), text));
     }
     facts
 }

@@ -9,6 +9,7 @@ use super::make::{
     number, points, section, series, table, text,
 };
 use super::{agreement, databases};
+use crate::language::say;
 use crate::model::{Block, Cell, Chart, Mark, Section, Series, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -32,15 +33,15 @@ pub(super) fn sections(e: &Experiment<Recording>) -> Vec<Section> {
     let named: Vec<(String, &Measurement)> =
         r.runs.iter().filter_map(|run| run_of(e, run)).collect();
     let watched = vec![Block::Facts(facts(e)), brief([Block::Paragraph(in_a_line(r))])];
-    let mut all = vec![section("tested", "What was watched", watched)];
+    let mut all = vec![section("tested", say!("heading-what-was-watched"), watched)];
     if !named.is_empty() {
         all.push(agreement::of_each(&named));
     }
-    all.push(section("counters", "Devices", counted));
+    all.push(section("counters", say!("heading-devices"), counted));
     all.push(databases::of(r, &shown));
-    all.push(section("alerts", "Alerts", alerts(r)));
-    all.push(section("host", "Host", host(r, &shown)));
-    all.push(section("attached", "Figures from elsewhere", attached(e)));
+    all.push(section("alerts", say!("heading-alerts"), alerts(r)));
+    all.push(section("host", say!("heading-host"), host(r, &shown)));
+    all.push(section("attached", say!("heading-figures-from-elsewhere"), attached(e)));
     all.into_iter().flatten().collect()
 }
 
@@ -57,16 +58,16 @@ fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
     let r = &e.conclusion;
     let mut facts = Vec::new();
     if !r.name.is_empty() {
-        facts.push(fact("Name", words::clean(&r.name)));
+        facts.push(fact(say!("label-name"), words::clean(&r.name)));
     }
     if !e.targets.is_empty() {
         let names: Vec<String> = e.targets.iter().map(|t| words::path(t)).collect();
-        facts.push(fact("Targets", names.join(", ")));
+        facts.push(fact(say!("label-targets"), names.join(", ")));
     }
     let layers: Vec<String> = r.devices.iter().map(|d| words::layer(&d.name, &r.devices)).collect();
     let few = layers.len() <= 12;
     let devices = if few { layers.join("; ") } else { format!("{} devices", layers.len()) };
-    facts.push(fact("Devices", devices));
+    facts.push(fact(say!("label-devices"), devices));
     if let Some(command) = &r.command {
         let line: Vec<String> = command.line.iter().map(|word| words::clean(word)).collect();
         let ended = match (command.exit_code, command.signal) {
@@ -75,10 +76,10 @@ fn facts(e: &Experiment<Recording>) -> Vec<crate::model::Fact> {
             (None, Some(signal)) => format!(" (ended by signal {signal})"),
             (None, None) => " (did not end)".to_owned(),
         };
-        facts.push(fact("During", line.join(" ") + &ended));
+        facts.push(fact(say!("label-during"), line.join(" ") + &ended));
     }
     facts.push(fact(
-        "Recorded",
+        say!("label-recorded"),
         format!(
             "{} in {}, {} to {}",
             show_duration(r.seconds),
@@ -199,9 +200,9 @@ fn device_chart(e: &Experiment<Recording>, shown: &[RecordedPoint], name: &str) 
             caption: &caption,
         },
         Drawn {
-            x: linear("Time", Unit::Seconds),
-            left: linear("I/Os", Unit::Iops),
-            right: Some(log10("Latency", Unit::Nanoseconds)),
+            x: linear(say!("label-time"), Unit::Seconds),
+            left: linear(say!("label-i-os"), Unit::Iops),
+            right: Some(log10(say!("label-latency"), Unit::Nanoseconds)),
             series: lines,
             marks: marks(e),
         },
@@ -263,8 +264,10 @@ const FEW: usize = 8;
 
 /// Each device over the whole time; of more than a few, those that did something.
 fn devices(r: &Recording, few: usize) -> Option<Table> {
-    let mut columns =
-        vec![column("device", "Device", Unit::Text), column("what", "What", Unit::Text).full()];
+    let mut columns = vec![
+        column("device", say!("label-device"), Unit::Text),
+        column("what", say!("label-what"), Unit::Text).full(),
+    ];
     for (key, name, unit, _) in COLUMNS {
         let title = field(name).map_or(name, |field| field.perfmon.unwrap_or(field.title));
         let column = column(key, title, unit);
@@ -292,7 +295,7 @@ fn devices(r: &Recording, few: usize) -> Option<Table> {
         }
         _ => caption.to_owned(),
     };
-    table("devices", "Devices", &caption, columns, lines)
+    table("devices", say!("heading-devices"), &caption, columns, lines)
 }
 
 fn alerts(r: &Recording) -> Vec<Block> {
@@ -364,7 +367,7 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
         "cpu_some_percent",
     ];
     let drawn = |left, series| Drawn {
-        x: linear("Time", Unit::Seconds),
+        x: linear(say!("label-time"), Unit::Seconds),
         left,
         right: None,
         series,
@@ -374,11 +377,14 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
     let charts = [
         chart(
             &named("host-percent", "Processors and pressure"),
-            drawn(linear("Share of the time", Unit::Percent), lines(&percent, 1.0)),
+            drawn(linear(say!("label-share-of-the-time"), Unit::Percent), lines(&percent, 1.0)),
         ),
         chart(
             &named("host-cache", "Page cache"),
-            drawn(linear("Bytes", Unit::Bytes), lines(&["dirty_bytes", "write_back_bytes"], 1.0)),
+            drawn(
+                linear(say!("label-bytes"), Unit::Bytes),
+                lines(&["dirty_bytes", "write_back_bytes"], 1.0),
+            ),
         ),
     ];
     let mut blocks: Vec<Block> =
@@ -397,10 +403,10 @@ fn host(r: &Recording, shown: &[RecordedPoint]) -> Vec<Block> {
 
 fn cores(r: &Recording) -> Option<Table> {
     let columns = vec![
-        column("core", "Processor", Unit::Count),
-        column("busy_percent", "Busy", Unit::Percent),
-        column("iowait_percent", "Waiting for I/O", Unit::Percent),
-        column("steal_percent", "Given to others", Unit::Percent),
+        column("core", say!("label-processor"), Unit::Count),
+        column("busy_percent", say!("label-busy"), Unit::Percent),
+        column("iowait_percent", say!("label-waiting-for-i-o"), Unit::Percent),
+        column("steal_percent", say!("label-given-to-others"), Unit::Percent),
     ];
     let line = |core: &counters::CoreTally| {
         let share = |part| number(core.cpu.percent(part));
@@ -409,7 +415,7 @@ fn cores(r: &Recording) -> Option<Table> {
         vec![number_of, share(cpu.busy_ticks), share(cpu.iowait_ticks), share(cpu.steal_ticks)]
     };
     let lines = r.totals.cores.iter().map(line).collect();
-    table("cores", "Processors", "over the whole time", columns, lines)
+    table("cores", say!("heading-processors"), "over the whole time", columns, lines)
 }
 
 /// What was attached, a chart for each file.
@@ -435,8 +441,8 @@ fn attached(e: &Experiment<Recording>) -> Vec<Block> {
                 caption: "on the time axis of the recording",
             },
             Drawn {
-                x: linear("Time", Unit::Seconds),
-                left: linear("Figure", Unit::Number),
+                x: linear(say!("label-time"), Unit::Seconds),
+                left: linear(say!("label-figure"), Unit::Number),
                 right: None,
                 series: all.take(LINES).map(line).collect(),
                 marks: marks(e),

@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 use results::Measurement;
 
 use super::make::{self, Drawn, Named, linear, log2, log10, mark, point, points, series};
+use crate::language::{count, say};
 use crate::model::{Axis, Chart, Mark, Point, PointLabel, Series, Shape, Side, Unit};
 use crate::words;
 
 /// Lines of one chart that can still be told apart.
 const LINES: usize = 8;
-
-/// The word of the mark at the operating point.
-pub(super) const OPERATING_POINT: &str = "operating point";
 
 /// A load and its figures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,19 +93,22 @@ impl Curve<'_> {
         let name = if self.bandwidth { "MiB/s" } else { "IOPS" };
         let mut lines = vec![
             series(name, Shape::Line, Side::Left, throughput),
-            series("mean latency", Shape::Line, Side::Right, latency),
+            series(say!("chart-mean-latency"), Shape::Line, Side::Right, latency),
         ];
         let tail = points(best.iter().map(|l| (l.in_flight as f64, l.p99_ns)));
         lines.push(series("p99", Shape::Dashed, Side::Right, tail));
         lines.extend(self.level(&best));
-        let title = format!("{}: {kind}", self.title);
+        let title = match kind {
+            "bandwidth" => say!("chart-bandwidth", load = self.title),
+            _ => say!("chart-saturation", load = self.title),
+        };
         self.chart(
             kind,
             &title,
             Drawn {
                 x: in_flight(),
                 left: make::throughput(self.bandwidth),
-                right: Some(log10("Latency", Unit::Nanoseconds)),
+                right: Some(log10(say!("label-latency"), Unit::Nanoseconds)),
                 series: lines,
                 marks: self.marks.clone(),
             },
@@ -117,7 +118,8 @@ impl Curve<'_> {
     /// The curve of throughput against latency: each point says its depth, the operating point is
     /// ringed.
     fn against_latency(&self) -> Series {
-        let knee = self.marks.iter().find(|m| m.label == OPERATING_POINT).map(|m| m.x);
+        let operating_point = say!("chart-operating-point");
+        let knee = self.marks.iter().find(|m| m.label == operating_point).map(|m| m.x);
         let of = |l: Load| {
             let y = l.throughput(self.bandwidth);
             let is_knee = knee.is_some_and(|x| (x - l.in_flight as f64).abs() < 0.5);
@@ -147,22 +149,22 @@ impl Curve<'_> {
     /// I/Os in flight as asked, as they were, and at the device.
     pub(super) fn queue(&self) -> Option<Chart> {
         let best = self.best();
-        let line = |name: &str, shape: Shape, of: &dyn Fn(&Load) -> Option<f64>| {
+        let line = |name: String, shape: Shape, of: &dyn Fn(&Load) -> Option<f64>| {
             let points = points(best.iter().map(|l| (l.in_flight as f64, of(l))));
             series(name, shape, Side::Left, points)
         };
-        let title = format!("{}: queue depth achieved", self.title);
+        let title = say!("chart-depth-achieved", load = self.title);
         self.chart(
             "queue",
             &title,
             Drawn {
                 x: in_flight(),
-                left: linear("In flight on average", Unit::Number),
+                left: linear(say!("label-in-flight-on-average"), Unit::Number),
                 right: None,
                 series: vec![
-                    line("achieved", Shape::Line, &|l| l.achieved),
-                    line("at the device, by the kernel", Shape::Line, &|l| l.device),
-                    line("asked", Shape::Dashed, &|l| Some(l.in_flight as f64)),
+                    line(say!("chart-achieved"), Shape::Line, &|l| l.achieved),
+                    line(say!("chart-at-the-device"), Shape::Line, &|l| l.device),
+                    line(say!("chart-asked"), Shape::Dashed, &|l| Some(l.in_flight as f64)),
                 ],
                 marks: self.marks.clone(),
             },
@@ -184,7 +186,8 @@ impl Curve<'_> {
     fn lines(&self, x: &dyn Fn(&Load) -> f64, y: &dyn Fn(&Load) -> Option<f64>) -> Vec<Series> {
         let groups = self.by_threads().unwrap_or_default();
         let line = |(threads, loads): &(u64, Vec<Load>)| {
-            let name = words::plural(*threads, "thread", "threads");
+            let name =
+                say!("caption-threads", threads = words::count(*threads), most = count(*threads));
             let points = points(loads.iter().map(|l| (x(l), y(l))));
             series(&name, Shape::Line, Side::Left, points)
         };
@@ -196,7 +199,7 @@ impl Curve<'_> {
         let depth = |l: &Load| l.depth.map_or(f64::NAN, f64::from);
         let throughput = |l: &Load| Some(l.throughput(self.bandwidth));
         let latency = |l: &Load| l.mean_ns;
-        let x = || log2("Outstanding I/Os of each thread", Unit::Count);
+        let x = || log2(say!("label-outstanding-i-os-of-each-thread"), Unit::Count);
         let drawn = |left: Axis, series: Vec<Series>| Drawn {
             x: x(),
             left,
@@ -204,10 +207,13 @@ impl Curve<'_> {
             series,
             marks: Vec::new(),
         };
-        let title = format!("{}: throughput per thread count", self.title);
+        let title = say!("chart-throughput-of-threads", load = self.title);
         let first = drawn(make::throughput(self.bandwidth), self.lines(&depth, &throughput));
-        let second_title = format!("{}: latency per thread count", self.title);
-        let second = drawn(log10("Mean latency", Unit::Nanoseconds), self.lines(&depth, &latency));
+        let second_title = say!("chart-latency-of-threads", load = self.title);
+        let second = drawn(
+            log10(say!("label-mean-latency"), Unit::Nanoseconds),
+            self.lines(&depth, &latency),
+        );
         let charts = [
             self.chart("threads-throughput", &title, first),
             self.chart("threads-latency", &second_title, second),
@@ -219,7 +225,7 @@ impl Curve<'_> {
     /// on one curve.
     pub(super) fn of_total(&self) -> Option<Chart> {
         let x = |l: &Load| l.in_flight as f64;
-        let title = format!("{}: throughput against all in flight", self.title);
+        let title = say!("chart-throughput-in-flight", load = self.title);
         self.chart(
             "total",
             &title,
@@ -235,7 +241,7 @@ impl Curve<'_> {
 }
 
 fn in_flight() -> Axis {
-    log2("I/Os in flight", Unit::Count)
+    log2(say!("label-i-os-in-flight"), Unit::Count)
 }
 
 /// As many groups as lines can be told apart, the first and the last among them.
@@ -255,18 +261,18 @@ pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart>
         let of_unit = curves.iter().filter(|c| c.bandwidth == bandwidth);
         let lines: Vec<Series> = of_unit.map(Curve::against_latency).collect();
         let (title, key) = if bandwidth {
-            ("Throughput against latency, MiB/s", "throughput-latency-mib-per-s")
+            (say!("chart-throughput-latency-mib"), "throughput-latency-mib-per-s")
         } else {
-            ("Throughput against latency", "throughput-latency")
+            (say!("chart-throughput-latency"), "throughput-latency")
         };
         let drawn = Drawn {
-            x: log10("Mean latency", Unit::Nanoseconds),
+            x: log10(say!("label-mean-latency"), Unit::Nanoseconds),
             left: make::throughput(bandwidth),
             right: None,
             series: lines,
             marks: Vec::new(),
         };
-        make::chart(&Named { key, title, caption }, drawn)
+        make::chart(&Named { key, title: &title, caption }, drawn)
     };
     [false, true].into_iter().filter_map(of_unit).collect()
 }
@@ -274,7 +280,7 @@ pub(super) fn against_latency(curves: &[Curve<'_>], caption: &str) -> Vec<Chart>
 /// Marks of a saturation point.
 pub(super) fn marks(knee: Option<&results::knee::Knee>) -> Vec<Mark> {
     let Some(knee) = knee else { return Vec::new() };
-    let mut marks = vec![mark(knee.operating_point.in_flight, OPERATING_POINT)];
+    let mut marks = vec![mark(knee.operating_point.in_flight, say!("chart-operating-point"))];
     if let Some(little) = knee.little_knee {
         marks.push(mark(little, "N*"));
     }

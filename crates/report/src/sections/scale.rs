@@ -6,10 +6,11 @@ use workload::show_number;
 
 use super::caption;
 use super::make::{
-    Drawn, Named, beside, brief, chart, cleaned, column, full, full_section, linear, names, number,
-    point, points, section, series, table, text, throughput, whole,
+    Drawn, Named, beside, chart, cleaned, column, full, full_section, linear, names, number, point,
+    points, section, series, table, text, throughput, whole,
 };
 use super::{agreement, latency, loads, tested, time};
+use crate::language::{count, say};
 use crate::model::{Block, Card, Cell, Chart, Judgement, Point, Section, Shape, Side, Table, Unit};
 use crate::words;
 
@@ -20,18 +21,14 @@ pub(super) fn sections(e: &Experiment<Scale>) -> Vec<Section> {
     let mut tables: Vec<Block> =
         [together(e), alone(e)].into_iter().flatten().map(Block::Table).collect();
     tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
-    let mut drawn: Vec<Block> = beside(charts(e)).into_iter().collect();
-    let rule = e.conclusion.scaling.as_ref().map(|s| words::clean(&s.rule));
-    let rule = rule.filter(|r| !r.is_empty());
-    tables.extend(rule.clone().map(|rule| brief([Block::Paragraph(format!("Rule: {rule}"))])));
-    drawn.extend(rule.map(|rule| full([Block::Paragraph(rule)])));
+    let drawn: Vec<Block> = beside(charts(e)).into_iter().collect();
     let sections = [
-        section("verdict", "Do the targets add up?", answer(e)),
+        section("verdict", say!("heading-do-the-targets-add-up"), answer(e)),
         tested::of_experiment(e, Vec::new()),
-        section("scaling", "Scaling", drawn),
+        section("scaling", say!("heading-scaling"), drawn),
         full_section(latency::of(&named, false)),
         time::of(named.iter().map(|(name, m)| (name.clone(), *m))),
-        section("loads", "Alone and together", tables),
+        section("loads", say!("heading-alone-and-together"), tables),
         agreement::of(&named),
     ];
     sections.into_iter().flatten().collect()
@@ -41,7 +38,7 @@ pub(super) fn sections(e: &Experiment<Scale>) -> Vec<Section> {
 fn name(m: &Measurement) -> String {
     match m.workload.targets.as_slice() {
         [one] => words::path(&one.path),
-        many => format!("{} targets", many.len()),
+        many => say!("tested-targets", targets = count(many.len())),
     }
 }
 
@@ -58,12 +55,18 @@ pub(super) fn is_mib(scale: &Scale) -> bool {
 
 fn answer(e: &Experiment<Scale>) -> Vec<Block> {
     let Some(scaling) = &e.conclusion.scaling else {
-        let text = "Nothing follows: no several targets were measured together.";
-        return vec![Block::Paragraph(text.to_owned())];
+        return vec![Block::Paragraph(say!("scale-nothing"))];
     };
     let evidence = cleaned(&scaling.findings);
     let (judgement, answer) = judged(scaling);
-    let card = Card { heading: "Scaling".to_owned(), judgement, answer, evidence, bullet: None };
+    let card = Card {
+        heading: say!("label-scaling"),
+        judgement,
+        answer,
+        evidence,
+        original: Vec::new(),
+        bullet: None,
+    };
     vec![Block::Cards(vec![card])]
 }
 
@@ -71,7 +74,7 @@ fn judged(scaling: &Scaling) -> (Judgement, String) {
     let last = scaling.steps.last();
     let efficiency = last.map(|s| words::percent(Some(s.efficiency_percent))).unwrap_or_default();
     let of = last.map_or(0, |s| s.targets.len());
-    let answer = format!("{of} targets give {efficiency} of their sum");
+    let answer = say!("scale-answer", targets = count(of), share = efficiency);
     let judgement = match (scaling.first_non_linear, last) {
         (_, None) => Judgement::Unknown,
         (None, _) => Judgement::Good,
@@ -96,21 +99,18 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
     let one = scale.alone.iter().map(|t| if is_mib(scale) { t.mib_per_s } else { t.iops });
     let first = one.clone().next().map(|y| point(1.0, y, None));
     let ideal = steps.iter().map(|s| point(s.targets.len() as f64, s.expected_per_s, None));
-    let named = Named {
-        key: "scaling",
-        title: "Measured against the sum of each alone",
-        caption: &caption,
-    };
+    let title = say!("scale-chart");
+    let named = Named { key: "scaling", title: &title, caption: &caption };
     let scaling = chart(
         &named,
         Drawn {
-            x: linear("Targets", Unit::Count),
+            x: linear(say!("label-targets"), Unit::Count),
             left: throughput(is_mib(scale)),
             right: None,
             series: vec![
-                series("together", Shape::Line, Side::Left, together_points(scale)),
+                series(say!("scale-together"), Shape::Line, Side::Left, together_points(scale)),
                 series(
-                    "sum of each alone",
+                    say!("scale-sum"),
                     Shape::Dashed,
                     Side::Left,
                     first.into_iter().chain(ideal).collect(),
@@ -126,20 +126,17 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
     let columns = one
         .enumerate()
         .map(|(i, y)| point(i as f64, y, scale.alone.get(i).and_then(|t| t.half_width_percent)));
-    let named = Named {
-        key: "alone-and-together",
-        title: "Each target alone and together with all",
-        caption: &caption,
-    };
+    let title = say!("scale-chart-of-each");
+    let named = Named { key: "alone-and-together", title: &title, caption: &caption };
     let each = chart(
         &named,
         Drawn {
-            x: names("Target", labels),
+            x: names(say!("label-target"), labels),
             left: throughput(is_mib(scale)),
             right: None,
             series: vec![
-                series("alone", Shape::Columns, Side::Left, columns.collect()),
-                series("together", Shape::Columns, Side::Left, points(kept)),
+                series(say!("scale-alone"), Shape::Columns, Side::Left, columns.collect()),
+                series(say!("scale-together"), Shape::Columns, Side::Left, points(kept)),
             ],
             marks: Vec::new(),
         },
@@ -149,13 +146,13 @@ fn charts(e: &Experiment<Scale>) -> Vec<Chart> {
 
 fn alone(e: &Experiment<Scale>) -> Option<Table> {
     let columns = vec![
-        column("number", "No.", Unit::Count),
-        column("target", "Target", Unit::Text),
-        column("file_bytes", "File size", Unit::Bytes),
+        column("number", say!("label-no"), Unit::Count),
+        column("target", say!("label-target"), Unit::Text),
+        column("file_bytes", say!("label-file-size"), Unit::Bytes),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("half_width_percent", "±", Unit::Percent),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
     ];
     let rows = e.conclusion.alone.iter().enumerate().map(|(i, t)| {
         vec![
@@ -168,7 +165,13 @@ fn alone(e: &Experiment<Scale>) -> Option<Table> {
             number(t.mean_latency_ns),
         ]
     });
-    table("alone", "Each target alone", &caption::of(&e.measurements), columns, rows.collect())
+    table(
+        "alone",
+        say!("heading-each-target-alone"),
+        &caption::of(&e.measurements),
+        columns,
+        rows.collect(),
+    )
 }
 
 fn together(e: &Experiment<Scale>) -> Option<Table> {
@@ -176,18 +179,24 @@ fn together(e: &Experiment<Scale>) -> Option<Table> {
     let per_s = if is_mib(scale) { Unit::MibPerS } else { Unit::Iops };
     let sum = if is_mib(scale) { "expected_mib_per_s" } else { "expected_iops" };
     let columns = vec![
-        column("targets", "Targets", Unit::Text),
-        column("count", "How many", Unit::Count).full(),
+        column("targets", say!("label-targets"), Unit::Text),
+        column("count", say!("label-how-many"), Unit::Count).full(),
         column("iops", "IOPS", Unit::Iops),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
         column("half_width_percent", "±", Unit::Percent),
-        column(sum, &format!("Sum alone, {}", unit(scale)), per_s),
-        column("efficiency_percent", "Efficiency", Unit::Percent),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
-        column("kept", "Kept by each, %", Unit::Text),
+        column(sum, say!("scale-sum-in", unit = unit(scale)), per_s),
+        column("efficiency_percent", say!("label-efficiency"), Unit::Percent),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
+        column("kept", say!("label-kept-by-each-percent"), Unit::Text),
     ];
     let rows = scale.together.iter().map(|set| row(scale, set)).collect();
-    table("together", "Several targets together", &caption::of(&e.measurements), columns, rows)
+    table(
+        "together",
+        say!("heading-several-targets-together"),
+        &caption::of(&e.measurements),
+        columns,
+        rows,
+    )
 }
 
 fn row(scale: &Scale, set: &TargetsTogether) -> Vec<Cell> {

@@ -4,6 +4,7 @@ use inspect::{Device, Finding};
 use results::Environment;
 use workload::show_number;
 
+use crate::language::{count, say};
 use crate::model::Block;
 use crate::words;
 
@@ -64,9 +65,8 @@ pub(super) fn in_short(environment: &Environment) -> Option<String> {
         is_new
     });
     let first = all.first()?;
-    let count = words::plural(all.len() as u64, "finding", "findings");
-    let lead = if all.len() == 1 { ":" } else { ", first:" };
-    Some(format!("{count} on the set-up{lead} {}", words::clean(&first.message)))
+    let first = words::clean(&first.message);
+    Some(say!("setup-findings", findings = count(all.len()), first = first))
 }
 
 /// What of the set-up may explain a saturation point at so many I/Os in flight; nothing where
@@ -78,15 +78,15 @@ pub(super) fn of_knee(environment: &Environment, in_flight: f64) -> Vec<Block> {
         sentences.extend(queues(device, in_flight));
     }
     sentences.extend(found(environment, &THROUGHPUT));
-    block("In the set-up, beside this saturation point:", sentences)
+    block(say!("setup-of-knee"), sentences)
 }
 
 /// What of the set-up may explain the figures of writes.
 pub(super) fn of_writes(environment: &Environment) -> Vec<Block> {
-    block("In the set-up, beside the figures of writes:", found(environment, &WRITES))
+    block(say!("setup-of-writes"), found(environment, &WRITES))
 }
 
-fn block(lead: &str, mut sentences: Vec<String>) -> Vec<Block> {
+fn block(lead: String, mut sentences: Vec<String>) -> Vec<Block> {
     let mut seen = Vec::new();
     sentences.retain(|sentence| {
         let new = !seen.contains(sentence);
@@ -96,21 +96,26 @@ fn block(lead: &str, mut sentences: Vec<String>) -> Vec<Block> {
     if sentences.is_empty() {
         return Vec::new();
     }
-    vec![Block::Paragraph(lead.to_owned()), Block::List(sentences)]
+    vec![Block::Paragraph(lead), Block::List(sentences)]
 }
 
 fn queues(device: &Device, in_flight: f64) -> Vec<String> {
-    let limits = [("nr_requests", device.nr_requests), ("the queue depth", device.queue_depth)];
+    let limits = [
+        ("nr_requests".to_owned(), device.nr_requests),
+        (say!("setup-queue-depth"), device.queue_depth),
+    ];
     let near = |limit: u64| {
         let limit = limit as f64;
         limit > 0.0 && (in_flight - limit).abs() <= NEAR * limit
     };
     let name = words::clean(&device.name);
-    let sentence = |(what, limit): (&str, u64)| {
-        format!(
-            "Saturation at {} in flight is where {what} of {name} ends ({limit}): more I/Os wait \
-             in the kernel.",
-            show_number(in_flight)
+    let sentence = |(what, limit): (String, u64)| {
+        say!(
+            "setup-queue-ends",
+            in_flight = show_number(in_flight),
+            queue = what,
+            device = &name,
+            limit = limit.to_string()
         )
     };
     let known = limits.into_iter().filter_map(|(what, limit)| Some((what, limit?)));

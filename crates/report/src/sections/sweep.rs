@@ -10,6 +10,7 @@ use super::make::{
 };
 use super::saturation::{self, Curve, Load};
 use super::{agreement, latency, loads, tested};
+use crate::language::{count, say};
 use crate::model::{Block, Cell, Chart, Section, Table, Unit};
 use crate::words;
 
@@ -27,12 +28,19 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     }
     let sections = [
         super::grid::of(e),
-        section("verdict", "The best of each load", answer(e)),
-        tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
-        section("cases", "Case by case", beside(case_charts(e)).into_iter().collect()),
-        section("saturation", "Saturation", saturation_blocks(e)),
+        section("verdict", say!("heading-the-best-of-each-load"), answer(e)),
+        tested::of_experiment(
+            e,
+            vec![fact(say!("label-sweep"), words::clean(&e.conclusion.plan.title))],
+        ),
+        section(
+            "cases",
+            say!("heading-case-by-case"),
+            beside(case_charts(e)).into_iter().collect(),
+        ),
+        section("saturation", say!("heading-saturation"), saturation_blocks(e)),
         full_section(latency::of(&best, false)),
-        section("loads", "Every cell", tables),
+        section("loads", say!("heading-every-cell"), tables),
         agreement::of(&best),
     ];
     sections.into_iter().flatten().collect()
@@ -85,7 +93,7 @@ fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
     let counts = words::cells(sweep);
     let took = show_duration(sweep.device_seconds);
     let whole = show_duration(sweep.matrix_seconds);
-    let text = format!("{counts}; {took} of the storage's time, of {whole} that the whole takes.");
+    let text = say!("sweep-took", cells = counts, took = took, whole = whole);
     let mut blocks = vec![Block::Paragraph(text)];
     blocks.extend(best(e).map(Block::Table));
     let left_out = left_out(e);
@@ -98,14 +106,15 @@ fn answer(e: &Experiment<Sweep>) -> Vec<Block> {
 /// The best of each load, over all of its threads and depths.
 fn best(e: &Experiment<Sweep>) -> Option<Table> {
     let columns = vec![
-        column("load", "Load", Unit::Text),
-        column("operation", "What a database does this for", Unit::Text).full(),
-        column("best_iops", "Best IOPS", Unit::Iops),
-        column("best_mib_per_s", "Best MiB/s", Unit::MibPerS),
+        column("load", say!("label-load"), Unit::Text),
+        column("operation", say!("label-what-a-database-does-this-for"), Unit::Text).full(),
+        column("best_iops", say!("label-best-iops"), Unit::Iops),
+        column("best_mib_per_s", say!("label-best-mib-per-second"), Unit::MibPerS),
         column("error_percent", "±", Unit::Percent),
-        column("operating_in_flight", "95 % of it at, in flight", Unit::Number),
-        column("operating_latency_ns", "Mean latency there", Unit::Nanoseconds),
-        column("split_difference_percent", "Differs by the split", Unit::Percent).full(),
+        column("operating_in_flight", say!("label-95-percent-of-it-at-in-flight"), Unit::Number),
+        column("operating_latency_ns", say!("label-mean-latency-there"), Unit::Nanoseconds),
+        column("split_difference_percent", say!("label-differs-by-the-split"), Unit::Percent)
+            .full(),
         column("source", "", Unit::Text),
     ];
     let row = |c: &SweptCurve| {
@@ -123,7 +132,7 @@ fn best(e: &Experiment<Sweep>) -> Option<Table> {
     };
     let rows = e.conclusion.curves.iter().map(row).collect();
     let all: Vec<&SweptCell> = e.conclusion.cells.iter().filter(|c| c.iops.is_some()).collect();
-    table("best", "The best of each load", &caption(e, &all).text(), columns, rows)
+    table("best", say!("heading-the-best-of-each-load"), &caption(e, &all).text(), columns, rows)
 }
 
 fn left_out(e: &Experiment<Sweep>) -> Vec<String> {
@@ -136,7 +145,7 @@ fn left_out(e: &Experiment<Sweep>) -> Vec<String> {
         }
     }
     let line = |(reason, count): &(String, u64)| {
-        format!("{} impossible here: {reason}", words::plural(*count, "cell is", "cells are"))
+        say!("sweep-impossible", cells = self::count(*count), reason = reason)
     };
     reasons.iter().map(line).collect()
 }
@@ -153,7 +162,7 @@ fn case_charts(e: &Experiment<Sweep>) -> Vec<Chart> {
     };
     let cases: Vec<Case> = e.conclusion.curves.iter().map(case).collect();
     let all: Vec<&SweptCell> = e.conclusion.curves.iter().flat_map(|c| cells_of(e, c)).collect();
-    cases::charts(&cases, &caption(e, &all), "mean where 95 % of the best is reached")
+    cases::charts(&cases, &caption(e, &all), &say!("sweep-mean"))
 }
 
 fn load(c: &SweptCell) -> Load {
@@ -181,9 +190,9 @@ fn saturation_blocks(e: &Experiment<Sweep>) -> Vec<Block> {
         blocks.extend(beside(curve_charts(e, curve, each)));
     }
     if curves.len() > CHARTS {
-        blocks.push(full([Block::Paragraph(format!(
-            "{} more loads have no chart here; their figures are in the table of all cells.",
-            curves.len() - CHARTS
+        blocks.push(full([Block::Paragraph(say!(
+            "sweep-more-loads",
+            loads = count(curves.len() - CHARTS)
         ))]));
     }
     blocks
@@ -212,7 +221,7 @@ fn curve_charts(e: &Experiment<Sweep>, curve: &SweptCurve, most: usize) -> Vec<C
         charts.extend(drawn.whole("saturation"));
     }
     let key = format!("combinations-{title}");
-    let heading = format!("{title}: every combination");
+    let heading = say!("sweep-every-combination", load = &title);
     let named = Named { key: &key, title: &heading, caption: &caption };
     charts.extend(cases::combinations(&named, &combinations(&cells), bandwidth));
     charts.truncate(most);
@@ -231,45 +240,45 @@ fn combinations(cells: &[&SweptCell]) -> Vec<Case> {
     cells.iter().map(case).collect()
 }
 
-fn source(source: Source) -> &'static str {
+fn source(source: Source) -> String {
     match source {
-        Source::Measured => "measured",
-        Source::Inferred => "inferred",
-        Source::LeftOut => "impossible here",
-        Source::Missing => "missing",
+        Source::Measured => say!("sweep-measured"),
+        Source::Inferred => say!("sweep-inferred"),
+        Source::LeftOut => say!("sweep-left-out"),
+        Source::Missing => say!("sweep-missing"),
     }
 }
 
 /// Every cell of the plan.
 fn cells(e: &Experiment<Sweep>) -> Option<Table> {
-    let source = column("source", "Source", Unit::Text);
+    let source = column("source", say!("label-source"), Unit::Text);
     let is_measured = |c: &SweptCell| c.source == Source::Measured;
     let all_measured = e.conclusion.cells.iter().all(is_measured);
     let columns = vec![
-        column("cell", "No.", Unit::Count).full(),
-        column("load", "Load", Unit::Text),
-        column("target", "Target", Unit::Text),
-        column("operation", "Shape of", Unit::Text),
-        column("threads", "Threads", Unit::Count),
-        column("depth", "Depth", Unit::Count),
-        column("in_flight", "In flight", Unit::Count),
+        column("cell", say!("label-no"), Unit::Count).full(),
+        column("load", say!("label-load"), Unit::Text),
+        column("target", say!("label-target"), Unit::Text),
+        column("operation", say!("label-shape-of"), Unit::Text),
+        column("threads", say!("label-threads"), Unit::Count),
+        column("depth", say!("label-depth"), Unit::Count),
+        column("in_flight", say!("label-in-flight"), Unit::Count),
         column("iops", "IOPS", Unit::Iops),
         column("error_percent", "±", Unit::Percent),
         column("mib_per_s", "MiB/s", Unit::MibPerS),
-        column("latency_min_ns", "Min", Unit::Nanoseconds).full(),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("latency_min_ns", say!("label-min"), Unit::Nanoseconds).full(),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p50_ns", "p50", Unit::Nanoseconds).full(),
         column("latency_p95_ns", "p95", Unit::Nanoseconds).full(),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
         column("latency_p99_9_ns", "p99.9", Unit::Nanoseconds).full(),
-        column("latency_max_ns", "Max", Unit::Nanoseconds).full(),
-        column("errors", "Errors", Unit::Count).full(),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds).full(),
+        column("errors", say!("label-errors"), Unit::Count).full(),
         if all_measured { source.full() } else { source },
-        column("reason", "Why not", Unit::Text).full(),
+        column("reason", say!("label-why-not"), Unit::Text).full(),
     ];
     let all: Vec<&SweptCell> = e.conclusion.cells.iter().collect();
     let rows = all.iter().map(|c| row(e, c)).collect();
-    table("cells", "Every cell of the plan", &caption(e, &all).text(), columns, rows)
+    table("cells", say!("heading-every-cell-of-the-plan"), &caption(e, &all).text(), columns, rows)
 }
 
 fn row(e: &Experiment<Sweep>, c: &SweptCell) -> Vec<Cell> {

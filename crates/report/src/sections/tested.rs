@@ -5,6 +5,7 @@ use workload::{Content, Workload, show_number};
 
 use super::caption;
 use super::make::{fact, section};
+use crate::language::{count, say};
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -15,53 +16,57 @@ const NAMED: usize = 3;
 pub(super) fn place(document: &Document) -> String {
     let targets = document.targets();
     match targets.as_slice() {
-        [] => "no target".to_owned(),
+        [] => say!("tested-no-target"),
         few if few.len() <= NAMED => {
             few.iter().map(|t| words::path(t)).collect::<Vec<_>>().join(", ")
         }
-        many => format!("{} targets", many.len()),
+        many => say!("tested-targets", targets = count(many.len())),
     }
 }
 
 /// The section of a single measurement.
 pub(super) fn of_measurement(m: &Measurement) -> Option<Section> {
     let mut facts = origin(m);
-    facts.push(fact("File size", words::file_size(m)));
-    facts.push(fact("Targets", targets_of(&m.workload)));
-    facts.push(fact("Load", words::clean(&m.workload.title())));
-    facts.push(fact("In flight", words::in_flight(m)));
+    facts.push(fact(say!("label-file-size"), words::file_size(m)));
+    facts.push(fact(say!("label-targets"), targets_of(&m.workload)));
+    facts.push(fact(say!("label-load"), words::clean(&m.workload.title())));
+    facts.push(fact(say!("label-in-flight"), words::in_flight(m)));
     facts.extend(how(m));
-    facts.push(fact("Measured", measured(m)));
-    section("tested", "What was tested", vec![Block::Facts(facts)])
+    facts.push(fact(say!("label-measured"), measured(m)));
+    section("tested", say!("heading-what-was-tested"), vec![Block::Facts(facts)])
 }
 
 /// The tool that measured, where it was not iosonde.
 fn origin(m: &Measurement) -> Vec<Fact> {
     let (Some(tool), Some(origin)) = (words::tool(m), &m.origin) else { return Vec::new() };
-    let mut facts = vec![fact("Measured by", format!("{tool}, not iosonde"))];
+    let mut facts = vec![fact(say!("label-measured-by"), say!("tested-other-tool", tool = tool))];
     if let Some(file) = &origin.file {
-        facts.push(fact("Imported from", words::clean(file)));
+        facts.push(fact(say!("label-imported-from"), words::clean(file)));
     }
     if let Some(command) = &origin.command_line {
-        facts.push(fact("Command line", words::clean(command)));
+        facts.push(fact(say!("label-command-line"), words::clean(command)));
     }
     facts
 }
 
 /// The section of an experiment, with facts of its own.
 pub(super) fn of_experiment<C>(e: &Experiment<C>, own: Vec<Fact>) -> Option<Section> {
-    let mut facts = vec![fact("File size", words::size(e.file_bytes))];
+    let mut facts = vec![fact(say!("label-file-size"), words::size(e.file_bytes))];
     let names: Vec<String> = e.targets.iter().map(|t| words::path(t)).collect();
-    facts.push(fact("Targets", names.join(", ")));
+    facts.push(fact(say!("label-targets"), names.join(", ")));
     facts.extend(own);
     if let Some(first) = e.measurements.first() {
-        facts.push(fact("Loads", caption::of(&e.measurements)));
+        facts.push(fact(say!("label-loads"), caption::of(&e.measurements)));
         facts.extend(how(first));
     }
-    let count = words::plural(e.measurements.len() as u64, "measurement", "measurements");
-    let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
-    facts.push(fact("Measured", format!("{count}, {from} to {to}")));
-    section("tested", "What was tested", vec![Block::Facts(facts)])
+    let measured = say!(
+        "tested-measurements",
+        measurements = count(e.measurements.len()),
+        from = words::moment(&e.started),
+        to = words::moment(&e.finished)
+    );
+    facts.push(fact(say!("label-measured"), measured));
+    section("tested", say!("heading-what-was-tested"), vec![Block::Facts(facts)])
 }
 
 fn targets_of(workload: &Workload) -> String {
@@ -70,19 +75,24 @@ fn targets_of(workload: &Workload) -> String {
 
 /// Cache, content and engine: what is alike in all measurements of an experiment.
 pub(super) fn how(m: &Measurement) -> Vec<Fact> {
-    let mut facts = vec![fact("Cache", words::mode(&m.workload))];
+    let mut facts = vec![fact(say!("label-cache"), words::mode(&m.workload))];
     let mut contents: Vec<String> = Vec::new();
     for stream in m.workload.streams.iter().filter(|s| s.writes()) {
         let content = match stream.content {
-            Content::Random => "incompressible, no two blocks alike".to_owned(),
-            Content::Zero => "zeros".to_owned(),
-            Content::Compressible { percent } => format!("{percent} % of each 4 KiB is zeros"),
-            Content::Counting => "the bytes 0 to 255, over and over".to_owned(),
-            Content::Repeating => "one byte repeated, another in each write".to_owned(),
-            Content::Fixed => "the same random bytes in each write of a thread".to_owned(),
+            Content::Random => say!("content-random"),
+            Content::Zero => say!("content-zero"),
+            Content::Compressible { percent } => {
+                say!("content-compressible", percent = percent.to_string())
+            }
+            Content::Counting => say!("content-counting"),
+            Content::Repeating => say!("content-repeating"),
+            Content::Fixed => say!("content-fixed"),
             Content::Source { bytes } => match &stream.content_file {
-                Some(file) => format!("parts of {bytes} of `{}`", file.display()),
-                None => format!("parts of a random buffer of {bytes}"),
+                Some(file) => {
+                    let file = words::path(file);
+                    say!("content-of-file", size = bytes.to_string(), file = file)
+                }
+                None => say!("content-of-buffer", size = bytes.to_string()),
             },
         };
         if !contents.contains(&content) {
@@ -90,7 +100,7 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
         }
     }
     if !contents.is_empty() {
-        facts.push(fact("Written", contents.join("; ")));
+        facts.push(fact(say!("label-written"), contents.join("; ")));
     }
     let mut found: Vec<String> = Vec::new();
     for target in &m.targets {
@@ -100,10 +110,10 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
         }
     }
     if !found.is_empty() {
-        facts.push(fact("Content of the file", found.join("; ")));
+        facts.push(fact(say!("label-content-of-the-file"), found.join("; ")));
     }
     if m.origin.is_none() || !m.engine.features.is_empty() {
-        facts.push(fact("Engine", words::engine(m)));
+        facts.push(fact(say!("label-engine"), words::engine(m)));
     }
     facts
 }
@@ -112,10 +122,11 @@ fn measured(m: &Measurement) -> String {
     let asked = m.workload.seconds;
     let mut text = words::seconds(m.seconds);
     if (m.seconds - asked).abs() > 0.01 * asked {
-        text.push_str(&format!(" of {}", words::seconds(asked)));
+        text = say!("tested-seconds-of", measured = text, asked = words::seconds(asked));
     }
     if let Some(precision) = &m.workload.precision {
-        text.push_str(&format!(" (asked: ± {} %)", show_number(precision.percent)));
+        let percent = show_number(precision.percent);
+        text = say!("tested-precision", measured = text, percent = percent);
     }
     format!("{text} {}", words::when(m))
 }

@@ -5,6 +5,7 @@ use results::{Measurement, Point};
 use super::make::{
     Drawn, Named, beside, chart, linear, log10, mark, points, section, series, throughput,
 };
+use crate::language::say;
 use crate::model::{Chart, Section, Series, Shape, Side, Unit};
 use crate::words;
 
@@ -28,7 +29,7 @@ pub(super) fn of<'a>(
     loads: impl IntoIterator<Item = (String, &'a Measurement)>,
 ) -> Option<Section> {
     let charts: Vec<Chart> = loads.into_iter().filter_map(|(name, m)| course(&name, m)).collect();
-    section("time", "Over time", beside(charts).into_iter().collect())
+    section("time", say!("heading-over-time"), beside(charts).into_iter().collect())
 }
 
 fn join(points: &[Point], bandwidth: bool) -> Joined {
@@ -79,25 +80,25 @@ pub(super) fn course(name: &str, m: &Measurement) -> Option<Chart> {
     let total = |p: &Joined| Some(p.read + p.write);
     line(unit, Shape::Line, Side::Left, &total, &series);
     if mixed {
-        line("reads", Shape::Dashed, Side::Left, &|p| Some(p.read), &series);
-        line("writes", Shape::Dashed, Side::Left, &|p| Some(p.write), &series);
+        line(&say!("caption-reads"), Shape::Dashed, Side::Left, &|p| Some(p.read), &series);
+        line(&say!("caption-writes"), Shape::Dashed, Side::Left, &|p| Some(p.write), &series);
     }
-    line("warm-up, left out", Shape::Dashed, Side::Left, &total, &before);
-    line("mean latency", Shape::Line, Side::Right, &|p| p.mean_ns, &series);
+    line(&say!("chart-warm-up"), Shape::Dashed, Side::Left, &total, &before);
+    line(&say!("chart-mean-latency"), Shape::Line, Side::Right, &|p| p.mean_ns, &series);
     let mut marks = Vec::new();
     if let Some(phases) = &m.phases {
         let start = before.first().map_or(0.0, |p| p.t);
-        marks.push(mark(start.min(0.0) + phases.at_s, "falls"));
+        marks.push(mark(start.min(0.0) + phases.at_s, say!("chart-falls")));
     }
     let caption = words::caption(m);
-    let title = format!("{name}: over time");
+    let title = say!("chart-over-time", load = name);
     let key = format!("time-{name}");
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: linear("Time in the window", Unit::Seconds),
+            x: linear(say!("label-time-in-the-window"), Unit::Seconds),
             left: throughput(bandwidth),
-            right: Some(log10("Mean latency", Unit::Nanoseconds)),
+            right: Some(log10(say!("label-mean-latency"), Unit::Nanoseconds)),
             series: lines,
             marks,
         },
@@ -114,17 +115,17 @@ pub(super) fn latencies(name: &str, m: &Measurement) -> Option<Chart> {
         series(name, shape, Side::Left, points(all.iter().map(|p| (p.t, of(p)))))
     };
     let caption = words::caption(m);
-    let title = format!("{name}: latency over time");
+    let title = say!("chart-latency-over-time", load = name);
     let key = format!("time-latency-{name}");
     chart(
         &Named { key: &key, title: &title, caption: &caption },
         Drawn {
-            x: linear("Time in the window", Unit::Seconds),
-            left: log10("Latency", Unit::Nanoseconds),
+            x: linear(say!("label-time-in-the-window"), Unit::Seconds),
+            left: log10(say!("label-latency"), Unit::Nanoseconds),
             right: None,
             series: vec![
-                line("mean", Shape::Line, &|p| p.mean_ns),
-                line("longest", Shape::Dots, &|p| p.max_ns),
+                line(&say!("chart-mean"), Shape::Line, &|p| p.mean_ns),
+                line(&say!("chart-longest"), Shape::Dots, &|p| p.max_ns),
             ],
             marks: Vec::new(),
         },

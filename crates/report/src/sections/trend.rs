@@ -5,6 +5,7 @@ use workload::show_number;
 
 use super::comparison::{drawable, figure_value, signed, unit};
 use super::make::{brief, cleaned, column, full, number, table, text};
+use crate::language::say;
 use crate::model::{
     Axis, Block, Cell, Chart, Detail, Mark, Point, Scale, Series, Shape, Side, Table, Unit,
     resolved,
@@ -88,17 +89,17 @@ fn capacities(drift: &Drift) -> Option<Table> {
     };
     table(
         "capacities",
-        "Now and at most",
+        say!("heading-now-and-at-most"),
         "",
         vec![
-            column("load", "Load", Unit::Text),
-            column("figure", "Figure", Unit::Text),
-            column("now", "Now", Unit::Text),
-            column("most", "At most", Unit::Text),
-            column("used_percent", "Used", Unit::Percent),
-            column("latency_now_ns", "Latency now", Unit::Nanoseconds),
-            column("latency_ns", "At most", Unit::Nanoseconds),
-            column("measured", "Measured", Unit::Text),
+            column("load", say!("label-load"), Unit::Text),
+            column("figure", say!("label-figure"), Unit::Text),
+            column("now", say!("label-now"), Unit::Text),
+            column("most", say!("label-at-most"), Unit::Text),
+            column("used_percent", say!("label-used"), Unit::Percent),
+            column("latency_now_ns", say!("label-latency-now"), Unit::Nanoseconds),
+            column("latency_ns", say!("label-at-most"), Unit::Nanoseconds),
+            column("measured", say!("label-measured"), Unit::Text),
         ],
         drift.loads.iter().map(row).collect(),
     )
@@ -167,13 +168,13 @@ fn dates(figure: Figure, load: &TrendLoad, place: usize, most: usize) -> Option<
         &title,
         &caption(load),
         vec![
-            column("started", "Date", Unit::Moment),
+            column("started", say!("label-date"), Unit::Moment),
             column("value", figure.title(), unit(figure)),
-            column("runs", "Runs", Unit::Count),
-            column("change_percent", "Change of level", Unit::Text),
-            column("tool_version", "Version", Unit::Text),
-            column("device", "Device", Unit::Text),
-            column("id", "Result", Unit::Text),
+            column("runs", say!("label-runs"), Unit::Count),
+            column("change_percent", say!("label-change-of-level"), Unit::Text),
+            column("tool_version", say!("label-version"), Unit::Text),
+            column("device", say!("label-device"), Unit::Text),
+            column("id", say!("label-result"), Unit::Text),
         ],
         load.points.iter().enumerate().skip(first).map(row).collect(),
     )

@@ -15,6 +15,7 @@ use super::faults::{
 use super::make::{
     brief, cleaned, column, fact, full, full_section, number, section, table, text, whole,
 };
+use crate::language::say;
 use crate::model::{Block, Card, Cell, Fact, Judgement, Listing, Section, Table, Unit};
 use crate::words;
 
@@ -33,14 +34,18 @@ pub(super) fn sections(e: &Experiment<Validation>) -> Vec<Section> {
     let pages = pages(v).map(|table| full([Block::Table(table)]));
     let faults = kinds(v).map(Block::Table).into_iter().chain(pages);
     let sections = [
-        section("verdict", "Verdict", vec![Block::Cards(cards(v))]),
-        section("tested", "What was tested", vec![Block::Facts(tested(e))]),
-        section("faults", "Pages that were wrong", faults.chain(listings(v)).collect()),
-        section("log", "Blocks of the log that were not there", log(v)),
-        section("failures", "I/Os that failed", tables(failures(v))),
-        section("work", "What was done and checked", work(v)),
-        section("files", "File by file", tables(files(v))),
-        full_section(section("plan", "Settings", vec![Block::Facts(settings(v))])),
+        section("verdict", say!("heading-verdict"), vec![Block::Cards(cards(v))]),
+        section("tested", say!("heading-what-was-tested"), vec![Block::Facts(tested(e))]),
+        section(
+            "faults",
+            say!("heading-pages-that-were-wrong"),
+            faults.chain(listings(v)).collect(),
+        ),
+        section("log", say!("heading-blocks-of-the-log-that-were-not-there"), log(v)),
+        section("failures", say!("heading-i-os-that-failed"), tables(failures(v))),
+        section("work", say!("heading-what-was-done-and-checked"), work(v)),
+        section("files", say!("heading-file-by-file"), tables(files(v))),
+        full_section(section("plan", say!("heading-settings"), vec![Block::Facts(settings(v))])),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -83,6 +88,7 @@ fn cards(v: &Validation) -> Vec<Card> {
         judgement,
         answer: answer.to_owned(),
         evidence: cleaned(&evidence),
+        original: Vec::new(),
         bullet: None,
     }]
 }
@@ -91,17 +97,20 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     let v = &e.conclusion;
     let files = v.files.iter().map(|f| {
         let size = Bytes(f.size_bytes);
-        fact("File", format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)))
+        fact(
+            say!("label-file"),
+            format!("{} ({}, {size})", words::path(&f.path), words::clean(&f.role)),
+        )
     });
     let mode = match v.mode {
         Mode::Direct => "direct (no OS cache)",
         _ => "buffered (through the OS cache)",
     };
-    let mut facts = vec![fact("File size", words::size(e.file_bytes))];
+    let mut facts = vec![fact(say!("label-file-size"), words::size(e.file_bytes))];
     facts.extend(files);
-    facts.push(fact("Cache", mode));
+    facts.push(fact(say!("label-cache"), mode));
     if let Some(name) = &v.configuration {
-        facts.push(fact("Configuration of SQLIOSim", words::clean(name)));
+        facts.push(fact(say!("label-configuration-of-sqliosim"), words::clean(name)));
     }
     let word = |phase: &str| match phase {
         "load" => "every page written once",
@@ -112,13 +121,13 @@ fn tested(e: &Experiment<Validation>) -> Vec<Fact> {
     };
     let phases: Vec<String> =
         v.phases.iter().map(|p| format!("{} {}", word(&p.phase), phase_time(p.seconds))).collect();
-    facts.push(fact("Phases", phases.join(", ")));
-    facts.push(fact("Whole cycles", words::count(v.cycles.into())));
+    facts.push(fact(say!("label-phases"), phases.join(", ")));
+    facts.push(fact(say!("label-whole-cycles"), words::count(v.cycles.into())));
     if let Some(resumed) = &v.resumed {
-        facts.push(fact("Resumed", resumed_sentence(resumed)));
+        facts.push(fact(say!("label-resumed"), resumed_sentence(resumed)));
     }
     let (from, to) = (words::moment(&e.started), words::moment(&e.finished));
-    facts.push(fact("Done", format!("{from} to {to}")));
+    facts.push(fact(say!("label-done"), format!("{from} to {to}")));
     facts
 }
 
@@ -201,11 +210,11 @@ fn meaning(damage: PageDamage, persistence: Persistence) -> &'static str {
 
 fn kinds(v: &Validation) -> Option<Table> {
     let columns = vec![
-        column("fault", "Fault", Unit::Text),
-        column("persistence", "When read again", Unit::Text),
-        column("count", "Pages", Unit::Count),
-        column("first", "First at byte", Unit::Text),
-        column("meaning", "What it means for a database", Unit::Text).full(),
+        column("fault", say!("label-fault"), Unit::Text),
+        column("persistence", say!("label-when-read-again"), Unit::Text),
+        column("count", say!("label-pages"), Unit::Count),
+        column("first", say!("label-first-at-byte"), Unit::Text),
+        column("meaning", say!("label-what-it-means-for-a-database"), Unit::Text).full(),
     ];
     let several = v.files.iter().filter(|file| file.role != "log").count() > 1;
     let first = |kind: &FaultCount| {
@@ -223,27 +232,27 @@ fn kinds(v: &Validation) -> Option<Table> {
         let first = text(&first(kind).unwrap_or_default());
         vec![text(kind.damage.words()), text(again), whole(kind.count), first, text(meaning)]
     });
-    table("fault-kinds", "What was wrong, by kind", "", columns, rows.collect())
+    table("fault-kinds", say!("heading-what-was-wrong-by-kind"), "", columns, rows.collect())
 }
 
 fn pages(v: &Validation) -> Option<Table> {
     let columns = vec![
         column("number", "", Unit::Count),
-        column("fault", "Fault", Unit::Text),
-        column("persistence", "Persistence", Unit::Text),
-        column("path", "File", Unit::Text),
-        column("page", "Page", Unit::Count),
-        column("offset_bytes", "Offset in bytes", Unit::Count),
-        column("sectors", "Wrong sectors", Unit::Text),
-        column("first_byte", "First wrong byte", Unit::Count),
-        column("expected_version", "Version expected", Unit::Count),
-        column("found_version", "Version there", Unit::Count),
-        column("belongs_to", "Belongs to", Unit::Text),
-        column("written_s", "Last written after", Unit::Seconds),
-        column("found_s", "Found after", Unit::Seconds),
-        column("rereads", "Rereads", Unit::Count),
-        column("rereads_planned", "Rereads planned", Unit::Count),
-        column("cached", "Through the OS cache", Unit::Text),
+        column("fault", say!("label-fault"), Unit::Text),
+        column("persistence", say!("label-persistence"), Unit::Text),
+        column("path", say!("label-file"), Unit::Text),
+        column("page", say!("label-page"), Unit::Count),
+        column("offset_bytes", say!("label-offset-in-bytes"), Unit::Count),
+        column("sectors", say!("label-wrong-sectors"), Unit::Text),
+        column("first_byte", say!("label-first-wrong-byte"), Unit::Count),
+        column("expected_version", say!("label-version-expected"), Unit::Count),
+        column("found_version", say!("label-version-there"), Unit::Count),
+        column("belongs_to", say!("label-belongs-to"), Unit::Text),
+        column("written_s", say!("label-last-written-after"), Unit::Seconds),
+        column("found_s", say!("label-found-after"), Unit::Seconds),
+        column("rereads", say!("label-rereads"), Unit::Count),
+        column("rereads_planned", say!("label-rereads-planned"), Unit::Count),
+        column("cached", say!("label-through-the-os-cache"), Unit::Text),
     ];
     let rows = (1_u64..).zip(&v.faults).map(|(i, fault)| {
         let belongs = fault.belongs_to.as_ref().map(|place| {
@@ -274,7 +283,7 @@ fn pages(v: &Validation) -> Option<Table> {
         0 => String::new(),
         more => format!("{} more were counted.", words::count(more)),
     };
-    table("faults", "Page by page", &caption, columns, rows.collect())
+    table("faults", say!("heading-page-by-page"), &caption, columns, rows.collect())
 }
 
 /// The bytes of the first faults.
@@ -323,19 +332,19 @@ fn in_detail(
 
 fn log_table(v: &Validation) -> Option<Table> {
     let columns = vec![
-        column("fault", "Fault", Unit::Text),
-        column("persistence", "Persistence", Unit::Text),
-        column("path", "File", Unit::Text),
-        column("thread", "Log of thread", Unit::Count),
-        column("block", "Block", Unit::Count),
-        column("offset_bytes", "Offset in bytes", Unit::Count),
-        column("sectors", "Wrong sectors", Unit::Text),
-        column("first_byte", "First wrong byte", Unit::Count),
-        column("written_s", "Written after", Unit::Seconds),
-        column("found_s", "Found after", Unit::Seconds),
-        column("rereads", "Rereads", Unit::Count),
-        column("rereads_planned", "Rereads planned", Unit::Count),
-        column("cached", "Through the OS cache", Unit::Text),
+        column("fault", say!("label-fault"), Unit::Text),
+        column("persistence", say!("label-persistence"), Unit::Text),
+        column("path", say!("label-file"), Unit::Text),
+        column("thread", say!("label-log-of-thread"), Unit::Count),
+        column("block", say!("label-block"), Unit::Count),
+        column("offset_bytes", say!("label-offset-in-bytes"), Unit::Count),
+        column("sectors", say!("label-wrong-sectors"), Unit::Text),
+        column("first_byte", say!("label-first-wrong-byte"), Unit::Count),
+        column("written_s", say!("label-written-after"), Unit::Seconds),
+        column("found_s", say!("label-found-after"), Unit::Seconds),
+        column("rereads", say!("label-rereads"), Unit::Count),
+        column("rereads_planned", say!("label-rereads-planned"), Unit::Count),
+        column("cached", say!("label-through-the-os-cache"), Unit::Text),
     ];
     let rows = v.log_faults.iter().map(|fault| {
         vec![
@@ -361,7 +370,7 @@ fn log_table(v: &Validation) -> Option<Table> {
     if more > 0 {
         caption = format!("{caption} {} more were counted.", words::count(more));
     }
-    table("log-faults", "Log", &caption, columns, rows.collect())
+    table("log-faults", say!("heading-log"), &caption, columns, rows.collect())
 }
 
 fn cached(right: Option<bool>) -> Cell {
@@ -370,11 +379,11 @@ fn cached(right: Option<bool>) -> Cell {
 
 fn failures(v: &Validation) -> Option<Table> {
     let columns = vec![
-        column("op", "I/O", Unit::Text),
-        column("path", "File", Unit::Text),
-        column("reason", "Why", Unit::Text),
-        column("count", "How often", Unit::Count),
-        column("offset_bytes", "First at byte", Unit::Count),
+        column("op", say!("label-i-o"), Unit::Text),
+        column("path", say!("label-file"), Unit::Text),
+        column("reason", say!("label-why"), Unit::Text),
+        column("count", say!("label-how-often"), Unit::Count),
+        column("offset_bytes", say!("label-first-at-byte"), Unit::Count),
     ];
     let rows = v.failures.iter().map(|failure| {
         vec![
@@ -385,7 +394,7 @@ fn failures(v: &Validation) -> Option<Table> {
             whole(failure.first_offset_bytes),
         ]
     });
-    table("failures", "Failed I/Os", "", columns, rows.collect())
+    table("failures", say!("heading-failed-i-os"), "", columns, rows.collect())
 }
 
 fn work(v: &Validation) -> Vec<Block> {
@@ -415,20 +424,20 @@ fn work(v: &Validation) -> Vec<Block> {
 
 fn files(v: &Validation) -> Option<Table> {
     let columns = vec![
-        column("path", "File", Unit::Text),
-        column("role", "Holds", Unit::Text).full(),
-        column("size_bytes", "Size", Unit::Bytes).full(),
-        column("op", "I/O", Unit::Text),
-        column("single", "Single", Unit::Count),
-        column("several", "Scattered or gathered", Unit::Count),
-        column("moved_bytes", "Moved", Unit::Bytes),
-        column("latency_mean_ns", "Mean", Unit::Nanoseconds),
+        column("path", say!("label-file"), Unit::Text),
+        column("role", say!("label-holds"), Unit::Text).full(),
+        column("size_bytes", say!("label-size"), Unit::Bytes).full(),
+        column("op", say!("label-i-o"), Unit::Text),
+        column("single", say!("label-single"), Unit::Count),
+        column("several", say!("label-scattered-or-gathered"), Unit::Count),
+        column("moved_bytes", say!("label-moved"), Unit::Bytes),
+        column("latency_mean_ns", say!("label-mean"), Unit::Nanoseconds),
         column("latency_p50_ns", "p50", Unit::Nanoseconds),
         column("latency_p99_ns", "p99", Unit::Nanoseconds),
-        column("latency_max_ns", "Max", Unit::Nanoseconds),
-        column("errors", "Errors", Unit::Count),
-        column("throttled", "Had to wait", Unit::Count),
-        column("in_flight_max", "Most in flight", Unit::Count),
+        column("latency_max_ns", say!("label-max"), Unit::Nanoseconds),
+        column("errors", say!("label-errors"), Unit::Count),
+        column("throttled", say!("label-had-to-wait"), Unit::Count),
+        column("in_flight_max", say!("label-most-in-flight"), Unit::Count),
     ];
     let mut rows = Vec::new();
     for file in &v.files {
@@ -451,7 +460,7 @@ fn files(v: &Validation) -> Option<Table> {
     }
     let caption =
         "A mix with checks between its I/Os: no measure of the best that the storage can do.";
-    table("files", "I/Os of each file", caption, columns, rows)
+    table("files", say!("heading-i-os-of-each-file"), caption, columns, rows)
 }
 
 fn figures(ios: &FileIos) -> [Cell; 8] {
@@ -471,7 +480,7 @@ fn figures(ios: &FileIos) -> [Cell; 8] {
 
 /// Every field of the plan, by the name that a file has for it.
 fn settings(v: &Validation) -> Vec<Fact> {
-    let mut facts = vec![fact("seconds", workload::show_number(v.asked_seconds))];
+    let mut facts = vec![fact(say!("label-seconds"), workload::show_number(v.asked_seconds))];
     for (name, value) in &v.plan {
         setting(name, value, &mut facts, 0);
     }

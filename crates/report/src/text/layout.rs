@@ -1,10 +1,18 @@
 //! Tables and wrapped paragraphs in plain text.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// Where a paragraph is broken.
 pub const WIDTH: usize = 96;
 
-fn width(text: &str) -> usize {
-    text.chars().count()
+/// The columns that a text takes on a terminal: letters of Chinese take two.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The text with spaces after it, so that it takes so many columns.
+pub(super) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// Rows under a heading, in plain text; the first columns are set to the left, the others to the
@@ -69,21 +77,56 @@ pub fn wrap(first: &str, text: &str, limit: usize) -> String {
     let mut line = first.to_owned();
     let mut empty = true;
     for word in text.split_whitespace() {
-        if !empty && width(&line) + 1 + width(word) > limit {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line.clone_from(&indent);
-            empty = true;
+        for (place, piece) in pieces(word).into_iter().enumerate() {
+            let gap = usize::from(place == 0);
+            if !empty && width(&line) + gap + width(piece) > limit {
+                out.push_str(line.trim_end());
+                out.push('\n');
+                line.clone_from(&indent);
+                empty = true;
+            }
+            if !empty && place == 0 {
+                line.push(' ');
+            }
+            line.push_str(piece);
+            empty = false;
         }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
     }
     out.push_str(line.trim_end());
     out.push('\n');
     out
+}
+
+/// The pieces of a word between which a line may be broken: Chinese has no spaces, and no line of
+/// it begins with a mark that ends something.
+fn pieces(word: &str) -> Vec<&str> {
+    let is_wide = |c: char| c.width() == Some(2);
+    let mut pieces = Vec::new();
+    let (mut from, mut before) = (0, None);
+    for (at, c) in word.char_indices() {
+        let is_break = before.is_some_and(|before| {
+            (is_wide(before) || is_wide(c)) && !"，。、；：？！）》”".contains(c) && before != '（'
+        });
+        if is_break {
+            pieces.push(&word[from..at]);
+            from = at;
+        }
+        before = Some(c);
+    }
+    pieces.push(&word[from..]);
+    pieces
+}
+
+/// The beginning of a text that takes at most so many columns.
+fn beginning(text: &str, columns: usize) -> &str {
+    let mut room = columns;
+    for (at, c) in text.char_indices() {
+        match room.checked_sub(c.width().unwrap_or(0)) {
+            Some(left) => room = left,
+            None => return &text[..at],
+        }
+    }
+    text
 }
 
 /// A text of at most `limit` columns, cut with an ellipsis.
@@ -92,7 +135,7 @@ pub fn shorten(text: &str, limit: usize) -> String {
     if width(text) <= limit {
         return text.to_owned();
     }
-    let mut out: String = text.chars().take(limit.saturating_sub(1)).collect();
+    let mut out = beginning(text, limit.saturating_sub(1)).to_owned();
     out.truncate(out.trim_end().len());
     out.push('…');
     out
@@ -105,7 +148,12 @@ pub fn shorten_path(text: &str, limit: usize) -> String {
     if length <= limit {
         return text.to_owned();
     }
-    let tail: String = text.chars().skip(length - limit.saturating_sub(1)).collect();
+    let mut over = length - limit.saturating_sub(1);
+    let tail = text.trim_start_matches(|c: char| {
+        let is_over = over > 0;
+        over = over.saturating_sub(c.width().unwrap_or(0));
+        is_over
+    });
     format!("…{tail}")
 }
 
@@ -126,6 +174,19 @@ mod tests {
         assert_eq!(wrap("- ", "aa bb cc", 7), "- aa bb\n  cc\n");
         assert_eq!(wrap("- ", "", 7), "-\n");
         assert_eq!(wrap("- ", "aaaaaaaaaa b", 4), "- aaaaaaaaaa\n  b\n");
+    }
+
+    /// A table in Chinese had its columns shifted, and a paragraph of it was one long line.
+    #[test]
+    fn letters_that_take_two_columns_are_counted_as_two() {
+        let mut table = Table::new(1, &["", "IOPS"]);
+        table.row(vec!["随机读".into(), "7".into()]);
+        table.row(vec!["read".into(), "8".into()]);
+        assert_eq!(table.show(), "          IOPS\n  随机读     7\n  read       8\n");
+        assert_eq!(wrap("- ", "随机读很慢。更多", 10), "- 随机读很\n  慢。更多\n");
+        assert_eq!(wrap("", "很慢。 ab", 4), "很\n慢。\nab\n");
+        assert_eq!(shorten("随机读", 5), "随机…");
+        assert_eq!(shorten_path("/随机/读", 5), "…/读");
     }
 
     #[test]

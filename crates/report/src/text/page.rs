@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use super::layout::{padded, width};
 use super::table;
 use super::{WIDTH, shorten, wrap};
+use crate::language::say;
 use crate::model::{
-    Axis, Block, Card, Cell, Chart, Fact, Judgement, Point, ResultPart, Scale, Section,
-    UNSURE_MARK, UNSURE_NOTE,
+    Axis, Block, Card, Cell, Chart, Fact, Judgement, Point, ResultPart, Scale, Section, UNSURE_MARK,
 };
+use crate::words;
 
 /// Lines of a screen. A longer text repeats a bad judgement at its end.
 const SCREEN: usize = 40;
@@ -22,7 +24,7 @@ const LINE: usize = 48;
 pub(super) fn part(part: &ResultPart) -> String {
     // The first line has the file size, however long the name of the load is.
     let (first, rest) = part.subtitle.split_first().map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
-    let room = WIDTH.saturating_sub(first.chars().count() + 2);
+    let room = WIDTH.saturating_sub(width(first) + 2);
     let title = shorten(&part.title, room);
     let mut out = begun(part.answer.as_deref());
     out.push_str(&wrap("", &[title.as_str(), first].join(", "), WIDTH));
@@ -30,7 +32,7 @@ pub(super) fn part(part: &ResultPart) -> String {
         out.push_str(&wrap("  ", &rest.join(" · "), WIDTH));
     }
     if let Some(banner) = &part.banner {
-        out.push_str(&wrap("  NOT COMPLETE: ", banner, WIDTH));
+        out.push_str(&wrap(&format!("  {} ", say!("page-incomplete")), banner, WIDTH));
     }
     let mut page = Page { out, caption: String::new() };
     for section in &part.sections {
@@ -69,7 +71,7 @@ impl Page {
     fn section(&mut self, section: &Section) {
         if section.blocks.iter().any(is_shown) {
             let _ = writeln!(self.out, "\n{}", section.heading);
-            self.blocks(&section.blocks, section.heading);
+            self.blocks(&section.blocks, &section.heading);
         }
     }
 
@@ -88,8 +90,7 @@ impl Page {
                 self.table_head(title, &table.caption);
                 self.out.push_str(&table::show(table));
                 if table.has_unsure() {
-                    let note = format!("A figure with {UNSURE_MARK} {UNSURE_NOTE}.");
-                    self.line("  ", &note);
+                    self.line("  ", &words::mark_note(UNSURE_MARK));
                 }
             } else {
                 // A sentence right after a table is about it.
@@ -128,10 +129,10 @@ impl Page {
     }
 
     fn facts(&mut self, facts: &[Fact]) {
-        let length = |fact: &Fact| fact.name.chars().count();
-        let width = facts.iter().map(length).filter(|length| *length <= NAME).max().unwrap_or(0);
+        let length = |fact: &Fact| width(&fact.name);
+        let column = facts.iter().map(length).filter(|length| *length <= NAME).max().unwrap_or(0);
         for fact in facts {
-            self.line(&format!("  {:<width$}  ", fact.name), &fact.value);
+            self.line(&format!("  {}  ", padded(&fact.name, column)), &fact.value);
             if fact.value.contains(" · ") {
                 self.caption.clone_from(&fact.value);
             }
@@ -140,9 +141,9 @@ impl Page {
 
     /// Short answers stand in a column; of several, each with the first sentence of its evidence.
     fn cards(&mut self, cards: &[Card]) {
-        let length = |card: &Card| card.answer.chars().count();
+        let length = |card: &Card| width(&card.answer);
         let short = cards.iter().all(|card| length(card) <= ANSWER);
-        let width = cards.iter().map(length).max().unwrap_or(0);
+        let column = cards.iter().map(length).max().unwrap_or(0);
         for card in cards {
             let evidence: Vec<&String> =
                 card.evidence.iter().filter(|sentence| !self.has(sentence)).collect();
@@ -150,19 +151,21 @@ impl Page {
                 // A unit keeps its letters.
                 let counts = card.answer.contains(|c: char| c.is_ascii_digit());
                 let answer = if counts { card.answer.clone() } else { card.answer.to_uppercase() };
-                (format!("  {answer:<width$}  "), card.heading.clone())
+                (format!("  {}  ", padded(&answer, column)), card.heading.clone())
             } else {
                 let sign = sign(card.judgement);
-                (format!("  {sign} "), format!("{}: {}", card.heading, card.answer))
+                let (heading, answer) = (&card.heading, &card.answer);
+                (format!("  {sign} "), say!("page-answer", heading = heading, answer = answer))
             };
-            let end = if heading.ends_with(['.', '?', '!']) { "" } else { "." };
             match evidence.first() {
                 Some(only) if cards.len() > 1 => {
-                    self.line(&first, &format!("{heading}{end} {only}"));
+                    let ends = heading.ends_with(['.', '?', '!', '。']);
+                    let heading = if ends { heading } else { say!("sentence", words = heading) };
+                    self.line(&first, &say!("two-sentences", first = heading, second = only));
                 }
                 _ => {
                     self.line(&first, &heading);
-                    let hanging = " ".repeat(first.chars().count());
+                    let hanging = " ".repeat(width(&first));
                     for text in evidence {
                         self.line(&format!("{hanging}- "), text);
                     }
@@ -204,14 +207,16 @@ impl Page {
             .flatten()
             .map(|point| place(&chart.x, point))
             .collect();
-        self.line("  ", &format!("{} {line} {}", chart.title, ends.join(" to ")));
+        self.line("  ", &format!("{} {line} {}", chart.title, ends.join(&say!("list-to"))));
     }
 
     /// The bad judgements once more, where the first line is far away by now.
     fn bad_answers(&mut self, part: &ResultPart) {
         let blocks = part.sections.iter().flat_map(|section| &section.blocks);
         let cards = blocks.filter_map(|b| if let Block::Cards(all) = b { Some(all) } else { None });
-        let again = |card: &Card| format!("{}: {}", card.answer.to_uppercase(), card.heading);
+        let again = |card: &Card| {
+            say!("page-answer", heading = card.answer.to_uppercase(), answer = &card.heading)
+        };
         let mut bad: Vec<String> = cards
             .flatten()
             .filter(|card| card.judgement == Judgement::Bad)

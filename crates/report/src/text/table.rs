@@ -1,6 +1,7 @@
 //! A table of the model in columns of text.
 
-use super::layout::{aligned, shorten_path, wrap};
+use super::layout::{aligned, shorten_path, width, wrap};
+use crate::language::say;
 use crate::model::{Cell, Column, Table, Unit};
 use crate::words;
 
@@ -24,7 +25,7 @@ struct Grid {
 /// The table under its headings.
 pub(super) fn show(table: &Table) -> String {
     if table.columns.is_empty() || table.rows.is_empty() {
-        return "  None.\n".to_owned();
+        return format!("  {}\n", say!("page-none"));
     }
     let grid = if is_turned(table) { Grid::turned(table) } else { Grid::of(table) };
     let whole = grid.clone().without_repetitions();
@@ -48,7 +49,7 @@ fn is_turned(table: &Table) -> bool {
 }
 
 fn length(text: &str) -> usize {
-    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+    text.lines().map(width).max().unwrap_or(0)
 }
 
 /// Whether a cell holds a figure with its unit, which is set to the right.

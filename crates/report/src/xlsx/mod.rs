@@ -27,6 +27,7 @@ use self::names::{Names, cut};
 use self::summary::{Place, Places};
 use crate::ReportError;
 use crate::format::Format;
+use crate::language::say;
 pub use sign::is_workbook;
 
 use crate::model::{Block, Chart, Report, ResultPart, Section};
@@ -89,11 +90,13 @@ impl<'a> Part<'a> {
 }
 
 /// What the first sheet is called: what a reader finds first on it.
-fn first_name(report: &Report) -> &'static str {
+fn first_name(report: &Report) -> String {
     match (report.comparison.as_ref(), report.results.as_slice()) {
-        (Some(section), _) => section.heading,
-        (None, [only]) if only.sections.iter().any(|s| s.key == summary::GLANCE) => "At a glance",
-        _ => "Report",
+        (Some(section), _) => section.heading.clone(),
+        (None, [only]) if only.sections.iter().any(|s| s.key == summary::GLANCE) => {
+            say!("heading-at-a-glance")
+        }
+        _ => say!("page-report"),
     }
 }
 
@@ -101,7 +104,7 @@ fn first_name(report: &Report) -> &'static str {
 pub fn workbook(report: &Report) -> Result<Vec<u8>, ReportError> {
     let formats = Formats::new();
     let mut names = Names::new();
-    let first = names.numbered(first_name(report));
+    let first = names.numbered(&first_name(report));
     let parts = Part::all(report);
     let mut sheets = Vec::new();
     let mut figures = Vec::new();
@@ -196,7 +199,7 @@ impl Gallery {
         part: &Part<'_>,
         formats: &Formats,
     ) -> Result<(), XlsxError> {
-        self.name = names.numbered("Charts");
+        self.name = names.numbered(&say!("page-charts"));
         self.sheet.set_name(&self.name)?.set_screen_gridlines(false);
         self.sheet.set_landscape().set_paper_size(paper::A4).set_print_scale(50);
         self.sheet.set_margins(0.4, 0.4, 0.5, 0.5, 0.3, 0.3).set_footer(paper::FOOTER);
@@ -219,7 +222,7 @@ impl Gallery {
     fn heading(&mut self, section: &Section, formats: &Formats) -> Result<(), XlsxError> {
         self.row += u32::from(self.count > 0);
         self.break_page();
-        let heading = text(section.heading);
+        let heading = text(&section.heading);
         self.sheet.write_string_with_format(self.row, 0, heading, &formats.section)?;
         self.row += 1;
         Ok(())

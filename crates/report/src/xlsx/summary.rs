@@ -6,6 +6,7 @@ use rust_xlsxwriter::{Format, Url, Worksheet, XlsxError};
 use super::cells::{Formats, ROWS, text};
 use super::names::link;
 use super::{Part, paper};
+use crate::language::{count, say};
 use crate::model::{self, Block, Card, Chart, Column, Judgement, Report, Table, Unit};
 
 /// Where a table or chart is; none where it has nothing to show.
@@ -133,13 +134,13 @@ impl Page<'_> {
         }
         if let Some(banner) = part.banner {
             let format = formats.judgement(Judgement::Bad);
-            self.line(Some(("Not complete", &format)), Some((banner, &format)))?;
+            self.line(Some((&say!("page-not-complete"), &format)), Some((banner, &format)))?;
         }
         let (mut tables, mut charts) = (places.tables.iter(), places.charts.iter());
         for section in part.sections {
             self.row = self.row.saturating_add(1);
             if section.heading != part.title {
-                self.line(Some((section.heading, &formats.section)), None)?;
+                self.line(Some((&section.heading, &formats.section)), None)?;
             }
             for block in &section.blocks {
                 match block {
@@ -175,7 +176,7 @@ impl Page<'_> {
             Block::Warnings(warnings) => {
                 for warning in warnings {
                     self.line(
-                        Some(("Warning", &formats.label)),
+                        Some((&say!("page-warning"), &formats.label)),
                         Some((warning, &formats.warning)),
                     )?;
                 }
@@ -209,16 +210,17 @@ impl Page<'_> {
         for sentence in &card.evidence {
             self.line(None, Some((sentence, &formats.text)))?;
         }
+        for (place, sentence) in card.original.iter().enumerate() {
+            let label = if place == 0 { say!("page-original") } else { String::new() };
+            self.line(Some((&label, &formats.quiet)), Some((sentence, &formats.quiet)))?;
+        }
         Ok(())
     }
 
     fn table(&mut self, table: &Table, place: Option<&Place>) -> Result<(), XlsxError> {
-        let rows = match table.rows.len() {
-            1 => "1 row".to_owned(),
-            n => format!("{n} rows"),
-        };
+        let rows = say!("page-rows", rows = count(table.rows.len()));
         let words = format!("{} – {rows}", table.title);
-        self.link("Table", &words, place.unwrap_or(&None))
+        self.link(&say!("page-table"), &words, place.unwrap_or(&None))
     }
 
     /// The rows of a short table as words: what the first cell names, then figure by figure.
@@ -237,6 +239,6 @@ impl Page<'_> {
     }
 
     fn chart(&mut self, chart: &Chart, place: Option<&Place>) -> Result<(), XlsxError> {
-        self.link("Chart", &chart.title, place.unwrap_or(&None))
+        self.link(&say!("page-chart"), &chart.title, place.unwrap_or(&None))
     }
 }

@@ -8,7 +8,8 @@ use super::cells::{COLUMNS, Formats, ROWS, alternative, text};
 use super::names::{Names, cut, link};
 use super::paper;
 use super::units::Shown;
-use crate::model::{self, Cell, Column, UNSURE_NOTE, Unit};
+use crate::model::{self, Cell, Column, Unit};
+use crate::words;
 
 /// Where the headings of the columns are; above them are the title, the caption and a note.
 const HEADER: u32 = 3;
@@ -97,8 +98,7 @@ fn head(
         left_out.push(format!("columns: {}", table.columns.len() - COLUMNS));
     }
     if table.has_unsure() {
-        let note = format!("A grey figure {UNSURE_NOTE}.");
-        sheet.write_string_with_format(2, 1, note, &formats.unsure)?;
+        sheet.write_string_with_format(2, 1, words::grey_note(), &formats.unsure)?;
     }
     if !left_out.is_empty() {
         let note = format!("More than a sheet holds. Left out, {}", left_out.join(", "));

@@ -196,7 +196,7 @@ pub(crate) fn table(key: &str, rows: usize) -> Table {
 }
 
 fn section(key: &'static str, heading: &'static str, blocks: Vec<Block>) -> Section {
-    Section { key, heading, blocks }
+    Section { key, heading: heading.to_owned(), blocks }
 }
 
 /// A result with every kind of block.
@@ -206,10 +206,11 @@ pub(crate) fn part(title: &str) -> ResultPart {
         judgement,
         answer: answer.to_owned(),
         evidence: vec!["p99 of 1.2 ms is below the limit of 5 ms.".to_owned()],
+        original: Vec::new(),
         bullet: None,
     };
     ResultPart {
-        kind: "Storage assessment",
+        kind: "Storage assessment".to_owned(),
         title: title.to_owned(),
         subtitle: vec!["File 64 GiB".to_owned(), "2026-11-20 10:12:13 UTC".to_owned()],
         answer: None,

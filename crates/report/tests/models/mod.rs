@@ -236,12 +236,13 @@ fn card(heading: &str, judgement: Judgement, answer: &str) -> Card {
         judgement,
         answer: answer.to_owned(),
         evidence,
+        original: Vec::new(),
         bullet: None,
     }
 }
 
-fn section(key: &'static str, heading: &'static str, blocks: Vec<Block>) -> Section {
-    Section { key, heading, blocks }
+fn section(key: &'static str, heading: &str, blocks: Vec<Block>) -> Section {
+    Section { key, heading: heading.to_owned(), blocks }
 }
 
 /// A result with every kind of block.
@@ -262,7 +263,7 @@ pub(crate) fn result(document: Document, rows: usize) -> ResultPart {
     ];
     let small = vec![over_time(30), chart(), sizes(), columns(4, false)];
     ResultPart {
-        kind: "Storage assessment",
+        kind: "Storage assessment".to_owned(),
         title: "/data/pg".to_owned(),
         subtitle: vec![
             "file size 100 GiB".to_owned(),
@@ -390,6 +391,7 @@ pub(crate) fn any_block() -> impl Strategy<Value = Block> {
             judgement,
             answer,
             evidence,
+            original: Vec::new(),
             bullet: None,
         },
     );

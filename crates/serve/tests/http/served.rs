@@ -41,7 +41,7 @@ impl Served {
         let token = token.map(|text| Token::parse(text).unwrap());
         let listener = Listener::bind(Some("127.0.0.1:0".parse().unwrap()), token).unwrap();
         let address = listener.address();
-        let server = Server::open(listener, &place).unwrap();
+        let server = Server::open(listener, &place, report::Language::English).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || server.run(&flag));

@@ -7,6 +7,7 @@ use results::Comparison;
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history compare`
@@ -44,6 +45,9 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// A verdict that fails a pipeline.

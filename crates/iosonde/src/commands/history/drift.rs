@@ -8,6 +8,7 @@ use history::History;
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 
 /// `iosonde history drift`
 #[derive(Debug, Args)]
@@ -23,6 +24,9 @@ pub(crate) struct DriftArgs {
     /// Print it as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Runs the command.

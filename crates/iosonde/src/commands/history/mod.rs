@@ -13,6 +13,7 @@ mod trend;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
+use report::Language;
 
 use crate::exit::{Failure, Outcome};
 use crate::recording::HistoryPlace;
@@ -56,6 +57,17 @@ pub(crate) enum HistoryCommand {
     Trend(trend::TrendArgs),
     /// Hold what a device does now against the most it was measured to do
     Drift(drift::DriftArgs),
+}
+
+/// In which language a command shows results; English for those that show none.
+pub(crate) fn language(command: &HistoryCommand) -> Language {
+    match command {
+        HistoryCommand::Show(args) => args.language.language,
+        HistoryCommand::Compare(args) => args.language.language,
+        HistoryCommand::Trend(args) => args.language.language,
+        HistoryCommand::Drift(args) => args.language.language,
+        _ => Language::English,
+    }
 }
 
 /// Runs the command.

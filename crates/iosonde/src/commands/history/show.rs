@@ -7,6 +7,7 @@ use results::{Document, Measurement, Status};
 
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print, styled};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history show`
@@ -24,6 +25,9 @@ pub(crate) struct ShowArgs {
     /// measured
     #[arg(long, value_name = "RESULT")]
     pub during: Option<String>,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Runs the command.

@@ -8,6 +8,7 @@ use results::Figure;
 use super::list::target_name;
 use crate::commands::run::json;
 use crate::exit::{Failure, Outcome, print};
+use crate::language::LanguageArgs;
 use crate::recording::failure;
 
 /// `iosonde history trend`
@@ -33,6 +34,9 @@ pub(crate) struct TrendArgs {
     /// Print it as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// The figures of a measurement.

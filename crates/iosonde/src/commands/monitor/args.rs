@@ -12,6 +12,7 @@ use workload::Nanoseconds;
 
 use super::Stdout;
 use crate::exit::Failure;
+use crate::language::LanguageArgs;
 use crate::recording::RecordingArgs;
 use crate::targets::ProgressForm;
 
@@ -112,6 +113,9 @@ pub(crate) struct MonitorArgs {
     /// SQLIO, DiskSpd, fio and iosonde in it are set beside the counters
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 impl MonitorArgs {

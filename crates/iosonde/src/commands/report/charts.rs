@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use report::model::{Chart, Report};
+use report::model::{Chart, Report, Section};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
@@ -35,9 +35,13 @@ pub(super) struct Charts {
     count: usize,
 }
 
-/// Writes each chart of a report. A file that is there and not in the list of an earlier report is
-/// left alone.
-pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure> {
+/// Writes each chart of a report, as PNG the same chart of `pictured`: a report in letters that
+/// pictures have. A file that is there and not in the list of an earlier report is left alone.
+pub(super) fn write(
+    report: &Report,
+    pictured: &Report,
+    directory: &Path,
+) -> Result<Charts, Failure> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| {
         let path = path.display();
         Failure::CannotRun(format!(
@@ -48,11 +52,9 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     let several = report.results.len() > 1;
     let known = known(directory);
     let mut list = List::default();
-    let mut files: Vec<(PathBuf, &Chart)> = Vec::new();
-    let of_results = report.results.iter().map(|part| part.sections.as_slice());
-    let compared = report.comparison.as_slice();
-    for (place, sections) in of_results.chain([compared]).enumerate() {
-        for chart in report::charts_of(sections) {
+    let mut files: Vec<(PathBuf, &Chart, &Chart)> = Vec::new();
+    for (place, (sections, pictured)) in parts(report).zip(parts(pictured)).enumerate() {
+        for (chart, picture) in report::charts_of(sections).zip(report::charts_of(pictured)) {
             let name = name(several.then_some(report.results.len()), place, chart);
             let entry = || Entry { title: chart.title.clone(), caption: chart.caption.clone() };
             for ending in ["svg", "png"] {
@@ -63,7 +65,7 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
                 }
                 list.iosonde_charts.insert(file, entry());
             }
-            files.push((directory.join(name), chart));
+            files.push((directory.join(name), chart, picture));
         }
     }
     // The list goes first: what is in it may be replaced, even if this ends on the way.
@@ -71,9 +73,10 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     let mut text = serde_json::to_string_pretty(&list).map_err(|e| failed(&at, &e))?;
     text.push('\n');
     write_whole(&at, text.as_bytes()).map_err(|e| failed(&at, &e))?;
-    for (path, chart) in &files {
+    for (path, chart, picture) in &files {
         let svg = report::chart::svg(chart);
-        let png = report::picture::png(&svg).map_err(|e| failed(path, &e))?;
+        let picture = report::chart::svg(picture);
+        let png = report::picture::png(&picture).map_err(|e| failed(path, &e))?;
         for (ending, content) in [("svg", svg.as_bytes()), ("png", &png)] {
             let path = PathBuf::from(format!("{}.{ending}", path.display()));
             write_whole(&path, content).map_err(|e| failed(&path, &e))?;
@@ -81,6 +84,12 @@ pub(super) fn write(report: &Report, directory: &Path) -> Result<Charts, Failure
     }
     let several = several.then_some(report.results.len());
     Ok(Charts { directory: directory.to_owned(), several, count: files.len() })
+}
+
+/// What charts are in: the results, then their comparison.
+fn parts(report: &Report) -> impl Iterator<Item = &[Section]> {
+    let of_results = report.results.iter().map(|part| part.sections.as_slice());
+    of_results.chain([report.comparison.as_slice()])
 }
 
 /// The list that an earlier report left.

@@ -25,7 +25,7 @@ pub(super) fn section(sources: &Sources, is_redacted: bool) -> Result<Option<Sec
             documents.len()
         );
         let blocks = vec![Block::Paragraph(text)];
-        return Ok(Some(Section { key: "comparison", heading: "Comparison", blocks }));
+        return Ok(Some(Section { key: "comparison", heading: "Comparison".to_owned(), blocks }));
     }
     let noise = noise(sources)?;
     let rules = Rules {

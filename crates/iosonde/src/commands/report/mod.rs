@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use report::format::{Content, by_endings};
-use report::{FORMATS, Format};
+use report::language::speak;
+use report::{FORMATS, Format, Language};
 use results::Document;
 
 use self::sources::Sources;
 use crate::exit::{Failure, Outcome};
+use crate::language::LanguageArgs;
 use crate::recording::HistoryPlace;
 
 /// `iosonde report`
@@ -52,6 +54,9 @@ pub(crate) struct ReportArgs {
     /// What is on the cover
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
+
+    #[command(flatten)]
+    pub language: LanguageArgs,
 
     #[command(flatten)]
     pub place: HistoryPlace,
@@ -158,7 +163,16 @@ fn write(
     }
     let charts = match &args.charts {
         None => None,
-        Some(dir) => Some(charts::write(&built, dir)?),
+        Some(dir) if args.language.language.is_in_pictures() => {
+            Some(charts::write(&built, &built, dir)?)
+        }
+        Some(dir) => {
+            let pictured = speak(Language::English, || -> Result<_, Failure> {
+                let comparison = compared::section(sources, args.redact)?;
+                Ok(report::build_compared(&sources.documents, comparison))
+            })?;
+            Some(charts::write(&built, &pictured, dir)?)
+        }
     };
     let pictures = charts.as_ref().map(|charts| charts.beside(claimed.map(|c| c.path.as_path())));
     let place = |result: usize, chart: &_| pictures.as_ref()?.picture(result, chart);

@@ -9,6 +9,7 @@ use super::super::make::{
 use super::super::saturation::{self, Curve, Load};
 use super::super::{scale, sizes};
 use super::Named;
+use crate::language::say;
 use crate::model::{Block, Chart, Point, Series, Shape, Side, Unit};
 use crate::words;
 
@@ -151,7 +152,7 @@ fn curve_charts(load: &Shared<'_>) -> Vec<Chart> {
         caption::of(load.of_sides.iter().flat_map(|(_, one)| one.measurements.iter().copied()));
     let titles: Vec<String> = load.of_sides.iter().map(|(side, _)| side.title()).collect();
     let curve = |(title, (_, one)): (&'_ String, &(&Named<'_>, &OneLoad<'_>))| {
-        let marks = one.operating.map(|at| make::mark(at, saturation::OPERATING_POINT));
+        let marks = one.operating.map(|at| make::mark(at, say!("chart-operating-point")));
         (title.clone(), one.measurements.iter().map(|m| Load::of(m)).collect::<Vec<_>>(), marks)
     };
     let parts: Vec<_> = titles.iter().zip(&load.of_sides).map(curve).collect();

@@ -15,6 +15,7 @@ pub use names::names;
 
 use super::comparison::untold;
 use super::make::{cleaned, fact};
+use crate::language::say;
 use crate::model::{Block, Fact, Section};
 use crate::words;
 
@@ -61,7 +62,7 @@ pub fn overlay(sides: &[OverlaySide<'_>], comparisons: &[Comparison]) -> Option<
         blocks.push(Block::Warnings(warnings(&alike)));
     }
     blocks.retain(|block| !is_empty(block));
-    Some(Section { key: "comparison", heading: "Comparison", blocks })
+    Some(Section { key: "comparison", heading: say!("heading-comparison"), blocks })
 }
 
 fn is_empty(block: &Block) -> bool {

@@ -1,0 +1,286 @@
+# What a report says in English alone as yet: sentences of the sections besides "At a glance" and the verdicts.
+
+## Method
+
+method-rules = { $rules ->
+        [one] The rule that was applied:
+       *[other] The rules that were applied:
+    }
+method-rules-in-report = The rule that was applied is in the full report: { $command }
+method-file-size = A small file may fit a cache of the storage and then shows the cache. No figure here holds for another file size.
+method-no-doubt-of-the-verdict = There is no reason to doubt the verdict.
+method-no-doubt-of-a-figure = There is no reason to doubt a figure.
+method-headroom = Without any I/O this program makes { $ceiling } I/Os a second on this host. The largest rate measured here is { $used } of that.
+method-latency-of-tool = As { $tool } tells it; iosonde did not measure it.
+method-latency = From submission to completion of one I/O; at a set rate from the moment at which the I/O was due. Every I/O is recorded; a percentile is within 0.8 % of the truth, shortest and longest are exact.
+method-promised = The storage had acknowledged the operation as durable, and the witness had stored that on stable media.
+method-in-doubt = It may have been written at the moment of the crash: what was promised before, the new version or a mixture of both may be there, and none of it is an error.
+method-lost = It does not hold what was promised, nor anything newer. Something between the program and the medium acknowledged what it did not keep.
+method-kept = Nothing was lost in this crash. What had left all caches before cannot be lost any more, so one crash says little.
+method-shape = A mix of I/Os has the sizes, shares and order of a load: its shape. It is not the application, which waits for one I/O before it makes the next and has a cache of its own; no figure here is one of the application.
+
+## An assessment
+
+assessment-largest = { $figure }: { $load }, { $in_flight } in flight
+assessment-tool-limit = { $ceiling } IOPS without any I/O, { $used } of it used
+assessment-counters-agree = the counters of { $devices } agree in { $agreed } of { $loads } { $loads ->
+        [one] load
+       *[other] loads
+    }
+assessment-counters-explained = , differ for a known reason in { $loads }
+assessment-counters-contradict = , contradict { $loads }, { $apart } apart at most
+assessment-no-warnings = No warnings.
+assessment-no-other-warnings = No other warnings.
+assessment-warnings = { $warnings ->
+        [one] 1 warning:
+       *[other] { $warnings } warnings, the first:
+    } { $first }
+assessment-pace-glance = glance: an impression
+assessment-pace-quick = quick: an indication
+assessment-pace-normal = normal
+assessment-pace-long = long: a baseline
+assessment-measured = { $from } to { $to }; pace { $pace }, loads of { $database }
+assessment-doubts = { $warnings } { $warnings ->
+        [one] warning
+       *[other] warnings
+    } about the figures, { $findings } { $findings ->
+        [one] finding
+       *[other] findings
+    } about the set-up
+assessment-no-saturation-point = No saturation point is given: too few loads were measured.
+
+## A saturation point
+
+knee-shallowest = shallowest
+knee-deepest = deepest
+knee-for-split = other threads
+knee-for-blocks = { $size } blocks
+knee-for-target = latency target
+knee-for-curve = curve
+knee-scalability-law = contention { $contention }, coherence { $coherence }, peak at { $peak } in flight, typical error { $error }
+
+## A measurement
+
+measurement-headline = { $iops }, { $mib }{ $latency }: { $load }, { $in_flight } in flight, { $file }{ $tool }.
+measurement-latency = {" "}at a mean latency of { $latency }
+measurement-file = on a file of { $size }
+measurement-file-not-known = on a file of unknown size
+measurement-by-tool = , measured by { $tool }
+measurement-failed = { $errors } { $errors ->
+        [one] I/O failed
+       *[other] I/Os failed
+    }
+measurement-unsure = may be more than { $percent } % off
+measurement-nothing-completed = nothing completed
+measurement-of-other-tool = as the other tool tells them
+measurement-no-doubt = nothing speaks against them
+measurement-doubts = { $reasons } { $reasons ->
+        [one] reason
+       *[other] reasons
+    } to doubt
+
+## What was tested
+
+tested-no-target = no target
+tested-targets = { $targets } targets
+tested-other-tool = { $tool }, not iosonde
+tested-measurements = { $measurements } { $measurements ->
+        [one] measurement
+       *[other] measurements
+    }, { $from } to { $to }
+tested-seconds-of = { $measured } of { $asked }
+tested-precision = { $measured } (asked: ± { $percent } %)
+content-random = incompressible, no two blocks alike
+content-zero = zeros
+content-compressible = { $percent } % of each 4 KiB is zeros
+content-counting = the bytes 0 to 255, over and over
+content-repeating = one byte repeated, another in each write
+content-fixed = the same random bytes in each write of a thread
+content-of-file = parts of { $size } of `{ $file }`
+content-of-buffer = parts of a random buffer of { $size }
+
+## Latency
+
+latency-missing-percentiles = A percentile is missing where fewer than ten I/Os lie above it.
+latency-missing-percentiles-of-tool = A percentile is missing where { $tool } does not tell it.
+latency-missing-percentiles-of-tool-or-few = A percentile is missing where { $tool } does not tell it, or fewer than ten I/Os lie above it.
+latency-share-in-each-millisecond = Share of I/Os in each millisecond
+
+## Agreement with the kernel
+
+agreement-nothing = There is nothing to compare with: the kernel keeps no counters that cover this target, or the I/O need not arrive at the device as it was issued.
+agreement-what = What this program measured beside what the operating system counted at the device over the same window. The kernel's latency begins later, below the submission path, and decides nothing.
+agreement-all-within = Every figure that is judged is within what it is allowed: the tolerance, and the I/Os that the edges of the window may cut.
+agreement-beyond = beyond what is allowed
+agreement-explained = explained below
+
+## Whether figures fit together
+
+checks-rate = { $share } of what was offered was reached
+checks-asked = { $in_flight } asked
+checks-achieved = , { $in_flight } achieved on average
+checks-off-littles-law = ; { $off } off IOPS × service time (Little's law)
+checks-rounds-steady = range { $range }, slope { $slope } of the mean: steady (SNIA: 20 %, 10 %)
+checks-rounds-not-steady = range { $range }, slope { $slope } of the mean: not steady (SNIA: 20 %, 10 %)
+checks-longest-gap = longest time without a completion on one thread { $gap }
+checks-over-15-s = ; { $ios } { $ios ->
+        [one] I/O
+       *[other] I/Os
+    } took 15 s or more
+checks-unfinished = ; { $ios } { $ios ->
+        [one] I/O
+       *[other] I/Os
+    } never returned, the oldest after { $oldest }
+checks-kernel = { $device }: average queue { $queue }, busy { $busy }, { $flushes } flushes/s
+checks-kernel-no-device = not asked: there is no real device
+checks-kernel-no-one-device = not asked: there is no one device whose counters cover this target
+
+## The environment
+
+environment-host-not-known = The host is not known.
+environment-processor = { $model } ({ $cpus } logical)
+environment-memory = { $memory }, { $available } of it available
+environment-share-of-memory = { $percent } % of memory
+environment-file-system = { $kind } on { $place } ({ $source })
+environment-space = { $size }, { $used } used, { $available } available
+environment-partition = { $name }, starts at { $start } ({ $bytes } B), { $size } long
+environment-lanes = { $lanes } { $lanes ->
+        [one] lane
+       *[other] lanes
+    }
+environment-no-findings = No findings about the set-up.
+environment-note = Note
+environment-serious = Serious
+environment-why = {" "}Why: { $why }
+
+## Sizes of files
+
+sizes-nothing = This load says nothing about a cache: only uniformly random reads do.
+sizes-larger = larger than every size
+sizes-none-seen = none seen
+sizes-none-or-larger = none, or larger than every size
+sizes-not-clear = not clear
+sizes-fair = { $size }: the cache still answers { $hits }, and mean latency is too low by { $error }
+sizes-times-the-cache = File of { $times } times the cache
+sizes-cache-not-known = its size is not known
+sizes-mark = cache
+sizes-chart = { $unit } against file size
+sizes-chart-of-cache = Share of fast I/Os, and what a cache of that size would answer
+sizes-measured = measured
+sizes-expected = expected, cache / file
+
+## Several targets
+
+scale-nothing = Nothing follows: no several targets were measured together.
+scale-answer = { $targets } targets give { $share } of their sum
+scale-chart = Measured against the sum of each alone
+scale-chart-of-each = Each target alone and together with all
+scale-alone = alone
+scale-together = together
+scale-sum = sum of each alone
+scale-sum-in = Sum alone, { $unit }
+
+## Repeated measurements
+
+runs-interval = {" "}± { $percent } % (95 % interval of the mean of the runs)
+runs-in-flight = , { $in_flight } in flight
+runs-headline = { $iops } on average of { $runs } { $runs ->
+        [one] run
+       *[other] runs
+    }: { $load }, on a file of { $size }.
+runs-one = cannot be told from one run
+runs-not-well = not well
+runs-well = well
+runs-number = run { $number }
+runs-of = { $done } of { $asked }
+runs-spread = spread
+runs-caption = { $caption } · spread: highest less lowest, in percent of the mean
+
+## Findings about the set-up
+
+setup-findings = { $findings ->
+        [one] 1 finding on the set-up:
+       *[other] { $findings } findings on the set-up, first:
+    } { $first }
+setup-of-knee = In the set-up, beside this saturation point:
+setup-of-writes = In the set-up, beside the figures of writes:
+setup-queue-depth = the queue depth
+setup-queue-ends = Saturation at { $in_flight } in flight is where { $queue } of { $device } ends ({ $limit }): more I/Os wait in the kernel.
+
+## Reads beside writes
+
+matrix-none = nothing that shows
+matrix-slight = a little
+matrix-strong = p99 of reads doubles, or reads fall behind
+matrix-not-known = not known
+matrix-highest-read = Highest read rate
+matrix-highest-write = Highest write rate
+matrix-p50-of-reads = p50 of reads
+matrix-p99-of-writes = p99 of writes
+matrix-p50-of-writes = p50 of writes
+matrix-writes-per-s = { $rate } writes/s
+matrix-caption = { $caption }. An empty cell has no latency: its rates were not reached, or too few I/Os completed.
+matrix-chart = { $latency } against the rates of reads and writes
+matrix-few-reads = few reads
+matrix-reached = reached
+matrix-not-reached = not reached
+matrix-skipped = skipped
+matrix-limit-latency = p99 doubles
+matrix-limit-reads = reads not reached
+matrix-limit-writes = writes not reached
+matrix-limit-few-reads = too few reads
+
+## A sweep
+
+sweep-took = { $cells }; { $took } of the storage's time, of { $whole } that the whole takes.
+sweep-impossible = { $cells } { $cells ->
+        [one] cell is
+       *[other] cells are
+    } impossible here: { $reason }
+sweep-mean = mean where 95 % of the best is reached
+sweep-more-loads = { $loads } more loads have no chart here; their figures are in the table of all cells.
+sweep-every-combination = { $load }: every combination
+sweep-measured = measured
+sweep-inferred = inferred
+sweep-left-out = impossible here
+sweep-missing = missing
+
+## The kernel's names of figures
+
+agreement-reads = reads/s
+agreement-read-mib = read MiB/s
+agreement-read-size = read size
+agreement-read-latency = read latency
+agreement-writes = writes/s
+agreement-write-mib = write MiB/s
+agreement-write-size = write size
+agreement-write-latency = write latency
+
+## How a load was made
+
+mode-direct = direct (no OS cache)
+mode-buffered = buffered (through the OS cache)
+mode-mapped = mapped (through the OS cache, by copying)
+mode-durable = { $mode }, writes durable
+mode-not-durable = { $mode }, writes not durable
+mode-partly-durable = { $mode }, some writes durable
+words-depth = { $threads } × depth { $depth } = { $all }
+words-depth-on-each = { $threads } × depth { $depth } on each target = { $all }
+words-in-all = { $threads }, { $all } in all
+words-more-devices = { $devices } more devices
+words-file-system = { $kind } on { $place }
+words-device-not-known = device not known
+words-tool-without-version = { $tool } of unknown version
+words-not-known = not known
+words-when = after { $warmup } of warm-up, from { $from }, seed { $seed }
+words-after-warm-up = after { $warmup } of warm-up, from { $from }
+words-from = from { $from }
+words-clock = , clock { $clock }
+words-cost = { $total } for each I/O, of which { $user } in user mode
+words-busiest-thread = busiest thread
+words-busiest-core = busiest core
+words-host = host
+words-cells = { $measured } of { $cells } { $cells ->
+        [one] cell
+       *[other] cells
+    } measured
