@@ -70,9 +70,10 @@ pub struct SweptCell {
     pub latency_ns: Option<f64>,
     /// 99th percentile of the latency; none where it was inferred.
     pub p99_ns: Option<u64>,
-    /// Half of the width of the interval of the throughput, in percent of it. Of a measured cell it
-    /// holds the mean with 95 %; of an inferred one it holds the whole window of the cell with
-    /// 90 %, where `checks` has nine cells of its kind.
+    /// Half of the width of the interval of the throughput, in percent of it. In an adaptive sweep
+    /// it holds what windows of the cell's whole length give on average, for nine of ten cells:
+    /// widened by `checks` where the cell was inferred, by what repetitions differ by where it was
+    /// measured. In any other sweep it is the 95 % interval that the window itself shows.
     pub error_percent: Option<f64>,
 }
 
@@ -91,9 +92,12 @@ pub struct SweptCheck {
     /// By how much each of these cells was faster than inferred, in percent of what was inferred;
     /// negative where it was slower.
     pub errors_percent: Vec<f64>,
-    /// By how much the checks widen the intervals of the kind, in percent of the throughput; none
-    /// where a check did no I/O at all.
+    /// By how much the checks widen the intervals of inferred cells, in percent of the throughput;
+    /// none where a check did no I/O at all.
     pub widened_percent: Option<f64>,
+    /// By how much cells that were measured twice widen the intervals of measured cells, in percent
+    /// of the throughput.
+    pub measured_widened_percent: Option<f64>,
     /// How far the beginning of a check, as long as a short window, differs from the whole of it,
     /// in percent: the median.
     pub changed_percent: Option<f64>,
@@ -144,8 +148,8 @@ pub struct SweptCurve {
     pub best_iops: f64,
     /// The same in MiB for each second.
     pub best_mib_per_s: f64,
-    /// Half of the width of the interval of the highest throughput, in percent of it: with 95 %
-    /// where the cell was measured, as wide as the checks of its kind call for where not all were.
+    /// Half of the width of the interval of the highest throughput, in percent of it, with the
+    /// meaning that it has for a cell.
     pub error_percent: Option<f64>,
     /// The least load with at least 95 % of the highest throughput, I/Os in flight in all.
     pub operating_in_flight: Option<f64>,

@@ -3,33 +3,36 @@
 //! Cells that differ only in block size, threads and depth are a *family*: one kind of I/O. Of each
 //! family, the largest and the smallest block are measured at rising loads until they saturate; of
 //! the blocks between, the least load and twice the knee, because service times are a time for each
-//! I/O and a time for each byte. A surface through all of these gives the rest. Control cells with
-//! another split of the same load into threads and depth show whether only their product matters; a
-//! block size that the surface does not describe is measured at rising loads itself. Then cells in
-//! saturation are measured again until the best of every load is known well enough, or the time is
-//! used.
+//! I/O and a time for each byte. A surface through all of these gives the rest.
+//!
+//! Some of these cells, drawn at random, are then measured again. How far a cell is from itself
+//! says what a single measurement is worth, and how far a cell may be from the surface before the
+//! surface is wrong. A block size that the surface does not describe is measured at rising loads
+//! itself; where that is the largest or the smallest, its neighbour takes its place. Control cells
+//! with another split of the same load into threads and depth show whether only their product
+//! matters. Then cells in saturation are measured again until the best of every load is known well
+//! enough, or the time is used.
 //!
 //! All of it follows from what was measured: the next cell after an interruption is the one it
 //! would have been.
 
 use std::collections::BTreeMap;
 
-use analysis::knee::{LoadPoint, RampRule, Reached, find_knee, ramp_is_done};
-use analysis::numbers::median;
-use analysis::surface::{Surface, SurfacePoint};
+use analysis::surface::Surface;
 use workload::sweep::Cell;
 
 use super::checks::kinds;
+use super::rising::{Fitted, Rounds, Size, repeat, scatter};
 
 /// The best of every load is to be known to this many percent (half of the width of its 95 %
 /// interval).
 pub(super) const BEST_PERCENT: f64 = 3.0;
 /// Repetitions stop when this share of the time of the whole matrix is used.
 pub(super) const BUDGET_SHARE: f64 = 0.02;
-/// A size whose cells lie farther from the surface than this, in natural log units, is not
-/// described by it …
+/// A size is not described by the surface where its cells lie farther from it than this, in natural
+/// log units …
 const OFF: f64 = 0.10;
-/// … nor if they lie farther than so many times the scatter of all points.
+/// … and than so many times the scatter of repetitions.
 const OFF_SCATTERS: f64 = 3.5;
 /// Cells of the same load and another split differ if they do by more than this on average, in
 /// natural log units.
@@ -38,22 +41,8 @@ const SPLIT: f64 = 0.15;
 const SATURATED: f64 = 2.0;
 /// Throughput of the operating point, as a share of the highest.
 const OPERATING_SHARE: f64 = 0.95;
-/// A fall past a peak is believed when its cells were measured so often.
-const PEAK_ROUNDS: usize = 3;
 /// More repetitions of one cell teach nothing.
 const ROUNDS_MAX: usize = 100;
-
-/// One measurement of a cell, as far as it is needed here.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Round {
-    pub(super) iops: f64,
-    pub(super) latency_ns: f64,
-    /// Warm-up and window.
-    pub(super) seconds: f64,
-}
-
-/// The rounds of every cell that was measured.
-pub(super) type Rounds = BTreeMap<u32, Vec<Round>>;
 
 /// What to measure next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,41 +74,52 @@ pub(super) struct Best {
 pub(super) struct Design<'a> {
     families: Vec<Family<'a>>,
     rounds: Rounds,
+    /// The cells in the order in which they are drawn for repetitions.
+    order: Vec<&'a Cell>,
+    /// Cells are measured again to find out how much one measurement scatters.
+    repeats: bool,
 }
-
-/// Surfaces that were fitted already, by a name of their points.
-pub(super) type Fitted = BTreeMap<u64, Option<Surface>>;
 
 /// One kind of I/O.
 struct Family<'a> {
     /// In rising order.
     sizes: Vec<Size<'a>>,
+    /// Places of the smallest and the largest size that the surface has to describe.
+    ends: (usize, usize),
     /// Every size is measured at rising loads.
     every_size: bool,
+    /// As many cells as are needed were measured twice.
+    repeated: bool,
     surface: Option<Surface>,
+    /// Standard deviation of one round of a cell, in natural log units, by the repetitions.
+    scatter: f64,
 }
 
-/// The cells of one block size.
-struct Size<'a> {
-    bytes: f64,
-    /// By total in flight; those of the same total by rising threads.
-    loads: BTreeMap<u64, Vec<&'a Cell>>,
-    /// Of a size that the surface of its family does not describe.
-    own: Option<Surface>,
+/// What a family is made from.
+struct Measured<'r> {
+    rounds: &'r Rounds,
+    every_size: bool,
+    repeated: bool,
+    scatter: f64,
 }
 
 impl<'a> Design<'a> {
-    /// `every_size`: measure every block size at rising loads, not only the largest and the
-    /// smallest.
+    /// `cells` in the order in which they are drawn for repetitions. `every_size`: measure every
+    /// block size at rising loads, not only the largest and the smallest. `known`: how much one
+    /// measurement scatters; without it, cells are measured again to find out.
     pub(super) fn new(
         cells: &[&'a Cell],
         rounds: &Rounds,
         fitted: &mut Fitted,
         every_size: bool,
+        known: Option<f64>,
     ) -> Self {
         let mut families = Vec::new();
         for kind in &kinds(cells) {
-            let family = Family::new(kind, rounds, fitted, every_size);
+            let repeated = known.is_some() || repeat(kind, rounds).is_none();
+            let scatter = known.unwrap_or_else(|| scatter(rounds));
+            let how = Measured { rounds, every_size, repeated, scatter };
+            let family = Family::new(kind, &how, fitted);
             if family.depends_on_split(rounds) {
                 let mut threads: Vec<u32> = kind.iter().map(|c| c.threads).collect();
                 threads.sort_unstable();
@@ -127,22 +127,27 @@ impl<'a> Design<'a> {
                 for n in threads {
                     let part: Vec<&Cell> =
                         kind.iter().filter(|c| c.threads == n).copied().collect();
-                    families.push(Family::new(&part, rounds, fitted, every_size));
+                    families.push(Family::new(&part, &how, fitted));
                 }
             } else {
                 families.push(family);
             }
         }
-        Self { families, rounds: rounds.clone() }
+        Self { families, rounds: rounds.clone(), order: cells.to_vec(), repeats: known.is_none() }
     }
 
     /// The next cell; none when everything can be inferred well enough, or `budget_s` of device
     /// time are used.
     pub(super) fn next(&self, budget_s: f64) -> Option<Next<'a>> {
         for family in &self.families {
-            if let Some(cell) = family.next(&self.rounds) {
+            if let Some(cell) = family.base(&self.rounds) {
                 return Some(Next { cell, first: family.count(&self.rounds) == 0 });
             }
+        }
+        let again = self.repeats.then(|| repeat(&self.order, &self.rounds)).flatten();
+        let more = || self.families.iter().find_map(|family| family.refined(&self.rounds));
+        if let Some(cell) = again.or_else(more) {
+            return Some(Next { cell, first: false });
         }
         let rounds = || self.rounds.values().flatten();
         let used: f64 = rounds().map(|r| r.seconds).sum();
@@ -151,7 +156,7 @@ impl<'a> Design<'a> {
             return None;
         }
         // What has a peak is not described by a surface, however often it is measured.
-        let described = self.families.iter().filter(|f| !f.falls(&self.rounds));
+        let described = self.families.iter().filter(|f| !f.falls());
         let widths = described.flat_map(|f| f.sizes.iter().map(move |s| (f, s)));
         let widest = widths
             .filter_map(|(f, s)| Some((f, s, f.best(s)?.figures.error_percent)))
@@ -183,18 +188,15 @@ impl<'a> Design<'a> {
     /// Whether the throughput of a load falls past a peak, as far as it was measured at rising
     /// loads: of three points, noise alone makes a peak.
     pub(super) fn has_peak(&self, cells: &[&Cell]) -> bool {
-        let ramp = |cell: &&Cell| self.place(cell)?.1.ramp(&self.rounds).ok();
-        cells.iter().filter_map(ramp).any(|points| is_retrograde(&points))
+        cells.iter().any(|cell| self.place(cell).is_some_and(|(_, size)| size.falls))
     }
 
     /// Whether a cell that is not measured gets figures.
     pub(super) fn infers(&self, cell: &Cell) -> bool {
-        let falls =
-            |size: &Size<'_>| size.ramp(&self.rounds).is_ok_and(|points| is_retrograde(&points));
-        let sizes = self.families.iter().flat_map(|f| &f.sizes);
         let bytes = cell.block_bytes.0 as f64;
-        let load_falls = sizes.filter(|s| s.bytes.total_cmp(&bytes).is_eq()).any(falls);
-        !load_falls && self.inferred(cell).is_some()
+        let sizes = self.families.iter().flat_map(|f| &f.sizes);
+        let mut here = sizes.filter(|s| s.bytes.total_cmp(&bytes).is_eq());
+        !here.any(|size| size.falls) && self.inferred(cell).is_some()
     }
 
     fn place(&self, cell: &Cell) -> Option<(&Family<'a>, &Size<'a>)> {
@@ -213,7 +215,8 @@ pub(super) fn same_kind(a: &Cell, b: &Cell) -> bool {
 }
 
 impl<'a> Family<'a> {
-    fn new(cells: &[&'a Cell], rounds: &Rounds, fitted: &mut Fitted, every_size: bool) -> Self {
+    fn new(cells: &[&'a Cell], measured: &Measured<'_>, fitted: &mut Fitted) -> Self {
+        let Measured { rounds, every_size, repeated, scatter } = *measured;
         let mut sizes: BTreeMap<u64, BTreeMap<u64, Vec<&'a Cell>>> = BTreeMap::new();
         for cell in cells {
             let loads = sizes.entry(cell.block_bytes.0).or_default();
@@ -221,29 +224,77 @@ impl<'a> Family<'a> {
             splits.push(cell);
             splits.sort_by_key(|c| (c.threads, c.number));
         }
-        let sizes = sizes
+        let mut sizes: Vec<Size<'a>> = sizes
             .into_iter()
-            .map(|(bytes, loads)| Size { bytes: bytes as f64, loads, own: None })
+            .map(|(bytes, loads)| Size { bytes: bytes as f64, loads, own: None, falls: false })
             .collect();
-        let mut family = Self { sizes, every_size, surface: None };
+        let ends = (0, sizes.len().saturating_sub(1));
+        for size in &mut sizes {
+            size.look_for_a_fall(rounds, scatter, fitted);
+        }
+        let mut family = Self { sizes, ends, every_size, repeated, surface: None, scatter };
         family.fit(rounds, fitted);
+        // The surface is held up to what is measured again, and to nothing before that.
+        while family.is_ready(rounds) && family.leave_out_an_end(rounds, fitted) {}
         family
     }
 
     /// Fits the surface, and own curves to the sizes that it does not describe.
     fn fit(&mut self, rounds: &Rounds, fitted: &mut Fitted) {
-        let last = self.sizes.len().saturating_sub(1);
+        let (first, last) = self.ends;
         let mut shared = Vec::new();
         for (place, size) in self.sizes.iter_mut().enumerate() {
             // A size between that was measured at rising loads was not described by the others.
-            let inner = place > 0 && place < last;
-            if inner && size.ramp(rounds).is_ok() {
-                size.own = remembered(fitted, &size.points(rounds));
+            let is_end = place == first || place == last;
+            let outside = place < first || place > last;
+            if outside || (!is_end && size.ramp(rounds).is_ok()) {
+                size.own = fitted.surface(&size.points(rounds));
             } else {
+                size.own = None;
                 shared.extend(size.points(rounds));
             }
         }
-        self.surface = remembered(fitted, &shared);
+        self.surface = fitted.surface(&shared);
+    }
+
+    /// Whether everything is measured from which the surface follows, and some of it twice.
+    fn is_ready(&self, rounds: &Rounds) -> bool {
+        self.repeated && self.base(rounds).is_none() && !self.falls()
+    }
+
+    /// Where the surface describes all sizes but the largest or all but the smallest, that one gets
+    /// a curve of its own, and its neighbour is measured at rising loads instead.
+    fn leave_out_an_end(&mut self, rounds: &Rounds, fitted: &mut Fitted) -> bool {
+        let (first, last) = self.ends;
+        // Of two sizes, either one is described without the other.
+        if last < first + 2 || !self.is_off_anywhere(rounds) {
+            return false;
+        }
+        for ends in [(first + 1, last), (first, last - 1)] {
+            self.ends = ends;
+            self.fit(rounds, fitted);
+            if !self.is_off_anywhere(rounds) {
+                return true;
+            }
+        }
+        self.ends = (first, last);
+        self.fit(rounds, fitted);
+        false
+    }
+
+    fn is_off_anywhere(&self, rounds: &Rounds) -> bool {
+        self.described().iter().any(|size| size.own.is_none() && self.is_off(size, rounds))
+    }
+
+    /// The sizes that the surface has to describe.
+    fn described(&self) -> &[Size<'a>] {
+        self.sizes.get(self.ends.0..=self.ends.1).unwrap_or_default()
+    }
+
+    /// Those between the ends.
+    fn inner(&self) -> &[Size<'a>] {
+        let here = self.described();
+        here.get(1..here.len().saturating_sub(1)).unwrap_or_default()
     }
 
     /// How many rounds of its cells were measured.
@@ -251,9 +302,9 @@ impl<'a> Family<'a> {
         self.sizes.iter().map(|s| s.points(rounds).len()).sum()
     }
 
-    /// The next cell of the design, repetitions apart.
-    fn next(&self, rounds: &Rounds) -> Option<&'a Cell> {
-        let (first, last) = (self.sizes.first()?, self.sizes.last()?);
+    /// The next cell of those that the surface follows from.
+    fn base(&self, rounds: &Rounds) -> Option<&'a Cell> {
+        let (first, last) = (self.described().first()?, self.described().last()?);
         // Before anything else is written, a deep load fills the write cache.
         let deep = last.loads.values().nth(last.loads.len() / 2)?.first().copied()?;
         if deep.write_percent > 0 && self.count(rounds) == 0 {
@@ -265,11 +316,10 @@ impl<'a> Family<'a> {
         if let Some(cell) = self.sizes.iter().find_map(|size| size.doubtful(rounds)) {
             return Some(cell);
         }
-        let inner = self.sizes.get(1..self.sizes.len() - 1).unwrap_or_default();
         // The surface has no peak: every size shows its own.
-        let falls = self.falls(rounds);
+        let falls = self.falls();
         if (falls || self.every_size)
-            && let Some(cell) = inner.iter().find_map(|size| size.ramp(rounds).err())
+            && let Some(cell) = self.inner().iter().find_map(|size| size.ramp(rounds).err())
         {
             return Some(cell);
         }
@@ -277,14 +327,22 @@ impl<'a> Family<'a> {
             return None;
         }
         let missing = |cell: &&&Cell| !rounds.contains_key(&cell.number);
-        for size in inner {
+        for size in self.inner() {
             let ends = [size.loads.values().next(), self.saturated(size).next()];
             let bases = ends.into_iter().flatten().filter_map(|splits| splits.first());
             if let Some(cell) = bases.into_iter().find(missing) {
                 return Some(cell);
             }
         }
-        for size in inner.iter().filter(|size| size.own.is_none() && self.is_off(size, rounds)) {
+        None
+    }
+
+    /// The next cell where the surface is off, and of the controls.
+    fn refined(&self, rounds: &Rounds) -> Option<&'a Cell> {
+        if self.falls() {
+            return None;
+        }
+        for size in self.inner().iter().filter(|s| s.own.is_none() && self.is_off(s, rounds)) {
             if let Err(cell) = size.ramp(rounds) {
                 return Some(cell);
             }
@@ -294,10 +352,9 @@ impl<'a> Family<'a> {
     }
 
     /// Whether throughput has a peak and falls past it, at the largest or the smallest block.
-    fn falls(&self, rounds: &Rounds) -> bool {
-        let ends = [self.sizes.last(), self.sizes.first()];
-        let ramps = ends.into_iter().flatten().filter_map(|size| size.ramp(rounds).ok());
-        ramps.into_iter().any(|points| is_retrograde(&points))
+    fn falls(&self) -> bool {
+        let ends = [self.described().last(), self.described().first()];
+        ends.into_iter().flatten().any(|size| size.falls)
     }
 
     /// Loads that are saturated, or the deepest where none is.
@@ -319,7 +376,7 @@ impl<'a> Family<'a> {
 
     /// Cells of the same load, with the fewest and with the most threads.
     fn controls(&self) -> impl Iterator<Item = (&'a Cell, &'a Cell)> {
-        let ends = [self.sizes.last(), self.sizes.first()];
+        let ends = [self.described().last(), self.described().first()];
         ends.into_iter().flatten().filter_map(|size| {
             let splits = self.saturated(size).next()?;
             (splits.len() > 1).then_some((*splits.first()?, *splits.last()?))
@@ -335,25 +392,16 @@ impl<'a> Family<'a> {
         (mean > 0.0).then(|| (mean / expected).ln())
     }
 
-    /// The scatter is that of the middle of all cells, which a size that does not fit hardly moves;
-    /// for normal noise, the standard deviation is 1.48 times the median.
-    fn limit(&self, rounds: &Rounds) -> f64 {
-        let cells = self.sizes.iter().flat_map(|s| s.loads.values().flatten());
-        let distances: Vec<f64> =
-            cells.filter_map(|c| self.distance(c, rounds)).map(f64::abs).collect();
-        median(&distances).map_or(OFF, |middle| OFF.max(OFF_SCATTERS * 1.48 * middle))
-    }
-
     /// Whether the surface does not describe a size.
     fn is_off(&self, size: &Size<'a>, rounds: &Rounds) -> bool {
-        let limit = self.limit(rounds);
+        let limit = OFF.max(OFF_SCATTERS * self.scatter);
         let mut bases = size.loads.values().filter_map(|splits| splits.first());
         bases.any(|c| self.distance(c, rounds).is_some_and(|d| d.abs() > limit))
     }
 
     /// Whether it matters how a load is split into threads and depth.
     fn depends_on_split(&self, rounds: &Rounds) -> bool {
-        if self.next(rounds).is_some() {
+        if !self.is_ready(rounds) || self.refined(rounds).is_some() {
             return false;
         }
         let mean = |cell: &Cell| {
@@ -394,78 +442,6 @@ impl<'a> Family<'a> {
             own: size.own.is_some() || self.sizes.len() == 1,
         })
     }
-}
-
-impl<'a> Size<'a> {
-    /// Every round of every cell of this size.
-    fn points(&self, rounds: &Rounds) -> Vec<SurfacePoint> {
-        let cells = self.loads.values().flatten();
-        let of_cell = |cell: &&Cell| {
-            let point = |round: &Round| SurfacePoint {
-                in_flight: cell.in_flight() as f64,
-                block_bytes: self.bytes,
-                iops: round.iops,
-            };
-            rounds.get(&cell.number).into_iter().flatten().map(point).collect::<Vec<_>>()
-        };
-        cells.flat_map(of_cell).collect()
-    }
-
-    /// The measured points of rising loads, each at least twice the one before, up to saturation;
-    /// or the cell that is missing.
-    fn ramp(&self, rounds: &Rounds) -> Result<Vec<LoadPoint>, &'a Cell> {
-        self.rising(rounds).map(|rising| rising.into_iter().map(|(_, point)| point).collect())
-    }
-
-    /// The cell that should be measured again before a fall is believed: of those from the peak on,
-    /// the one that was measured least often.
-    fn doubtful(&self, rounds: &Rounds) -> Option<&'a Cell> {
-        let rising = self.rising(rounds).ok()?;
-        let points: Vec<LoadPoint> = rising.iter().map(|(_, point)| *point).collect();
-        let highest = points.iter().map(|p| p.throughput).fold(0.0, f64::max);
-        let from_peak = rising.iter().skip_while(|(_, p)| p.throughput < highest);
-        let count = |cell: &Cell| rounds.get(&cell.number).map_or(0, Vec::len);
-        let few = from_peak.map(|(cell, _)| *cell).filter(|cell| count(cell) < PEAK_ROUNDS);
-        few.min_by_key(|cell| count(cell)).filter(|_| is_retrograde(&points))
-    }
-
-    /// The cells of rising loads with their points.
-    fn rising(&self, rounds: &Rounds) -> Result<Vec<(&'a Cell, LoadPoint)>, &'a Cell> {
-        let (mut cells, mut points): (Vec<&Cell>, Vec<LoadPoint>) = (Vec::new(), Vec::new());
-        for (load, splits) in &self.loads {
-            let Some(cell) = splits.first() else { continue };
-            let in_flight = *load as f64;
-            if points.last().is_some_and(|p| in_flight < 2.0 * p.in_flight) {
-                continue;
-            }
-            let Some(found) = rounds.get(&cell.number) else { return Err(cell) };
-            let count = found.len() as f64;
-            cells.push(cell);
-            points.push(LoadPoint {
-                in_flight,
-                throughput: found.iter().map(|r| r.iops).sum::<f64>() / count,
-                latency_ns: found.iter().map(|r| r.latency_ns).sum::<f64>() / count,
-                half_width_percent: None,
-            });
-            if ramp_is_done(&points, &RampRule::default()) {
-                break;
-            }
-        }
-        Ok(cells.into_iter().zip(points).collect())
-    }
-}
-
-fn is_retrograde(points: &[LoadPoint]) -> bool {
-    find_knee(points).is_some_and(|knee| knee.reached == Reached::Retrograde)
-}
-
-/// Fits a surface once for the same points.
-fn remembered(fitted: &mut Fitted, points: &[SurfacePoint]) -> Option<Surface> {
-    let numbers = points.iter().flat_map(|p| [p.in_flight, p.block_bytes, p.iops]);
-    let name = numbers.fold(0xcbf2_9ce4_8422_2325_u64, |hash, number| {
-        (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3).rotate_left(29)
-    });
-    fitted.entry(name).or_insert_with(|| Surface::fit(points)).clone()
 }
 
 #[cfg(test)]

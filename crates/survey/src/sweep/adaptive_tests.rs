@@ -1,5 +1,6 @@
 //! The design on devices that are formulas.
 
+use super::super::rising::{REPEATS, Round};
 use super::*;
 use proptest::prelude::*;
 use workload::Bytes;
@@ -25,13 +26,14 @@ fn measure(
     let all: Vec<&Cell> = cells.iter().collect();
     let (mut rounds, mut order, mut fitted) = (Rounds::new(), Vec::new(), Fitted::new());
     loop {
-        let next =
-            Design::new(&all, &rounds, &mut fitted, false).next(budget_s).map(|n| n.cell.clone());
+        let next = Design::new(&all, &rounds, &mut fitted, false, None)
+            .next(budget_s)
+            .map(|n| n.cell.clone());
         let Some(cell) = next else { return (rounds, order) };
         let found = rounds.entry(cell.number).or_default();
         let iops = iops(&cell, found.len());
         let latency_ns = 1e9 * cell.in_flight() as f64 / iops;
-        found.push(Round { iops, latency_ns, seconds: 15.0 });
+        found.push(Round { iops, latency_ns, seconds: 15.0, half_width_percent: None });
         order.push(cell.number);
         assert!(order.len() < 2000, "it comes to an end");
     }
@@ -40,7 +42,7 @@ fn measure(
 /// The largest error of what is inferred for any cell, in percent.
 fn worst_percent(cells: &[Cell], rounds: &Rounds, iops: impl Fn(&Cell) -> f64) -> f64 {
     let all: Vec<&Cell> = cells.iter().collect();
-    let design = Design::new(&all, rounds, &mut Fitted::new(), false);
+    let design = Design::new(&all, rounds, &mut Fitted::new(), false, None);
     let error = |c: &Cell| {
         let found = design.inferred(c).map_or(0.0, |f| f.iops);
         100.0 * (found / iops(c) - 1.0).abs()
@@ -61,8 +63,9 @@ const BLOCKS: [u64; 5] = [4096, 8192, 65536, 262_144, 1 << 20];
 fn a_plain_device_needs_few_cells_and_gives_all_of_them() {
     let cells = cells(&BLOCKS);
     let (rounds, order) = measure(&cells, 0.0, |c, _| plain(c));
-    assert!(order.len() <= 28, "{} of {}", order.len(), cells.len());
-    assert!(rounds.values().all(|r| r.len() == 1), "nothing twice without noise");
+    assert!(order.len() <= 28 + REPEATS, "{} of {}", order.len(), cells.len());
+    let twice = rounds.values().filter(|r| r.len() > 1).count();
+    assert!(twice == REPEATS && rounds.values().all(|r| r.len() < 3), "{twice}");
     let worst = worst_percent(&cells, &rounds, plain);
     assert!(worst < 4.0, "{worst}");
 }
@@ -88,12 +91,27 @@ fn a_block_size_that_does_not_fit_between_the_others_is_measured_itself() {
     let worst = worst_percent(&cells, &rounds, iops);
     assert!(worst < 6.0, "{worst}");
     let all: Vec<&Cell> = cells.iter().collect();
-    let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
+    let design = Design::new(&all, &rounds, &mut Fitted::new(), false, None);
     let own = |bytes: u64| {
         let cell: Vec<&Cell> = cells.iter().filter(|c| c.block_bytes.0 == bytes).take(1).collect();
         design.best(&cell).unwrap().own
     };
     assert_eq!([own(8192), own(65536), own(262_144)], [false, true, false]);
+}
+
+/// The smallest block was the end of a surface, and whatever was measured there was part of what it
+/// was compared with: 1 KiB was measured at 1 300 IOPS and reported with 3 800.
+#[test]
+fn an_end_that_follows_another_rule_is_left_to_its_neighbour() {
+    for odd in [BLOCKS[0], BLOCKS[4]] {
+        let iops = |c: &Cell| plain(c) / if c.block_bytes.0 == odd { 3.0 } else { 1.0 };
+        let cells = cells(&BLOCKS);
+        let (rounds, order) = measure(&cells, 0.0, |c, _| iops(c));
+        let worst = worst_percent(&cells, &rounds, iops);
+        assert!(worst < 6.0, "{odd}: {worst}");
+        // Three ramps, and not five.
+        assert!(order.len() <= 28 + REPEATS + 8, "{odd}: {}", order.len());
+    }
 }
 
 #[test]
@@ -122,10 +140,10 @@ fn a_peak_is_seen_at_rising_loads_only() {
     };
     let all: Vec<&Cell> = cells.iter().collect();
     let (rounds, _) = measure(&cells, 0.0, high);
-    assert!(!Design::new(&all, &rounds, &mut Fitted::new(), false).has_peak(&of(8192)));
+    assert!(!Design::new(&all, &rounds, &mut Fitted::new(), false, None).has_peak(&of(8192)));
     let falling = |c: &Cell| plain(c) / (1.0 + (c.in_flight() as f64 / 64.0).powi(2));
     let (rounds, _) = measure(&cells, 0.0, |c, _| falling(c));
-    assert!(Design::new(&all, &rounds, &mut Fitted::new(), false).has_peak(&of(8192)));
+    assert!(Design::new(&all, &rounds, &mut Fitted::new(), false, None).has_peak(&of(8192)));
 }
 
 #[test]
@@ -139,8 +157,13 @@ fn noise_is_met_with_repetitions_until_the_budget_is_used() {
     let measured = |c: &Cell, round: usize| plain(c) * (0.15 * noise(c, round)).exp();
     let (few, _) = measure(&cells, 0.0, measured);
     let (_, order) = measure(&cells, 900.0, measured);
-    assert!(few.values().all(|r| r.len() == 1));
-    assert!(order.len() > few.len() && order.len() <= 60, "{} and {}", few.len(), order.len());
+    assert!(few.values().all(|r| r.len() <= 2));
+    assert!(
+        order.len() > few.len() + REPEATS && order.len() <= 60,
+        "{} {}",
+        few.len(),
+        order.len()
+    );
 }
 
 #[test]
@@ -154,7 +177,7 @@ fn a_write_cache_is_filled_first() {
     let cells = Plan::new("t", vec![matrix]).cells();
     let all: Vec<&Cell> = cells.iter().collect();
     let rounds = Rounds::new();
-    let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
+    let design = Design::new(&all, &rounds, &mut Fitted::new(), false, None);
     let next = design.next(1e9).unwrap();
     assert!(next.first && next.cell.depth == 16 && next.cell.block_bytes.0 == 65536);
 }
@@ -172,7 +195,7 @@ proptest! {
         let figure = |c: &Cell, round: usize| figures[(c.number as usize * 7 + round) % 32];
         let (rounds, _) = measure(&cells, 0.0, figure);
         let all: Vec<&Cell> = cells.iter().collect();
-        let design = Design::new(&all, &rounds, &mut Fitted::new(), false);
+        let design = Design::new(&all, &rounds, &mut Fitted::new(), false, None);
         for found in cells.iter().filter_map(|c| design.inferred(c)) {
             prop_assert!(found.iops.is_finite() && found.latency_ns.is_finite());
             prop_assert!(found.error_percent.is_finite());

@@ -1,19 +1,24 @@
-//! Random checks of what an adaptive sweep infers, and what follows from them.
+//! Random checks of what an adaptive sweep says, and what follows from them.
 //!
 //! Of each kind of I/O, cells that the design does not use are drawn at random and measured over
 //! their whole length. They stay out of the fit. How far they lie outside of their intervals widens
-//! all intervals of the kind (split conformal prediction: Vovk, Gammerman and Shafer, 2005; Lei et
-//! al., 2018). Where that would take too much, more is measured, in steps: whole windows where
-//! rates change within a window, then every block size at rising loads, then every cell.
+//! all intervals of inferred cells (split conformal prediction: Vovk, Gammerman and Shafer, 2005;
+//! Lei et al., 2018). Where that would take too much, more is measured, in steps: whole windows
+//! where rates change within a window, then every block size at rising loads, then every cell.
+//!
+//! Measured cells are checked in the same way by those of them that the design measures again: a
+//! window knows nothing of what differs from one measurement to the next.
 //!
 //! The stage and the role of a measurement are part of the name that it is kept under, so that an
 //! interrupted sweep goes through the same stages again.
 
 use analysis::numbers::median;
 use results::{Refinement, SweptCheck};
+use workload::Bytes;
 use workload::sweep::{Cell, Plan};
 
-use super::adaptive::{BUDGET_SHARE, Design, Fitted, Inferred, Next, Round, Rounds, same_kind};
+use super::adaptive::{BUDGET_SHARE, Design, Inferred, Next, same_kind};
+use super::rising::{Fitted, Round, Rounds, scatter};
 
 /// Cells of each kind of I/O that are drawn as checks: the fewest whose largest score is the 90 %
 /// quantile.
@@ -29,7 +34,7 @@ const SCATTERS: f64 = 3.0;
 const CHANGED: f64 = 0.06;
 /// Intervals widen by so many times the quantile. Nine checks hold 90 % on average over all
 /// drawings; where the quantile is low by chance, nothing more is measured either.
-const MARGIN: f64 = 1.25;
+const MARGIN: f64 = 1.5;
 /// Names of one stage: more than any cell has rounds.
 const STAGE_SLOTS: u32 = 128;
 /// The slot of checks, past those of all stages.
@@ -80,9 +85,11 @@ pub(super) struct Standing<'a> {
     pub(super) every_cell: bool,
     /// Windows end when their mean is known.
     pub(super) short_windows: bool,
-    /// Cells that were checks at any stage.
-    checked: Vec<u32>,
+    /// Cells that have a window of their whole length.
+    whole: Vec<u32>,
     checks: Vec<Check>,
+    /// How far cells that were measured twice are outside of their own intervals.
+    repeats: Vec<f64>,
     refinements: Vec<Refinement>,
 }
 
@@ -92,6 +99,35 @@ enum Extent {
     Design,
     EverySize,
     EveryCell,
+}
+
+/// How far the stages of a kind have come.
+struct SoFar {
+    stage: u32,
+    extent: Extent,
+    /// From this stage on, windows have their whole length.
+    whole_from: Option<u32>,
+    /// What repetitions in short windows said, where whole windows need not say it again: they
+    /// differ by no more.
+    short: Option<Repeats>,
+    refinements: Vec<Refinement>,
+}
+
+impl SoFar {
+    /// Begins the next stage.
+    fn refine(&mut self, refinement: Refinement, repeats: Repeats) {
+        self.stage += 1;
+        match refinement {
+            Refinement::WholeWindows => {
+                self.whole_from = Some(self.stage);
+                self.short =
+                    Some(repeats).filter(|r| quantile(&r.scores, |score| *score) <= CHANGED);
+            }
+            Refinement::EverySize => self.extent = Extent::EverySize,
+            Refinement::EveryCell => self.extent = Extent::EveryCell,
+        }
+        self.refinements.push(refinement);
+    }
 }
 
 /// Cells that differ in nothing but block size, threads, depth and length.
@@ -116,60 +152,68 @@ impl<'a> Standing<'a> {
     ) -> Self {
         let budget_s = BUDGET_SHARE * cells.iter().map(|c| whole_seconds(plan, c)).sum::<f64>();
         let order = drawn(plan, cells);
-        // From this stage on, windows have their whole length.
-        let mut whole_from = plan.precision.is_none().then_some(0);
-        let (mut stage, mut extent, mut refinements) = (0, Extent::Design, Vec::new());
+        let mut so_far = SoFar {
+            stage: 0,
+            extent: Extent::Design,
+            whole_from: plan.precision.is_none().then_some(0),
+            short: None,
+            refinements: Vec::new(),
+        };
         loop {
-            let every_cell = extent == Extent::EveryCell;
+            let SoFar { stage, extent, whole_from, .. } = so_far;
+            let (from, every_cell) = (whole_from.unwrap_or(0), extent == Extent::EveryCell);
             // What every cell adds needs no surface.
-            let fits = if every_cell { stage - 1 } else { stage };
-            let rounds = rounds(records, whole_from.unwrap_or(0)..=fits);
-            let design = Design::new(cells, &rounds, fitted, extent >= Extent::EverySize);
-            let next = if every_cell {
-                unmeasured(cells, records, whole_from.unwrap_or(0))
-            } else {
-                design.next(budget_s)
-            };
+            let rounds = rounds(records, from..=if every_cell { stage - 1 } else { stage });
+            let known = so_far.short.as_ref().map(|short| short.scatter);
+            let every_size = extent >= Extent::EverySize;
+            let design = Design::new(&order, &rounds, fitted, every_size, known);
+            let repeats = so_far.short.clone().unwrap_or_else(|| Repeats::of(&rounds));
+            let next =
+                if every_cell { unmeasured(cells, records, from) } else { design.next(budget_s) };
             let step = next.map(|Next { cell, first }| Step {
                 cell,
                 slot: slot(records, stage, cell),
                 first,
                 whole: whole_from.is_some(),
             });
-            let candidates = order.iter().copied();
-            let candidates: Vec<&Cell> = candidates
-                .filter(|c| !rounds.contains_key(&c.number) && design.infers(c))
-                .collect();
+            let unused = |c: &&Cell| !rounds.contains_key(&c.number) && design.infers(c);
+            let candidates: Vec<&Cell> = order.iter().copied().filter(unused).collect();
             let wanted = &candidates[..candidates.len().min(CHECKS)];
             let checks: Vec<Check> =
                 wanted.iter().filter_map(|cell| check(&design, cell, records)).collect();
             let missing = wanted.iter().find(|c| measured(records, c).is_none());
             let step = step.or_else(|| missing.filter(|_| !every_cell).map(|c| check_step(c)));
-            let open = step.is_none() && !every_cell && candidates.len() > CHECKS;
-            let off = quantile(&checks, |c| c.score) > WIDEST.max(SCATTERS * scatter(&rounds));
-            let refinement = (open && off).then(|| more(extent, whole_from.is_some(), &checks));
-            let Some(refinement) = refinement else {
-                let cells = cells.to_vec();
-                let short_windows = whole_from.is_none();
-                let checked = records.iter().filter(|r| r.slot == CHECK_SLOT);
-                return Self {
-                    checked: checked.map(|r| r.cell).collect(),
-                    cells,
-                    next: step,
-                    design,
-                    every_cell,
-                    short_windows,
-                    checks,
-                    refinements,
-                };
+            let open = step.is_none() && !every_cell && cells.len() > rounds.len() + wanted.len();
+            let corners = if whole_from.is_none() && open { corners(cells) } else { Vec::new() };
+            let step = step.or_else(|| {
+                let missing = corners.iter().find(|c| measured(records, c).is_none());
+                missing.map(|c| check_step(c))
+            });
+            let corners: Vec<Check> =
+                corners.iter().filter_map(|cell| check(&design, cell, records)).collect();
+            let worst = |value: fn(&Check) -> f64| {
+                corners.iter().map(value).fold(quantile(&checks, value), f64::max)
             };
-            stage += 1;
-            match refinement {
-                Refinement::WholeWindows => whole_from = Some(stage),
-                Refinement::EverySize => extent = Extent::EverySize,
-                Refinement::EveryCell => extent = Extent::EveryCell,
+            let limit = WIDEST.max(SCATTERS * repeats.scatter);
+            let off = candidates.len() > CHECKS && worst(|c| c.score) > limit;
+            // A wide interval is no excuse for windows that end too soon.
+            let short = whole_from.is_none() && worst(|c| c.error.abs()) > limit;
+            let changes = short && worst(|c| c.change) > CHANGED;
+            if open && step.is_none() && (changes || off) {
+                so_far.refine(more(extent, changes), repeats);
+                continue;
             }
-            refinements.push(refinement);
+            return Self {
+                whole: with_whole_windows(records, whole_from),
+                cells: cells.to_vec(),
+                next: step,
+                design,
+                every_cell,
+                short_windows: whole_from.is_none(),
+                checks,
+                repeats: repeats.scores,
+                refinements: so_far.refinements,
+            };
         }
     }
 
@@ -185,14 +229,24 @@ impl<'a> Standing<'a> {
         wider(error_percent, MARGIN * quantile(&self.checks, |c| c.score))
     }
 
-    /// The half-width of a figure of short windows, in percent, as one of whole windows.
-    pub(super) fn of_whole_window(&self, error_percent: f64) -> Option<f64> {
-        wider(error_percent, quantile(&self.checks, |c| c.change))
+    /// The half-width of a measured cell, in percent: as wide as it takes to hold another
+    /// measurement of the same cell over its whole length; none where nothing was measured twice.
+    pub(super) fn of_measured(&self, cell: &Cell, error_percent: f64) -> Option<f64> {
+        let whole = self.whole.contains(&cell.number);
+        let change = if whole { 0.0 } else { quantile(&self.checks, |c| c.change) };
+        wider(self.repeated(error_percent)?, change)
     }
 
-    /// Whether a cell was measured over its whole length to check the others.
-    pub(super) fn is_check(&self, cell: &Cell) -> bool {
-        self.checked.contains(&cell.number)
+    /// The half-width of a measurement, in percent, as wide as it takes to hold another one of the
+    /// same length.
+    fn repeated(&self, error_percent: f64) -> Option<f64> {
+        let known = !self.repeats.is_empty();
+        known.then(|| wider(error_percent, quantile(&self.repeats, |score| *score))).flatten()
+    }
+
+    /// Whether rates change within a window, and what was measured of a cell is only its beginning.
+    pub(super) fn is_outdated(&self, cell: &Cell) -> bool {
+        !self.short_windows && !self.whole.contains(&cell.number)
     }
 
     /// The checks, for the document; none where nothing was checked.
@@ -207,6 +261,7 @@ impl<'a> Standing<'a> {
             cells: self.checks.iter().map(|c| c.cell).collect(),
             errors_percent: self.checks.iter().map(|c| 100.0 * c.error.exp_m1()).collect(),
             widened_percent: self.widened(0.0),
+            measured_widened_percent: self.repeated(0.0),
             changed_percent: median(&self.checks.iter().map(|c| c.change).collect::<Vec<_>>())
                 .map(|change| 100.0 * change.exp_m1())
                 .filter(|percent| percent.is_finite()),
@@ -216,14 +271,28 @@ impl<'a> Standing<'a> {
 }
 
 /// What to measure besides, where the checks are too far off.
-fn more(extent: Extent, whole: bool, checks: &[Check]) -> Refinement {
-    if !whole && quantile(checks, |c| c.change) > CHANGED {
+fn more(extent: Extent, changes: bool) -> Refinement {
+    if changes {
         Refinement::WholeWindows
     } else if extent == Extent::Design {
         Refinement::EverySize
     } else {
         Refinement::EveryCell
     }
+}
+
+/// The deepest load of the smallest and of the largest block. What a burst, a cache or a bucket of
+/// credits hides from short windows is used up there first; the nine that are drawn may miss it.
+fn corners<'a>(cells: &[&'a Cell]) -> Vec<&'a Cell> {
+    let deepest = |block: Bytes| {
+        let here = cells.iter().filter(|c| c.block_bytes == block);
+        here.max_by_key(|c| (c.in_flight(), std::cmp::Reverse(c.threads))).copied()
+    };
+    let blocks = || cells.iter().map(|c| c.block_bytes);
+    let (Some(least), Some(most)) = (blocks().min(), blocks().max()) else { return Vec::new() };
+    let mut corners: Vec<&Cell> = [least, most].into_iter().filter_map(deepest).collect();
+    corners.dedup_by_key(|c| c.number);
+    corners
 }
 
 fn whole_seconds(plan: &Plan, cell: &Cell) -> f64 {
@@ -251,6 +320,14 @@ fn rounds(records: &[Record], stages: std::ops::RangeInclusive<u32>) -> Rounds {
         rounds.entry(record.cell).or_default().push(record.round);
     }
     rounds
+}
+
+/// The cells that have a window of their whole length.
+fn with_whole_windows(records: &[Record], from: Option<u32>) -> Vec<u32> {
+    let is_whole = |r: &&Record| {
+        r.slot == CHECK_SLOT || from.is_some_and(|stage| r.slot / STAGE_SLOTS >= stage)
+    };
+    records.iter().filter(is_whole).map(|r| r.cell).collect()
 }
 
 /// The slot of the next round of a cell.
@@ -289,9 +366,35 @@ fn check(design: &Design<'_>, cell: &Cell, records: &[Record]) -> Option<Check> 
     Some(Check { cell: cell.number, error, score, change })
 }
 
+/// What cells that were measured twice say.
+#[derive(Debug, Clone)]
+struct Repeats {
+    /// How far each is outside of its own interval, in natural log units.
+    scores: Vec<f64>,
+    /// Standard deviation of one measurement, in natural log units.
+    scatter: f64,
+}
+
+impl Repeats {
+    fn of(rounds: &Rounds) -> Self {
+        let scores = rounds.values().filter_map(|found| repeat_score(found)).collect();
+        Self { scores, scatter: scatter(rounds) }
+    }
+}
+
+/// How far the second measurement of a cell is outside of the interval of the first, in natural log
+/// units.
+fn repeat_score(found: &[Round]) -> Option<f64> {
+    let (first, second) = (found.first()?, found.get(1)?);
+    let own = first.half_width_percent.map_or(0.0, |percent| (percent / 100.0).ln_1p());
+    let apart = (second.iops / first.iops).ln().abs();
+    // Of a cell that did nothing, nothing is known.
+    Some(if apart.is_nan() { f64::INFINITY } else { apart - own })
+}
+
 /// The value of rank ceil((n + 1) times the coverage), at least 0: a further check exceeds it with
 /// at most the probability that the coverage leaves. The largest where there are too few.
-fn quantile(checks: &[Check], value: impl Fn(&Check) -> f64) -> f64 {
+fn quantile<T>(checks: &[T], value: impl Fn(&T) -> f64) -> f64 {
     let mut values: Vec<f64> = checks.iter().map(value).collect();
     values.sort_by(f64::total_cmp);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
@@ -304,18 +407,6 @@ fn quantile(checks: &[Check], value: impl Fn(&Check) -> f64) -> f64 {
 fn wider(error_percent: f64, more: f64) -> Option<f64> {
     let wide = 100.0 * ((error_percent / 100.0).ln_1p() + more).exp_m1();
     wide.is_finite().then_some(wide)
-}
-
-/// Standard deviation of the rounds of the same cell, in natural log units; 0 without repetitions.
-fn scatter(rounds: &Rounds) -> f64 {
-    let (mut squares, mut freedom) = (0.0, 0);
-    for found in rounds.values().filter(|found| found.len() > 1) {
-        let logs: Vec<f64> = found.iter().map(|r| r.iops.max(f64::MIN_POSITIVE).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        squares += logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>();
-        freedom += logs.len() - 1;
-    }
-    if freedom == 0 { 0.0 } else { (squares / freedom as f64).sqrt() }
 }
 
 #[cfg(test)]

@@ -20,15 +20,29 @@ fn plan(seed: u64) -> Plan {
 /// What a cell gives at the start of a window and over all of it.
 type Device<'d> = &'d dyn Fn(&Cell) -> (f64, f64);
 
+/// What each measurement is multiplied with, by its number.
+type Noise<'n> = &'n dyn Fn(usize) -> f64;
+
 /// Measures until nothing more is asked for; gives what was measured.
 fn measure(plan: &Plan, cells: &[&Cell], device: Device<'_>) -> Vec<Record> {
+    measure_noisy(plan, cells, device, &|_| 1.0)
+}
+
+fn measure_noisy(
+    plan: &Plan,
+    cells: &[&Cell],
+    device: Device<'_>,
+    noise: Noise<'_>,
+) -> Vec<Record> {
     let (mut records, mut fitted) = (Vec::new(), Fitted::new());
     while let Some(step) = Standing::of(plan, cells, &records, &mut fitted).next {
+        let factor = noise(records.len());
         let (start_iops, whole_iops) = device(step.cell);
+        let (start_iops, whole_iops) = (factor * start_iops, factor * whole_iops);
         let iops = if step.whole { whole_iops } else { start_iops };
         let seconds = if step.whole { 60.0 } else { 6.0 };
         let latency_ns = 1e9 * step.cell.in_flight() as f64 / iops;
-        let round = Round { iops, latency_ns, seconds };
+        let round = Round { iops, latency_ns, seconds, half_width_percent: None };
         records.push(Record { cell: step.cell.number, slot: step.slot, round, start_iops });
         assert!(records.len() < 1000, "it comes to an end");
     }
@@ -47,6 +61,17 @@ fn coverage(standing: &Standing<'_>, records: &[Record], device: Device<'_>) -> 
     let found: Vec<bool> = standing.cells.iter().filter(inferred).map(inside).collect();
     let held = found.iter().filter(|held| **held).count();
     (!found.is_empty()).then(|| held as f64 / found.len() as f64)
+}
+
+/// Numbers of a normal distribution that look random.
+fn normal(number: usize) -> f64 {
+    let uniform = |n: usize| {
+        let x = (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((x >> 11) as f64 + 1.0) / (1u64 << 53) as f64
+    };
+    let (radius, turn) = (uniform(2 * number), uniform(2 * number + 1));
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }
 
 /// Sixteen servers with a time for each I/O and a time for each byte, behind a link of 1 GB/s.
@@ -69,7 +94,9 @@ fn a_device_that_the_model_describes_is_checked_nine_times_and_not_refined() {
     let cells: Vec<&Cell> = all.iter().collect();
     let records = measure(&plan, &cells, &device);
     let standing = Standing::of(&plan, &cells, &records, &mut Fitted::new());
-    assert_eq!(records.iter().filter(|r| r.slot == CHECK_SLOT).count(), CHECKS);
+    // Two corners besides, which may be among the nine.
+    let checked = records.iter().filter(|r| r.slot == CHECK_SLOT).count();
+    assert!((CHECKS..=CHECKS + 2).contains(&checked), "{checked}");
     let published = standing.publish().unwrap();
     assert_eq!((published.refinements.len(), published.cells.len()), (0, CHECKS));
     assert!(published.widened_percent.unwrap() < 5.0, "{published:?}");
@@ -105,6 +132,58 @@ fn where_nothing_follows_from_anything_every_cell_is_measured() {
     assert_eq!(coverage(&standing, &records, &device), None);
 }
 
+/// Share of the measured cells whose truth is in the interval of what was measured first, which knew
+/// nothing but its own window.
+fn measured_coverage(standing: &Standing<'_>, records: &[Record], device: Device<'_>) -> f64 {
+    let first = |cell: &&Cell| records.iter().find(|r| r.cell == cell.number);
+    let inside = |cell: &&Cell| {
+        let found = first(cell)?;
+        let limit = (standing.of_measured(cell, 0.5)? / 100.0).ln_1p();
+        Some((device(cell).1 / found.round.iops).ln().abs() <= limit)
+    };
+    let found: Vec<bool> = standing.cells.iter().filter_map(inside).collect();
+    found.iter().filter(|held| **held).count() as f64 / found.len() as f64
+}
+
+/// Speeds differed by 5 % from one measurement to the next. No window can know that, and each gave
+/// the half-width of its own noise: 6 of 199 measured cells had their truth in their interval.
+#[test]
+fn what_differs_between_measurements_is_in_the_intervals_of_measured_cells() {
+    let (plan, device) = (plan(7), |c: &Cell| (plain(c), plain(c)));
+    let all = plan.cells();
+    let cells: Vec<&Cell> = all.iter().collect();
+    let records = measure_noisy(&plan, &cells, &device, &|n| (0.05 * normal(n)).exp());
+    let standing = Standing::of(&plan, &cells, &records, &mut Fitted::new());
+    assert!(standing.repeats.len() >= super::super::rising::REPEATS);
+    let held = measured_coverage(&standing, &records, &device);
+    assert!(held >= 0.9, "{held}");
+    assert!(coverage(&standing, &records, &device).unwrap() >= 0.9);
+    let quiet = measure(&plan, &cells, &device);
+    let quiet = Standing::of(&plan, &cells, &quiet, &mut Fitted::new());
+    let width = quiet.of_measured(cells[0], 0.5).unwrap();
+    assert!((width - 0.5).abs() < 1e-9, "{width}: nothing differs, nothing widens");
+}
+
+/// A neighbour that comes and goes: the checks were far off because everything is, which called for
+/// whole windows, every size and every cell, and took longer than the whole matrix.
+#[test]
+fn where_nothing_repeats_intervals_grow_and_no_more_is_measured() {
+    let (plan, device) = (plan(7), |c: &Cell| (plain(c), plain(c)));
+    let all = plan.cells();
+    let cells: Vec<&Cell> = all.iter().collect();
+    let (mut inferred, mut measured) = (0.0, 0.0);
+    for seed in 0..4 {
+        let noise = |n: usize| (0.3 * normal(1000 * seed + n)).exp();
+        let records = measure_noisy(&plan, &cells, &device, &noise);
+        let standing = Standing::of(&plan, &cells, &records, &mut Fitted::new());
+        assert_eq!(standing.refinements, [], "{seed}");
+        inferred += coverage(&standing, &records, &device).unwrap() / 4.0;
+        measured += measured_coverage(&standing, &records, &device) / 4.0;
+    }
+    // Of one drawing it may be less.
+    assert!(inferred >= 0.9 && measured >= 0.9, "{inferred} {measured}");
+}
+
 #[test]
 fn a_short_window_is_known_no_better_than_its_beginning_stands_for_the_whole() {
     // All windows fall by 4 %, which is too little for whole windows.
@@ -114,7 +193,11 @@ fn a_short_window_is_known_no_better_than_its_beginning_stands_for_the_whole() {
     let records = measure(&plan, &cells, &device);
     let standing = Standing::of(&plan, &cells, &records, &mut Fitted::new());
     assert!(standing.short_windows);
-    let widened = standing.of_whole_window(1.0).unwrap();
+    let once = |c: &&&Cell| {
+        !standing.whole.contains(&c.number) && records.iter().any(|r| r.cell == c.number)
+    };
+    let cell = cells.iter().find(once).unwrap();
+    let widened = standing.of_measured(cell, 1.0).unwrap();
     assert!((widened - 100.0 * (1.01 / 0.96 - 1.0)).abs() < 1e-6, "{widened}");
 }
 

@@ -183,45 +183,86 @@ fn split_difference_percent(load: &[&SweptCell]) -> Option<f64> {
     by_total(load).into_values().filter_map(difference).reduce(f64::max)
 }
 
+/// Takes back the figures of cells of which only the beginning of a window is known, where rates
+/// change within windows: that of a burst is the best of everything.
+pub(super) fn take_back(standing: &Standing<'_>, cells: &mut [SweptCell]) {
+    let outdated = |c: &&mut SweptCell| {
+        let here = standing.cells.iter().any(|cell| cell.number == c.cell.number);
+        here && c.source == Source::Measured && standing.is_outdated(&c.cell)
+    };
+    for cell in cells.iter_mut().filter(outdated) {
+        cell.source = Source::Missing;
+        (cell.iops, cell.mib_per_s, cell.error_percent) = (None, None, None);
+        (cell.latency_ns, cell.p99_ns) = (None, None);
+    }
+}
+
 /// Adds what follows for the cells of a kind of I/O that were not measured, and the best of each of
-/// its loads; widens the intervals of cells that only have short windows.
+/// its loads; gives measured cells the intervals that repetitions call for.
 pub(super) fn infer(standing: &Standing<'_>, cells: &mut [SweptCell], curves: &mut [SweptCurve]) {
-    let design = &standing.design;
     let numbers: Vec<u32> = standing.cells.iter().map(|c| c.number).collect();
+    for cell in cells.iter_mut().filter(|c| numbers.contains(&c.cell.number)) {
+        if cell.source == Source::Measured {
+            cell.error_percent =
+                cell.error_percent.and_then(|e| standing.of_measured(&cell.cell, e));
+        }
+    }
     let of_kind = |curve: &&mut SweptCurve| curve.cells.iter().any(|n| numbers.contains(n));
     let mut falling: Vec<u32> = Vec::new();
     for curve in curves.iter_mut().filter(of_kind) {
-        let places = curve.cells.iter().filter_map(|n| usize::try_from(*n).ok());
-        let here: Vec<&Cell> = places.filter_map(|n| Some(&cells.get(n)?.cell)).collect();
-        if design.has_peak(&here) {
+        let here: Vec<&SweptCell> =
+            curve.cells.iter().filter_map(|n| cells.get(usize::try_from(*n).ok()?)).collect();
+        if best_of_load(standing, &here, curve) {
             falling.extend(&curve.cells);
-        }
-        if design.has_peak(&here) || standing.every_cell {
-            let widened = curve.error_percent.and_then(|e| standing.of_whole_window(e));
-            curve.error_percent =
-                if standing.short_windows { widened } else { curve.error_percent };
-        } else if let (Some(best), Some(first)) = (design.best(&here), here.first()) {
-            curve.source = if best.own { Source::Measured } else { Source::Inferred };
-            curve.best_iops = best.figures.iops;
-            curve.best_mib_per_s = mib_per_s(first, best.figures.iops);
-            curve.error_percent = standing.widened(best.figures.error_percent);
-            curve.operating_in_flight = Some(best.operating_in_flight);
-            curve.operating_latency_ns = Some(best.operating_latency_ns);
         }
     }
     for cell in cells.iter_mut().filter(|c| numbers.contains(&c.cell.number)) {
-        match cell.source {
-            Source::Missing if falling.contains(&cell.cell.number) => {
-                let reason = "throughput falls past a peak, which is not inferred";
-                cell.reason = Some(reason.to_owned());
-            }
-            Source::Missing => fill(cell, standing),
-            Source::Measured if !standing.is_check(&cell.cell) && standing.short_windows => {
-                cell.error_percent = cell.error_percent.and_then(|e| standing.of_whole_window(e));
-            }
-            _ => {}
+        if cell.source != Source::Missing {
+            continue;
+        }
+        if falling.contains(&cell.cell.number) {
+            let reason = "throughput falls past a peak, which is not inferred";
+            cell.reason = Some(reason.to_owned());
+        } else {
+            fill(cell, standing);
         }
     }
+}
+
+/// The best of a load, measured or inferred; gives whether its throughput falls past a peak.
+fn best_of_load(standing: &Standing<'_>, load: &[&SweptCell], curve: &mut SweptCurve) -> bool {
+    let here: Vec<&Cell> = load.iter().map(|c| &c.cell).collect();
+    let falls = standing.design.has_peak(&here);
+    let inferred = (!falls && !standing.every_cell && !contradicts(standing, load))
+        .then(|| standing.design.best(&here))
+        .flatten();
+    if let (Some(best), Some(first)) = (inferred, here.first()) {
+        curve.source = if best.own { Source::Measured } else { Source::Inferred };
+        curve.best_iops = best.figures.iops;
+        curve.best_mib_per_s = mib_per_s(first, best.figures.iops);
+        curve.error_percent = standing.widened(best.figures.error_percent);
+        curve.operating_in_flight = Some(best.operating_in_flight);
+        curve.operating_latency_ns = Some(best.operating_latency_ns);
+    } else {
+        let best = load.iter().filter(|c| c.iops.is_some());
+        let best = best.max_by(|a, b| a.iops.unwrap_or(0.0).total_cmp(&b.iops.unwrap_or(0.0)));
+        curve.error_percent = best.and_then(|c| c.error_percent);
+    }
+    falls
+}
+
+/// Whether what is inferred for a measured cell and what was measured exclude each other: then the
+/// load has what was measured.
+fn contradicts(standing: &Standing<'_>, load: &[&SweptCell]) -> bool {
+    let excluded = |cell: &&SweptCell| {
+        let measured = cell.iops.zip(cell.error_percent);
+        let inferred = standing.inferred(&cell.cell);
+        measured.zip(inferred).is_some_and(|((iops, error_percent), inferred)| {
+            let width = (error_percent / 100.0).ln_1p() + (inferred.error_percent / 100.0).ln_1p();
+            (iops / inferred.iops).ln().abs() > width
+        })
+    };
+    load.iter().filter(|c| c.source == Source::Measured).any(excluded)
 }
 
 /// Gives a cell the figures that follow for it.

@@ -7,24 +7,27 @@ use workload::sweep::{Cell, Plan};
 
 use super::adaptive::BUDGET_SHARE;
 use super::checks::{CHECKS, kinds};
+use super::rising::REPEATS;
 
 /// A window that may end ends at the second look, this many times later than the first.
 const SECOND_LOOK: f64 = 1.15;
+/// The deepest loads of the smallest and of the largest block, over their whole length.
+const CORNERS: usize = 2;
 /// The same load split in two ways, at both ends of the sizes.
 const CONTROLS: usize = 4;
 
 /// About what an adaptive sweep takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
-    /// Measurements, repetitions apart.
+    /// Measurements, those apart that make the best of a load better known.
     pub measurements: usize,
     /// Warm-ups, windows and pauses.
     pub seconds: f64,
 }
 
 /// Foresees an adaptive sweep: every ramp goes up to the deepest load, windows end as soon as they
-/// may, there are no repetitions beyond the time that is meant for them, and the checks call for no
-/// more.
+/// may, there are no repetitions beyond the nine that tell what a measurement is worth and the time
+/// that is meant for others, and the checks call for no more.
 #[must_use]
 pub fn forecast(plan: &Plan) -> Forecast {
     let cells = plan.cells();
@@ -43,7 +46,10 @@ pub fn forecast(plan: &Plan) -> Forecast {
             Some(p) => (SECOND_LOOK * p.at_least_seconds, SECOND_LOOK * p.at_least_seconds),
         };
         // Checks have the whole length, whatever is known before.
-        let checks = CHECKS.min(kind.len() - count);
+        let left = kind.len() - count;
+        // Nine of more are drawn, and the two corners are measured besides.
+        let checks = if left > CHECKS { CHECKS + CORNERS } else { left };
+        let count = count + REPEATS.min(count);
         measurements += count + checks;
         seconds += checks as f64 * (warmup + longest);
         seconds += pause_s + first.min(longest) - window.min(longest);
@@ -99,21 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn two_ramps_two_cells_of_each_size_between_controls_and_checks_are_foreseen() {
-        // 1, 2, 4, 8 in flight at either end; 3 is not twice what comes before.
+    fn two_ramps_two_cells_of_each_size_between_controls_repetitions_and_checks_are_foreseen() {
+        // 1, 2, 4, 8 in flight at either end, each twice; 3 is not twice what comes before.
         // What is left of ten cells checks the others.
-        assert_eq!(forecast(&plan(&[4096, 65536], &[1])).measurements, 8 + 2);
-        assert_eq!(forecast(&plan(&[4096, 8192, 16384, 65536], &[1])).measurements, 12 + 8);
+        assert_eq!(forecast(&plan(&[4096, 65536], &[1])).measurements, 8 + 8 + 2);
+        assert_eq!(forecast(&plan(&[4096, 8192, 16384, 65536], &[1])).measurements, 12 + 9 + 8);
         // With 2 threads there are 16 in flight as well; 6 of 20 cells are left.
-        assert_eq!(forecast(&plan(&[4096, 65536], &[1, 2])).measurements, 10 + 4 + 6);
+        assert_eq!(forecast(&plan(&[4096, 65536], &[1, 2])).measurements, 10 + 4 + 9 + 6);
     }
 
     #[test]
-    fn no_more_is_foreseen_than_the_whole_matrix() {
+    fn no_longer_is_foreseen_than_the_whole_matrix() {
         let plan = plan(&[4096], &[1]);
         let whole_s = plan.times(&plan.cells()).total_s();
-        let Forecast { measurements, seconds } = forecast(&plan);
-        assert!(measurements <= plan.cells().len() && seconds <= whole_s, "{seconds}");
+        let Forecast { seconds, .. } = forecast(&plan);
+        assert!(seconds <= whole_s, "{seconds}");
         assert!(seconds > BUDGET_SHARE * whole_s, "a few cells take longer than their share");
     }
 

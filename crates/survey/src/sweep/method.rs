@@ -59,12 +59,14 @@ const ADAPTIVE: &str = "Cells that differ in block size, threads and depth only 
      the largest and the smallest block at rising loads until they were saturated, the blocks \
      between at the least load and at twice the knee, and the same load split into few and into \
      many threads. A surface through these (throughput depends on the total in flight; a time for \
-     each I/O and a time for each byte; a link) gives the other cells, with its 95 % interval. \
+     each I/O and a time for each byte; a link) gives the other cells. \
      Saturated cells were measured again until the best of every load was known to ±3 %, or 2 % \
-     of the time of the matrix was used. Of each kind, nine cells drawn by the seed were then \
-     measured over their whole length and kept out of the surface. How far they were outside of \
-     their intervals widens all intervals of the kind (split conformal prediction), so that nine \
-     of ten inferred figures are expected to be inside. Where that was more than 12 % and three \
-     times the scatter of repetitions, more was measured: whole windows, then every block size at \
-     rising loads, then every cell. There were pauses between kinds of I/O only, so that the cache \
-     of a device that was written stays full.";
+     of the time of the matrix was used. The stated interval of a cell holds what windows of its \
+     whole length give on average, for nine of ten cells. Two sets of checks see to that (split \
+     conformal prediction). Of each kind, nine cells drawn by the seed were measured over their \
+     whole length and kept out of the surface: how far they were outside of their intervals \
+     widens all intervals of inferred cells. Nine measured cells were measured again: how far \
+     they were from themselves widens all intervals of measured cells. Where the first was more \
+     than 12 % and three times the scatter of repetitions, more was measured: whole windows, then \
+     every block size at rising loads, then every cell. There were pauses between kinds of I/O \
+     only, so that the cache of a device that was written stays full.";

@@ -9,6 +9,7 @@ mod conclude;
 mod forecast;
 mod method;
 mod rest;
+mod rising;
 mod session;
 
 use std::sync::atomic::AtomicBool;

@@ -15,11 +15,11 @@ use results::{
 use workload::sweep::{Cell, Plan};
 use workload::{Block, Bytes, EngineChoice, Precision, Stream, Violation, show_duration};
 
-use super::adaptive::{Fitted, Round};
 use super::checks::{self, Record, Standing, kinds};
 use super::forecast::forecast;
 use super::method::method_of;
 use super::rest::rest;
+use super::rising::{Fitted, Round};
 use super::{Keep, SweepOptions, conclude};
 use crate::doubts;
 use crate::lab::{self, Lab, Progress, Setup, Timing};
@@ -51,6 +51,13 @@ struct Step {
     whole: bool,
     /// The storage is given a pause, and writes have to fill its cache.
     afresh: bool,
+}
+
+/// What a sweep found.
+struct Found {
+    cells: Vec<SweptCell>,
+    curves: Vec<SweptCurve>,
+    checks: Vec<SweptCheck>,
 }
 
 impl Session {
@@ -220,7 +227,12 @@ impl Session {
         });
         let record = |(name, m): (&u32, &Measurement)| {
             let latency_ns = m.total.latency_ns.map_or(0.0, |l| l.mean);
-            let round = Round { iops: m.total.iops, latency_ns, seconds: device_seconds(m) };
+            let round = Round {
+                iops: m.total.iops,
+                latency_ns,
+                seconds: device_seconds(m),
+                half_width_percent: m.steady.as_ref().and_then(|s| s.half_width_percent),
+            };
             let start_iops = start_iops(m, start_s);
             Record { cell: name % count, slot: name / count, round, start_iops }
         };
@@ -383,37 +395,43 @@ impl Session {
         lab.measure_seeded(vec![cell.stream()], timing, plan.seed_of(cell, *round))
     }
 
-    /// What follows for the cells that were not measured, and the best of each load; gives the
-    /// checks.
-    fn infer(&mut self, cells: &mut [SweptCell], curves: &mut [SweptCurve]) -> Vec<SweptCheck> {
-        let mut published = Vec::new();
+    /// Does something with what is known of each kind of I/O.
+    fn for_each_kind(&mut self, mut does: impl FnMut(&Standing<'_>)) {
         for group in self.options.plan.groups() {
             let here: Vec<Cell> =
                 self.cells.iter().filter(|c| self.can_be_done(c, &group)).cloned().collect();
             let here: Vec<&Cell> = here.iter().collect();
             for kind in kinds(&here) {
-                let standing = self.standing(&kind);
-                conclude::infer(&standing, cells, curves);
-                published.extend(standing.publish());
+                does(&self.standing(&kind));
             }
         }
-        published
     }
 
-    fn document(mut self) -> Experiment<Sweep> {
+    /// Every cell, the best of each load, and what was checked.
+    fn conclude(&mut self, measurements: &[Measurement]) -> Found {
         let count = self.count();
-        let measurements: Vec<Measurement> = self.done.values().cloned().collect();
         let mut measured: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (place, name) in self.done.keys().enumerate() {
             measured.entry(name % count).or_default().push(place);
         }
-        let mut cells = conclude::cells(&self.cells, &measurements, &measured, &self.left_out);
-        let mut curves = conclude::curves(&cells);
-        let checks = if self.options.plan.adaptive {
-            self.infer(&mut cells, &mut curves)
-        } else {
-            Vec::new()
-        };
+        let mut cells = conclude::cells(&self.cells, measurements, &measured, &self.left_out);
+        let adaptive = self.options.plan.adaptive;
+        if adaptive {
+            self.for_each_kind(|standing| conclude::take_back(standing, &mut cells));
+        }
+        let (mut curves, mut checks) = (conclude::curves(&cells), Vec::new());
+        if adaptive {
+            self.for_each_kind(|standing| {
+                conclude::infer(standing, &mut cells, &mut curves);
+                checks.extend(standing.publish());
+            });
+        }
+        Found { cells, curves, checks }
+    }
+
+    fn document(mut self) -> Experiment<Sweep> {
+        let measurements: Vec<Measurement> = self.done.values().cloned().collect();
+        let Found { cells, curves, checks } = self.conclude(&measurements);
         let plan = &self.options.plan;
         let windows: f64 = measurements.iter().map(device_seconds).sum();
         let mut warnings = doubts::each_once(measurements.iter().map(|m| ("", m)));
