@@ -32,7 +32,7 @@ pub fn fio(name: &str, value: Option<&str>) -> Option<Answer> {
     Some(match name {
         "bs" | "blocksize" => flag("block", value.split(',').next().unwrap_or_default()),
         "bssplit" => flag("block", &mix(value)),
-        "rw" | "readwrite" => return read_write(value),
+        "rw" | "readwrite" => read_write(value),
         "rwmixwrite" => flag("write", value),
         "rwmixread" => flag("write", &rest_of_hundred(value)),
         "iodepth" => flag("depth", value),
@@ -101,7 +101,7 @@ fn fio_without_meaning(name: &str) -> Option<Answer> {
 }
 
 /// `randread`, `readwrite` and so on.
-fn read_write(value: &str) -> Option<Answer> {
+fn read_write(value: &str) -> Answer {
     // A number after a colon says how far one place is from the next.
     let kind = value.split(':').next().unwrap_or_default();
     let (pattern, write) = match kind {
@@ -111,10 +111,10 @@ fn read_write(value: &str) -> Option<Answer> {
         "randread" => ("random", "0"),
         "randwrite" => ("random", "100"),
         "randrw" => ("random", "50"),
-        "" => return Some(Flags(vec![("pattern", None), ("write", None)])),
-        _ => return Some(Note("has no counterpart here for this value: iosonde reads and writes")),
+        "" => return Flags(vec![("pattern", None), ("write", None)]),
+        _ => return Note("has no counterpart here for this value: iosonde reads and writes"),
     };
-    Some(Flags(vec![("pattern", Some(pattern.to_owned())), ("write", Some(write.to_owned()))]))
+    Flags(vec![("pattern", Some(pattern.to_owned())), ("write", Some(write.to_owned()))])
 }
 
 /// What makes the I/O.

@@ -38,9 +38,9 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// What is expected of the storage: a TOML file (see METHODS.md), or a cloud volume by name, such
-    /// as aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit code 4 when it does
-    /// not do that
+    /// What is expected of the storage: a TOML file (see METHODS.md), or a cloud volume by name,
+    /// such as aws:gp3,iops=6000,mbps=250, azure:P30 or gcp:pd-ssd,size=500G. Exit code 4 when it
+    /// does not do that
     #[arg(long, value_name = "FILE|VOLUME")]
     pub expect: Option<String>,
 

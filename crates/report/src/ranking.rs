@@ -69,7 +69,9 @@ fn of_load(comparisons: &[Comparison], title: &str, fastest: &str) -> String {
     }
     rows.sort_by(|x, y| y.0.total_cmp(&x.0));
     let mut table = Table::new(1, &["result", "IOPS", "spread", "runs"]);
-    rows.into_iter().for_each(|(_, row)| table.row(row));
+    for (_, row) in rows {
+        table.row(row);
+    }
     let mut out = table.show();
     for (comparison, iops) in found {
         let other = clean(&comparison.a.name);

@@ -42,7 +42,7 @@ pub fn minute(at: Timestamp) -> String {
     at.to_zoned(zone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// What the zone is called, `Europe/Berlin` or `UTC`; of one without a name, how far it is from UTC.
+/// What the zone is called, `Europe/Berlin` or `UTC`; without a name, how far it is from UTC.
 #[must_use]
 pub fn label() -> String {
     called(&zone())

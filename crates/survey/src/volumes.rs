@@ -101,8 +101,8 @@ pub fn volume_claims(
             known.join(", ")
         ))
     })?;
-    let bought = bought(row, parts).map_err(&wrong)?;
-    let claims = row.claims(bought).map_err(&wrong)?;
+    let bought = bought(row, parts).map_err(wrong)?;
+    let claims = row.claims(bought).map_err(wrong)?;
     let loads = named_loads(database);
     let measured = |claim: &Claim| {
         let anywhere = Selector { in_flight: None, ..claim.of.clone() };

@@ -48,7 +48,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Outcome, Failure> {
     for name in &args.command {
         command = command.find_subcommand(name).ok_or_else(|| {
             let known: Vec<&str> = visible(command).map(clap::Command::get_name).collect();
-            let of = command.get_bin_name().unwrap_or_default().to_owned();
+            let of = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
             Failure::WrongUsage(if known.is_empty() {
                 format!("`{of}` has no command `{name}`")
             } else {

@@ -123,15 +123,15 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
     }
-    if let Some(port) = text.strip_prefix(':').or_else(|| text.strip_prefix("*:")) {
-        let port = port.parse::<u16>().map_err(|_| wrong())?;
-        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
-    }
     if let Ok(address) = text.parse::<SocketAddr>() {
         return Ok(address);
     }
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok((address, PORT).into());
+    }
+    if let Some(port) = text.strip_prefix(':').or_else(|| text.strip_prefix("*:")) {
+        let port = port.parse::<u16>().map_err(|_| wrong())?;
+        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
     }
     // Other names would be asked of a name server, and be another computer's as often as not.
     match text.split_once(':').unwrap_or((text, "7468")) {

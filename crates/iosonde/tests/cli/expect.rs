@@ -122,6 +122,7 @@ fn held_against(volume: &str, sim: &str, more: &[&str]) -> Output {
 fn a_cloud_volume_is_claimed_by_its_name() {
     let output = held_against("aws:gp3", SIM, &[]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("claimed 3 000 IOPS") && text.contains("docs.aws"), "{text}");
     let output = held_against("aws:gp3,iops=6000,mbps=250", SIM, &["--json"]);
     assert_eq!(code(&output), 4, "{}", stderr(&output));

@@ -168,11 +168,16 @@ fn the_list_is_filtered_and_no_wider_than_a_screen() {
     assert_eq!(place.list(&["--until", "2026-01-01T00:00Z"]).len(), 0);
     assert_eq!(place.list(&["--host", "nowhere"]).len(), 0);
     assert_eq!(place.list(&["--limit", "2"]).len(), 2);
-    let table = place.says(&["history", "list"]);
-    assert!(table.contains("@one @two") && table.contains("3 of 3 results"), "{table}");
-    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    for width in [80, 100, 140, 200] {
+        let mut command = place.command(&["history", "list"]);
+        let output = command.env("COLUMNS", width.to_string()).output().unwrap();
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(table.contains("@one @two") && table.contains("3 of 3"), "{table}");
+        assert!(table.contains("64 KiB sequential 70 % read / 30 % write"), "{table}");
+        assert!(table.lines().all(|line| line.chars().count() <= width), "{width}:\n{table}");
+    }
     assert_eq!(place.says(&["history", "list", "--tag", "three"]), "nothing fits\n");
-    let wrong = place.run(&["history", "list", "--since", "yesterday"]);
+    let wrong = place.run(&["history", "list", "--since", "tomorrow"]);
     fails(&wrong, 2, "2026-11-21");
 }
 

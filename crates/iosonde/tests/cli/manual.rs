@@ -12,8 +12,10 @@ fn bash_completes_commands_and_flags() {
     let script = place.path("iosonde.bash");
     fs::write(&script, place.says(&["completions", "bash"])).unwrap();
     let complete = |words: &str, last: usize| {
+        let current = words.split(' ').next_back().unwrap();
         let line = format!(
-            "source {} && COMP_WORDS=({words}) COMP_CWORD={last} && _iosonde && \
+            "source {} && COMP_WORDS=({words}) COMP_CWORD={last} && \
+             _iosonde iosonde {current} iosonde && \
              printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             script.display()
         );

@@ -14,7 +14,8 @@ fn crystaldiskmark_is_shown_as_its_grid() {
     let place = place();
     let text = place.says(&sweep("crystaldiskmark"));
     assert!(text.contains("Read MB/s") && text.contains("Write MB/s"), "{text}");
-    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    let row =
+        |name: &str| text.lines().find(|line| line.trim().starts_with(name)).unwrap().to_owned();
     for name in ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"] {
         assert!(row(name).split_whitespace().count() >= 8, "{}", row(name));
     }

@@ -17,7 +17,7 @@ fn a_wrong_flag_is_wrong_usage() {
 fn all_violations_are_told_at_once() {
     let wrong = ["--depth", "0", "--threads", "0", "--write", "101", "--interval", "100us"];
     let output = command(&[&["run", "--engine", "sim"], &wrong[..]].concat()).output().unwrap();
-    for field in ["depth", "threads", "write_percent", "interval_ns"] {
+    for field in ["--depth", "--threads", "--write", "--interval"] {
         fails(&output, 2, field);
     }
 }
@@ -25,8 +25,8 @@ fn all_violations_are_told_at_once() {
 #[test]
 fn a_block_that_does_not_fit_the_disk_is_wrong_usage() {
     let dir = tempfile::tempdir().unwrap();
-    fails(&run_small(dir.path(), &["--block", "64M"]), 2, "blocks");
-    fails(&run_small(dir.path(), &["--offset", "16M"]), 2, "offset");
+    fails(&run_small(dir.path(), &["--block", "64M"]), 2, "--block");
+    fails(&run_small(dir.path(), &["--offset", "16M"]), 2, "--offset");
     // What is aligned shows when the target is open.
     fails(&run_small(dir.path(), &["--block", "100"]), 2, "multiples of");
     assert_eq!(names(dir.path()), [""; 0]);

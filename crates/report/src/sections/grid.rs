@@ -79,8 +79,8 @@ fn name(swept: &SweptCell) -> String {
     let order = if cell.is_sequential() { "SEQ" } else { "RND" };
     let bytes = cell.block_bytes.0;
     let size = match bytes {
-        _ if bytes > 0 && bytes % (1 << 20) == 0 => format!("{}M", bytes >> 20),
-        _ if bytes > 0 && bytes % (1 << 10) == 0 => format!("{}K", bytes >> 10),
+        _ if bytes > 0 && bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes > 0 && bytes.is_multiple_of(1 << 10) => format!("{}K", bytes >> 10),
         _ => format!("{bytes}"),
     };
     format!("{order}{size} Q{}T{}", cell.depth, cell.threads)
