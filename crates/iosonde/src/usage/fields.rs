@@ -5,7 +5,7 @@ use workload::Violation;
 
 /// Fields of a stream, and of what holds it, with their flags. Where a command has the plural of a
 /// flag, `sweep` does, that is named.
-const FIELDS: [(&str, &str); 37] = [
+const FIELDS: [(&str, &str); 36] = [
     ("blocks", "--block"),
     ("threads", "--threads"),
     ("depth", "--depth"),
@@ -41,7 +41,6 @@ const FIELDS: [(&str, &str); 37] = [
     ("cell_seconds", "--cell-seconds"),
     ("precision.percent", "--precision"),
     ("precision.at_least_seconds", "--at-least"),
-    ("targets", "TARGET"),
     ("completion", "--wait"),
 ];
 

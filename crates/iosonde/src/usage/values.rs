@@ -103,7 +103,7 @@ const BYTES_MIN: u64 = 4096;
 /// `4G`. A small number without a unit is SQLIO's `-s`, which is a time, or lacks its unit.
 fn size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: workload::UnitError| error.to_string())?;
-    if size.0 < BYTES_MIN && text.trim().parse::<u64>().is_ok() {
+    if (1..BYTES_MIN).contains(&size.0) && text.trim().parse::<u64>().is_ok() {
         let text = text.trim();
         return Err(format!(
             "that is {text} bytes; write a unit, such as `{text}G`. A length of time is `-d {text}`"

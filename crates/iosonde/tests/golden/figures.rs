@@ -1,7 +1,10 @@
 //! Figures in text for people. Words may change; what stands in a row of a table may not.
 
-/// Whether a cell holds a figure.
+/// Whether a cell holds a figure. What was cut is a title that begins with one.
 fn is_figure(cell: &str) -> bool {
+    if cell.ends_with('…') {
+        return false;
+    }
     let digits = cell.trim_start_matches(['+', '-', '−', '±', '<', '>', '≤', '≥', ' ']);
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
