@@ -64,8 +64,8 @@ const HEADINGS: [(&str, &str); 6] = [
     ("Target", "size log log-size sparse destroy keep overfill drive engine sim seed"),
     (
         "Output",
-        "report json json-lines csv also results workers targets quiet live progress metrics \
-         dry-run print-plan print-workload list-presets",
+        "report language json json-lines csv also results workers targets quiet live progress \
+         metrics dry-run print-plan print-workload list-presets",
     ),
     ("History", "tag name no-history history"),
 ];
