@@ -142,7 +142,7 @@ fn setting(iops: f64, half_width_percent: f64) -> Setting {
 #[test]
 fn a_claim_is_neither_met_nor_missed_by_what_is_not_known() {
     let expect = vec!["iops >= 8000".parse().unwrap()];
-    let claim = Claim { name: None, of: Selector::default(), expect };
+    let claim = Claim { name: None, of: Selector::default(), expect, documented: None };
     for iops in [100.0, 1e6] {
         let found = judge_claim(&claim, &[setting(iops, 60.0)]);
         assert_eq!(found.outcome, Outcome::NotMeasured, "{found:?}");
