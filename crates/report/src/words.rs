@@ -102,6 +102,9 @@ pub(crate) fn claim(outcome: results::claims::Outcome) -> &'static str {
     }
 }
 
+/// What another tool does not tell.
+pub(crate) const UNKNOWN: &str = "not known";
+
 /// `direct` or `buffered`, and whether writes are durable.
 pub(crate) fn mode(workload: &Workload) -> String {
     let word = |mode: &Mode| match mode {
@@ -109,6 +112,9 @@ pub(crate) fn mode(workload: &Workload) -> String {
         Mode::Buffered => "buffered (through the OS cache)",
         Mode::Mapped => "mapped (through the OS cache, by copying)",
     };
+    if workload.is_unknown() {
+        return UNKNOWN.to_owned();
+    }
     let mode = workload.modes().iter().map(word).collect::<Vec<_>>().join(" and ");
     let writing = workload.streams.iter().filter(|s| s.writes());
     let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);
@@ -123,6 +129,9 @@ pub(crate) fn mode(workload: &Workload) -> String {
 /// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum
 /// alone where streams differ.
 pub(crate) fn in_flight(m: &Measurement) -> String {
+    if m.origin.is_some() && m.threads == 0 {
+        return UNKNOWN.to_owned();
+    }
     let threads = plural(m.threads, "thread", "threads");
     let product = |depth: u32| m.threads.saturating_mul(depth.into());
     let on_each = |s: &Stream| s.pool.as_ref().is_some_and(|p| p.share == PoolShare::Each);
@@ -132,6 +141,7 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
             format!("{threads} × depth {depth} on each target = {all}")
         }
         Some(depth) => format!("{threads} × depth {depth} = {}", count(m.in_flight)),
+        None if m.origin.is_some() && m.in_flight == 0 => format!("{threads}, depth {UNKNOWN}"),
         None => format!("{threads}, {} in all", count(m.in_flight)),
     }
 }
@@ -140,6 +150,11 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
 pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
     let cuts = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
     (!cuts || latency.min > 0).then_some(latency.min)
+}
+
+/// What was asked to be in flight; another tool may not tell it.
+pub(crate) fn asked_in_flight(m: &Measurement) -> Option<u64> {
+    Some(m.in_flight).filter(|asked| m.origin.is_none() || *asked > 0)
 }
 
 /// What was in flight on average; another tool may not tell it.
@@ -225,11 +240,7 @@ pub(crate) fn tool(m: &Measurement) -> Option<String> {
 
 /// The bytes of all targets; another tool may not tell them.
 pub(crate) fn file_size(m: &Measurement) -> String {
-    if m.origin.is_some() && m.file_bytes == 0 {
-        "not known".to_owned()
-    } else {
-        size(m.file_bytes)
-    }
+    if m.origin.is_some() && m.file_bytes == 0 { UNKNOWN.to_owned() } else { size(m.file_bytes) }
 }
 
 /// A mean latency, with what it may be short by: `29 ms to 30.5 ms`.

@@ -76,11 +76,16 @@ impl Caption {
     ) -> Self {
         add(&mut self.files, file_bytes);
         add(&mut self.titles, words::clean(title));
-        add(&mut self.threads, threads);
+        // Zero is what another tool does not tell.
+        if threads > 0 {
+            add(&mut self.threads, threads);
+        }
         if let Some(depth) = depth {
             add(&mut self.depths, depth.into());
         }
-        add(&mut self.in_flight, in_flight);
+        if in_flight > 0 {
+            add(&mut self.in_flight, in_flight);
+        }
         self
     }
 
@@ -112,8 +117,11 @@ impl Caption {
             (Some(threads), false) => {
                 format!("{threads} × depth {} = {in_flight} in flight", range(&self.depths))
             }
+            (Some(threads), true) if self.in_flight.is_empty() => {
+                format!("{threads}, depth not known")
+            }
             (Some(threads), true) => format!("{threads}, {in_flight} in flight"),
-            (None, _) => "depth not known".to_owned(),
+            (None, _) => "threads and depth not known".to_owned(),
         });
         if !self.modes.is_empty() {
             parts.push(self.modes.join(" and "));

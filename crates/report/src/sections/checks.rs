@@ -29,7 +29,8 @@ pub(super) fn of(m: &Measurement) -> Option<Section> {
 
 fn in_flight(m: &Measurement) -> String {
     let known = words::achieved(m);
-    let mut text = format!("{} asked", words::count(m.in_flight));
+    let asked = words::asked_in_flight(m).map(|asked| format!("{} asked", words::count(asked)));
+    let mut text = asked.unwrap_or_else(|| "asked: not known".to_owned());
     if let Some(achieved) = known {
         text.push_str(&format!(", {} achieved on average", show_number(achieved)));
     }
@@ -161,11 +162,12 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         row.push(number(cpu));
         row
     };
+    let known = |bytes: &u64| m.origin.is_none() || *bytes > 0;
     let streams = m.streams.iter().map(|s| {
-        let head = vec![text(&s.name), Cell::Empty, whole(s.threads), whole(u64::from(s.depth))];
+        let depth = Some(u64::from(s.depth)).filter(known);
+        let head = vec![text(&s.name), Cell::Empty, whole(s.threads), whole(depth)];
         row(head, &s.total, None)
     });
-    let known = |bytes: &u64| m.origin.is_none() || *bytes > 0;
     let targets = m.targets.iter().map(|t| {
         let head = vec![
             text(&words::path(&t.path)),

@@ -54,12 +54,15 @@ pub(super) fn headline(m: &Measurement) -> String {
         (bytes, _) => format!("on a file of {}", words::size(bytes)),
     };
     let tool = words::tool(m).map(|tool| format!(", measured by {tool}")).unwrap_or_default();
+    let in_flight = match (m.in_flight, &m.origin) {
+        (0, Some(_)) => String::new(),
+        (n, _) => format!(", {} in flight", words::count(n)),
+    };
     format!(
-        "{} IOPS{within}, {} MiB/s{latency}: {}, {} in flight, {file}{tool}.",
+        "{} IOPS{within}, {} MiB/s{latency}: {}{in_flight}, {file}{tool}.",
         show_number(t.iops),
         show_number(t.mib_per_s),
         words::clean(&m.workload.title()),
-        words::count(m.in_flight)
     )
 }
 
@@ -70,7 +73,7 @@ fn card(m: &Measurement) -> Card {
     let (judgement, answer) = if m.status == Status::Failed || errors > 0 {
         let errors = words::plural(errors, "I/O failed", "I/Os failed");
         (Judgement::Bad, errors)
-    } else if m.total.ios == 0 {
+    } else if m.total.ios == 0 && (m.origin.is_none() || m.total.iops <= 0.0) {
         (Judgement::Unknown, "nothing completed".to_owned())
     } else if m.origin.is_some() && warnings.is_empty() && m.status == Status::Complete {
         (Judgement::Unknown, "as the other tool tells them".to_owned())
@@ -110,9 +113,11 @@ fn directions(m: &Measurement) -> Option<Table> {
         column("errors", "Errors", Unit::Count),
     ];
     let happened = |s: &Statistics| s.ios > 0 || s.errors > 0;
+    // Of another tool, a rate may have no count: nobody knows how long it was measured.
+    let uncounted = m.total.ios == 0 && m.total.iops > 0.0;
     let mixed = happened(&m.read) && happened(&m.write);
     let all = [
-        ("total", &m.total, mixed),
+        ("total", &m.total, mixed || uncounted),
         ("read", &m.read, happened(&m.read)),
         ("write", &m.write, happened(&m.write)),
         ("sync", &m.sync, happened(&m.sync)),
@@ -120,7 +125,7 @@ fn directions(m: &Measurement) -> Option<Table> {
     let row = |kind: &str, s: &Statistics| {
         vec![
             text(kind),
-            whole(s.ios),
+            whole(Some(s.ios).filter(|_| !uncounted)),
             number(s.iops),
             number((kind != "sync").then_some(s.mib_per_s)),
             number(words::mean_of(s)),

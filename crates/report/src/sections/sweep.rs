@@ -25,6 +25,7 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     if e.conclusion.cells.iter().any(|c| c.measurements.len() > 1) {
         tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     }
+    let own = e.measurements.iter().all(|m| m.origin.is_none());
     let sections = [
         section("verdict", "The best of each load", answer(e)),
         tested::of_experiment(e, vec![fact("Sweep", words::clean(&e.conclusion.plan.title))]),
@@ -32,7 +33,8 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
         section("saturation", "Saturation", saturation_blocks(e)),
         full_section(latency::of(&best, false)),
         section("loads", "Every cell", tables),
-        agreement::of(&best),
+        // Another tool asked no kernel.
+        own.then(|| agreement::of(&best)).flatten(),
     ];
     sections.into_iter().flatten().collect()
 }

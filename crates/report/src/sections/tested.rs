@@ -110,8 +110,11 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
 
 fn measured(m: &Measurement) -> String {
     let asked = m.workload.seconds;
-    let mut text = words::seconds(m.seconds);
-    if (m.seconds - asked).abs() > 0.01 * asked {
+    let mut text = match m.seconds {
+        seconds if m.origin.is_some() && seconds <= 0.0 => format!("length {}", words::UNKNOWN),
+        seconds => words::seconds(seconds),
+    };
+    if m.seconds > 0.0 && (m.seconds - asked).abs() > 0.01 * asked {
         text.push_str(&format!(" of {}", words::seconds(asked)));
     }
     if let Some(precision) = &m.workload.precision {
