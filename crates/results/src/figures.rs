@@ -353,7 +353,8 @@ figures! {
             "size of one I/O; absent where there are several",
             |m, _| common(&m.workload.streams, block).flatten();
         threads: Option<u64>, "Threads", Count, everywhere,
-            "threads in all; absent, as other parts of the load, where another tool does not tell it",
+            "threads in all; absent, as other parts of the load, where another tool does not tell \
+                it",
             |m, _| counted(m, m.threads);
         depth: Option<u32>, "Depth", Count, everywhere,
             "outstanding I/Os of each thread; absent where streams differ",

@@ -20,8 +20,8 @@ impl Workload {
         self.streams.is_empty()
     }
 
-    /// The load in one phrase, stream by stream, without its depth. Only results of other tools have
-    /// no stream: those that do not tell their load.
+    /// The load in one phrase, stream by stream, without its depth. Only results of other tools
+    /// have no stream: those that do not tell their load.
     #[must_use]
     pub fn title(&self) -> String {
         match self.streams.as_slice() {
