@@ -3,6 +3,7 @@
 //! A field of a measurement that the tool does not tell is empty, 0 or absent; nothing is made up.
 //! What the figures can and cannot mean stands among the measurement's warnings.
 
+use jiff::{SignedDuration, Timestamp};
 use results::{
     Checks, Cpu, Engine, Environment, Latency, MEASUREMENT_SCHEMA, Measurement, Origin, Point,
     Stalls, Statistics, Status, StreamResult, TargetResult, ThreadResult,
@@ -68,6 +69,48 @@ impl ForeignRuns {
         }
         self
     }
+}
+
+impl ForeignRuns {
+    /// Counts back from the date of the file, by the lengths of the runs, where several runs do not
+    /// say when they began: with the same start they would lose their order.
+    #[must_use]
+    pub(crate) fn in_their_order(mut self, read: &str) -> Self {
+        let Ok(end) = read.parse::<Timestamp>() else { return self };
+        let undated = |m: &&mut Measurement| m.started == read;
+        if self.measurements.iter_mut().filter(undated).count() < 2 {
+            return self;
+        }
+        let mut before = SignedDuration::ZERO;
+        for m in self.measurements.iter_mut().rev().filter(undated) {
+            let length = SignedDuration::try_from_secs_f64(run_seconds(m)).unwrap_or_default();
+            before = before.checked_add(length).unwrap_or(before);
+            let Ok(start) = end.checked_sub(before) else { continue };
+            m.started = start.to_string();
+            let tool = m.origin.as_ref().map(|origin| origin.tool.as_str()).unwrap_or_default();
+            let (old, new) = (undated_words(tool), counted_back_words(tool));
+            for warning in m.checks.warnings.iter_mut().filter(|warning| **warning == old) {
+                warning.clone_from(&new);
+            }
+        }
+        self
+    }
+}
+
+/// Whole seconds that a run took: RFC 3339 sorts as text only where all have the same digits.
+fn run_seconds(m: &Measurement) -> f64 {
+    (m.seconds + m.workload.warmup_seconds).ceil().max(1.0)
+}
+
+fn undated_words(tool: &str) -> String {
+    format!("{tool} does not say when it ran: the date is that of the file")
+}
+
+fn counted_back_words(tool: &str) -> String {
+    format!(
+        "{tool} does not say when it ran: the start is counted back from the date of the file by \
+         the lengths of the runs, which keeps their order"
+    )
 }
 
 fn is_possible(m: &Measurement) -> bool {
@@ -137,10 +180,7 @@ impl Run {
     pub fn measurement(self, text: &str, read: &str) -> Measurement {
         let Self { workload, target_bytes, mut warnings, .. } = self;
         let started = if self.started.is_empty() {
-            warnings.push(format!(
-                "{} does not say when it ran: the date is that of the file",
-                self.origin.tool
-            ));
+            warnings.push(undated_words(&self.origin.tool));
             read.to_owned()
         } else {
             self.started

@@ -10,5 +10,5 @@ pub fn recognise(bytes: &[u8], file: &str, read: &str) -> Result<Option<ForeignR
     let text = text::decode(bytes);
     let form = DIALECTS.iter().flat_map(|dialect| dialect.results).find(|form| (form.is_in)(&text));
     let found = form.map(|form| (form.read)(&text, file, read)).transpose()?;
-    Ok(found.map(ForeignRuns::without_the_impossible))
+    Ok(found.map(|found| found.without_the_impossible().in_their_order(read)))
 }

@@ -169,6 +169,14 @@ fn profiles_are_taken_and_refused_as_diskspd_does() {
     }
 }
 
+/// DiskSpd has no word that ends its options.
+#[test]
+fn two_dashes_alone_are_refused_as_in_diskspd() {
+    let words = ["-b8K", "--", "f.dat"].map(str::to_owned);
+    let Err(CommandError::Words(wrong)) = parse(&words, Reading::default()) else { panic!() };
+    assert_eq!((wrong[0].word.as_str(), &wrong[0].fault), ("--", &Fault::UnknownOption));
+}
+
 #[test]
 fn all_that_is_wrong_is_said_at_once() {
     let words = ["-b8K", "-t0", "-w", "-Q", "f.dat", "-o8"].map(str::to_owned);

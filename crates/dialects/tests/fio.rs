@@ -146,6 +146,64 @@ fn what_belongs_to_no_tool_is_left_alone() {
     assert_eq!(recognise(b"", "x", READ), Ok(None));
 }
 
+/// What fio 2.1 printed: no options, no `total_ios`, KiB and microseconds.
+const OLD: &str = r#"{
+  "fio version" : "fio-2.1.11",
+  "jobs" : [
+    {
+      "jobname" : "randread", "groupid" : 0, "error" : 0,
+      "read" : {
+        "io_bytes" : 1291456, "bw" : 129145, "iops" : 16143.20, "runtime" : 10000,
+        "clat" : { "min" : 180, "max" : 9100, "mean" : 1970.5, "stddev" : 310.25,
+          "percentile" : { "50.000000" : 1944, "99.000000" : 3120, "0.00" : 0 } },
+        "lat" : { "min" : 190, "max" : 9110, "mean" : 1980.5, "stddev" : 311.00 }
+      },
+      "write" : { "io_bytes" : 0, "bw" : 0, "iops" : 0.00, "runtime" : 0 },
+      "usr_cpu" : 1.5, "sys_cpu" : 4.5
+    }
+  ]
+}"#;
+
+/// The KiB of fio 2 were read as bytes, 0.12 MiB/s where it printed 126; without `total_ios` the
+/// job "did no I/O"; and without its options it became a load that it never was.
+#[test]
+fn fio_2_has_kib_and_microseconds_and_no_options() {
+    let found = found(OLD).unwrap();
+    let [m] = found.measurements.as_slice() else { panic!("{:?}", found.notes) };
+    assert_eq!((m.total.ios, m.total.bytes), (161_432, 1_291_456 * 1024));
+    assert!((m.total.mib_per_s - 126.12).abs() < 0.01, "{}", m.total.mib_per_s);
+    let latency = m.read.latency_ns.unwrap();
+    assert_eq!((latency.min, latency.max, latency.mean), (190_000, 9_110_000, 1_980_500.0));
+    assert_eq!((latency.p50, latency.p99), (Some(1_944_000), Some(3_120_000)));
+    assert!(warns(m, "they were converted") && warns(m, "follows from the rate"));
+    assert!(m.workload.is_unknown() && m.workload.targets.is_empty());
+    assert!(warns(m, "does not write the options of a job"));
+    assert_eq!((m.threads, m.in_flight, m.seconds), (0, 0, 10.0));
+    assert_eq!(m.origin.as_ref().unwrap().command_line, None);
+}
+
+/// Between the two: fio 2.17 has the options and `total_ios`, still in KiB; later ones name
+/// `io_kbytes` and have bytes.
+#[test]
+fn units_follow_from_the_version_and_from_what_is_there() {
+    let with = |version: &str, more: &str| {
+        let text = OLD.replace("fio-2.1.11", version).replace("\"bw\" : 129145", more).replace(
+            "\"error\" : 0,",
+            "\"error\" : 0, \"job options\" : {\"rw\" : \"randread\", \"bs\" : \"8k\"},",
+        );
+        found(&text).unwrap().measurements.remove(0)
+    };
+    let m = with("fio-2.17", "\"total_ios\" : 161430");
+    assert_eq!((m.total.ios, m.total.bytes), (161_430, 1_291_456 * 1024));
+    assert_eq!(m.workload.title(), "8 KiB random read");
+    assert!(warns(&m, "they were converted") && !warns(&m, "follows from the rate"));
+    let m = with("fio-2.99", "\"io_kbytes\" : 1261, \"total_ios\" : 161430");
+    assert_eq!(m.total.bytes, 1_291_456);
+    let m = with("fio-3.1", "\"total_ios\" : 161430");
+    assert_eq!((m.total.bytes, m.read.latency_ns), (1_291_456, None));
+    assert!(!warns(&m, "converted"));
+}
+
 proptest! {
     #[test]
     fn no_bytes_panic(bytes: Vec<u8>) {

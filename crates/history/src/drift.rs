@@ -70,7 +70,7 @@ impl Capacities {
         let mut best = Self::default();
         for l in loads {
             let artificial = ["sim", "null"].contains(&l.engine.as_str());
-            if l.status != Status::Complete || !l.direct || artificial {
+            if l.status != Status::Complete || l.direct != Some(true) || artificial {
                 continue;
             }
             let order = PatternKind::of_word(&l.pattern);

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use results::{FIGURES, FigureColumn, FigureField, FigureKind, FigureValue, Load, WrongFigure};
 
+use workload::PatternKind;
+
 use crate::value::{FromValue, Mismatch, Row, Value};
 
 /// The table and the column of a figure: `m` is `measurements`, `e` is `experiments`.
@@ -44,9 +46,14 @@ pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO measurements ({}) VALUES ({})", names.join(", "), places.join(", "))
 });
 
+/// Columns that hold a number in every row, and 0 where another tool does not tell it: the first
+/// tables have them, before anything could be unknown.
+const ZERO_IF_UNKNOWN: [&str; 6] = ["threads", "in_flight", "direct", "durable", "ios", "bytes"];
+
 /// The values of [`columns`].
 pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
-    columns().map(|(.., column)| match (column.of)(load) {
+    columns().map(|(name, _, column)| match (column.of)(load) {
+        FigureValue::Absent if ZERO_IF_UNKNOWN.contains(&name) => Value::Integer(0),
         FigureValue::Absent => Value::Null,
         FigureValue::Whole(number) => number.into(),
         FigureValue::Real(number) => number.into(),
@@ -57,7 +64,24 @@ pub(crate) fn values(load: &Load) -> impl Iterator<Item = Value> {
 
 /// Reads a row of [`SELECTED`].
 pub(crate) fn read(row: &mut Row) -> Result<Load, Mismatch> {
-    Load::read(|kind| figure_value(kind, row.value()?))
+    Load::read(|kind| figure_value(kind, row.value()?)).map(without_zeros)
+}
+
+/// What the zeros of [`ZERO_IF_UNKNOWN`] say: no load has no threads, and no rate no I/Os.
+fn without_zeros(load: Load) -> Load {
+    let counted = |number: Option<u64>| number.filter(|n| *n > 0);
+    let is_known = load.pattern != PatternKind::Unknown.word();
+    let has_rate = load.iops.is_some_and(|iops| iops > 0.0);
+    let of_rate = |number: Option<u64>| number.filter(|n| *n > 0 || !has_rate);
+    Load {
+        threads: counted(load.threads),
+        in_flight: counted(load.in_flight),
+        direct: load.direct.filter(|_| is_known),
+        durable: load.durable.filter(|_| is_known),
+        ios: of_rate(load.ios),
+        bytes: of_rate(load.bytes),
+        ..load
+    }
 }
 
 fn figure_value(kind: FigureKind, value: Value) -> Result<FigureValue<'static>, Mismatch> {

@@ -50,7 +50,7 @@ impl Dated {
     #[must_use]
     pub fn of(load: Load, figure: Figure) -> Option<Self> {
         let value = figure.field()?.column.and_then(|column| (column.of)(&load).number());
-        if load.status != Status::Complete || load.ios == 0 {
+        if load.status != Status::Complete || load.ios.unwrap_or(0) == 0 {
             return None;
         }
         Some(Self {

@@ -7,13 +7,17 @@ use std::time::SystemTime;
 
 use dialects::foreign::{ForeignRuns, ReadError};
 use dialects::recognise::recognise;
-use history::{ExchangeError, History, HistoryError, Imported, Place};
+use history::{Added, ExchangeError, History, HistoryError, Imported, Place};
 use jiff::Timestamp;
+use results::{Document, Measurement};
+use survey::{CollectError, collected_sweeps};
 use thiserror::Error;
 use workload::Bytes;
 
 /// How much of a file decides whether iosonde wrote it.
 const HEAD_BYTES: u64 = 4096;
+/// Notes of a file without a result that its error repeats.
+const NOTES_SHOWN: usize = 5;
 /// The largest file of another tool that is read; all of it is in memory, several times.
 const FOREIGN_BYTES_MAX: u64 = 256 << 20;
 
@@ -35,12 +39,32 @@ pub enum ImportError {
     /// The history that is written to.
     #[error("it is the history itself")]
     Itself,
+    /// The runs of another tool are to be one sweep, and cannot.
+    #[error("{0}")]
+    Sweep(#[from] CollectError),
+    /// iosonde's own, which is what it is.
+    #[error("it is an export of iosonde, whose results stay what they are; leave out `--as-sweep`")]
+    NotForeign,
+    /// Of another tool, without a result that can be kept.
+    #[error("it has no result that can be kept{}", listed(.0))]
+    Nothing(Vec<String>),
     /// Not iosonde's, and too large.
     #[error(
         "it is no export of iosonde, and results of other tools are read up to {}",
         Bytes(FOREIGN_BYTES_MAX)
     )]
     TooLarge,
+}
+
+/// The first of these notes, after a colon.
+fn listed(notes: &[String]) -> String {
+    let shown = notes.iter().take(NOTES_SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    let more = notes.len().saturating_sub(NOTES_SHOWN);
+    match (shown.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(": {shown}"),
+        (false, more) => format!(": {shown}; and {more} more"),
+    }
 }
 
 impl ImportError {
@@ -61,13 +85,20 @@ impl ImportError {
 pub struct Importer {
     place: Place,
     open: Option<History>,
+    as_sweep: bool,
 }
 
 impl Importer {
     /// Imports into the history at this place.
     #[must_use]
     pub fn new(place: Place) -> Self {
-        Self { place, open: None }
+        Self { place, open: None, as_sweep: false }
+    }
+
+    /// Makes one sweep of the runs of a file of another tool that are on one target.
+    #[must_use]
+    pub fn as_sweep(self, as_sweep: bool) -> Self {
+        Self { as_sweep, ..self }
     }
 
     /// Whether the history is one that is there.
@@ -100,6 +131,8 @@ impl Importer {
                 return Ok(done);
             }
             file.rewind()?;
+        } else if self.as_sweep {
+            return Err(ImportError::NotForeign);
         }
         if !self.is_there() {
             history::check_import(BufReader::new(&file))?;
@@ -124,13 +157,33 @@ impl Importer {
         else {
             return Ok(None);
         };
-        let nothing = measurements.is_empty() && !self.is_there();
-        let imported = if nothing {
-            Imported::default()
+        if measurements.is_empty() {
+            return Err(ImportError::Nothing(notes));
+        }
+        let imported = if self.as_sweep {
+            self.sweeps(measurements, &name)?
         } else {
             self.open()?.import_foreign(measurements)?
         };
         Ok(Some((imported, notes)))
+    }
+
+    /// Keeps a sweep for each target.
+    fn sweeps(
+        &mut self,
+        measurements: Vec<Measurement>,
+        file: &str,
+    ) -> Result<Imported, ImportError> {
+        let sweeps = collected_sweeps(measurements, file)?;
+        let history = self.open()?;
+        let mut imported = Imported::default();
+        for sweep in sweeps {
+            match history.add(&Document::Sweep(Box::new(sweep)))? {
+                Added::New => imported.new += 1,
+                Added::AlreadyThere => imported.already_there += 1,
+            }
+        }
+        Ok(imported)
     }
 }
 
@@ -167,3 +220,7 @@ fn open(path: &Path) -> io::Result<File> {
     file.rewind()?;
     Ok(file)
 }
+
+#[cfg(test)]
+#[path = "import_tests.rs"]
+mod tests;

@@ -177,7 +177,7 @@ caption-threads = { $threads } { $most ->
     }
 caption-depth = { $threads } × Tiefe { $depth } = { $in_flight } ausstehend
 caption-in-flight = { $threads }, { $in_flight } ausstehend
-caption-depth-not-known = Tiefe unbekannt
+caption-load-not-known = Threads und Tiefe unbekannt
 caption-file = Datei { $size }
 caption-file-used = Datei { $size }, davon { $used } benutzt
 caption-file-not-known = Dateigröße unbekannt

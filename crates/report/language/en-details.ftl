@@ -61,7 +61,8 @@ knee-scalability-law = contention { $contention }, coherence { $coherence }, pea
 
 ## A measurement
 
-measurement-headline = { $iops }, { $mib }{ $latency }: { $load }, { $in_flight } in flight, { $file }{ $tool }.
+measurement-headline = { $iops }, { $mib }{ $latency }: { $load }, { $file }{ $tool }.
+measurement-load-in-flight = { $load }, { $in_flight } in flight
 measurement-latency = {" "}at a mean latency of { $latency }
 measurement-file = on a file of { $size }
 measurement-file-not-known = on a file of unknown size
@@ -88,6 +89,7 @@ tested-measurements = { $measurements } { $measurements ->
         [one] measurement
        *[other] measurements
     }, { $from } to { $to }
+tested-seconds-not-known = length not known
 tested-seconds-of = { $measured } of { $asked }
 tested-precision = { $measured } (asked: ± { $percent } %)
 content-random = incompressible, no two blocks alike
@@ -117,6 +119,7 @@ agreement-explained = explained below
 ## Whether figures fit together
 
 checks-rate = { $share } of what was offered was reached
+checks-asked-not-known = asked: not known
 checks-asked = { $in_flight } asked
 checks-achieved = , { $in_flight } achieved on average
 checks-off-littles-law = ; { $off } off IOPS × service time (Little's law)
@@ -272,6 +275,7 @@ words-file-system = { $kind } on { $place }
 words-device-not-known = device not known
 words-tool-without-version = { $tool } of unknown version
 words-not-known = not known
+words-depth-not-known = { $threads }, depth not known
 words-when = after { $warmup } of warm-up, from { $from }, seed { $seed }
 words-after-warm-up = after { $warmup } of warm-up, from { $from }
 words-from = from { $from }

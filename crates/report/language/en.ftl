@@ -181,7 +181,7 @@ caption-threads = { $threads } { $most ->
     }
 caption-depth = { $threads } × depth { $depth } = { $in_flight } in flight
 caption-in-flight = { $threads }, { $in_flight } in flight
-caption-depth-not-known = depth not known
+caption-load-not-known = threads and depth not known
 caption-file = File { $size }
 caption-file-used = File { $size }, { $used } of it used
 caption-file-not-known = File size not known

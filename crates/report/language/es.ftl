@@ -177,7 +177,7 @@ caption-threads = { $threads } { $most ->
     }
 caption-depth = { $threads } × profundidad { $depth } = { $in_flight } en curso
 caption-in-flight = { $threads }, { $in_flight } en curso
-caption-depth-not-known = profundidad desconocida
+caption-load-not-known = hilos y profundidad desconocidos
 caption-file = Archivo de { $size }
 caption-file-used = Archivo de { $size }, { $used } en uso
 caption-file-not-known = Tamaño de archivo desconocido

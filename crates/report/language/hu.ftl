@@ -176,7 +176,7 @@ caption-threads = { $threads } { $most ->
     }
 caption-depth = { $threads } × { $depth } sormélység = { $in_flight } folyamatban
 caption-in-flight = { $threads }, { $in_flight } folyamatban
-caption-depth-not-known = ismeretlen sormélység
+caption-load-not-known = ismeretlen szálszám és sormélység
 caption-file = { $size } fájl
 caption-file-used = { $size } fájl, ebből { $used } használt
 caption-file-not-known = Ismeretlen fájlméret

@@ -173,7 +173,7 @@ caption-threads = { $threads } 个{ $most ->
     }
 caption-depth = { $threads } × 深度 { $depth } = 在途 { $in_flight }
 caption-in-flight = { $threads }，在途 { $in_flight }
-caption-depth-not-known = 深度未知
+caption-load-not-known = 线程数和深度未知
 caption-file = 文件 { $size }
 caption-file-used = 文件 { $size }，使用了 { $used }
 caption-file-not-known = 文件大小未知

@@ -99,6 +99,9 @@ pub(crate) fn mode(workload: &Workload) -> String {
         Mode::Buffered => say!("mode-buffered"),
         Mode::Mapped => say!("mode-mapped"),
     };
+    if workload.is_unknown() {
+        return say!("words-not-known");
+    }
     let mode = workload.modes().iter().map(word).collect::<Vec<_>>().join(&say!("list-and"));
     let writing = workload.streams.iter().filter(|s| s.writes());
     let (durable, plain): (Vec<_>, Vec<_>) = writing.partition(|s| s.durable);
@@ -113,6 +116,9 @@ pub(crate) fn mode(workload: &Workload) -> String {
 /// `4 threads x depth 32 = 128`, with the targets of a pool where each has the depth, or the sum
 /// alone where streams differ.
 pub(crate) fn in_flight(m: &Measurement) -> String {
+    if m.origin.is_some() && m.threads == 0 {
+        return say!("words-not-known");
+    }
     let (shown, most) = (count(m.threads), counted(m.threads));
     let threads = say!("caption-threads", threads = shown, most = most);
     let product = |depth: u32| m.threads.saturating_mul(depth.into());
@@ -126,6 +132,9 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
             let (depth, all) = (depth.to_string(), count(m.in_flight));
             say!("words-depth", threads = threads, depth = depth, all = all)
         }
+        None if m.origin.is_some() && m.in_flight == 0 => {
+            say!("words-depth-not-known", threads = threads)
+        }
         None => say!("words-in-all", threads = threads, all = count(m.in_flight)),
     }
 }
@@ -134,6 +143,11 @@ pub(crate) fn in_flight(m: &Measurement) -> String {
 pub(crate) fn least(m: &Measurement, latency: &Latency) -> Option<u64> {
     let cuts = m.origin.as_ref().is_some_and(|o| o.latency_mean_short_by_ns.is_some());
     (!cuts || latency.min > 0).then_some(latency.min)
+}
+
+/// What was asked to be in flight; another tool may not tell it.
+pub(crate) fn asked_in_flight(m: &Measurement) -> Option<u64> {
+    Some(m.in_flight).filter(|asked| m.origin.is_none() || *asked > 0)
 }
 
 /// What was in flight on average; another tool may not tell it.

@@ -49,6 +49,9 @@ pub struct Conditions {
     /// compresses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub foreign_data: bool,
+    /// Nobody knows the load: the name of the measurement, which is like no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
     /// What ran at the same time.
     pub streams: Vec<StreamConditions>,
 }
@@ -178,6 +181,7 @@ impl Conditions {
             mapped: common == Mode::Mapped,
             spin: workload.completion == Completion::Spin,
             foreign_data: measurement.targets.iter().any(|t| foreign(&t.content)),
+            unknown: workload.is_unknown().then(|| measurement.id.clone()),
             streams: workload
                 .streams
                 .iter()
@@ -203,6 +207,10 @@ impl Conditions {
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (a, b) = (self, other);
+        if a.unknown.is_some() || b.unknown.is_some() {
+            let load = |c: &Self| if c.unknown.is_some() { "unknown" } else { "known" }.to_owned();
+            return vec![Difference { name: "load".to_owned(), a: load(a), b: load(b) }];
+        }
         let size = |c: &Self| Bytes(c.file_bytes).to_string();
         let cache = |c: &Self| {
             let mode = match (c.mapped, c.buffered) {

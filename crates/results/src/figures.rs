@@ -343,7 +343,8 @@ figures! {
         pattern: String, "Pattern", Text, everywhere,
             "`random`, `sequential`, `sequential-shared`, `stride`, `matrix`; `mixed` where \
                 streams differ or a \
-             stream makes random I/Os within another order",
+             stream makes random I/Os within another order; `unknown` where another tool's result \
+                does not tell its load",
             |m, _| m.workload.pattern_kind().word().to_owned();
         write_percent: Option<u32>, "Writes", Percent, everywhere,
             "share of I/Os that write; absent where streams differ",
@@ -351,37 +352,38 @@ figures! {
         block_bytes: Option<u64>, "Block", Bytes, everywhere,
             "size of one I/O; absent where there are several",
             |m, _| common(&m.workload.streams, block).flatten();
-        threads: u64, "Threads", Count, everywhere,
-            "threads in all",
-            |m, _| m.threads;
+        threads: Option<u64>, "Threads", Count, everywhere,
+            "threads in all; absent, as other parts of the load, where another tool does not tell \
+                it",
+            |m, _| counted(m, m.threads);
         depth: Option<u32>, "Depth", Count, everywhere,
             "outstanding I/Os of each thread; absent where streams differ",
             |m, _| m.depth;
-        in_flight: u64, "In flight", Count, everywhere,
+        in_flight: Option<u64>, "In flight", Count, everywhere,
             "outstanding I/Os in all, as asked",
-            |m, _| m.in_flight;
+            |m, _| counted(m, m.in_flight);
         achieved_in_flight: Option<f64>, "Achieved", Number, everywhere,
             "outstanding I/Os in all, averaged over the window",
             |m, _| told(m, m.achieved_in_flight);
         file_bytes: u64, "File size", Bytes, everywhere,
             "bytes of all targets that I/O could use",
             |m, _| m.file_bytes;
-        direct: bool, "Direct", Text, everywhere,
+        direct: Option<bool>, "Direct", Text, everywhere,
             "past the cache of the operating system",
-            |m, _| m.workload.is_direct();
-        durable: bool, "Durable", Text, everywhere,
+            |m, _| of_load(m, m.workload.is_direct());
+        durable: Option<bool>, "Durable", Text, everywhere,
             "every write was on stable media before it completed: each stream that writes is \
                 durable",
-            |m, _| m.workload.is_durable();
+            |m, _| of_load(m, m.workload.is_durable());
         seconds: Option<f64>, "Seconds", Seconds, everywhere,
             "length of the measured window",
-            |m, _| finite(m.seconds);
-        ios: u64, "I/Os", Count, everywhere,
+            |m, _| told(m, m.seconds);
+        ios: Option<u64>, "I/Os", Count, everywhere,
             "I/Os that completed in the window",
-            |m, _| m.total.ios;
-        bytes: u64, "Bytes", Bytes, history,
+            |m, _| of_rate(m, m.total.ios);
+        bytes: Option<u64>, "Bytes", Bytes, history,
             "bytes that these I/Os moved",
-            |m, _| m.total.bytes;
+            |m, _| of_rate(m, m.total.bytes);
         iops: Option<f64>, "IOPS", Iops, everywhere,
             "I/Os per second",
             |m, _| finite(m.total.iops);
@@ -478,6 +480,21 @@ fn finite(number: f64) -> Option<f64> {
 /// Of another tool, a zero is what it does not tell.
 fn told(m: &Measurement, number: f64) -> Option<f64> {
     finite(number).filter(|number| m.origin.is_none() || *number > 0.0)
+}
+
+/// The same for a count.
+fn counted(m: &Measurement, number: u64) -> Option<u64> {
+    (m.origin.is_none() || number > 0).then_some(number)
+}
+
+/// A count of I/Os. Of another tool, a rate without a count has none.
+fn of_rate(m: &Measurement, number: u64) -> Option<u64> {
+    (m.origin.is_none() || number > 0 || m.total.iops <= 0.0).then_some(number)
+}
+
+/// What follows from a load that is known.
+fn of_load<T>(m: &Measurement, value: T) -> Option<T> {
+    (!m.workload.is_unknown()).then_some(value)
 }
 
 fn latency(m: &Measurement) -> Option<&Latency> {

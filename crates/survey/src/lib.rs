@@ -40,5 +40,8 @@ pub use publish::Publish;
 pub use runs::{KeepRun, RUNS, RunSide, RunsOptions, runs};
 pub use scale::{ScaleOptions, scale, scale_measurements};
 pub use sizes::{STANDARD_SIZES, SizesOptions, sizes, sizes_setup};
-pub use sweep::{Forecast, Keep, SweepOptions, forecast, plan_sweep_targets, sweep};
+pub use sweep::{
+    CollectError, Forecast, Keep, SweepOptions, collected_sweeps, forecast, plan_sweep_targets,
+    sweep,
+};
 pub use volumes::{names_volume, volume_claims, volume_list};

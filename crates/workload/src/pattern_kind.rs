@@ -20,17 +20,20 @@ pub enum PatternKind {
     Matrix,
     /// Several of these: in one stream, or because streams differ.
     Mixed,
+    /// Nobody knows: another tool's result does not tell its load.
+    Unknown,
 }
 
 impl PatternKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Random,
         Self::Sequential,
         Self::SequentialShared,
         Self::Stride,
         Self::Matrix,
         Self::Mixed,
+        Self::Unknown,
     ];
 
     /// The word in columns, files and filters.
@@ -43,6 +46,7 @@ impl PatternKind {
             Self::Stride => "stride",
             Self::Matrix => "matrix",
             Self::Mixed => "mixed",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -56,6 +60,7 @@ impl PatternKind {
             Self::Stride => "In steps",
             Self::Matrix => "In SQLIO's matrix of blocks",
             Self::Mixed => "Several of these at once",
+            Self::Unknown => "Not told by the tool that measured",
         }
     }
 
@@ -118,11 +123,12 @@ impl Stream {
 }
 
 impl Workload {
-    /// The order of offsets that all streams have in common; mixed where they differ.
+    /// The order of offsets that all streams have in common; mixed where they differ, unknown
+    /// without any.
     #[must_use]
     pub fn pattern_kind(&self) -> PatternKind {
         let mut kinds = self.streams.iter().map(Stream::pattern_kind);
-        let first = kinds.next().unwrap_or(PatternKind::Mixed);
+        let first = kinds.next().unwrap_or(PatternKind::Unknown);
         if kinds.all(|kind| kind == first) { first } else { PatternKind::Mixed }
     }
 
@@ -196,7 +202,7 @@ mod tests {
         let of = |streams| workload(streams).pattern_kind();
         assert_eq!(of(vec![sequential.clone(), sequential.clone()]), PatternKind::Sequential);
         assert_eq!(of(vec![sequential, Stream::default()]), PatternKind::Mixed);
-        assert_eq!(of(Vec::new()), PatternKind::Mixed);
+        assert_eq!(of(Vec::new()), PatternKind::Unknown);
     }
 
     #[test]

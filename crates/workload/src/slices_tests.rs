@@ -39,6 +39,17 @@ fn the_slices_are_those_of_diskspd() {
     assert_eq!(cases, 80);
 }
 
+/// `-rdpct80/20:15/30 -b8K` on 1 GiB: a slice had a place more than DiskSpd's, so that all of its
+/// offsets were others.
+#[test]
+fn both_bounds_of_a_slice_are_rounded() {
+    let effective = by_percent("80/20 15/30 5/50").effective(1 << 30, 8192, 8192).unwrap();
+    let places: Vec<u64> = effective.slices.iter().map(|s| s.reach / 8192).collect();
+    assert_eq!(places, [26_214, 39_322, 65_536]);
+    let offsets: Vec<u64> = effective.slices.iter().map(|s| s.first / 8192).collect();
+    assert_eq!(offsets, [0, 26_214, 65_536]);
+}
+
 /// DiskSpd crashes here: behind a hole comes a slice of 1 % of 25 places.
 #[test]
 fn a_first_slice_without_a_place_has_the_next_one() {

@@ -10,12 +10,22 @@ use crate::stream::{Block, Content, Distribution, Pattern, Stream, SyncCall};
 use crate::sweep::Matrix;
 use crate::units::{plural, show_number};
 
+/// The title of a load that nobody knows.
+const UNKNOWN_LOAD: &str = "unknown load";
+
 impl Workload {
-    /// The load in one phrase, stream by stream, without its depth.
+    /// Whether nobody knows the load: another tool's result does not tell it.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// The load in one phrase, stream by stream, without its depth. Only results of other tools
+    /// have no stream: those that do not tell their load.
     #[must_use]
     pub fn title(&self) -> String {
         match self.streams.as_slice() {
-            [] => "no stream".to_owned(),
+            [] => UNKNOWN_LOAD.to_owned(),
             streams => streams.iter().map(Stream::title).collect::<Vec<_>>().join("; "),
         }
     }

@@ -102,7 +102,7 @@ pub(super) const WORKLOADS: [&str; 3] = [
     "[[targets]]\npath = \"/d\"\n",
 ];
 
-pub(super) const BATCHES: [&str; 2] = [
+pub(super) const BATCHES: [&str; 3] = [
     "@echo off\n\
         set DRIVE=E\n\
         set N=32\n\
@@ -115,7 +115,18 @@ pub(super) const BATCHES: [&str; 2] = [
         exit /b\n",
     "call sqlio -kW -s10 -frandom -o8 -b8 -LS -Fparam.txt\r\n\
         sqlio -o4 -kR f.dat 2>&1 > out.txt\r\n",
+    "@echo off\r\nsetlocal enabledelayedexpansion\r\nset /a n=1\r\n:again\r\n\
+        for %%k in (R W) do (\r\n  for /L %%o in (1,2,5) do (\r\n\
+        \x20   sqlio -k%%k -s60 -o%%o -b!n! -frandom -LS f.dat >> out.txt & timeout /t 5\r\n\
+        \x20 )\r\n)\r\nset /a n*=2\r\nif %n% LEQ 8 goto again\r\ncall :one 8\r\ngoto :eof\r\n\
+        :one\r\nif /i not \"%1\"==\"\" (sqlio -b%1 f.dat) else (echo none | more)\r\nexit /b\r\n",
 ];
+
+pub(super) const POWER_SCRIPTS: [&str; 1] = ["# tests\r\n$f = \"E:\\t.dat\"; $sizes = 8,64\r\n\
+    foreach ($k in @('R','W')) {\r\n  $sizes | ForEach-Object {\r\n\
+    \x20   & .\\sqlio.exe -k$k \"-b$_\" -frandom -LS $f | Out-File -Append r.txt\r\n\
+    \x20   Start-Sleep -Seconds 5\r\n  }\r\n}\r\n\
+    for ($i = 1; $i -le 8; $i *= 2) { sqlio -o$i $f >> r.txt }\r\nWrite-Host 'done'\r\n"];
 
 pub(super) const PARAMETERS: [&str; 2] =
     ["# comment\nE:\\test.dat 2 0x0 100\n\"f:\\a b.dat\" 4 0x3\n", "c:\\testfile.dat 1 0x0 1024"];

@@ -84,6 +84,7 @@ pub(super) fn all(directory: &Path) -> Result<Vec<Kind>, Error> {
         kind("iometer-csv", results("iometer", "csv")?, import),
         kind("sqlio-text", results("sqlio", "txt")?, import),
         kind("sqlio-batch", texts(&fixtures::BATCHES), sqlio_batch),
+        kind("sqlio-powershell", texts(&fixtures::POWER_SCRIPTS), sqlio_batch),
         kind("sqlio-parameters", texts(&fixtures::PARAMETERS), |_, b| {
             let _ = sqlio::parameters("param.txt", &text::decode(b));
         }),
@@ -199,8 +200,13 @@ fn diskspd_command(around: &Around, bytes: &[u8]) {
 
 fn sqlio_batch(_: &Around, bytes: &[u8]) {
     let environment = |name: &str| (name == "COMPUTERNAME").then(|| "DB7".to_owned());
-    let Ok(script) = sqlio::script::script(&text::decode(bytes), &environment) else { return };
-    drop(script);
+    let arguments = ["60".to_owned(), "E:\\t.dat".to_owned()];
+    let around = sqlio::script::Around {
+        arguments: &arguments,
+        ..sqlio::script::Around::variables(&environment)
+    };
+    let text = text::decode(bytes);
+    let _ = (sqlio::script::script(&text, &around), sqlio::script::power_script(&text, &around));
 }
 
 fn sqliosim_file(_: &Around, bytes: &[u8]) {
@@ -265,6 +271,7 @@ fn program_run(around: &Around, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sqlio::script::Around;
 
     /// What is wrong with a text, if it is refused.
     fn wrong<T, E: std::fmt::Display>(text: &str, read: Result<T, E>) -> Option<String> {
@@ -286,7 +293,12 @@ mod tests {
         let refused: Vec<String> = [
             fixtures::JOBS.map(|t| wrong(t, convert("fio", t))).to_vec(),
             fixtures::WORKLOADS.map(|t| wrong(t, convert("toml", t))).to_vec(),
-            fixtures::BATCHES.map(|t| wrong(t, sqlio::script::script(t, &environment))).to_vec(),
+            fixtures::BATCHES
+                .map(|t| wrong(t, sqlio::script::script(t, &Around::variables(&environment))))
+                .to_vec(),
+            fixtures::POWER_SCRIPTS
+                .map(|t| wrong(t, sqlio::script::power_script(t, &Around::variables(&environment))))
+                .to_vec(),
             fixtures::PARAMETERS.map(|t| wrong(t, sqlio::parameters("p", t))).to_vec(),
             fixtures::SQLIO_COMMANDS.map(|t| wrong(t, sqlio::parse(&words(t)))).to_vec(),
             fixtures::SQLIOSIM_COMMANDS.map(|t| wrong(t, sqliosim::parse(&words(t)))).to_vec(),

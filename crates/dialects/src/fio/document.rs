@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use workload::Workload;
 
@@ -70,6 +69,9 @@ pub(super) struct Job {
     /// How long all of its threads ran, together.
     #[serde(rename = "job_runtime")]
     pub(super) runtime_ms: Option<Amount>,
+    /// The number of I/Os follows from other figures.
+    #[serde(skip)]
+    counted: bool,
     pub(super) usr_cpu: Option<Amount>,
     pub(super) sys_cpu: Option<Amount>,
 }
@@ -77,8 +79,11 @@ pub(super) struct Job {
 /// Reads, or writes.
 #[derive(Debug, Deserialize)]
 pub(super) struct Direction {
+    /// Of fio 2 in KiB, unless `io_kbytes` stands beside it.
     #[serde(default)]
     pub(super) io_bytes: u64,
+    io_kbytes: Option<u64>,
+    /// Absent before fio 2.2.
     #[serde(default)]
     pub(super) total_ios: u64,
     #[serde(default)]
@@ -90,8 +95,9 @@ pub(super) struct Direction {
     pub(super) clat_ns: Option<Times>,
     /// From the call to completion.
     pub(super) lat_ns: Option<Times>,
-    /// Of fio 2, which has microseconds.
-    pub(super) clat: Option<IgnoredAny>,
+    /// The same two of fio 2, in microseconds.
+    clat: Option<Times>,
+    lat: Option<Times>,
 }
 
 /// Flushes.
@@ -121,7 +127,27 @@ pub(super) struct Times {
     pub(super) bins: Option<BTreeMap<u64, u64>>,
 }
 
+/// What was done to the figures of an older version.
+pub(super) const CONVERTED: &str = "fio before version 3 has KiB and microseconds where later \
+                                    versions have bytes and nanoseconds; they were converted";
+const COUNTED: &str = "fio before version 2.2 does not tell how many I/Os there were; their number \
+                       follows from the rate and the length";
+
 impl Document {
+    /// Whether it is of a version before 3, which has other units.
+    pub(super) fn is_old(&self) -> bool {
+        let version = self.version.trim_start_matches("fio-").trim_start_matches('v');
+        let major = version.split(['.', '-']).next().unwrap_or_default();
+        major.parse::<u32>().is_ok_and(|major| major < 3)
+    }
+
+    /// Writes the figures of an older version as those of later ones.
+    pub(super) fn settle(&mut self) {
+        if self.is_old() {
+            self.jobs.iter_mut().chain(&mut self.client_stats).for_each(Job::settle);
+        }
+    }
+
     /// Its jobs, whether a server ran them or not.
     pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().chain(&self.client_stats)
@@ -152,7 +178,54 @@ impl Document {
     }
 }
 
+impl Direction {
+    fn settle(&mut self) -> bool {
+        if self.io_kbytes.is_none() {
+            self.io_bytes = self.io_bytes.saturating_mul(1024);
+        }
+        let from_us = |times: &mut Option<Times>| times.take().map(Times::from_us);
+        self.clat_ns = self.clat_ns.take().or_else(|| from_us(&mut self.clat));
+        self.lat_ns = self.lat_ns.take().or_else(|| from_us(&mut self.lat));
+        let counted = self.total_ios == 0 && self.iops.0 > 0.0;
+        if counted {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
+            let ios = (self.iops.0 * self.runtime as f64 / 1e3).round() as u64;
+            self.total_ios = ios;
+        }
+        counted
+    }
+}
+
+impl Times {
+    fn from_us(mut self) -> Self {
+        let values = self.percentile.iter_mut().flat_map(BTreeMap::values_mut);
+        let own = [&mut self.min, &mut self.max, &mut self.mean, &mut self.stddev];
+        for value in own.into_iter().chain(values) {
+            value.0 *= 1e3;
+        }
+        self.bins = None;
+        self
+    }
+}
+
 impl Job {
+    fn settle(&mut self) {
+        let parts = [&mut self.read, &mut self.write, &mut self.trim, &mut self.mixed];
+        for direction in parts.into_iter().flatten() {
+            self.counted |= direction.settle();
+        }
+    }
+
+    /// What a reader must know of the figures of an older version.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
+        let counted = self.counted.then_some(COUNTED);
+        std::iter::once(CONVERTED).chain(counted).map(str::to_owned)
+    }
+
     fn directions(&self) -> impl Iterator<Item = &Direction> {
         [&self.read, &self.write, &self.trim, &self.mixed].into_iter().flatten()
     }

@@ -124,11 +124,6 @@ fn merged(one: &DirectionLatency, other: &DirectionLatency) -> DirectionLatency 
 /// From the call to completion. fio has percentiles of that only where it was asked for them; those
 /// from the end of submission stand for them otherwise.
 fn latency(direction: &Direction, name: &str, warnings: &mut Vec<String>) -> DirectionLatency {
-    if direction.clat.is_some() && direction.clat_ns.is_none() {
-        warnings.push(format!(
-            "the latencies of the {name} are left out: fio 2 tells them in another way"
-        ));
-    }
     let counted = |times: &&Times| times.count.unwrap_or(direction.total_ios) > 0;
     let whole = direction.lat_ns.as_ref().filter(counted);
     let completion = direction.clat_ns.as_ref().filter(counted);

@@ -1,5 +1,5 @@
 //! fio, Jens Axboe's I/O tester: its JSON results (`--output-format=json` and `json+`), since
-//! version 3, and its job files ([`jobs`]).
+//! version 2.1, and its job files ([`jobs`]).
 //!
 //! A file may hold what fio prints around its JSON, several runs one after the other, and the
 //! intermediate results of `--status-interval`, of which the last counts.
@@ -121,11 +121,12 @@ fn next_document(text: &str, from: usize, known: Place) -> Result<Option<Part>, 
     let begin = from + open;
     let rest = text.get(begin..).unwrap_or_default();
     let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
-    let document = match stream.next() {
+    let mut document = match stream.next() {
         Some(Ok(document)) => document,
         Some(Err(error)) => return Err(ReadError::json(text, begin, &error)),
         None => return Ok(None),
     };
+    document.settle();
     let end = begin + stream.byte_offset();
     let passed = text.get(known.byte..begin).unwrap_or_default().matches('\n').count();
     let begin_at = Place { byte: begin, line: known.line + passed };
@@ -166,6 +167,11 @@ fn measurements(part: &Part, file: &str, read: &str, found: &mut ForeignRuns) {
     }
 }
 
+/// What is said of a job whose options nobody wrote down.
+const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because this version of \
+                            fio does not write the options of a job: they are compared with \
+                            nothing";
+
 fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &str) -> Measurement {
     let options = Options::of(&document.global, &job.options);
     let command_line = options.command_line(&job.name);
@@ -175,6 +181,12 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     let threads = if together > 1 { 1 } else { jobs };
     let (mut workload, mut warnings) = options.workload(&job.name, threads);
     workload.seconds = job.seconds();
+    let untold = document.global.is_empty() && job.options.is_empty();
+    if untold {
+        workload.streams.clear();
+        workload.targets.clear();
+        warnings = vec![UNKNOWN_LOAD.to_owned()];
+    }
     let figures = figures::of(job, &mut warnings);
     if job.does_otherwise(&workload) {
         warnings.push(
@@ -186,15 +198,15 @@ fn measurement(document: &Document, job: &Job, file: &str, place: &str, read: &s
     if job.error != 0 {
         warnings.push(format!("fio ended the job with error {}", job.error));
     }
-    if document.version.trim_start_matches("fio-").starts_with(['0', '1', '2']) {
-        warnings.push(format!("`{}` is older than what is known here: fio 3", document.version));
+    if document.is_old() {
+        warnings.extend(job.doubts());
     }
     let run = Run {
         origin: Origin {
             tool: "fio".to_owned(),
             tool_version: Some(document.version.trim_start_matches("fio-").to_owned()),
             file: Some(file.to_owned()),
-            command_line: Some(command_line),
+            command_line: (!untold).then_some(command_line),
             ..Origin::default()
         },
         started: document.started(job).unwrap_or_default(),

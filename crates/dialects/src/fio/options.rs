@@ -115,11 +115,18 @@ pub(super) struct Reader {
     /// Names of options with a value that says nothing here, and what they would be on a command
     /// line.
     odd: Vec<(String, String)>,
+    /// Those of them whose value cannot be read at all, with it.
+    unreadable: Vec<(String, String)>,
 }
 
 impl Reader {
     pub(super) fn new(left: BTreeMap<String, String>) -> Self {
-        Self { left, odd: Vec::new() }
+        Self { left, odd: Vec::new(), unreadable: Vec::new() }
+    }
+
+    /// Options with values that cannot be read.
+    pub(super) fn unreadable(&self) -> &[(String, String)] {
+        &self.unreadable
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
@@ -148,9 +155,14 @@ impl Reader {
         let value = self.take(name)?;
         let found = read(&value);
         if found.is_none() {
-            self.odd(name, &value);
+            self.cannot_read(name, &value);
         }
         found
+    }
+
+    fn cannot_read(&mut self, name: &str, value: &str) {
+        self.odd(name, value);
+        self.unreadable.push((name.to_owned(), value.to_owned()));
     }
 
     pub(super) fn number(&mut self, name: &str) -> Option<u32> {
@@ -190,7 +202,7 @@ impl Reader {
             "randwrite" => (Pattern::Random, 100),
             "randrw" => (Pattern::Random, mixed),
             _ => {
-                self.odd("rw", &rw);
+                self.cannot_read("rw", &rw);
                 (Pattern::Random, 0)
             }
         };
@@ -218,7 +230,7 @@ impl Reader {
             let part = parts.get(of_writes).filter(|p| !p.is_empty()).or(parts.first());
             match part.and_then(|p| size(p)) {
                 Some(bytes) => stream.blocks = one(bytes),
-                None => self.odd("bs", &text),
+                None => self.cannot_read("bs", &text),
             }
             if differ && parts.len() > 1 {
                 self.odd("bs", &text);

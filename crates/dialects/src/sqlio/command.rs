@@ -50,6 +50,8 @@ pub struct Command {
     pub debug: u32,
     /// `-F`
     pub parameter_file: Option<String>,
+    /// `-d` next to `-F`: the drive of those of its files that name none.
+    pub drive: Option<char>,
     /// The files with the drives of `-d`, and those of `-R`, as they were written.
     pub files: Vec<String>,
 }
@@ -121,6 +123,7 @@ impl Default for Command {
             same_column: false,
             debug: 0,
             parameter_file: None,
+            drive: None,
             files: vec![DEFAULT_FILE.to_owned()],
         }
     }
@@ -253,6 +256,9 @@ impl Reading {
             return Err(Complaints(self.wrong));
         }
         self.command.files = self.names();
+        if let (Some(_), [drive]) = (&self.command.parameter_file, self.drives.as_slice()) {
+            self.command.drive = Some(*drive);
+        }
         Ok(Invocation::Run(Box::new(self.command), self.notes))
     }
 
@@ -290,8 +296,15 @@ impl Reading {
         if !self.has('F') {
             return;
         }
+        if let [_] = self.drives.as_slice() {
+            let (drive, parameters) = (self.written('d'), self.written('F'));
+            self.notes.push(format!(
+                "`{drive}` stands in front of those files of `{parameters}` that name no drive; \
+                 others stay as they are"
+            ));
+        }
         for letter in ['p', 'a', 'd', 'R'] {
-            if !self.has(letter) {
+            if !self.has(letter) || letter == 'd' && self.drives.len() == 1 {
                 continue;
             }
             let text = format!(

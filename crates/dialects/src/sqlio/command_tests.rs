@@ -81,8 +81,17 @@ fn a_parameter_file_has_the_last_word_on_threads_and_the_only_one_on_files() {
     let (command, notes) = run("-kW -s15 -t2 -frandom -o8 -b8 -LS -Fparam.txt");
     assert_eq!((command.parameter_file.as_deref(), command.files.len()), (Some("param.txt"), 0));
     assert!(notes[0].contains("`-t2` has no effect"), "{notes:?}");
-    let wrong = complaints("-Fparam.txt -p0 -dE -R1 x.dat");
+    let wrong = complaints("-Fparam.txt -p0 -dEF -R1 x.dat");
     assert_eq!(wrong.len(), 4, "{wrong:?}");
+}
+
+/// A batch of 192 tests has `-dI` next to `-Fparam.txt` in each call; all of it was refused.
+#[test]
+fn one_drive_goes_with_a_parameter_file() {
+    let (command, notes) = run("-kW -t2 -s120 -dI -o1 -frandom -b64 -BH -LS -Fparam.txt");
+    assert_eq!((command.drive, command.files.len()), (Some('I'), 0));
+    assert!(notes.iter().any(|n| n.starts_with("`-dI` stands in front of those files")));
+    assert_eq!(run("-dI x.dat").0.drive, None);
 }
 
 #[test]

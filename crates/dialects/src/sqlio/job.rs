@@ -124,7 +124,8 @@ fn pieces(
             .iter()
             .map(|l| {
                 let place = place(name, l.line, l.columns[0]);
-                piece(&l.file, Some(l.threads), l.mask, l.size_mib, &place)
+                let file = on_drive(command.drive, &l.file);
+                piece(&file, Some(l.threads), l.mask, l.size_mib, &place)
             })
             .collect(),
         None => command
@@ -134,6 +135,15 @@ fn pieces(
             .collect(),
     };
     found.into_iter().filter_map(|piece| piece.map_err(|e| wrong.push(e)).ok()).collect()
+}
+
+/// A file of a parameter file, on the drive of `-d` where it names none.
+fn on_drive(drive: Option<char>, file: &str) -> String {
+    let names_one = file.get(1..2) == Some(":") || file.starts_with("\\\\");
+    match drive.filter(|_| !names_one) {
+        Some(drive) => format!("{drive}:{file}"),
+        None => file.to_owned(),
+    }
 }
 
 /// What a parameter file must keep with these options.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use jiff::{SignedDuration, Timestamp};
 use results::{Latency, Origin, Statistics, Status};
 use workload::{
     Block, Buffers, Bytes, Content, Mode, Pattern, Pool, PoolShare, Stream, Target, Workload,
@@ -27,11 +28,6 @@ pub fn read(text: &str, file: &str, read: &str) -> ForeignRuns {
     let mut names: HashMap<String, u32> = HashMap::new();
     for reading in readings {
         let line = reading.line;
-        let Some((load, access)) = reading.printout.load.as_ref().zip(reading.printout.access)
-        else {
-            notes.push(format!("line {line}: the run does not say what was done; left out"));
-            continue;
-        };
         if reading.printout.iops.is_none() {
             notes.push(format!(
                 "line {line}: the run has no figures: it did not end, or the text does before it; \
@@ -42,8 +38,15 @@ pub fn read(text: &str, file: &str, read: &str) -> ForeignRuns {
         if let Some(missing) = reading.missing {
             notes.push(format!("line {line}: the run is incomplete, {missing} is missing"));
         }
-        let run = run(&reading, load, access, file);
+        let done = reading.printout.load.as_ref().zip(reading.printout.access);
+        if done.is_none() {
+            notes.push(format!("line {line}: {UNKNOWN_LOAD}"));
+        }
+        let run = run(&reading, done, file);
         let mut measurement = run.measurement(&reading.text, read);
+        if let (None, Some(load)) = (done, &reading.printout.load) {
+            measurement.threads = load.threads.into();
+        }
         measurement.cpu.host_percent = host_percent(&reading.printout);
         let seen = names.entry(measurement.id.clone()).or_default();
         *seen += 1;
@@ -52,23 +55,63 @@ pub fn read(text: &str, file: &str, read: &str) -> ForeignRuns {
         }
         measurements.push(measurement);
     }
+    follow_each_other(&mut measurements);
     ForeignRuns { measurements, notes }
 }
 
-fn run(reading: &Reading, load: &Load, access: Access, file: &str) -> Run {
+/// The head of a log tells one start for all of its runs: each begins when the one before has
+/// ended.
+fn follow_each_other(measurements: &mut [results::Measurement]) {
+    let mut begun: Option<(String, SignedDuration)> = None;
+    for m in measurements {
+        let head = m.started.clone();
+        let passed = match &begun {
+            Some((start, passed)) if *start == head => *passed,
+            _ => SignedDuration::ZERO,
+        };
+        let is_dated = m.checks.warnings.iter().any(|w| w.starts_with("the log began"));
+        let start = head.parse::<Timestamp>().ok().filter(|_| is_dated);
+        if let Some(start) = start.and_then(|start| start.checked_add(passed).ok()) {
+            m.started = start.to_string();
+        }
+        let length = SignedDuration::try_from_secs_f64(m.seconds.max(1.0)).unwrap_or_default();
+        begun = Some((head, passed.checked_add(length).unwrap_or(passed)));
+    }
+}
+
+/// What is said of figures without their load.
+const UNKNOWN_LOAD: &str = "nobody knows which load these figures are of, because the text has \
+                            neither the lines with which SQLIO says it nor its call right above \
+                            them: they are compared with nothing";
+
+/// A run; `done` is what was done, where the text says it.
+fn run(reading: &Reading, done: Option<(&Load, Access)>, file: &str) -> Run {
     let printout = &reading.printout;
-    let total = statistics(printout, load, access);
+    let total = statistics(printout, done);
     let (started, mut warnings) = start(reading);
-    warnings.extend(doubts(printout, load, access));
+    match done {
+        Some((load, access)) => warnings.extend(doubts(printout, load, access)),
+        None => warnings.push(UNKNOWN_LOAD.to_owned()),
+    }
+    warnings.extend(times_doubts(printout));
     if let Some(missing) = reading.missing {
         warnings.push(format!("the text is incomplete: {missing} is missing"));
     }
     let mean_is_cut = total.latency_ns.is_some();
-    let workload = workload(printout, load, access);
+    let workload = match done {
+        Some((load, access)) => workload(printout, load, access),
+        None => unknown(printout),
+    };
+    // Of an unknown load nobody knows the direction either.
+    let part = |wanted: bool| match done {
+        Some((load, _)) if load.writes == wanted => total.clone(),
+        _ => Statistics::default(),
+    };
+    let version = Some(printout.version.clone()).filter(|version| !version.is_empty());
     Run {
         origin: Origin {
             tool: "SQLIO".to_owned(),
-            tool_version: Some(printout.version.clone()),
+            tool_version: version,
             file: Some(file.to_owned()),
             command_line: reading.command_line.clone(),
             latency_mean_short_by_ns: mean_is_cut.then_some(MEAN_SHORT_BY_NS),
@@ -79,21 +122,22 @@ fn run(reading: &Reading, load: &Load, access: Access, file: &str) -> Run {
         target_bytes: workload.targets.iter().map(|t| t.size_bytes.map_or(0, |s| s.0)).collect(),
         workload,
         host: reading.host.clone(),
-        seconds: load.seconds as f64,
-        read: if load.writes { Statistics::default() } else { total.clone() },
-        write: if load.writes { total.clone() } else { Statistics::default() },
+        seconds: printout.load.as_ref().map_or(0.0, |load| load.seconds as f64),
+        read: part(false),
+        write: part(true),
         total,
         warnings,
     }
 }
 
 /// SQLIO prints rates; counts follow from them and from the length that was asked for.
-fn statistics(printout: &Printout, load: &Load, access: Access) -> Statistics {
-    let block = u64::from(access.block_kib) << 10;
+fn statistics(printout: &Printout, done: Option<(&Load, Access)>) -> Statistics {
+    let (block, seconds) =
+        done.map_or((0, 0), |(load, access)| (u64::from(access.block_kib) << 10, load.seconds));
     let rate = printout.iops.map_or(0.0, |f| f.value);
     let by_block = rate * block as f64 / 1_048_576.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let ios = (rate * load.seconds as f64).round() as u64;
+    let ios = (rate * seconds as f64).round() as u64;
     let latency_ns = match printout.latency_ms {
         [Some(min), Some(mean), Some(max)] => {
             #[expect(
@@ -144,13 +188,6 @@ fn start(reading: &Reading) -> (String, Vec<String>) {
 /// Every reason to doubt a figure.
 fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
     let mut doubts = Vec::new();
-    if let [Some(_), Some(mean), Some(_)] = printout.latency_ms {
-        let most = mean + MEAN_SHORT_BY_NS as f64 / NS_PER_MS;
-        doubts.push(format!(
-            "SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to \
-             {most} ms"
-        ));
-    }
     if let Some(doubt) = throughput_doubt(printout, access) {
         doubts.push(doubt);
     }
@@ -165,6 +202,19 @@ fn doubts(printout: &Printout, load: &Load, access: Access) -> Vec<String> {
              medium"
                 .to_owned(),
         );
+    }
+    doubts
+}
+
+/// Every reason to doubt a latency.
+fn times_doubts(printout: &Printout) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if let [Some(_), Some(mean), Some(_)] = printout.latency_ms {
+        let most = mean + MEAN_SHORT_BY_NS as f64 / NS_PER_MS;
+        doubts.push(format!(
+            "SQLIO cuts off fractions of milliseconds: a mean of {mean} ms is really {mean} to \
+             {most} ms"
+        ));
     }
     if let [Some(min), Some(mean), Some(max)] = printout.initiation_us {
         doubts.push(format!(
@@ -209,15 +259,31 @@ fn host_percent(printout: &Printout) -> Option<f64> {
     row.get(all).copied()
 }
 
-fn workload(printout: &Printout, load: &Load, access: Access) -> Workload {
+/// The files, as far as the run tells them.
+fn targets(printout: &Printout) -> Vec<Target> {
     let files: Vec<&str> = if printout.pools.is_empty() {
-        load.files.iter().map(String::as_str).collect()
+        printout.load.iter().flat_map(|load| load.files.iter().map(String::as_str)).collect()
     } else {
         printout.pools.iter().map(|p| p.file.as_str()).collect()
     };
     let target =
         |file: &&str| Target { path: PathBuf::from(file), size_bytes: size_of(printout, file) };
-    let targets: Vec<Target> = files.iter().map(target).collect();
+    files.iter().map(target).collect()
+}
+
+/// What is known of a run that does not say what it did.
+fn unknown(printout: &Printout) -> Workload {
+    Workload {
+        targets: targets(printout),
+        streams: Vec::new(),
+        seconds: printout.load.as_ref().map_or(0.0, |load| load.seconds as f64),
+        warmup_seconds: 0.0,
+        ..Workload::default()
+    }
+}
+
+fn workload(printout: &Printout, load: &Load, access: Access) -> Workload {
+    let targets = targets(printout);
     let stream = stream(printout, load, access);
     let streams = match printout.pools.as_slice() {
         [] | [_] => vec![Stream { pool: share(&targets, printout), ..stream }],

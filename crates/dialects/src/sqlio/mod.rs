@@ -19,6 +19,7 @@ mod lines;
 mod measurement;
 mod parameters;
 mod printout;
+mod quote;
 mod read;
 pub mod script;
 mod table;

@@ -1,7 +1,9 @@
 //! Runs in a text: each begins where SQLIO says its name, and takes nothing from the one before.
+//! Figures that somebody quotes without that are a run, too; a call right above them says the load.
 
 use super::lines::{Heading, Line, Which, bare, classify};
 use super::printout::{CpuBlock, Expansion, Printout};
+use super::quote;
 
 /// Widths at which consoles break lines.
 const CONSOLES: [usize; 2] = [80, 120];
@@ -67,8 +69,6 @@ struct Reader {
     date: Option<String>,
     /// Whether the runs below the head of a log have their `Command Line:`; none before the first.
     calls: Option<bool>,
-    /// Figures outside of any run were noted since the last run.
-    stray: bool,
 }
 
 /// A run whose end has not come.
@@ -128,6 +128,13 @@ impl Reader {
             // Every run of that log has its call: this one is of another log, which has no head.
             (self.host, self.date) = (None, None);
         }
+        self.begin(number, version);
+        if let Some(run) = &mut self.run {
+            run.reading.text = format!("{line}\n");
+        }
+    }
+
+    fn begin(&mut self, number: usize, version: String) {
         let printout = Printout { version, ..Printout::default() };
         let reading = Reading {
             printout,
@@ -135,11 +142,23 @@ impl Reader {
             command_line: self.call.take().map(|c| c.text),
             host: self.host.clone(),
             date: self.date.clone(),
-            text: format!("{line}\n"),
+            text: String::new(),
             missing: None,
         };
         self.run = Some(Open { reading, latency_expected: false, last: None });
-        self.stray = false;
+    }
+
+    /// Figures, or what they are of, where no run is open.
+    fn quoted(&mut self, number: usize, known: &Line) {
+        match known {
+            Line::Iops(_) | Line::Load(_) | Line::Timer(_) | Line::ParameterFile(_) => {
+                self.begin(number, String::new());
+            }
+            // The headings above figures, which may have a call above them.
+            Line::Heading(_) | Line::Known => {}
+            // The run that a call made has lost its beginning.
+            _ => self.call = None,
+        }
     }
 
     fn known(&mut self, number: usize, line: &str, known: Line) {
@@ -149,24 +168,14 @@ impl Reader {
         if again {
             self.close(false);
         }
-        match &mut self.run {
-            Some(run) => {
-                run.reading.text.push_str(line);
-                run.reading.text.push('\n');
-                run.take(known);
-                return;
-            }
-            None if is_figure && !self.stray => {
-                self.stray = true;
-                self.notes.push(format!(
-                    "line {number}: figures without the line `sqlio v…` that begins a run; nobody \
-                     knows of which load they are, so they are left out"
-                ));
-            }
-            None => {}
+        if self.run.is_none() {
+            self.quoted(number, &known);
         }
-        // The run it made has lost its beginning.
-        self.call = None;
+        if let Some(run) = &mut self.run {
+            run.reading.text.push_str(line);
+            run.reading.text.push('\n');
+            run.take(known);
+        }
     }
 
     /// The rest of a call, or a line of somebody else.
@@ -250,18 +259,20 @@ impl Open {
         if is_cut {
             self.drop_cut();
         }
-        let printout = &self.reading.printout;
+        let Reading { printout, command_line, .. } = &mut self.reading;
+        if let Some(call) = command_line
+            && (printout.load.is_none() && printout.access.is_none())
+        {
+            quote::fill_in(printout, call);
+        }
+        // Who quotes a run leaves out its histogram: all other figures are those of the whole run.
         let latency = printout.latency_ms.iter().all(Option::is_some);
-        self.reading.missing = if printout.load.is_none() || printout.access.is_none() {
-            Some("what was done")
-        } else if printout.iops.is_none() {
+        self.reading.missing = if printout.iops.is_none() {
             Some("the figures")
         } else if printout.mib_per_s.is_none() {
             Some("MBs/sec")
         } else if self.latency_expected && !latency {
             Some("latency")
-        } else if self.latency_expected && printout.histogram.is_none() && self.is_printed() {
-            Some("the histogram")
         } else {
             None
         };

@@ -117,18 +117,26 @@ impl Group<'_> {
 
 /// A load in words, with its threads and depth: `8 KiB random read, 4 threads × depth 8`.
 pub(crate) fn title(m: &Measurement) -> String {
-    with_depth(&m.workload.title(), m.threads, m.depth, m.in_flight)
+    let known = |number: u64| (m.origin.is_none() || number > 0).then_some(number);
+    with_depth(&m.workload.title(), known(m.threads), m.depth, known(m.in_flight))
 }
 
-/// The words of a load, with its threads and depth.
-pub(crate) fn with_depth(load: &str, threads: u64, depth: Option<u32>, in_flight: u64) -> String {
+/// The words of a load, with its threads and depth as far as they are known.
+pub(crate) fn with_depth(
+    load: &str,
+    threads: Option<u64>,
+    depth: Option<u32>,
+    in_flight: Option<u64>,
+) -> String {
     let threads = match threads {
-        1 => "1 thread".to_owned(),
-        n => format!("{n} threads"),
+        None => return load.to_owned(),
+        Some(1) => "1 thread".to_owned(),
+        Some(n) => format!("{n} threads"),
     };
-    match depth {
-        Some(depth) => format!("{load}, {threads} × depth {depth}"),
-        None => format!("{load}, {threads}, {in_flight} in flight"),
+    match (depth, in_flight) {
+        (Some(depth), _) => format!("{load}, {threads} × depth {depth}"),
+        (None, Some(in_flight)) => format!("{load}, {threads}, {in_flight} in flight"),
+        (None, None) => format!("{load}, {threads}"),
     }
 }
 
@@ -139,7 +147,11 @@ fn caption(measurement: &Measurement) -> String {
         Mode::Mapped => "mapped",
     };
     let modes = measurement.workload.modes().iter().map(word).collect::<Vec<_>>().join(" + ");
-    format!("file {}, {modes}", Bytes(measurement.file_bytes))
+    let file = match measurement.file_bytes {
+        0 if measurement.origin.is_some() => "file size not known".to_owned(),
+        bytes => format!("file {}", Bytes(bytes)),
+    };
+    if modes.is_empty() { file } else { format!("{file}, {modes}") }
 }
 
 /// The loads of one side, in the order in which they come in its results.
@@ -358,7 +370,8 @@ const OTHER_KIND: u32 = 1000;
 
 fn distance(a: &Group<'_>, b: &Group<'_>) -> u32 {
     let kind = |g: &Group<'_>| matches!(g.runs.first(), Some(Run::Curve { .. }));
-    if kind(a) != kind(b) {
+    let unknown = |g: &Group<'_>| g.conditions.unknown.is_some();
+    if kind(a) != kind(b) || unknown(a) || unknown(b) {
         return OTHER_KIND;
     }
     let what = |s: &StreamConditions| (s.blocks.clone(), s.pattern, s.write_percent);

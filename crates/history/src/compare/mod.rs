@@ -57,7 +57,8 @@ pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
     let pairs = loads::pair(a.documents, b.documents);
     let loads: Vec<ComparedLoad> =
         pairs.paired.iter().map(|pair| figures::compare(pair, unlike, rules)).collect();
-    let judged = Overall::of(&loads, &differences, rules);
+    let unknown = [a, b].iter().any(|side| side.documents.iter().any(has_unknown_load));
+    let judged = Overall::of(&loads, &differences, unknown, rules);
     Comparison {
         schema: COMPARISON_SCHEMA.to_owned(),
         tool_version: rules.tool_version.to_owned(),
@@ -76,6 +77,11 @@ pub fn compare(a: Input<'_>, b: Input<'_>, rules: &Rules<'_>) -> Comparison {
         differences,
         loads,
     }
+}
+
+/// Whether nobody knows the load of a measurement: it is like no other.
+fn has_unknown_load(document: &Document) -> bool {
+    document.measurements().iter().any(|m| m.workload.is_unknown())
 }
 
 /// Whether some load has one run only on a side, so that what is known of noise will be asked.
@@ -115,13 +121,18 @@ struct Overall {
 }
 
 impl Overall {
-    fn of(loads: &[ComparedLoad], sides: &[SideDifference], rules: &Rules<'_>) -> Self {
+    fn of(
+        loads: &[ComparedLoad],
+        sides: &[SideDifference],
+        unknown: bool,
+        rules: &Rules<'_>,
+    ) -> Self {
         let alike = |load: &&ComparedLoad| load.unlike.is_empty();
         let unlike_sides = sides.iter().any(|d| d.unlike);
         let count = loads.iter().filter(alike).count();
         let any_alike = count > 0 && !unlike_sides;
         if !any_alike && (!rules.anyway || loads.is_empty()) {
-            return Self::withheld(loads, sides);
+            return Self::withheld(loads, sides, unknown);
         }
         let deciding: Vec<Deciding<'_>> = loads
             .iter()
@@ -156,7 +167,7 @@ impl Overall {
         }
     }
 
-    fn withheld(loads: &[ComparedLoad], sides: &[SideDifference]) -> Self {
+    fn withheld(loads: &[ComparedLoad], sides: &[SideDifference], unknown: bool) -> Self {
         let of_sides = sides.iter().filter(|d| d.unlike).map(|d| &d.difference);
         let mut named: Vec<String> = Vec::new();
         for d in of_sides.chain(loads.iter().flat_map(|load| &load.unlike)) {
@@ -168,6 +179,11 @@ impl Overall {
         let more = named.len().saturating_sub(3);
         named.truncate(3);
         let explanation = match (named.is_empty(), more) {
+            _ if unknown && loads.is_empty() => "no verdict: nobody knows the load of at least \
+                                                 one result, because the tool that measured it \
+                                                 does not tell it; import the whole output of \
+                                                 that tool"
+                .to_owned(),
             (true, _) => "no verdict: the sides have no load in common".to_owned(),
             (false, 0) => format!("no verdict: the sides are not alike: {}", named.join(", ")),
             (false, _) => {

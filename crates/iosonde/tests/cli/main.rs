@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod columns;
+mod coming_from;
 mod compare;
 mod convert;
 mod devices;
@@ -15,6 +16,7 @@ mod file_systems;
 mod fio_shape;
 mod foreign;
 mod foreign_files;
+mod foreign_loads;
 mod habits;
 mod hanging;
 mod history;

@@ -359,10 +359,13 @@ fn everything_wrong_is_said_before_anything_is_touched() {
     fails(&sqlio(dir.path(), &["-Fnowhere.txt"]), 2, "nowhere.txt");
     fs::write(dir.path().join("p.txt"), "E:\\x.dat 0\n").unwrap();
     fails(&sqlio(dir.path(), &["-Fp.txt"]), 2, "`p.txt`, line 1, column ");
-    fs::write(dir.path().join("t.bat"), "sqlio -kW -frandom x.dat > r.txt\nsqlio -kX\ndel x.dat\n")
-        .unwrap();
+    fs::write(
+        dir.path().join("t.bat"),
+        "sqlio -kW -frandom x.dat > r.txt\ndel x.dat\nsqlio %NO%\n",
+    )
+    .unwrap();
     let output = sqlio(dir.path(), &["script", "t.bat"]);
-    fails(&output, 2, "line 3, column 1: `del`");
+    fails(&output, 2, "line 3, column 1: `%NO%` is set nowhere");
     assert_eq!(names(dir.path()), ["p.txt", "t.bat"]);
     fs::write(dir.path().join("t.bat"), "sqlio -kW -frandom x.dat > r.txt\nsqlio -kX\n").unwrap();
     fails(&sqlio(dir.path(), &["script", "t.bat"]), 2, "`t.bat`, line 2, column 1: `-kX`");

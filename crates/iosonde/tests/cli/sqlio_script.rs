@@ -139,10 +139,14 @@ fn what_a_file_says_is_no_command_to_a_terminal() {
     let output = script(dir.path(), &format!("sqlio -frandom 2> {clear}e.txt\n"), &[]);
     succeeds(&output);
     assert!(stderr(&output).contains("[2J") && !stderr(&output).contains('\u{1b}'));
-    let wrong = script(dir.path(), &format!("sqlio -frandom\n{clear} x\ndel\n"), &[]);
-    fails(&wrong, 2, "line 3, column 1: `del`");
-    assert!(stderr(&wrong).contains("line 2, column 1: `\u{fffd}[2J"), "{}", stderr(&wrong));
-    assert!(!stderr(&wrong).contains(['\u{1b}', '\u{7}']));
+    let text = format!("{clear} x\nsqlio -frandom -b%{clear}%\n");
+    let wrong = script(dir.path(), &text, &[]);
+    fails(&wrong, 2, "line 2, column 1: `%\u{fffd}[2J");
+    let skipped = script(dir.path(), &format!("{clear} x\nsqlio -frandom\n"), &[]);
+    assert!(stderr(&skipped).contains("line 1, column 1: `\u{fffd}[2J"), "{}", stderr(&skipped));
+    for output in [wrong, skipped] {
+        assert!(!stderr(&output).contains(['\u{1b}', '\u{7}']));
+    }
     fs::write(dir.path().join("p.txt"), format!("x.dat {clear}\n")).unwrap();
     let mut call = command(&["sqlio", "-Fp.txt"]);
     let wrong = call.current_dir(dir.path()).output().unwrap();

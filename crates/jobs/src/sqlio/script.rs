@@ -1,11 +1,11 @@
-//! A batch file of SQLIO calls, run as it is. No shell is ever started.
+//! A batch file or PowerShell script of SQLIO calls, run as it is. No shell is ever started.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use dialects::sqlio::script::{Action, Output, Step, script as read_script};
+use dialects::sqlio::script::{Action, Around, Output, Step, power_script, script as read_script};
 use results::Status;
 use workload::{EngineChoice, Target, show_duration};
 
@@ -50,15 +50,31 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads a batch file. Everything that can be known to be wrong is, before anything is done; a
-    /// rehearsal does not even try to write.
+    /// Reads a batch file or, where its name ends in `.ps1`, a PowerShell script; `arguments` are
+    /// the words after its name. Everything that can be known to be wrong is, before anything is
+    /// done; a rehearsal does not even try to write.
     ///
     /// # Errors
     /// What is wrong, line by line.
-    pub fn read(file: &str, settings: CallSettings, is_rehearsal: bool) -> Result<Self, JobError> {
+    pub fn read(
+        file: &str,
+        arguments: &[String],
+        settings: CallSettings,
+        is_rehearsal: bool,
+    ) -> Result<Self, JobError> {
         let text = text_of(Path::new(file), SCRIPT_BYTES_MAX)
             .map_err(|e| JobError::Companion(format!("`{file}`: {e}")))?;
-        let found = read_script(&text, &|name| std::env::var(name).ok());
+        let drives = settings.places.drives();
+        let around = Around {
+            variables: &|name| std::env::var(name).ok(),
+            exists: &|name| drives.path(name).is_ok_and(|path| path.exists()),
+            arguments,
+            file,
+        };
+        let is_powershell =
+            Path::new(file).extension().is_some_and(|e| e.eq_ignore_ascii_case("ps1"));
+        let found =
+            if is_powershell { power_script(&text, &around) } else { read_script(&text, &around) };
         let found = found.map_err(|complaints| {
             let lines: Vec<String> =
                 complaints.0.iter().map(|c| format!("`{file}`, {c}")).collect();

@@ -86,11 +86,16 @@ impl Caption {
     ) -> Self {
         add(&mut self.files, file_bytes);
         add(&mut self.titles, words::clean(title));
-        add(&mut self.threads, threads);
+        // Zero is what another tool does not tell.
+        if threads > 0 {
+            add(&mut self.threads, threads);
+        }
         if let Some(depth) = depth {
             add(&mut self.depths, depth.into());
         }
-        add(&mut self.in_flight, in_flight);
+        if in_flight > 0 {
+            add(&mut self.in_flight, in_flight);
+        }
         self
     }
 
@@ -127,10 +132,13 @@ impl Caption {
                 let depth = range(&self.depths);
                 say!("caption-depth", threads = threads, depth = depth, in_flight = in_flight)
             }
+            (Some(threads), true) if self.in_flight.is_empty() => {
+                say!("words-depth-not-known", threads = threads)
+            }
             (Some(threads), true) => {
                 say!("caption-in-flight", threads = threads, in_flight = in_flight)
             }
-            (None, _) => say!("caption-depth-not-known"),
+            (None, _) => say!("caption-load-not-known"),
         });
         if !self.modes.is_empty() {
             parts.push(self.modes.join(&say!("list-and")));

@@ -30,7 +30,11 @@ pub(super) fn of(m: &Measurement) -> Option<Section> {
 
 fn in_flight(m: &Measurement) -> String {
     let known = words::achieved(m);
-    let mut text = say!("checks-asked", in_flight = words::count(m.in_flight));
+    let asked = words::asked_in_flight(m);
+    let mut text = asked.map_or_else(
+        || say!("checks-asked-not-known"),
+        |asked| say!("checks-asked", in_flight = words::count(asked)),
+    );
     if let Some(achieved) = known {
         text.push_str(&say!("checks-achieved", in_flight = show_number(achieved)));
     }
@@ -162,11 +166,12 @@ pub(super) fn parts(m: &Measurement) -> Vec<Block> {
         row.push(number(cpu));
         row
     };
+    let known = |bytes: &u64| m.origin.is_none() || *bytes > 0;
     let streams = m.streams.iter().map(|s| {
-        let head = vec![text(&s.name), Cell::Empty, whole(s.threads), whole(u64::from(s.depth))];
+        let depth = Some(u64::from(s.depth)).filter(known);
+        let head = vec![text(&s.name), Cell::Empty, whole(s.threads), whole(depth)];
         row(head, &s.total, None)
     });
-    let known = |bytes: &u64| m.origin.is_none() || *bytes > 0;
     let targets = m.targets.iter().map(|t| {
         let head = vec![
             text(&words::path(&t.path)),

@@ -194,9 +194,10 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
     let (name, m) = load;
     let mut row = vec![
         text(name),
-        whole(m.in_flight),
+        whole(words::asked_in_flight(m)),
         text(kind),
-        whole(ios),
+        // Another tool may not tell how many there were.
+        whole(Some(ios).filter(|ios| *ios > 0)),
         whole(words::least(m, l)),
         number(l.mean),
         // A tool that tells no distribution has none.
@@ -209,7 +210,8 @@ fn line(load: &Load<'_>, kind: &str, ios: u64, l: &Latency) -> Vec<Cell> {
 
 /// Reads and writes together; none in an open loop, whose parts are told of each direction.
 fn total(m: &Measurement) -> Option<Latency> {
-    let is_mixed = m.read.latency_ns.is_some() && m.write.latency_ns.is_some();
+    // Of an unknown load nobody knows which I/Os were reads.
+    let is_mixed = m.read.latency_ns.is_some() == m.write.latency_ns.is_some();
     let is_open = [&m.read, &m.write].iter().any(|s| s.service_ns.is_some());
     m.total.latency_ns.filter(|_| is_mixed && !is_open)
 }

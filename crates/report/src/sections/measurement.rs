@@ -56,13 +56,19 @@ pub(super) fn headline(m: &Measurement) -> String {
         (bytes, _) => say!("measurement-file", size = words::size(bytes)),
     };
     let tool = words::tool(m).map(|tool| say!("measurement-by-tool", tool = tool));
+    let load = words::clean(&m.workload.title());
+    let load = match (m.in_flight, &m.origin) {
+        (0, Some(_)) => load,
+        (n, _) => {
+            say!("measurement-load-in-flight", load = load, in_flight = words::count(n))
+        }
+    };
     say!(
         "measurement-headline",
         iops = format!("{} IOPS{within}", show_number(t.iops)),
         mib = format!("{} MiB/s", show_number(t.mib_per_s)),
         latency = latency,
-        load = words::clean(&m.workload.title()),
-        in_flight = words::count(m.in_flight),
+        load = load,
         file = file,
         tool = tool.unwrap_or_default()
     )
@@ -74,7 +80,7 @@ fn card(m: &Measurement) -> Card {
     let warnings = cleaned(&m.checks.warnings);
     let (judgement, answer) = if m.status == Status::Failed || errors > 0 {
         (Judgement::Bad, say!("measurement-failed", errors = count(errors)))
-    } else if m.total.ios == 0 {
+    } else if m.total.ios == 0 && (m.origin.is_none() || m.total.iops <= 0.0) {
         (Judgement::Unknown, say!("measurement-nothing-completed"))
     } else if m.is_unsure() {
         let percent = show_number(UNSURE_PERCENT);
@@ -121,9 +127,11 @@ fn directions(m: &Measurement) -> Option<Table> {
         column("errors", say!("label-errors"), Unit::Count),
     ];
     let happened = |s: &Statistics| s.ios > 0 || s.errors > 0;
+    // Of another tool, a rate may have no count: nobody knows how long it was measured.
+    let uncounted = m.total.ios == 0 && m.total.iops > 0.0;
     let mixed = happened(&m.read) && happened(&m.write);
     let all = [
-        ("total", &m.total, mixed),
+        ("total", &m.total, mixed || uncounted),
         ("read", &m.read, happened(&m.read)),
         ("write", &m.write, happened(&m.write)),
         ("sync", &m.sync, happened(&m.sync)),
@@ -131,7 +139,7 @@ fn directions(m: &Measurement) -> Option<Table> {
     let row = |kind: &str, s: &Statistics| {
         vec![
             text(kind),
-            whole(s.ios),
+            whole(Some(s.ios).filter(|_| !uncounted)),
             number(s.iops),
             number((kind != "sync").then_some(s.mib_per_s)),
             number(words::mean_of(s)),

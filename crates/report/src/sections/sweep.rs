@@ -26,6 +26,7 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
     if e.conclusion.cells.iter().any(|c| c.measurements.len() > 1) {
         tables.extend(loads::shown(&document).map(|table| full([Block::Table(table)])));
     }
+    let own = e.measurements.iter().all(|m| m.origin.is_none());
     let sections = [
         super::grid::of(e),
         section("verdict", say!("heading-the-best-of-each-load"), answer(e)),
@@ -41,7 +42,8 @@ pub(super) fn sections(e: &Experiment<Sweep>) -> Vec<Section> {
         section("saturation", say!("heading-saturation"), saturation_blocks(e)),
         full_section(latency::of(&best, false)),
         section("loads", say!("heading-every-cell"), tables),
-        agreement::of(&best),
+        // Another tool asked no kernel.
+        own.then(|| agreement::of(&best)).flatten(),
     ];
     sections.into_iter().flatten().collect()
 }

@@ -120,8 +120,11 @@ pub(super) fn how(m: &Measurement) -> Vec<Fact> {
 
 fn measured(m: &Measurement) -> String {
     let asked = m.workload.seconds;
-    let mut text = words::seconds(m.seconds);
-    if (m.seconds - asked).abs() > 0.01 * asked {
+    let mut text = match m.seconds {
+        seconds if m.origin.is_some() && seconds <= 0.0 => say!("tested-seconds-not-known"),
+        seconds => words::seconds(seconds),
+    };
+    if m.seconds > 0.0 && (m.seconds - asked).abs() > 0.01 * asked {
         text = say!("tested-seconds-of", measured = text, asked = words::seconds(asked));
     }
     if let Some(precision) = &m.workload.precision {

@@ -153,8 +153,12 @@ fn table(loads: &[Load]) -> Table {
 }
 
 fn caption(load: &Load) -> String {
-    let mode = if load.direct { "direct" } else { "buffered" };
-    format!("{} of {}, {mode}", words::size(Some(load.file_bytes)), words::clean(&load.target))
+    let mode = match load.direct {
+        Some(true) => ", direct",
+        Some(false) => ", buffered",
+        None => "",
+    };
+    format!("{} of {}{mode}", words::size(Some(load.file_bytes)), words::clean(&load.target))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod adaptive;
 mod checks;
+mod collected;
 mod conclude;
 mod forecast;
 mod method;
@@ -20,6 +21,7 @@ use workload::sweep::Plan;
 
 use crate::lab::Progress;
 
+pub use collected::{CollectError, collected_sweeps};
 pub use forecast::{Forecast, forecast};
 
 /// What to sweep, and what is there of it.

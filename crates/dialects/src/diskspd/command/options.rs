@@ -360,12 +360,13 @@ impl Options {
             "" => self.zero = true,
             "r" => self.span.random_write_data = true,
             _ => {
+                // As in DiskSpd, nothing after the comma is no file.
                 let (bytes, file) = match value.split_once(',') {
-                    Some((bytes, file)) => (bytes, Some(file.to_owned())),
+                    Some((bytes, file)) => (bytes, Some(file.to_owned()).filter(|f| !f.is_empty())),
                     None => (value, None),
                 };
                 let bytes = self.size(bytes)?;
-                if bytes == 0 || file.as_ref().is_some_and(String::is_empty) {
+                if bytes == 0 {
                     return Err(Fault::Content);
                 }
                 self.target.write_content = WriteContent::Random { bytes, file };

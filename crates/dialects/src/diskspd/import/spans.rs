@@ -8,7 +8,7 @@ use results::{
 };
 
 use super::TOOL;
-use super::workload::workload;
+use super::workload::{unknown, workload};
 use crate::diskspd::profile::TimeSpan;
 use crate::foreign::Run;
 
@@ -46,6 +46,8 @@ pub(super) struct Span {
     pub(super) places: HashMap<String, usize>,
     pub(super) series: Vec<Point>,
     pub(super) host_percent: Option<f64>,
+    /// Threads, as the figures tell them; 0 where they do not.
+    pub(super) threads: u64,
     /// What is missing, where the text ends in it.
     pub(super) missing: Option<&'static str>,
     pub(super) warnings: Vec<String>,
@@ -171,26 +173,29 @@ impl Span {
         &mut self.targets[index]
     }
 
-    /// The measurement, or everything in its load that iosonde has no word for. `place` is what its
-    /// name is made from.
+    /// The measurement, or everything in its load that iosonde has no word for. Without what was
+    /// asked for, the load is unknown. `place` is what its name is made from.
     pub(super) fn measurement(
         self,
-        asked: &TimeSpan,
+        asked: Option<&TimeSpan>,
         head: &Head,
         place: &str,
         read: &str,
     ) -> Result<Measurement, Vec<String>> {
         let mut warnings = self.warnings;
-        let workload = workload(asked, &self.targets)?;
+        let workload = match asked {
+            Some(asked) => workload(asked, &self.targets)?,
+            None => unknown(&self.targets, self.seconds),
+        };
         if let Some(missing) = self.missing {
             warnings.push(format!("the text is incomplete: {missing} is missing"));
         }
         let (started, doubt) = started(head, self.seconds_to_end);
         warnings.extend(doubt);
-        let short = self.seconds + 1.0 < f64::from(asked.duration_s);
+        let short = asked.is_some_and(|a| self.seconds + 1.0 < f64::from(a.duration_s));
         let status =
             if short || self.missing.is_some() { Status::Interrupted } else { Status::Complete };
-        let (seconds, targets) = (self.seconds, self.targets);
+        let (seconds, threads, targets) = (self.seconds, self.threads, self.targets);
         let mut both = self.read.clone();
         both.add(&self.write);
         both.times = self.total;
@@ -219,6 +224,9 @@ impl Span {
         };
         let mut measurement = run.measurement(place, read);
         measurement.series = self.series;
+        if measurement.workload.is_unknown() {
+            measurement.threads = threads;
+        }
         measurement.cpu = Cpu { host_percent: self.host_percent, ..Cpu::default() };
         if measurement.targets.is_empty() {
             measurement.targets = targets.iter().map(|t| t.result(seconds)).collect();
@@ -277,11 +285,11 @@ fn streams(measurement: &Measurement, of_path: &HashMap<&Path, &OnTarget>) -> Ve
     each.collect()
 }
 
-/// Why figures are refused of which nobody knows the load: a made-up one would look right.
-pub(super) fn unknown_load(number: usize, why: &str) -> String {
+/// What is said of figures of which nobody knows the load: a made-up one would look right.
+pub(super) fn unknown_load(why: &str) -> String {
     format!(
-        "nobody knows which load the figures of time span {number} are of, because {why}; give \
-         the result as DiskSpd prints it, as a whole"
+        "nobody knows which load these figures are of, because {why}: they are compared with \
+         nothing. Import the result as DiskSpd prints it, as a whole"
     )
 }
 

@@ -201,9 +201,11 @@ impl Reader<'_> {
                 let (line, number) = (open.line, open.span.number);
                 let note = format!("line {line}: time span {number} {what}");
                 self.found.notes.push(note);
-            } else {
-                let asked = open.asked.take();
-                open.asked = Some(asked.map_or_else(|| self.asked(&open), Ok)?);
+            } else if open.asked.is_none() {
+                match self.asked(&open) {
+                    Ok(asked) => open.asked = Some(asked),
+                    Err(why) => self.is_of_unknown_load(&mut open, &why),
+                }
             }
             let (warmup, cooldown) =
                 open.asked.as_ref().map_or((0, 0), |a| (a.warmup_s, a.cooldown_s));
@@ -219,22 +221,26 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What figures without parameters were asked for.
-    fn asked(&self, open: &Open) -> Result<TimeSpan, ReadError> {
+    /// Says that nobody knows what these figures were asked for.
+    fn is_of_unknown_load(&mut self, open: &mut Open, why: &str) {
+        let what = unknown_load(why);
+        let (line, number) = (open.line, open.span.number);
+        self.found.notes.push(format!("line {line}: time span {number}: {what}"));
+        open.span.warnings.push(what);
+    }
+
+    /// What figures without parameters were asked for; otherwise why nobody knows.
+    fn asked(&self, open: &Open) -> Result<TimeSpan, String> {
         let number = open.span.number;
         let asked = match &self.head.command_line {
-            None => {
-                Err("it has neither all its `Input parameters:` nor a `Command Line:`".to_owned())
-            }
+            None => Err("the result has neither all its `Input parameters:` nor a `Command Line:`"
+                .to_owned()),
             Some(_) if number > 1 => Err("a command line runs one time span only".to_owned()),
             Some(line) => of_command_line(line, &open.span.targets),
         };
-        asked.map_err(|why| {
-            let why = match &self.head.command_line {
-                Some(_) => format!("it has not all its `Input parameters:`, and {why}"),
-                None => why,
-            };
-            ReadError { line: open.line, column: 1, what: unknown_load(number, &why) }
+        asked.map_err(|why| match &self.head.command_line {
+            Some(_) => format!("the result has not all its `Input parameters:`, and {why}"),
+            None => why,
         })
     }
 
@@ -252,7 +258,7 @@ impl Reader<'_> {
         }
         span.missing = missing;
         let place = format!("{:016x} {number}", self.hash);
-        match span.measurement(&asked?, &self.head, &place, self.read) {
+        match span.measurement(asked.as_ref(), &self.head, &place, self.read) {
             Ok(measurement) => Some(measurement),
             Err(reasons) => {
                 self.found.notes.push(without_words(line, number, &reasons));
@@ -324,6 +330,8 @@ impl Open {
             self.left_out = Some(row.text.to_owned());
         } else if let Some(time) = row.text.strip_prefix("actual test time:") {
             self.span.seconds = row.amount(time.trim().trim_end_matches('s'))?;
+        } else if let Some(threads) = row.text.strip_prefix("thread count:") {
+            self.span.threads = row.whole(threads.trim())?;
         } else if let Some(usage) = row.text.strip_prefix("avg.|") {
             let usage = usage.split('|').next().unwrap_or_default();
             self.span.host_percent = Some(row.amount(usage.trim().trim_end_matches('%'))?);

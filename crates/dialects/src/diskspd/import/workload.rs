@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use workload::Workload;
+use workload::{Bytes, Target, Workload};
 
 use super::spans::OnTarget;
 use crate::diskspd::job::{Job, TARGETS_MAX, job};
@@ -43,6 +43,22 @@ pub(super) fn workload(span: &TimeSpan, found: &[OnTarget]) -> Result<Workload, 
     let sizes: Vec<u64> = job.workload.targets.iter().map(size).collect();
     job.fit(&sizes);
     Ok(job.workload)
+}
+
+/// The workload of figures that do not say what was asked for: where they were measured, how long,
+/// and no stream.
+pub(super) fn unknown(found: &[OnTarget], seconds: f64) -> Workload {
+    let target = |f: &OnTarget| Target {
+        path: PathBuf::from(&f.path),
+        size_bytes: Some(Bytes(f.file_bytes)).filter(|bytes| bytes.0 > 0),
+    };
+    Workload {
+        targets: found.iter().map(target).collect(),
+        streams: Vec::new(),
+        seconds,
+        warmup_seconds: 0.0,
+        ..Workload::default()
+    }
 }
 
 /// Puts a number in the place of a name; the same for the same name.

@@ -55,9 +55,9 @@ impl Part<'_> {
         let options = || ParsingOptions { nodes_limit: NODES_MAX, ..ParsingOptions::default() };
         let document = match Document::parse_with_options(self.xml, options()) {
             Ok(document) => document,
-            // DiskSpd writes paths as they are.
+            // DiskSpd writes paths as they are, and under Wine the name `<unknown>`.
             Err(error) => {
-                escaped = with_entities(self.xml);
+                escaped = with_entities(&with_quoted_marks(self.xml));
                 Document::parse_with_options(&escaped, options())
                     .map_err(|_| self.malformed(&error))?
             }
@@ -89,10 +89,13 @@ impl Part<'_> {
                     .push(format!("line {line}: time span {number} has no figures; left out"));
                 continue;
             }
-            let asked = asked.filter(|asked| !asked.targets.is_empty()).ok_or_else(|| {
-                let why = profile.as_ref().err().map_or("its `Profile` does not have it", |e| e);
-                at_begin(unknown_load(number, why))
-            })?;
+            let asked = asked.filter(|asked| !asked.targets.is_empty());
+            if asked.is_none() {
+                let why = profile.as_ref().err().map_or("the `Profile` does not have it", |e| e);
+                let what = unknown_load(why);
+                found.notes.push(format!("line {line}: time span {number}: {what}"));
+                span.warnings.push(what);
+            }
             match span.measurement(asked, &head, &format!("{hash:016x} {number}"), read) {
                 Ok(measurement) => measured.push(measurement),
                 Err(reasons) => found.notes.push(without_words(line, number, &reasons)),
@@ -126,6 +129,7 @@ impl Part<'_> {
     fn figures(&self, document: &Document, node: Node, span: &mut Span) -> Result<(), ReadError> {
         let number = |node, name| self.number(document, node, name);
         span.seconds = number(node, "TestTimeSeconds")?.unwrap_or(0.0);
+        span.threads = self.count(document, node, "ThreadCount")?;
         let average = child(node, "CpuUtilization").and_then(|cpu| child(cpu, "Average"));
         if let Some(average) = average {
             span.host_percent = number(average, "UsagePercent")?;
@@ -258,6 +262,11 @@ impl Part<'_> {
         name: &str,
     ) -> Result<Option<f64>, ReadError> {
         let Some(text) = node.attribute(name) else { return Ok(None) };
+        // An interval without I/Os has no mean, and Windows spells that in several ways.
+        let spelled = text.trim_start_matches(['-', '+']).to_ascii_lowercase();
+        if ["inf", "nan", "1.#"].iter().any(|word| spelled.starts_with(word)) {
+            return Ok(None);
+        }
         amount(text).map(Some).map_err(|what| self.wrong(document, node, what))
     }
 
@@ -301,12 +310,33 @@ fn head<'a>(root: Node, file: &'a str) -> Head<'a> {
 /// What was asked for, or why it is not known.
 fn profile_of(document: &Document, root: Node) -> Result<Profile, String> {
     let node = root.children().find(|n| n.has_tag_name("Profile"));
-    let node = node.ok_or("it has no `Profile`")?;
+    let node = node.ok_or("the result has no `Profile`")?;
     let text = document.input_text().get(node.range()).unwrap_or_default();
     profile::read(text.as_bytes()).map_err(|error| {
         let error = error.to_string();
-        format!("its `Profile` cannot be read ({})", error.lines().next().unwrap_or_default())
+        format!("the `Profile` cannot be read ({})", error.lines().next().unwrap_or_default())
     })
+}
+
+/// The text with every `<` inside the quotation marks of a tag written as an entity.
+fn with_quoted_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_tag, mut quote) = (false, None);
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(_), '<') => {
+                out.push_str("&lt;");
+                continue;
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') if in_tag => quote = Some(c),
+            (None, '<') => in_tag = true,
+            (None, '>') => in_tag = false,
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// The text with every `&` that begins no entity written as one.

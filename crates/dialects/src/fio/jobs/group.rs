@@ -172,6 +172,7 @@ impl WorkloadBuilder<'_> {
             ));
         }
         let paths = self.files(&mut reader, job, jobs, &mut stream, &mut notes)?;
+        check_values(job, &reader)?;
         self.lost.extend(losses(job, reader, notes));
         stream.targets = paths;
         self.streams.push(stream);
@@ -305,6 +306,38 @@ impl WorkloadBuilder<'_> {
             }
         }
     }
+}
+
+/// Options that decide what is done: a value that cannot be read must not become the default.
+const DECIDING: [&str; 13] = [
+    "rw",
+    "bs",
+    "ba",
+    "size",
+    "filesize",
+    "offset",
+    "iodepth",
+    "numjobs",
+    "nrfiles",
+    "runtime",
+    "ramp_time",
+    "rwmixread",
+    "rwmixwrite",
+];
+
+fn check_values(job: &Job, reader: &Reader) -> Result<(), JobFileError> {
+    let wrong = reader.unreadable().iter().find(|(name, _)| DECIDING.contains(&name.as_str()));
+    let Some((name, value)) = wrong else { return Ok(()) };
+    let Place { line, column } = job.places.get(name).copied().unwrap_or(job.place);
+    let remedy = match name.as_str() {
+        "rw" => "write `read`, `write`, `randread`, `randwrite`, `rw` or `randrw`",
+        "size" | "filesize" | "offset" if value.ends_with('%') => {
+            "a share of a file or device is not known here; write the size, such as `4g`"
+        }
+        _ => "write a number, with its unit where fio takes one",
+    };
+    let what = format!("`{name}={value}` cannot be read; {remedy}");
+    Err(JobFileError::Value { line, column, what })
 }
 
 /// What a file is called, of a clone of a job.

@@ -259,6 +259,28 @@ fn templates_and_other_files_are_not_jobs() {
     assert!(is_job_file(long) && read(long).is_ok());
 }
 
+/// `size=50%` was "lost", and the job ran on a file of another size; `rw=randomread` read at random
+/// whatever was meant.
+#[test]
+fn a_value_that_decides_and_cannot_be_read_is_an_error() {
+    for (line, words) in [
+        ("size=50%", "`size=50%` cannot be read; a share of a file or device is not known"),
+        ("rw=randomread", "`rw=randomread` cannot be read; write `read`, `write`"),
+        ("bs=abc", "`bs=abc` cannot be read"),
+        ("iodepth=many", "`iodepth=many` cannot be read"),
+        ("numjobs=-1", "`numjobs=-1` cannot be read"),
+        ("rwmixread=170", "`rwmixread=170` cannot be read"),
+        ("runtime=soon", "`runtime=soon` cannot be read"),
+    ] {
+        let text = format!("[x]\nfilename=/f\nrw=randrw\nsize=1m\n{line}\n");
+        let error = read(&text).unwrap_err().to_string();
+        let place = "line 5, column 1: ";
+        assert!(error.starts_with(place) && error.contains(words), "{error}");
+    }
+    let plain = "[x]\nfilename=/f\nrw=randread:8\nsize=1m\nrandom_distribution=pareto:0.2\n";
+    assert!(one(plain).lost.len() > 1, "what has no word is named, as before");
+}
+
 #[test]
 fn files_without_names_are_called_as_fio_calls_them() {
     let paths = |options: &str| {

@@ -118,6 +118,13 @@ impl Imported<'_> {
         };
         let text = self.session.head() + &self.run.to_csv();
         let mut measurement = run.measurement(&text, read_at);
+        if measurement.workload.is_unknown() {
+            measurement.threads = if workers.is_empty() {
+                all.count(Column::Workers).unwrap_or(0)
+            } else {
+                workers.len() as u64
+            };
+        }
         measurement.cpu.host_percent = all.figure(Column::CpuPercent);
         if !workers.is_empty() {
             measurement.streams = workers.iter().map(stream_result).collect();
@@ -236,13 +243,18 @@ impl Imported<'_> {
             };
             workers.iter().map(one).collect()
         };
-        if all.spec.is_empty() && workers.is_empty() || self.specs.is_empty() {
+        let rows = workers.iter().map(|w| w.row);
+        let mut told = rows.chain(workers.is_empty().then_some(all));
+        let streams = if told.all(|row| self.spec(row, all).is_some()) {
+            streams
+        } else {
             warnings.push(
-                "the file does not tell what the workers did; the block size and order here are \
-                 none of theirs"
+                "the file does not tell what the workers did: nobody knows which load these \
+                 figures are of, and they are compared with nothing"
                     .to_owned(),
             );
-        }
+            Vec::new()
+        };
         let target = |path: String| Target { path: PathBuf::from(path), size_bytes: None };
         let mut targets: Vec<Target> = targets.into_iter().map(target).collect();
         if targets.is_empty() {
@@ -331,7 +343,8 @@ fn stream_result(worker: &Worker<'_>) -> StreamResult {
     StreamResult {
         name: worker.name.clone(),
         threads: 1,
-        depth: depth(worker.row).unwrap_or(1),
+        // 0 is what the file does not tell.
+        depth: depth(worker.row).unwrap_or(0),
         rate_reached_percent: None,
         total: statistics(worker.row, &TOTAL),
         read: statistics(worker.row, &READ),

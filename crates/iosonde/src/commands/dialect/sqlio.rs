@@ -23,8 +23,8 @@ const NOTHING: &str = "say what to do: `iosonde sqlio -?` shows SQLIO's options 
                        those of iosonde; what SQLIO did without any is `iosonde sqlio -kR`";
 
 /// SQLIO's command line as it is; `-?` shows its options. Further commands: `parse FILE…` shows
-/// results as a table, `batch` measures a matrix of calls, `script FILE` runs a batch file of
-/// calls.
+/// results as a table, `batch` measures a matrix of calls, `script FILE WORD…` runs a batch file or
+/// a PowerShell script of calls; the words are its `%1`, `%2`, ….
 #[derive(Debug, Parser)]
 struct SqlioFlags {
     #[command(flatten)]
@@ -98,16 +98,18 @@ fn call(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
 /// `iosonde sqlio script`: a batch file of calls.
 fn script(tokens: &[OsString], stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (flags, files) = split::<SqlioFlags>("iosonde sqlio script", tokens)?;
-    let [file] = files.as_slice() else {
+    let Some((file, words)) = files.split_first() else {
         return Err(Failure::WrongUsage(
-            "name one batch file: `iosonde sqlio script FILE`".to_owned(),
+            "name a batch file, and after it the words that it takes: `iosonde sqlio script FILE \
+             WORD…`"
+                .to_owned(),
         ));
     };
     if flags.print_plan {
         let text = "a batch file has several calls, and a plan is one run: print that of a call";
         return Err(Failure::WrongUsage(text.to_owned()));
     }
-    let script = Script::read(file, flags.settings()?, flags.dry_run)?;
+    let script = Script::read(file, words, flags.settings()?, flags.dry_run)?;
     let mut display = Display::new(flags.place.quiet);
     script.notes.iter().for_each(|note| display.message(note));
     let description = script.describe();

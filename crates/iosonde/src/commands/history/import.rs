@@ -21,11 +21,18 @@ pub(crate) struct ImportArgs {
     /// (text), DiskSpd (text, XML), fio (JSON) and IOMeter (CSV); `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+
+    /// Make one sweep of the runs of a file of another tool, with the charts of a sweep
+    ///
+    /// The runs must be of one file or device each, such as a log of SQLIO over threads and depths;
+    /// those on several become a sweep each. Example: iosonde history import --as-sweep log.txt
+    #[arg(long)]
+    pub as_sweep: bool,
 }
 
 /// Runs the command. What came before a file that is refused stays.
 pub(crate) fn import(args: &ImportArgs, place: &HistoryPlace) -> Result<Outcome, Failure> {
-    let mut into = Importer::new(place.place()?);
+    let mut into = Importer::new(place.place()?).as_sweep(args.as_sweep);
     for path in &args.files {
         let name = name(path);
         // The message may quote the file.

@@ -1,0 +1,141 @@
+//! Batch files of SQLIO calls (.bat, .cmd) and PowerShell scripts (.ps1), understood without a
+//! shell: what they would do, call after call, before anything is done.
+//!
+//! A batch file is worked through as `cmd` does: variables, parameters, `for`, `if`, `goto` and
+//! `call :label`. What has no meaning here is skipped, with a note for each. A batch that does not
+//! end is refused.
+
+mod arithmetic;
+mod command;
+mod machine;
+mod powershell;
+mod source;
+mod syntax;
+
+use super::command::Complaints;
+
+pub use powershell::power_script;
+
+/// Variables that change from one moment to the next: they stay as they are, for whoever runs the
+/// steps.
+pub const LATE: [&str; 3] = ["DATE", "TIME", "COMPUTERNAME"];
+/// The longest pause, in seconds; `timeout` knows no longer one.
+const PAUSE_S_MAX: u32 = 99_999;
+/// What a line may grow to by its variables.
+const LINE_BYTES_MAX: usize = 64 << 10;
+/// What all lines together may grow to.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+/// What a line takes besides its text: its step, or what is said about it.
+const LINE_COST_BYTES: usize = 256;
+/// Commands that are worked through, loops included: more than any batch of tests has.
+const COMMANDS_MAX: u32 = 30_000;
+
+/// One thing that a script does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Number of its line, from 1.
+    pub line: usize,
+    /// Where in it the command begins, in characters from 1.
+    pub column: usize,
+    /// What it does.
+    pub action: Action,
+    /// Where what it prints goes; none is stdout.
+    pub output: Option<Output>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Calls SQLIO with these arguments.
+    Call(Vec<String>),
+    /// Prints a line.
+    Echo(String),
+    /// Waits for so many seconds.
+    Pause(u32),
+}
+
+/// A redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The file; none is `nul`.
+    pub file: Option<String>,
+    /// Behind what is there (`>>`), not instead of it (`>`).
+    pub append: bool,
+}
+
+/// A script's steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// In their order.
+    pub steps: Vec<Step>,
+    /// What is skipped without harm, with its line, each once.
+    pub notes: Vec<String>,
+}
+
+/// What a script finds around itself.
+pub struct Around<'a> {
+    /// The value of a variable that the script does not set itself.
+    pub variables: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether there is a file of this name before the script begins.
+    pub exists: &'a dyn Fn(&str) -> bool,
+    /// The words after its name: `%1`, `%2`, ….
+    pub arguments: &'a [String],
+    /// Its own name: `%0`.
+    pub file: &'a str,
+}
+
+impl<'a> Around<'a> {
+    /// Variables, and nothing else.
+    #[must_use]
+    pub fn variables(variables: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self { variables, exists: &|_| false, arguments: &[], file: "" }
+    }
+}
+
+/// Works through a batch file.
+pub fn script(text: &str, around: &Around<'_>) -> Result<Script, Complaints> {
+    machine::Machine::new(text, around).run()
+}
+
+/// Whether a program is SQLIO, wherever it is.
+fn is_sqlio(program: &str) -> bool {
+    let name = program.rsplit(['\\', '/']).next().unwrap_or_default().to_ascii_lowercase();
+    name == "sqlio" || name == "sqlio.exe"
+}
+
+/// What a script has taken of what one may take, so that a short one cannot grow without end.
+struct Budget {
+    bytes: usize,
+    commands: u32,
+}
+
+impl Budget {
+    fn new() -> Self {
+        Self { bytes: TEXT_BYTES_MAX, commands: COMMANDS_MAX }
+    }
+
+    /// Takes a command of a text; otherwise why there is no room for it.
+    fn take(&mut self, text: &str) -> Result<(), String> {
+        self.bytes = self.bytes.saturating_sub(text.len() + LINE_COST_BYTES);
+        self.commands = self.commands.saturating_sub(1);
+        if self.commands == 0 {
+            return Err(format!(
+                "up to here {COMMANDS_MAX} commands were worked through, more than any batch of \
+                 tests has: a loop does not end, or there is too much in one file; mend the loop \
+                 or split the file"
+            ));
+        }
+        if self.bytes == 0 {
+            return Err(format!(
+                "up to here the lines, with the values of their variables, take more than {} MiB; \
+                 split the file",
+                TEXT_BYTES_MAX >> 20
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,142 @@
+//! Logs of other tools as sweeps.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot make its history fails")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use dialects::sqlio::{Access, Buffering, Figure, FileSize, Load, Order, Printout, VERSION};
+use history::{Filter, Order as ListOrder, Page};
+use results::{Source, Sweep};
+
+use super::*;
+
+/// Reads and writes, random and sequential, 2 to 64 threads at 1 to 128 outstanding: 192 runs of a
+/// minute, which saturate at 32 outstanding of any number of threads.
+fn log_of_192() -> String {
+    let mut text = String::new();
+    for writes in [false, true] {
+        for order in [Order::Random, Order::Sequential] {
+            for threads in [2, 4, 8, 16, 32, 64] {
+                for outstanding in [1, 2, 4, 8, 16, 32, 64, 128] {
+                    let most = if writes { 350_000 } else { 290_000 };
+                    let iops = (most * outstanding.min(32) / 32).max(1);
+                    let in_flight = threads * outstanding;
+                    let mean = f64::from(in_flight) / (iops as f64 / 100.0) * 1e3;
+                    let printed = Printout {
+                        version: VERSION.to_owned(),
+                        load: Some(Load {
+                            threads,
+                            writes,
+                            seconds: 60,
+                            files: vec!["H:\\test.dat".to_owned()],
+                        }),
+                        access: Some(Access { block_kib: 64, order }),
+                        outstanding: Some(outstanding),
+                        buffering: Buffering::Hardware,
+                        sizes: vec![FileSize {
+                            file: "H:\\test.dat".to_owned(),
+                            mib: 20_480,
+                            specified: true,
+                        }],
+                        iops: Some(Figure::hundredths(u64::from(iops))),
+                        mib_per_s: Some(Figure::hundredths(u64::from(iops) * 64 / 1024)),
+                        latency_ms: [Some(0.0), Some(mean.floor()), Some(900.0)],
+                        ..Printout::default()
+                    };
+                    text += &printed.to_text();
+                }
+            }
+        }
+    }
+    text
+}
+
+struct Around {
+    _dir: tempfile::TempDir,
+    file: PathBuf,
+    place: Place,
+}
+
+fn around(text: &str) -> Around {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("log.txt");
+    fs::write(&file, text).unwrap();
+    let place = Place::File(dir.path().join("history.db"));
+    Around { file, place, _dir: dir }
+}
+
+fn sweep_of(around: &Around) -> results::Experiment<Sweep> {
+    let history = History::open_existing(&around.place).unwrap();
+    let page = Page { offset: 0, limit: 10 };
+    let listing = history.list(&Filter::default(), ListOrder::NEWEST, page).unwrap();
+    let [entry] = listing.entries.as_slice() else { panic!("{}", listing.total) };
+    match history.document(&entry.id).unwrap().unwrap() {
+        Document::Sweep(sweep) => *sweep,
+        other => panic!("{}", other.kind()),
+    }
+}
+
+/// All 192 runs of a log had the date of its file, and were 192 results in any order.
+#[test]
+fn a_log_of_192_runs_is_one_sweep_in_its_order() {
+    let around = around(&log_of_192());
+    let mut importer = Importer::new(around.place.clone()).as_sweep(true);
+    let (imported, notes) = importer.import(&around.file).unwrap();
+    assert_eq!((imported.new, notes), (1, Vec::new()));
+    let sweep = sweep_of(&around);
+    let found = &sweep.conclusion;
+    assert_eq!((sweep.measurements.len(), found.cells.len(), found.curves.len()), (192, 192, 4));
+    assert!(found.cells.iter().all(|c| c.source == Source::Measured && c.iops.is_some()));
+    // The cells are in the order of the file, and the lists of the plan give just these.
+    let loads: Vec<(u8, u32, u32)> =
+        found.cells.iter().map(|c| (c.cell.write_percent, c.cell.threads, c.cell.depth)).collect();
+    assert_eq!(loads[..3], [(0, 2, 1), (0, 2, 2), (0, 2, 4)]);
+    assert_eq!(loads[191], (100, 64, 128));
+    assert_eq!((found.plan.matrix.len(), found.plan.cells().len()), (1, 192));
+    assert!(sweep.measurements.is_sorted_by(|a, b| a.started < b.started), "in their order");
+    // It can be read again, and is the same.
+    let (again, _) = importer.import(&around.file).unwrap();
+    assert_eq!((again.new, again.already_there), (0, 1));
+}
+
+#[test]
+fn runs_of_the_same_test_are_rounds_and_other_orders_keep_theirs() {
+    let whole = log_of_192();
+    let runs: Vec<&str> = whole.split_inclusive("Max_Latency(ms): 900\n").collect();
+    let text = [runs[9], runs[3], runs[9], runs[100]].concat();
+    let around = around(&text);
+    Importer::new(around.place.clone()).as_sweep(true).import(&around.file).unwrap();
+    let found = sweep_of(&around).conclusion;
+    let depths: Vec<(u32, u32, usize)> =
+        found.cells.iter().map(|c| (c.cell.threads, c.cell.depth, c.measurements.len())).collect();
+    assert_eq!(depths, [(4, 2, 2), (2, 8, 1), (2, 16, 1)]);
+    assert_eq!(found.plan.matrix.len(), 3);
+    let numbers: Vec<u32> = found.cells.iter().map(|c| c.cell.number).collect();
+    assert_eq!(numbers, [0, 1, 2]);
+}
+
+#[test]
+fn what_is_no_sweep_is_refused_in_one_sentence() {
+    let whole = log_of_192();
+    let first = whole.split_inclusive("Max_Latency(ms): 900\n").next().unwrap();
+    for (text, why) in [
+        (first.to_owned(), "at least two runs"),
+        (format!("{first}IOs/sec: 5.00\nMBs/sec: 0.31\n"), "run 2 (`unknown load`) cannot be part"),
+    ] {
+        let around = around(&text);
+        let mut importer = Importer::new(around.place.clone()).as_sweep(true);
+        let error = importer.import(&around.file).unwrap_err().of("log.txt");
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
+        assert!(History::open_existing(&around.place).is_err(), "nothing was made");
+    }
+}
+
+/// A file that was recognised and gave nothing ended with 0 and without a word.
+#[test]
+fn a_file_without_a_result_says_so() {
+    let around = around("sqlio v1.5.SG\n2 threads reading for 5 secs from file x.dat\n");
+    let error = Importer::new(around.place.clone()).import(&around.file).unwrap_err();
+    let text = error.of("log.txt");
+    assert!(text.contains("no result that can be kept: line 1: the run has no figures"), "{text}");
+}
