@@ -32,6 +32,9 @@ pub(super) type RawOptions = BTreeMap<String, Value>;
 pub(super) struct Document {
     #[serde(rename = "fio version")]
     pub(super) version: String,
+    /// It was printed for people, with a unit at each figure.
+    #[serde(skip)]
+    is_text: bool,
     /// When it was printed, in seconds since 1970.
     timestamp: Option<i64>,
     /// The same in milliseconds.
@@ -46,7 +49,7 @@ pub(super) struct Document {
 }
 
 /// A job, or several of a group together.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Job {
     #[serde(rename = "jobname", default)]
     pub(super) name: String,
@@ -57,7 +60,7 @@ pub(super) struct Job {
     pub(super) hostname: Option<String>,
     /// When it began, in milliseconds since 1970.
     #[serde(rename = "job_start")]
-    started: Option<i64>,
+    pub(super) started: Option<i64>,
     #[serde(rename = "job options", default)]
     pub(super) options: RawOptions,
     pub(super) read: Option<Direction>,
@@ -71,18 +74,18 @@ pub(super) struct Job {
     pub(super) runtime_ms: Option<Amount>,
     /// The number of I/Os follows from other figures.
     #[serde(skip)]
-    counted: bool,
+    pub(super) counted: bool,
     pub(super) usr_cpu: Option<Amount>,
     pub(super) sys_cpu: Option<Amount>,
 }
 
 /// Reads, or writes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Direction {
     /// Of fio 2 in KiB, unless `io_kbytes` stands beside it.
     #[serde(default)]
     pub(super) io_bytes: u64,
-    io_kbytes: Option<u64>,
+    pub(super) io_kbytes: Option<u64>,
     /// Absent before fio 2.2.
     #[serde(default)]
     pub(super) total_ios: u64,
@@ -96,12 +99,12 @@ pub(super) struct Direction {
     /// From the call to completion.
     pub(super) lat_ns: Option<Times>,
     /// The same two of fio 2, in microseconds.
-    clat: Option<Times>,
-    lat: Option<Times>,
+    pub(super) clat: Option<Times>,
+    pub(super) lat: Option<Times>,
 }
 
 /// Flushes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Sync {
     #[serde(default)]
     pub(super) total_ios: u64,
@@ -109,7 +112,7 @@ pub(super) struct Sync {
 }
 
 /// A distribution of times in nanoseconds.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Times {
     #[serde(default)]
     pub(super) min: Amount,
@@ -134,11 +137,24 @@ const COUNTED: &str = "fio before version 2.2 does not tell how many I/Os there 
                        follows from the rate and the length";
 
 impl Document {
-    /// Whether it is of a version before 3, which has other units.
+    /// What a text tells of a run, besides its jobs.
+    pub(super) fn of_text(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+            is_text: true,
+            timestamp: None,
+            timestamp_ms: None,
+            global: RawOptions::new(),
+            jobs: Vec::new(),
+            client_stats: Vec::new(),
+        }
+    }
+
+    /// Whether it is JSON of a version before 3, which has other units.
     pub(super) fn is_old(&self) -> bool {
         let version = self.version.trim_start_matches("fio-").trim_start_matches('v');
         let major = version.split(['.', '-']).next().unwrap_or_default();
-        major.parse::<u32>().is_ok_and(|major| major < 3)
+        !self.is_text && major.parse::<u32>().is_ok_and(|major| major < 3)
     }
 
     /// Writes the figures of an older version as those of later ones.
