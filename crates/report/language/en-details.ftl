@@ -284,3 +284,42 @@ words-cells = { $measured } of { $cells } { $cells ->
         [one] cell
        *[other] cells
     } measured
+
+## Trends and drifts
+
+trend-nothing = Nothing in the history has this figure.
+trend-of = { $figure } of { $load }: { $explanation }
+trend-over-time = { $load }: { $figure } over time
+trend-by-date = { $load }: { $figure } by date
+trend-more-loads = { $loads ->
+        [one] 1 more load:
+       *[other] { $loads } more loads:
+    } { $names }. `{ $command }` shows one.
+drift-now = Now, over { $time }, { $target } ({ $device }) on { $host }: { $in_flight } in flight on average, busy { $busy } of the time
+drift-most = { $load }: { $of } in { $result }
+
+## A configuration of IOMeter
+
+cycle-iops = IOPS over the I/Os in flight
+cycle-latency = Latency over the I/Os in flight
+cycle-run = Run { $number }: { $spec }
+
+## Comparisons
+
+comparison-better = better
+comparison-same = same
+comparison-worse = worse
+comparison-cannot-tell = cannot tell
+comparison-withheld = withheld
+comparison-withholds = withholds the verdict
+comparison-only = Only { $side } has:
+comparison-side = { $name } ({ $results } { $results ->
+        [one] result
+       *[other] results
+    })
+comparison-first = The first { $results } of each side.
+comparison-both-sides = { $figure } on both sides
+comparison-axis = Load, threads × depth
+comparison-axis-of = { $load }, threads × depth
+comparison-interval = { $low } to { $high } %
+comparison-caption = Mean of the runs of each side, how far they lie apart, and the 90 % interval of the change from A to B.

@@ -18,15 +18,15 @@ fn simulated(more: &[&str]) -> Output {
 }
 
 #[test]
-fn the_text_gives_the_curve_the_cache_and_the_rule() {
+fn the_text_gives_the_curve_the_cache_and_where_the_rule_is() {
     let output = simulated(&[]);
     succeeds(&output);
     let text = String::from_utf8(output.stdout).unwrap();
-    for words in
-        ["sim, file size 4 GiB", "512 MiB", "A cache of about 7", "20 times the cache", "Rule: C ="]
-    {
+    for words in ["sim, file size 4 GiB", "512 MiB", "A cache of about 7", "20 times the cache"] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
+    assert!(text.contains("The rule that was applied is in the full report"), "{text}");
+    assert!(!text.contains("C ="), "a terminal has no room for it: {text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use results::{
 use workload::{show_ns, show_number};
 
 use super::make::{brief, cleaned, column, fact, full, number, table, text};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{
     Axis, Block, Card, Cell, Chart, Detail, Judgement, Point, Scale, Series, Shape, Side, Table,
     Unit, resolved,
@@ -49,7 +49,7 @@ pub fn comparison_blocks(c: &Comparison, detail: Detail) -> Vec<Block> {
     blocks.push(full(figures(c, |_| true).map(Block::Table)));
     for (letter, loads) in [("A", &c.only_a), ("B", &c.only_b)] {
         if !loads.is_empty() {
-            blocks.push(Block::Paragraph(format!("Only {letter} has:")));
+            blocks.push(Block::Paragraph(say!("comparison-only", side = letter)));
             blocks.push(Block::List(cleaned(loads)));
         }
     }
@@ -63,7 +63,7 @@ fn card(c: &Comparison) -> Card {
         Change::Worse => Judgement::Bad,
         Change::CannotTell => Judgement::Unknown,
     };
-    let answer = if c.withheld { "withheld" } else { verdict_word(c.verdict) };
+    let answer = if c.withheld { say!("comparison-withheld") } else { verdict_word(c.verdict) };
     let mut evidence = vec![words::clean(&c.explanation)];
     let deciding = c.loads.iter().flat_map(|l| l.figures.iter().map(move |f| (l, f)));
     let changed = deciding.filter(|(_, f)| {
@@ -83,7 +83,7 @@ fn card(c: &Comparison) -> Card {
     Card {
         heading: say!("label-b-against-a"),
         judgement,
-        answer: answer.to_owned(),
+        answer,
         evidence,
         original: Vec::new(),
         bullet: None,
@@ -103,12 +103,14 @@ pub(super) fn untold(loads: &[ComparedLoad]) -> Option<String> {
 }
 
 fn side(side: &ComparedSide) -> String {
-    let count = words::plural(side.results.len() as u64, "result", "results");
-    let mut parts = vec![format!("{} ({count})", words::clean(&side.name))];
+    let results = count(side.results.len());
+    let name = words::clean(&side.name);
+    let mut parts = vec![say!("comparison-side", name = name, results = results)];
     let dates = (side.results.first(), side.results.last());
     if let (Some(first), Some(last)) = dates {
         let (first, last) = (words::moment(&first.started), words::moment(&last.started));
-        parts.push(if first == last { first } else { format!("{first} to {last}") });
+        let between = say!("list-to");
+        parts.push(if first == last { first } else { [first, last].join(&between) });
     }
     let places = [&side.targets, &side.hosts, &side.devices];
     let known = places.iter().filter(|names| !names.is_empty());
@@ -126,8 +128,11 @@ fn results_of(c: &Comparison) -> Option<Table> {
         side.results.iter().take(RESULTS).map(row).collect::<Vec<_>>()
     };
     let all = c.a.results.len().max(c.b.results.len());
-    let caption =
-        if all > RESULTS { format!("The first {RESULTS} of each side.") } else { String::new() };
+    let caption = if all > RESULTS {
+        say!("comparison-first", results = count(RESULTS))
+    } else {
+        String::new()
+    };
     table(
         "results",
         say!("heading-results"),
@@ -175,8 +180,8 @@ fn differences(c: &Comparison) -> Option<Table> {
         load.unlike.iter().map(move |difference| (load.title.as_str(), difference, true))
     });
     let row = |(load, difference, unlike): (&str, &results::Difference, bool)| {
-        let what = if unlike { "withholds the verdict" } else { "" };
-        [load, &difference.name, &difference.a, &difference.b, what].map(text).to_vec()
+        let what = if unlike { say!("comparison-withholds") } else { String::new() };
+        [load, &difference.name, &difference.a, &difference.b, &what].map(text).to_vec()
     };
     let rows: Vec<Vec<Cell>> = of_sides.chain(of_loads).map(row).collect();
     table(
@@ -230,7 +235,7 @@ fn columns_of(c: &Comparison, figure: Figure) -> Option<Chart> {
     }
     Some(Chart {
         key: format!("comparison-{}", figure.word()),
-        title: format!("{} on both sides", figure.title()),
+        title: say!("comparison-both-sides", figure = figure.title()),
         caption: captions.join("; "),
         x: load_axis(found.iter().map(|(title, _)| title.as_str()).collect()),
         left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
@@ -261,14 +266,12 @@ fn load_axis(titles: Vec<&str>) -> Axis {
     let short =
         |text: &str| text.replace(" threads × depth ", " × ").replace(" thread × depth ", " × ");
     let (title, names) = if alike {
-        let of = if parts.iter().all(|(_, rest)| rest.contains(" × depth ")) {
-            ", threads × depth"
-        } else {
-            ""
-        };
-        (format!("{common}{of}"), parts.iter().map(|(_, rest)| short(rest)).collect())
+        let has_depth = parts.iter().all(|(_, rest)| rest.contains(" × depth "));
+        let load = common.to_owned();
+        let title = if has_depth { say!("comparison-axis-of", load = load) } else { load };
+        (title, parts.iter().map(|(_, rest)| short(rest)).collect())
     } else {
-        ("Load, threads × depth".to_owned(), titles.into_iter().map(short).collect())
+        (say!("comparison-axis"), titles.into_iter().map(short).collect())
     };
     Axis { title, unit: Unit::Text, scale: Scale::Names(names) }
 }
@@ -279,7 +282,8 @@ fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Tabl
         let compared = f.compared.as_ref();
         let change = compared.map(|c| format!("{} %", signed(c.change_percent)));
         let interval = compared.and_then(|c| c.interval_percent);
-        let interval = interval.map(|(low, high)| format!("{} to {} %", signed(low), signed(high)));
+        let interval = interval
+            .map(|(low, high)| say!("comparison-interval", low = signed(low), high = signed(high)));
         vec![
             text(load),
             text(&name(f)),
@@ -291,7 +295,7 @@ fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Tabl
             Cell::Number(f.b.runs as f64),
             text(&change.unwrap_or_default()),
             text(&interval.unwrap_or_default()),
-            text(compared.map_or("withheld", |c| verdict_word(c.verdict))),
+            text(compared.map_or_else(|| say!("comparison-withheld"), |c| verdict_word(c.verdict))),
         ]
     };
     let of_load = |load: &ComparedLoad| {
@@ -299,12 +303,11 @@ fn figures(c: &Comparison, is_shown: fn(&ComparedFigure) -> bool) -> Option<Tabl
         shown.map(|figure| row(&load.title, figure)).collect::<Vec<_>>()
     };
     let rows = c.loads.iter().flat_map(of_load);
-    let caption = "Mean of the runs of each side, how far they lie apart, and the 90 % interval of \
-                   the change from A to B.";
+    let caption = say!("comparison-caption");
     table(
         "figures",
         say!("heading-figures"),
-        caption,
+        &caption,
         vec![
             column("load", say!("label-load"), Unit::Text),
             column("figure", say!("label-figure"), Unit::Text),
@@ -360,12 +363,12 @@ pub(super) fn signed(percent: f64) -> String {
 }
 
 /// The word for a verdict.
-fn verdict_word(change: Change) -> &'static str {
+fn verdict_word(change: Change) -> String {
     match change {
-        Change::Better => "better",
-        Change::Same => "same",
-        Change::Worse => "worse",
-        Change::CannotTell => "cannot tell",
+        Change::Better => say!("comparison-better"),
+        Change::Same => say!("comparison-same"),
+        Change::Worse => say!("comparison-worse"),
+        Change::CannotTell => say!("comparison-cannot-tell"),
     }
 }
 

@@ -65,31 +65,31 @@ fn curves(e: &Experiment<Cycle>) -> Option<Vec<Chart>> {
     }
     let caption = Caption::of(&e.measurements);
     let caption = caption.text();
-    let draw = |key, title, axis: &str, unit, of: &dyn Fn(&Measurement) -> Option<f64>| {
-        let curve = |spec: &String| {
-            let runs = measured(e).filter(|(_, run, _)| name(run) == *spec);
-            let mut at: Vec<(f64, Option<f64>)> =
-                runs.map(|(_, run, m)| (run.in_flight as f64, of(m))).collect();
-            at.sort_by(|a, b| a.0.total_cmp(&b.0));
-            series(spec, Shape::Line, Side::Left, points(at))
+    let draw =
+        |key, title: String, axis: String, unit, of: &dyn Fn(&Measurement) -> Option<f64>| {
+            let curve = |spec: &String| {
+                let runs = measured(e).filter(|(_, run, _)| name(run) == *spec);
+                let mut at: Vec<(f64, Option<f64>)> =
+                    runs.map(|(_, run, m)| (run.in_flight as f64, of(m))).collect();
+                at.sort_by(|a, b| a.0.total_cmp(&b.0));
+                series(spec, Shape::Line, Side::Left, points(at))
+            };
+            let series = specs.iter().map(curve).collect();
+            let x = log2(say!("label-in-flight"), Unit::Count);
+            let named = Named { key, title: &title, caption: &caption };
+            let left = linear(axis, unit);
+            chart(&named, Drawn { x, left, right: None, series, marks: Vec::new() })
         };
-        let series = specs.iter().map(curve).collect();
-        let x = log2(say!("label-in-flight"), Unit::Count);
-        let named = Named { key, title, caption: &caption };
-        let left = linear(axis, unit);
-        chart(&named, Drawn { x, left, right: None, series, marks: Vec::new() })
-    };
     let mut depths: Vec<u64> = measured(e).map(|(_, run, _)| run.in_flight).collect();
     depths.sort_unstable();
     depths.dedup();
     (depths.len() > 1).then(|| {
-        let iops = draw("curve-iops", "IOPS over the I/Os in flight", "IOPS", Unit::Iops, &|m| {
+        let iops = draw("curve-iops", say!("cycle-iops"), "IOPS".to_owned(), Unit::Iops, &|m| {
             Some(m.total.iops)
         });
-        let title = "Latency over the I/Os in flight";
-        let mean = draw("curve-latency", title, "Mean latency", Unit::Nanoseconds, &|m| {
-            words::mean_of(&m.total)
-        });
+        let (title, axis) = (say!("cycle-latency"), say!("label-mean-latency"));
+        let mean =
+            draw("curve-latency", title, axis, Unit::Nanoseconds, &|m| words::mean_of(&m.total));
         [iops, mean].into_iter().flatten().collect()
     })
 }
@@ -116,7 +116,11 @@ fn runs(e: &Experiment<Cycle>) -> Option<Table> {
         let m = run.measurement.and_then(|m| e.measurements.get(m));
         let latency = m.and_then(|m| m.total.latency_ns);
         let p99 = latency.and_then(|l| l.p99).map(|ns| ns as f64);
-        let reason = if m.is_some() { "" } else { run.reason.as_deref().unwrap_or("not measured") };
+        let reason = match (m, &run.reason) {
+            (Some(_), _) => String::new(),
+            (None, Some(reason)) => reason.clone(),
+            (None, None) => say!("verdict-claim-not-measured"),
+        };
         vec![
             whole(i as u64 + 1),
             text(&name(run)),
@@ -162,7 +166,7 @@ pub fn workers(e: &Experiment<Cycle>, detail: CycleDetail) -> Option<Section> {
         return None;
     }
     let tables = measured(e).filter_map(|(i, run, m)| {
-        let title = format!("Run {}: {}", i + 1, name(run));
+        let title = say!("cycle-run", number = (i + 1).to_string(), spec = name(run));
         table("workers", &title, &words::caption(m), worker_columns(), worker_rows(m, detail))
     });
     section("workers", say!("heading-workers"), tables.map(Block::Table).collect())

@@ -5,7 +5,7 @@ use workload::show_number;
 
 use super::comparison::{drawable, figure_value, signed, unit};
 use super::make::{brief, cleaned, column, full, number, table, text};
-use crate::language::say;
+use crate::language::{count, say};
 use crate::model::{
     Axis, Block, Cell, Chart, Detail, Mark, Point, Scale, Series, Shape, Side, Table, Unit,
     resolved,
@@ -22,7 +22,7 @@ const TREND_LOADS: usize = 6;
 pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
     let mut blocks = Vec::new();
     if trend.loads.is_empty() {
-        blocks.push(Block::Paragraph("Nothing in the history has this figure.".to_owned()));
+        blocks.push(Block::Paragraph(say!("trend-nothing")));
     }
     if !trend.warnings.is_empty() {
         blocks.push(Block::Warnings(cleaned(&trend.warnings)));
@@ -30,7 +30,12 @@ pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
     for (place, load) in trend.loads.iter().take(TREND_LOADS).enumerate() {
         let (load_title, explanation) =
             (words::clean(&load.title), words::clean(&load.explanation));
-        let title = format!("{} of {load_title}: {explanation}", trend.figure.title());
+        let title = say!(
+            "trend-of",
+            figure = trend.figure.title(),
+            load = load_title,
+            explanation = explanation
+        );
         blocks.push(Block::Paragraph(title));
         blocks.extend(line(trend.figure, load, place).map(Block::Chart));
         let dates = |most| dates(trend.figure, load, place, most).map(Block::Table);
@@ -39,9 +44,10 @@ pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
     let others = trend.loads.iter().skip(TREND_LOADS);
     let others: Vec<String> = others.map(|load| words::clean(&load.title)).collect();
     if !others.is_empty() {
-        let count = words::plural(others.len() as u64, "more load", "more loads");
-        let how = "`iosonde history trend --load WORDS` shows one";
-        blocks.push(Block::Paragraph(format!("{count}: {}. {how}.", others.join("; "))));
+        let (loads, names) = (count(others.len()), others.join("; "));
+        let command = "iosonde history trend --load WORDS";
+        let more = say!("trend-more-loads", loads = loads, names = names, command = command);
+        blocks.push(Block::Paragraph(more));
     }
     blocks.push(Block::List(cleaned(&trend.method)));
     resolved(blocks, detail)
@@ -51,19 +57,19 @@ pub fn trend_blocks(trend: &Trend, detail: Detail) -> Vec<Block> {
 /// can do that is.
 #[must_use]
 pub fn drift_blocks(drift: &Drift) -> Vec<Block> {
-    let now = format!(
-        "Now, over {}, {} ({}) on {}: {} in flight on average, busy {} of the time",
-        words::seconds(drift.seconds),
-        words::clean(&drift.target),
-        words::clean(&drift.device),
-        words::clean(&drift.host),
-        show_number(drift.average_queue),
-        words::percent(Some(drift.utilisation_percent))
+    let now = say!(
+        "drift-now",
+        time = words::seconds(drift.seconds),
+        target = words::clean(&drift.target),
+        device = words::clean(&drift.device),
+        host = words::clean(&drift.host),
+        in_flight = show_number(drift.average_queue),
+        busy = words::percent(Some(drift.utilisation_percent))
     );
     let measured = drift.loads.iter().filter_map(|load| {
         let most = load.capacity.as_ref()?;
         let (name, of) = (words::clean(&load.name), words::clean(&most.load));
-        Some(format!("{name}: {of} in {}", words::clean(&most.id)))
+        Some(say!("drift-most", load = name, of = of, result = words::clean(&most.id)))
     });
     let mut blocks = vec![Block::List(cleaned(&drift.findings)), Block::Paragraph(now)];
     blocks.extend(capacities(drift).map(Block::Table));
@@ -106,9 +112,13 @@ fn capacities(drift: &Drift) -> Option<Table> {
 }
 
 fn caption(load: &TrendLoad) -> String {
-    let host = load.host.as_deref().map_or(String::new(), |h| format!(" on {}", words::clean(h)));
     let (title, target) = (words::clean(&load.title), words::clean(&load.target));
-    format!("File {} · {title} · {target}{host}", words::size(load.file_bytes))
+    let place = match load.host.as_deref().map(words::clean) {
+        Some(host) => say!("page-load-on-place", load = target, place = host),
+        None => target,
+    };
+    let file = say!("caption-file", size = words::size(load.file_bytes));
+    format!("{file} · {title} · {place}")
 }
 
 /// The figure over time, the levels between its changes beside it.
@@ -131,9 +141,9 @@ fn line(figure: Figure, load: &TrendLoad, place: usize) -> Option<Chart> {
     });
     Some(Chart {
         key: format!("trend-{}-{place}", figure.word()),
-        title: format!("{}: {} over time", words::clean(&load.title), figure.title()),
+        title: say!("trend-over-time", load = words::clean(&load.title), figure = figure.title()),
         caption: caption(load),
-        x: Axis { title: "Date".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
+        x: Axis { title: say!("label-date"), unit: Unit::Moment, scale: Scale::Linear },
         left: Axis { title: figure.title().to_owned(), unit: unit(figure), scale: Scale::Linear },
         right: None,
         series: vec![Series {
@@ -162,7 +172,7 @@ fn dates(figure: Figure, load: &TrendLoad, place: usize, most: usize) -> Option<
     };
     let first = load.points.len().saturating_sub(most);
     let key = format!("trend-{}-{place}-dates", figure.word());
-    let title = format!("{}: {} by date", load.title, figure.title());
+    let title = say!("trend-by-date", load = &load.title, figure = figure.title());
     table(
         &key,
         &title,
