@@ -234,7 +234,6 @@ page-english = Sätze, die das Ergebnis selbst enthält, und Teile ohne Überset
 page-table-of = Tabelle: { $title }
 page-chart = Diagramm
 page-warning = Warnung
-page-figures = Werte
 page-report = Bericht
 page-charts = Diagramme
 page-document = Aus dem Dokument { $id } ({ $schema }).

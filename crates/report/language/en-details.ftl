@@ -322,4 +322,17 @@ comparison-both-sides = { $figure } on both sides
 comparison-axis = Load, threads × depth
 comparison-axis-of = { $load }, threads × depth
 comparison-interval = { $low } to { $high } %
+comparison-bar = the bar at B is the 90 % interval of the change from A
 comparison-caption = Mean of the runs of each side, how far they lie apart, and the 90 % interval of the change from A to B.
+
+## The grid of CrystalDiskMark
+
+grid-heading = As CrystalDiskMark shows it
+grid-caption = one window for each, not the best of five; MB are 10^6 bytes
+grid-test = Test
+grid-read-mb = Read MB/s
+grid-write-mb = Write MB/s
+grid-read-iops = Read IOPS
+grid-write-iops = Write IOPS
+grid-read-latency = Read latency
+grid-write-latency = Write latency

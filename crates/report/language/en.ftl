@@ -238,7 +238,6 @@ page-english = Sentences that the result itself holds, and parts without a trans
 page-table-of = Table: { $title }
 page-chart = Chart
 page-warning = Warning
-page-figures = Figures
 page-report = Report
 page-charts = Charts
 page-document = From the document { $id } ({ $schema }).

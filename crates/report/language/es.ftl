@@ -234,7 +234,6 @@ page-english = Las frases que contiene el propio resultado y las partes sin trad
 page-table-of = Tabla: { $title }
 page-chart = Gráfico
 page-warning = Advertencia
-page-figures = Cifras
 page-report = Informe
 page-charts = Gráficos
 page-document = Del documento { $id } ({ $schema }).

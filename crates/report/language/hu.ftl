@@ -233,7 +233,6 @@ page-english = Az eredményben tárolt mondatok és a le nem fordított részek 
 page-table-of = Táblázat: { $title }
 page-chart = Diagram
 page-warning = Figyelmeztetés
-page-figures = Értékek
 page-report = Jelentés
 page-charts = Diagramok
 page-document = Forrásdokumentum: { $id } ({ $schema }).

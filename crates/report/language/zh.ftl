@@ -230,7 +230,6 @@ page-english = 结果自带的语句和尚未翻译的部分以英语显示。
 page-table-of = 表：{ $title }
 page-chart = 图表
 page-warning = 警告
-page-figures = 数值
 page-report = 报告
 page-charts = 图表
 page-document = 来自文档 { $id }（{ $schema }）。
