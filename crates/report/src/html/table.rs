@@ -91,9 +91,16 @@ fn is_wide(table: &Table, index: usize) -> bool {
     })
 }
 
+/// Whether words are a figure, which does not break over lines: `80 012`, `-67 %`.
+fn is_figure(cell: &Cell) -> bool {
+    let Cell::Text(text) = cell else { return false };
+    text.trim_start_matches(['+', '-', '−', '±', '~']).starts_with(|c: char| c.is_ascii_digit())
+}
+
 fn cell(column: &Column, cell: &Cell, (first, wide): (bool, bool), largest: f64) -> String {
     let (open, close) = if first { ("th scope=\"row\"", "th") } else { ("td", "td") };
     let class = match (column.unit, wide) {
+        (Unit::Text, false) if is_figure(cell) => " class=\"f\"",
         (Unit::Text, false) => "",
         (Unit::Text, true) => " class=\"w\"",
         _ => " class=\"n\"",

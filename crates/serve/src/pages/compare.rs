@@ -5,7 +5,7 @@ use axum::extract::{RawQuery, State};
 use history::compare::{BAND_PERCENT, CompareOptions, KeptSide, compare_kept};
 use history::{Entry, Filter, History, Order, Page};
 use report::OverlaySide;
-use report::model::{Block, Detail, Section};
+use report::model::{Block, Chart, Detail, Scale, Section};
 use results::{Comparison, Document};
 use workload::show_number;
 
@@ -226,9 +226,12 @@ fn compared(
     Ok((named.collect(), blocks))
 }
 
-/// The charts of a section.
+/// The curves of a section; columns are among the charts of a comparison itself.
 fn curves(section: Section) -> impl Iterator<Item = Block> {
-    section.blocks.into_iter().filter(|block| matches!(block, Block::Charts(_) | Block::Chart(_)))
+    let is_curve = |chart: &Chart| !matches!(chart.x.scale, Scale::Names(_));
+    let are_curves =
+        move |block: &Block| matches!(block, Block::Charts(all) if all.iter().all(is_curve));
+    section.blocks.into_iter().filter(are_curves)
 }
 
 /// What tells the sides apart: a tag that was chosen, or else what differs between the results.
