@@ -135,11 +135,11 @@ pub fn judge(limits: &Limits, need: Option<Need>, basis: Basis) -> Verdict {
         Grade::Excellent | Grade::Good if low => Grade::Indication,
         grade => grade,
     };
-    let headline = match missing.is_empty() && found.is_empty() {
-        true if trials.iter().any(|trial| !trial.is_known()) => {
-            format!("not judged. Every figure may be more than {NOT_KNOWN_PERCENT} % off.")
-        }
-        _ => headline(limits, need, grade, &found, &missing),
+    let all_unsure = found.is_empty() && trials.iter().any(|trial| !trial.is_known());
+    let headline = if missing.is_empty() && all_unsure {
+        format!("not judged. Every figure may be more than {NOT_KNOWN_PERCENT} % off.")
+    } else {
+        headline(limits, need, grade, &found, &missing)
     };
     let also = also.into_iter().chain(by_mean(limits, &trials)).filter(|_| missing.is_empty());
     caveats.splice(0..0, first.iter().cloned());

@@ -34,7 +34,7 @@ pub(super) fn blocks(first: &Named<'_>, alike: &[(&Named<'_>, &Comparison)]) -> 
 }
 
 /// The names of measurements whose figures are hardly known.
-fn unsure<'a>(first: &Named<'a>, alike: &[(&Named<'a>, &'a Comparison)]) -> BTreeSet<String> {
+fn unsure(first: &Named<'_>, alike: &[(&Named<'_>, &Comparison)]) -> BTreeSet<String> {
     let sides = std::iter::once(first).chain(alike.iter().map(|(side, _)| *side));
     let documents = sides.flat_map(|side| side.side.documents.iter().copied());
     let measured = documents.flat_map(Document::measurements);
