@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use analysis::claims::Outcome;
+use results::steady::UNSURE_PERCENT;
 use results::{Latency, Measurement, Purpose, WithinLatency};
 use serde::{Deserialize, Serialize};
 use workload::{Nanoseconds, show_ns, show_number};
@@ -119,10 +120,14 @@ impl KneeLab<'_> {
         (apart && middle > within && middle < beyond).then_some(middle)
     }
 
-    /// Whether any load gives that many IOPS within the latency.
+    /// Whether any load gives that many IOPS within the latency. Nothing is judged by a load that is
+    /// hardly known.
     fn outcome(&self, target: &LatencyTarget, iops: f64) -> Outcome {
         let is = |met: bool| if met { Outcome::Met } else { Outcome::NotMet };
         Outcome::of_any(self.by_depth().map(|(_, m)| {
+            if m.is_unsure() {
+                return Outcome::NotMeasured;
+            }
             let latency = target.reached(m).map(|ns| is(ns <= target.latency_ns.0 as f64));
             let latency = latency.unwrap_or(Outcome::NotMeasured);
             Outcome::of_all([is(m.total.iops >= iops), latency])
@@ -157,7 +162,7 @@ impl KneeLab<'_> {
                 Outcome::NotMeasured => write!(
                     explanation,
                     " Whether the expected {iops} IOPS are reached cannot be judged: too few I/Os \
-                     were measured for {}.",
+                     were measured for {}, or figures may be more than {UNSURE_PERCENT} % off.",
                     target.statistic
                 ),
             };
